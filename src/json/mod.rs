@@ -1,0 +1,1 @@
+//! Raw JSON slices, the object walker, escaping and the serialiser.
