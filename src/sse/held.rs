@@ -1,0 +1,138 @@
+//! The part of an event that earlier chunks brought.
+
+/// A buffer that has grown beyond this is given back when its event is done.
+const KEEP: usize = 16 * 1024;
+
+/// What must be kept of an unfinished block of lines: the fields that are complete, and the line
+/// that is not.
+///
+/// Data and the open line share one buffer, because data mostly is what an open line becomes: a long
+/// line that arrives in many pieces is appended to and never moved.
+#[derive(Default)]
+pub(super) struct Held {
+    /// The data lines so far, from `data_start`, joined by LF; from `data_end` on, the open line.
+    buffer: Vec<u8>,
+    /// `None` until there is a `data` line.
+    data_start: Option<usize>,
+    data_end: usize,
+    /// Empty is the same as none.
+    name: Vec<u8>,
+    /// Empty is not the same as none: an empty id resets the last event id.
+    id: Vec<u8>,
+    has_id: bool,
+}
+
+impl Held {
+    pub(super) fn is_empty(&self) -> bool {
+        !self.has_data() && self.buffer.is_empty() && self.name.is_empty() && !self.has_id
+    }
+
+    /// The bytes that count: data, open line, name and id.
+    pub(super) fn len(&self) -> usize {
+        self.buffer.len() - self.data_start.unwrap_or(0) + self.name.len() + self.id.len()
+    }
+
+    pub(super) fn name(&self) -> &[u8] {
+        &self.name
+    }
+
+    pub(super) fn id(&self) -> Option<&[u8]> {
+        self.has_id.then_some(self.id.as_slice())
+    }
+
+    pub(super) fn has_data(&self) -> bool {
+        self.data_start.is_some()
+    }
+
+    pub(super) fn data(&self) -> &[u8] {
+        self.buffer
+            .get(self.data_start.unwrap_or(0)..self.data_end)
+            .unwrap_or_default()
+    }
+
+    pub(super) fn open_line(&self) -> &[u8] {
+        self.buffer.get(self.data_end..).unwrap_or_default()
+    }
+
+    pub(super) fn set_name(&mut self, name: &[u8]) {
+        self.name.clear();
+        self.name.extend_from_slice(name);
+    }
+
+    pub(super) fn forget_name(&mut self) {
+        self.name.clear();
+    }
+
+    pub(super) fn set_id(&mut self, id: &[u8]) {
+        self.id.clear();
+        self.id.extend_from_slice(id);
+        self.has_id = true;
+    }
+
+    pub(super) fn forget_id(&mut self) {
+        self.id.clear();
+        self.has_id = false;
+    }
+
+    /// Adds a line of data. There must be no open line.
+    pub(super) fn push_data(&mut self, line: &[u8]) {
+        if self.has_data() {
+            self.buffer.push(b'\n');
+        } else {
+            self.data_start = Some(0);
+        }
+        self.buffer.extend_from_slice(line);
+        self.data_end = self.buffer.len();
+    }
+
+    /// Adds to the open line.
+    pub(super) fn push_line(&mut self, piece: &[u8]) {
+        self.buffer.extend_from_slice(piece);
+    }
+
+    /// Makes the last `len` bytes of the open line, which is complete, a line of data.
+    pub(super) fn line_is_data(&mut self, len: usize) {
+        let start = self.buffer.len().saturating_sub(len);
+        if self.has_data() {
+            // The field name gives way to the LF that joins the lines.
+            drop(self.buffer.splice(self.data_end..start, [b'\n']));
+        } else {
+            self.data_start = Some(start);
+        }
+        self.data_end = self.buffer.len();
+    }
+
+    /// Makes the last `len` bytes of the open line, which is complete, the name.
+    pub(super) fn line_is_name(&mut self, len: usize) {
+        let start = self.buffer.len().saturating_sub(len);
+        self.name.clear();
+        self.name
+            .extend_from_slice(self.buffer.get(start..).unwrap_or_default());
+        self.forget_line();
+    }
+
+    /// Makes the last `len` bytes of the open line, which is complete, the id.
+    pub(super) fn line_is_id(&mut self, len: usize) {
+        let start = self.buffer.len().saturating_sub(len);
+        self.id.clear();
+        self.id
+            .extend_from_slice(self.buffer.get(start..).unwrap_or_default());
+        self.has_id = true;
+        self.forget_line();
+    }
+
+    pub(super) fn forget_line(&mut self) {
+        self.buffer.truncate(self.data_end);
+    }
+
+    /// Forgets the block, and gives large buffers back.
+    pub(super) fn clear(&mut self) {
+        for buffer in [&mut self.buffer, &mut self.name, &mut self.id] {
+            buffer.clear();
+            buffer.shrink_to(KEEP);
+        }
+        self.has_id = false;
+        self.data_start = None;
+        self.data_end = 0;
+    }
+}

@@ -1,0 +1,142 @@
+//! Lines: where they end and what they say.
+
+/// Splits the first line off `bytes`: the line, its line end, and the rest.
+///
+/// HTML standard, server-sent events, "Parsing an event stream": a line ends with CR LF, with LF or
+/// with CR, and with nothing else (not with U+0085, U+2028, VT or FF). A CR at the end of `bytes`
+/// ends the line at once; the caller drops an LF that follows it.
+#[inline]
+pub(super) fn split_line(bytes: &[u8]) -> Option<(&[u8], LineEnd, &[u8])> {
+    let (line, rest) = bytes.split_at_checked(find_line_end(bytes)?)?;
+    match rest {
+        [b'\r', b'\n', rest @ ..] => Some((line, LineEnd::Whole, rest)),
+        [b'\r'] => Some((line, LineEnd::MayNeedLf, &[])),
+        [_, rest @ ..] => Some((line, LineEnd::Whole, rest)),
+        [] => None,
+    }
+}
+
+/// How the line end stands to the end of the input.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum LineEnd {
+    /// Nothing that follows belongs to it.
+    Whole,
+    /// It is a CR at the very end: an LF, if that comes next, belongs to it.
+    MayNeedLf,
+}
+
+/// Lines up to this length are searched word by word; what follows goes in blocks.
+const SHORT: usize = 64;
+
+/// The offset of the first CR or LF.
+#[inline]
+pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
+    let mut rest = bytes;
+    while let Some((word, tail)) = rest.split_first_chunk::<8>() {
+        let ends = line_ends(u64::from_le_bytes(*word));
+        if ends != 0 {
+            return Some(bytes.len() - rest.len() + ends.trailing_zeros() as usize / 8);
+        }
+        rest = tail;
+        if bytes.len() - rest.len() == SHORT {
+            rest = skip_blocks(rest);
+        }
+    }
+    let offset = bytes.len() - rest.len();
+    rest.iter()
+        .position(|byte| matches!(byte, b'\r' | b'\n'))
+        .map(|found| offset + found)
+}
+
+/// Skips whole blocks without a line end. The loop has no branch inside a block, so the compiler
+/// turns it into vector instructions.
+#[inline(never)]
+fn skip_blocks(bytes: &[u8]) -> &[u8] {
+    let mut rest = bytes;
+    while let Some((block, tail)) = rest.split_first_chunk::<64>() {
+        let mut found = false;
+        for byte in block {
+            found |= matches!(byte, b'\r' | b'\n');
+        }
+        if found {
+            break;
+        }
+        rest = tail;
+    }
+    rest
+}
+
+/// Sets the top bit of each byte of the word that is CR or LF.
+///
+/// Exact up to the lowest hit, which is all that is asked of it: the subtraction can borrow into the
+/// bytes above a hit, and on a little-endian word the first byte of the text is the lowest.
+#[inline]
+const fn line_ends(word: u64) -> u64 {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const TOPS: u64 = 0x8080_8080_8080_8080;
+    let lf = word ^ (ONES * b'\n' as u64);
+    let cr = word ^ (ONES * b'\r' as u64);
+    ((lf.wrapping_sub(ONES) & !lf) | (cr.wrapping_sub(ONES) & !cr)) & TOPS
+}
+
+/// What one line says.
+///
+/// Values are the end of the line as it stands: undecoded bytes, so that text is checked once, when
+/// the event is complete. Splitting before decoding gives the same result: an ill-formed UTF-8
+/// sequence never reaches over an ASCII byte.
+#[derive(Clone, Copy)]
+pub(super) enum Line<'l> {
+    Blank,
+    Comment(&'l [u8]),
+    Data(&'l [u8]),
+    Name(&'l [u8]),
+    Id(&'l [u8]),
+    Retry(u64),
+    Ignored,
+}
+
+impl<'l> Line<'l> {
+    /// HTML standard, server-sent events, "Interpreting an event stream". An empty line ends the
+    /// block; a line that starts with a colon is a comment; any other is a field. Fields with an
+    /// unknown name, an `id` that holds U+0000 and a `retry` that is not a number are ignored.
+    #[inline]
+    pub(super) fn parse(line: &'l [u8]) -> Self {
+        let field = match line {
+            [] => return Self::Blank,
+            [b':', text @ ..] => return Self::Comment(text),
+            [b'd', ..] => value(line, b"data").map(Self::Data),
+            [b'e', ..] => value(line, b"event").map(Self::Name),
+            [b'i', ..] => value(line, b"id")
+                .filter(|id| !id.contains(&b'\0'))
+                .map(Self::Id),
+            [b'r', ..] => value(line, b"retry").and_then(millis).map(Self::Retry),
+            _ => None,
+        };
+        field.unwrap_or(Self::Ignored)
+    }
+}
+
+/// The value of a field, if it has this name.
+///
+/// The name is what stands before the first colon, to be matched exactly; the value is what follows
+/// it, less one leading space. A line without a colon is a field with an empty value.
+#[inline]
+fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
+    match line.strip_prefix(name)? {
+        [] => Some(&[]),
+        [b':', b' ', value @ ..] | [b':', value @ ..] => Some(value),
+        _ => None,
+    }
+}
+
+/// A `retry` value: ASCII digits only, base ten. The standard sets no upper bound; ours is `u64::MAX`.
+fn millis(value: &[u8]) -> Option<u64> {
+    if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    Some(value.iter().fold(0_u64, |millis, digit| {
+        millis
+            .saturating_mul(10)
+            .saturating_add(u64::from(digit - b'0'))
+    }))
+}

@@ -1,0 +1,251 @@
+//! Event names and event ids: text that is safe inside one line of the stream.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The name (type) of an event: not empty, and without CR or LF.
+///
+/// HTML standard, server-sent events, "Interpreting an event stream": CR, LF and CR LF end a line, so
+/// a name that held one could forge fields and whole events. An empty `event` field means
+/// `message`, so an empty name would not arrive as it was written. Everything else is carried.
+///
+/// [`event_name!`](crate::event_name) makes one from a literal, checked when the program is compiled.
+///
+/// ```
+/// use copilot_wire::sse::EventName;
+///
+/// let name = EventName::try_from("tick")?;
+/// assert_eq!(name.as_str(), "tick");
+///
+/// let error = EventName::try_from("tick\ndata: forged").unwrap_err();
+/// assert_eq!(error.to_string(), "event name holds a line end at byte 4");
+/// # Ok::<(), copilot_wire::sse::InvalidName>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EventName(Cow<'static, str>);
+
+impl EventName {
+    /// Checks a static name without copying it.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidName`] if the name is empty or holds CR or LF.
+    pub const fn from_static(name: &'static str) -> Result<Self, InvalidName> {
+        match InvalidName::find(name) {
+            Some(error) => Err(error),
+            None => Ok(Self(Cow::Borrowed(name))),
+        }
+    }
+
+    /// What `event_name!` expands to. Called in a `const` block only, where the assertion is a
+    /// compile error. (`from_static` cannot serve: taking the name out of its `Result` would drop
+    /// the other arm, which constants may not do.)
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn from_literal(name: &'static str) -> Self {
+        assert!(
+            InvalidName::find(name).is_none(),
+            "an event name must not be empty and must not hold CR or LF"
+        );
+        Self(Cow::Borrowed(name))
+    }
+
+    /// The name as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Makes an [`EventName`](crate::sse::EventName) from a literal, checked when the program is compiled.
+///
+/// ```
+/// use copilot_wire::event_name;
+///
+/// let name = event_name!("copilotMessageChunk");
+/// assert_eq!(name.as_str(), "copilotMessageChunk");
+/// ```
+///
+/// A name that could forge a line does not compile:
+///
+/// ```compile_fail
+/// let name = copilot_wire::event_name!("a\nb");
+/// ```
+///
+/// Nor does an empty one:
+///
+/// ```compile_fail
+/// let name = copilot_wire::event_name!("");
+/// ```
+#[macro_export]
+macro_rules! event_name {
+    ($name:expr) => {
+        const { $crate::sse::EventName::from_literal($name) }
+    };
+}
+
+/// The id of an event: without CR, LF and U+0000. It may be empty.
+///
+/// HTML standard, server-sent events, "Interpreting an event stream": line ends end the field, and a
+/// reader ignores an `id` that holds U+0000. An empty id resets the reader's last event id.
+///
+/// ```
+/// use copilot_wire::sse::EventId;
+///
+/// assert_eq!(EventId::try_from("42")?.as_str(), "42");
+/// assert!(EventId::try_from("4\02").is_err());
+/// # Ok::<(), copilot_wire::sse::InvalidId>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct EventId(Cow<'static, str>);
+
+impl EventId {
+    /// Checks a static id without copying it.
+    ///
+    /// # Errors
+    ///
+    /// [`InvalidId`] if the id holds CR, LF or U+0000.
+    pub const fn from_static(id: &'static str) -> Result<Self, InvalidId> {
+        match InvalidId::find(id) {
+            Some(error) => Err(error),
+            None => Ok(Self(Cow::Borrowed(id))),
+        }
+    }
+
+    /// The id as text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A text that cannot be an [`EventName`]. Says what is wrong and where, not what the text was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("event name {fault}")]
+pub struct InvalidName {
+    fault: Fault,
+}
+
+impl InvalidName {
+    const fn find(name: &str) -> Option<Self> {
+        if name.is_empty() {
+            return Some(Self {
+                fault: Fault::Empty,
+            });
+        }
+        match Fault::find(name, false) {
+            Some(fault) => Some(Self { fault }),
+            None => None,
+        }
+    }
+
+    /// Where the offending byte stands: 0 for an empty name.
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        self.fault.offset()
+    }
+}
+
+/// A text that cannot be an [`EventId`]. Says what is wrong and where, not what the text was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("event id {fault}")]
+pub struct InvalidId {
+    fault: Fault,
+}
+
+impl InvalidId {
+    const fn find(id: &str) -> Option<Self> {
+        match Fault::find(id, true) {
+            Some(fault) => Some(Self { fault }),
+            None => None,
+        }
+    }
+
+    /// Where the offending byte stands.
+    #[must_use]
+    pub const fn offset(&self) -> usize {
+        self.fault.offset()
+    }
+}
+
+/// Why a text cannot stand in one line of the stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Fault {
+    Empty,
+    LineEnd(usize),
+    Null(usize),
+}
+
+impl Fault {
+    const fn find(text: &str, refuse_null: bool) -> Option<Self> {
+        let mut rest = text.as_bytes();
+        while let [byte, tail @ ..] = rest {
+            let offset = text.len() - rest.len();
+            match byte {
+                b'\r' | b'\n' => return Some(Self::LineEnd(offset)),
+                b'\0' if refuse_null => return Some(Self::Null(offset)),
+                _ => rest = tail,
+            }
+        }
+        None
+    }
+
+    const fn offset(self) -> usize {
+        match self {
+            Self::Empty => 0,
+            Self::LineEnd(offset) | Self::Null(offset) => offset,
+        }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("is empty"),
+            Self::LineEnd(offset) => write!(f, "holds a line end at byte {offset}"),
+            Self::Null(offset) => write!(f, "holds a null at byte {offset}"),
+        }
+    }
+}
+
+/// What both types share: conversions that check, and ways to read the text.
+macro_rules! checked_text {
+    ($type:ident, $error:ident) => {
+        impl TryFrom<String> for $type {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<Self, $error> {
+                match $error::find(&text) {
+                    Some(error) => Err(error),
+                    None => Ok(Self(Cow::Owned(text))),
+                }
+            }
+        }
+
+        impl TryFrom<&str> for $type {
+            type Error = $error;
+
+            fn try_from(text: &str) -> Result<Self, $error> {
+                match $error::find(text) {
+                    Some(error) => Err(error),
+                    None => Ok(Self(Cow::Owned(text.to_owned()))),
+                }
+            }
+        }
+
+        impl AsRef<str> for $type {
+            fn as_ref(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+    };
+}
+
+checked_text!(EventName, InvalidName);
+checked_text!(EventId, InvalidId);
