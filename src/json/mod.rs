@@ -1,1 +1,65 @@
-//! Raw JSON slices, the object walker, escaping and the serialiser.
+//! JSON as the wire has it: raw slices, a pull reader, escaping and a serialiser.
+//!
+//! Reading keeps what it does not understand. [`Reader`] walks a body once and hands out what a
+//! model knows; everything else stays a [`Json`], a slice of the same bytes, in a [`Members`]
+//! list that is written back as it came. Nothing is copied and no number is reprinted.
+//!
+//! Writing goes straight into a `Vec<u8>`: [`escape`] for text, [`write()`] for any
+//! [`Serialize`](serde::Serialize) type, [`ObjectWriter`] for a model. Under [`Escape::Json`] the
+//! bytes are those of serde_json.
+//!
+//! ```
+//! use bytes::Bytes;
+//! use copilot_wire::json::{Escape, JsonError, Members, ObjectWriter, Reader};
+//!
+//! #[derive(Default)]
+//! struct Message {
+//!     role: Option<String>,
+//!     unknown: Members,
+//! }
+//!
+//! fn read(body: &Bytes) -> Result<Message, JsonError> {
+//!     let mut message = Message::default();
+//!     let mut reader = Reader::new(body)?;
+//!     // What the closure leaves unread, a member of the wrong type included, is kept.
+//!     reader.object_keeping(&mut message.unknown, |reader, key| {
+//!         if key == "role" {
+//!             message.role = reader.string()?.map(Into::into);
+//!         }
+//!         Ok(())
+//!     })?;
+//!     reader.end()?;
+//!     Ok(message)
+//! }
+//!
+//! let body = Bytes::from_static(br#"{"role": "human", "size": 12345678901234567890123}"#);
+//! let message = read(&body)?;
+//! assert_eq!(message.role.as_deref(), Some("human"));
+//!
+//! let mut out = Vec::new();
+//! let mut writer = ObjectWriter::new(&mut out, Escape::Json);
+//! writer.opt_str("role", message.role.as_deref()).members(&message.unknown);
+//! writer.finish();
+//! assert_eq!(out, br#"{"role":"human","size":12345678901234567890123}"#);
+//! # Ok::<(), JsonError>(())
+//! ```
+
+mod error;
+mod escape;
+mod lanes;
+mod members;
+mod nesting;
+mod object_writer;
+mod reader;
+mod scan;
+mod serializer;
+mod string;
+mod value;
+
+pub use error::{JsonError, WriteError};
+pub use escape::{Escape, escape, write_raw};
+pub use members::Members;
+pub use object_writer::{ObjectWriter, ValueWriter};
+pub use reader::Reader;
+pub use serializer::write;
+pub use value::{Elements, Entries, Json, Kind};

@@ -1,0 +1,201 @@
+//! What can go wrong: a text that is not the JSON that was expected, a value that cannot be JSON.
+
+use std::fmt::{self, Display, Write as _};
+
+/// The longest key shown in a path, in characters; the rest of a longer one is left out.
+const KEY_SHOWN: usize = 32;
+/// The longest path shown, in bytes; the inner end of a longer one is left out.
+const PATH_SHOWN: usize = 256;
+
+/// A JSON text is not what the reader expected.
+///
+/// It says where and what was expected, never what was there: bodies carry keys and tokens.
+///
+/// ```
+/// use bytes::Bytes;
+/// use copilot_wire::json::Reader;
+///
+/// let body = Bytes::from_static(br#"{"messages": [{"role": }]}"#);
+/// let mut reader = Reader::new(&body)?;
+/// let error = reader
+///     .object(|reader, _| {
+///         reader.array(|reader, _| reader.object(|reader, _| reader.value().map(drop)))
+///     })
+///     .unwrap_err();
+/// assert_eq!(error.path(), "messages[0].role");
+/// assert_eq!(error.to_string(), "expected a value at messages[0].role (byte 23)");
+/// # Ok::<(), copilot_wire::json::JsonError>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct JsonError(Box<Place>);
+
+#[derive(Clone, PartialEq, Eq)]
+struct Place {
+    expected: &'static str,
+    offset: usize,
+    truncated: bool,
+    path: String,
+}
+
+impl JsonError {
+    /// An error at a byte offset of `text`.
+    #[cold]
+    pub(super) fn at(text: &[u8], offset: usize, expected: &'static str) -> Self {
+        Self(Box::new(Place {
+            expected,
+            offset,
+            truncated: offset >= text.len(),
+            path: String::new(),
+        }))
+    }
+
+    /// What was expected, such as `a value`.
+    pub fn expected(&self) -> &'static str {
+        self.0.expected
+    }
+
+    /// The byte offset of the place in the text that was read.
+    pub fn offset(&self) -> usize {
+        self.0.offset
+    }
+
+    /// The place as a path, such as `messages[3].role`; empty at the top of the text.
+    ///
+    /// Long keys are cut, and characters other than letters, digits, `_` and `-` put the key in
+    /// brackets and quotes.
+    pub fn path(&self) -> &str {
+        &self.0.path
+    }
+
+    /// True when the text ended too early.
+    pub fn is_truncated(&self) -> bool {
+        self.0.truncated
+    }
+
+    /// Puts the key of an object before the path: for code that passes an error outwards.
+    #[cold]
+    #[must_use]
+    pub fn at_key(self, key: &str) -> Self {
+        let plain = |c: char| c.is_alphanumeric() || c == '_' || c == '-';
+        let mut shown: String = key.chars().take(KEY_SHOWN).collect();
+        let simple = !shown.is_empty() && shown.chars().all(plain);
+        if shown.len() < key.len() {
+            shown.push('…');
+        }
+        if simple {
+            self.inside(shown)
+        } else {
+            self.inside(format!("[{shown:?}]"))
+        }
+    }
+
+    /// Puts an index of an array before the path: for code that passes an error outwards.
+    #[cold]
+    #[must_use]
+    pub fn at_index(self, index: usize) -> Self {
+        self.inside(format!("[{index}]"))
+    }
+
+    fn inside(mut self, mut outer: String) -> Self {
+        if !(self.0.path.is_empty() || self.0.path.starts_with('[')) {
+            outer.push('.');
+        }
+        outer.push_str(&self.0.path);
+        if outer.len() > PATH_SHOWN {
+            let fits = |&(at, _): &(usize, char)| at <= PATH_SHOWN;
+            let cut = outer.char_indices().take_while(fits).last();
+            outer.truncate(cut.map_or(0, |(at, _)| at));
+            outer.push('…');
+        }
+        self.0.path = outer;
+        self
+    }
+}
+
+impl Display for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = &*self.0;
+        write!(f, "expected {}", place.expected)?;
+        if place.truncated {
+            f.write_str(" before the end of the text")?;
+        }
+        if place.path.is_empty() {
+            write!(f, " at byte {}", place.offset)
+        } else {
+            write!(f, " at {} (byte {})", place.path, place.offset)
+        }
+    }
+}
+
+impl fmt::Debug for JsonError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "JsonError({self})")
+    }
+}
+
+impl std::error::Error for JsonError {}
+
+/// A value cannot be written as JSON.
+///
+/// `Display` and `Debug` never repeat the value. What the value's own `Serialize` said is in
+/// [`message`](Self::message), for those who know that it holds no secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct WriteError(Fault);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reason {
+    Depth,
+    Key,
+    KeyNotFinite,
+    Raw,
+}
+
+#[derive(Clone, PartialEq, Eq)]
+enum Fault {
+    Reason(Reason),
+    Custom(Box<str>),
+}
+
+impl WriteError {
+    pub(super) const DEPTH: Self = Self(Fault::Reason(Reason::Depth));
+    pub(super) const KEY: Self = Self(Fault::Reason(Reason::Key));
+    pub(super) const KEY_NOT_FINITE: Self = Self(Fault::Reason(Reason::KeyNotFinite));
+    pub(super) const RAW: Self = Self(Fault::Reason(Reason::Raw));
+
+    /// What the value's own `Serialize` implementation said, if it was the one that failed.
+    pub fn message(&self) -> Option<&str> {
+        match &self.0 {
+            Fault::Custom(message) => Some(message),
+            Fault::Reason(_) => None,
+        }
+    }
+}
+
+impl Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            Fault::Reason(Reason::Depth) => "the value is nested too deeply",
+            Fault::Reason(Reason::Key) => "a key must be a string",
+            Fault::Reason(Reason::KeyNotFinite) => "a number as a key must be finite",
+            Fault::Reason(Reason::Raw) => "a raw value must be JSON text",
+            Fault::Custom(_) => "the value refused to be serialised",
+        })
+    }
+}
+
+impl fmt::Debug for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WriteError({self})")
+    }
+}
+
+impl std::error::Error for WriteError {}
+
+impl serde::ser::Error for WriteError {
+    fn custom<T: Display>(message: T) -> Self {
+        let mut text = String::new();
+        // A `Display` that fails leaves what it had written.
+        let _ = write!(text, "{message}");
+        Self(Fault::Custom(text.into_boxed_str()))
+    }
+}

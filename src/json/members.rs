@@ -1,0 +1,88 @@
+//! The members of an object that a model does not know.
+
+use std::fmt;
+
+use serde::{Serialize, Serializer};
+
+use super::value::Json;
+
+/// Members of an object in the order of the text, duplicates included.
+///
+/// Models keep here what they do not know, so that it can be used today and is written back
+/// unchanged. `Debug` shows the keys and never a value.
+///
+/// ```
+/// use copilot_wire::json::{Json, Members};
+///
+/// let mut unknown = Members::new();
+/// unknown.push("size", Json::parse("1.50")?);
+/// assert_eq!(unknown.get("size").unwrap().text(), "1.50");
+/// assert_eq!(serde_json::to_string(&unknown).unwrap(), r#"{"size":1.50}"#);
+/// # Ok::<(), copilot_wire::json::JsonError>(())
+/// ```
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Members(Vec<(String, Json)>);
+
+impl Members {
+    /// No members.
+    pub const fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds a member behind the others.
+    pub fn push(&mut self, key: impl Into<String>, value: Json) {
+        self.0.push((key.into(), value));
+    }
+
+    /// The member with this key; the last one where there are several, as in JavaScript.
+    pub fn get(&self, key: &str) -> Option<&Json> {
+        self.0
+            .iter()
+            .rev()
+            .find(|(name, _)| name == key)
+            .map(|(_, value)| value)
+    }
+
+    /// The members in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
+        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    }
+
+    /// How many members there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// True when there are no members.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl<K: Into<String>> Extend<(K, Json)> for Members {
+    fn extend<I: IntoIterator<Item = (K, Json)>>(&mut self, members: I) {
+        self.0
+            .extend(members.into_iter().map(|(key, value)| (key.into(), value)));
+    }
+}
+
+impl<K: Into<String>> FromIterator<(K, Json)> for Members {
+    fn from_iter<I: IntoIterator<Item = (K, Json)>>(members: I) -> Self {
+        let mut all = Self::new();
+        all.extend(members);
+        all
+    }
+}
+
+impl fmt::Debug for Members {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // `Json` redacts itself.
+        f.debug_map().entries(self.iter()).finish()
+    }
+}
+
+impl Serialize for Members {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}

@@ -1,0 +1,45 @@
+//! Which containers are open, one bit each.
+
+/// What a container is: the bit that [`Nesting`] keeps.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Container {
+    Array,
+    Object,
+}
+
+/// A stack of containers: 64 levels in a word, deeper ones in a vector of words.
+///
+/// A hostile body of ten thousand brackets costs 1.2 KiB; an ordinary one costs no allocation.
+#[derive(Debug, Default)]
+pub(super) struct Nesting {
+    depth: usize,
+    word: u64,
+    full: Vec<u64>,
+}
+
+impl Nesting {
+    pub(super) fn push(&mut self, container: Container) {
+        if self.depth % 64 == 0 && self.depth > 0 {
+            self.full.push(self.word);
+        }
+        self.word = self.word << 1 | u64::from(container == Container::Object);
+        self.depth += 1;
+    }
+
+    pub(super) fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+        self.word >>= 1;
+        if self.depth % 64 == 0 {
+            self.word = self.full.pop().unwrap_or(0);
+        }
+    }
+
+    /// The innermost container.
+    pub(super) fn top(&self) -> Option<Container> {
+        match (self.depth, self.word & 1) {
+            (0, _) => None,
+            (_, 0) => Some(Container::Array),
+            (_, _) => Some(Container::Object),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! Writing a model member by member.
+
+use serde::Serialize;
+
+use super::error::WriteError;
+use super::escape::{Escape, write_raw};
+use super::members::Members;
+use super::serializer::{Rollback, write, write_str};
+use super::value::Json;
+
+/// Writes one object, member by member in the order of the calls, straight into a vector.
+///
+/// The object is there once [`finish`](Self::finish) is called; a writer that is dropped before,
+/// say because a value failed, leaves the vector as it was. The `opt_` methods skip `None`.
+///
+/// ```
+/// use copilot_wire::json::{Escape, ObjectWriter};
+///
+/// let mut out = Vec::new();
+/// let mut writer = ObjectWriter::new(&mut out, Escape::Json);
+/// writer.str("type", "table").opt_str("name", None).bool("hidden", false);
+/// writer.object("style", |style| style.value("ratio", &0.5).map(drop))?;
+/// writer.array("keys", ["a", "b"], |key, element| Ok(element.str(key)))?;
+/// writer.finish();
+/// assert_eq!(
+///     out,
+///     br#"{"type":"table","hidden":false,"style":{"ratio":0.5},"keys":["a","b"]}"#,
+/// );
+/// # Ok::<(), copilot_wire::json::WriteError>(())
+/// ```
+#[derive(Debug)]
+#[must_use = "the object is written when `finish` is called"]
+pub struct ObjectWriter<'a> {
+    rollback: Rollback<'a>,
+    policy: Escape,
+    empty: bool,
+}
+
+impl<'a> ObjectWriter<'a> {
+    /// Begins an object at the end of `out`.
+    pub fn new(out: &'a mut Vec<u8>, policy: Escape) -> Self {
+        let rollback = Rollback::new(out);
+        rollback.out.push(b'{');
+        Self {
+            rollback,
+            policy,
+            empty: true,
+        }
+    }
+
+    /// Ends the object.
+    pub fn finish(mut self) {
+        self.rollback.out.push(b'}');
+        self.rollback.keep();
+    }
+
+    /// Writes a key; what is returned writes its value.
+    pub fn member(&mut self, key: &str) -> ValueWriter<'_> {
+        let out = &mut *self.rollback.out;
+        if !self.empty {
+            out.push(b',');
+        }
+        self.empty = false;
+        write_str(key, self.policy, out);
+        out.push(b':');
+        ValueWriter::new(out, self.policy)
+    }
+
+    /// Writes a string.
+    pub fn str(&mut self, key: &'static str, value: &str) -> &mut Self {
+        self.member(key).str(value);
+        self
+    }
+
+    /// Writes a string, if there is one.
+    pub fn opt_str(&mut self, key: &'static str, value: Option<&str>) -> &mut Self {
+        match value {
+            Some(value) => self.str(key, value),
+            None => self,
+        }
+    }
+
+    /// Writes a raw value.
+    pub fn raw(&mut self, key: &'static str, value: &Json) -> &mut Self {
+        self.member(key).raw(value);
+        self
+    }
+
+    /// Writes a raw value, if there is one.
+    pub fn opt_raw(&mut self, key: &'static str, value: Option<&Json>) -> &mut Self {
+        match value {
+            Some(value) => self.raw(key, value),
+            None => self,
+        }
+    }
+
+    /// Writes a boolean.
+    pub fn bool(&mut self, key: &'static str, value: bool) -> &mut Self {
+        self.member(key).bool(value);
+        self
+    }
+
+    /// Writes a boolean, if there is one.
+    pub fn opt_bool(&mut self, key: &'static str, value: Option<bool>) -> &mut Self {
+        match value {
+            Some(value) => self.bool(key, value),
+            None => self,
+        }
+    }
+
+    /// Writes a number.
+    pub fn u64(&mut self, key: &'static str, value: u64) -> &mut Self {
+        self.member(key).u64(value);
+        self
+    }
+
+    /// Writes a number, if there is one.
+    pub fn opt_u64(&mut self, key: &'static str, value: Option<u64>) -> &mut Self {
+        match value {
+            Some(value) => self.u64(key, value),
+            None => self,
+        }
+    }
+
+    /// Writes any value.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON; the member is then `null`.
+    pub fn value<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<&mut Self, WriteError> {
+        self.member(key).value(value)?;
+        Ok(self)
+    }
+
+    /// Writes any value, if there is one.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON; the member is then `null`.
+    pub fn opt_value<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: Option<&T>,
+    ) -> Result<&mut Self, WriteError> {
+        match value {
+            Some(value) => self.value(key, value),
+            None => Ok(self),
+        }
+    }
+
+    /// Writes an object.
+    ///
+    /// # Errors
+    ///
+    /// When `write` fails; the member is then `null`.
+    pub fn object(
+        &mut self,
+        key: &'static str,
+        write: impl FnOnce(&mut ObjectWriter<'_>) -> Result<(), WriteError>,
+    ) -> Result<&mut Self, WriteError> {
+        self.member(key).object(write)?;
+        Ok(self)
+    }
+
+    /// Writes an array: `write` is called with every item and the place for its element.
+    ///
+    /// # Errors
+    ///
+    /// When `write` fails; the member is then `null`.
+    pub fn array<I: IntoIterator>(
+        &mut self,
+        key: &'static str,
+        items: I,
+        write: impl FnMut(I::Item, ValueWriter<'_>) -> Result<(), WriteError>,
+    ) -> Result<&mut Self, WriteError> {
+        self.member(key).array(items, write)?;
+        Ok(self)
+    }
+
+    /// Writes the members that the model does not know.
+    pub fn members(&mut self, members: &Members) -> &mut Self {
+        for (key, value) in members.iter() {
+            self.member(key).raw(value);
+        }
+        self
+    }
+}
+
+/// The place for one value. One that is left empty becomes `null`.
+#[derive(Debug)]
+pub struct ValueWriter<'a> {
+    out: &'a mut Vec<u8>,
+    policy: Escape,
+    start: usize,
+}
+
+impl<'a> ValueWriter<'a> {
+    /// A place at the end of `out`.
+    pub fn new(out: &'a mut Vec<u8>, policy: Escape) -> Self {
+        let start = out.len();
+        Self { out, policy, start }
+    }
+
+    /// Writes a string.
+    pub fn str(self, value: &str) {
+        write_str(value, self.policy, self.out);
+    }
+
+    /// Writes a raw value.
+    pub fn raw(self, value: &Json) {
+        write_raw(value, self.policy, self.out);
+    }
+
+    /// Writes a boolean.
+    pub fn bool(self, value: bool) {
+        self.out
+            .extend_from_slice(if value { b"true" } else { b"false" });
+    }
+
+    /// Writes a number.
+    pub fn u64(self, value: u64) {
+        // A number cannot fail.
+        let _ = self.value(&value);
+    }
+
+    /// Writes any value.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON.
+    pub fn value<T: Serialize + ?Sized>(self, value: &T) -> Result<(), WriteError> {
+        write(value, self.policy, self.out)
+    }
+
+    /// Writes an object.
+    ///
+    /// # Errors
+    ///
+    /// When `write` fails.
+    pub fn object(
+        self,
+        write: impl FnOnce(&mut ObjectWriter<'_>) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let mut writer = ObjectWriter::new(self.out, self.policy);
+        write(&mut writer)?;
+        writer.finish();
+        Ok(())
+    }
+
+    /// Writes an array: `write` is called with every item and the place for its element.
+    ///
+    /// # Errors
+    ///
+    /// When `write` fails.
+    pub fn array<I: IntoIterator>(
+        self,
+        items: I,
+        mut write: impl FnMut(I::Item, ValueWriter<'_>) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
+        let mut rollback = Rollback::new(self.out);
+        rollback.out.push(b'[');
+        for (index, item) in items.into_iter().enumerate() {
+            if index > 0 {
+                rollback.out.push(b',');
+            }
+            write(item, ValueWriter::new(rollback.out, self.policy))?;
+        }
+        rollback.out.push(b']');
+        rollback.keep();
+        Ok(())
+    }
+}
+
+impl Drop for ValueWriter<'_> {
+    fn drop(&mut self) {
+        if self.out.len() == self.start {
+            self.out.extend_from_slice(b"null");
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Skipping: one pass over one value that checks the whole grammar and keeps nothing.
+//!
+//! The grammar is that of RFC 8259, the same that serde_json checks for a raw value: a `\u` escape
+//! needs four hex digits but may be half of a surrogate pair, a number may have any size.
+
+use super::error::JsonError;
+use super::nesting::{Container, Nesting};
+use super::string::skip_string;
+
+/// Skips the value that starts at `at` or after white space there; gives the offset behind it.
+///
+/// Not recursive, so depth costs one bit a level.
+pub(super) fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonError> {
+    let mut open = Nesting::default();
+    let mut at = skip_space(text, at);
+    'value: loop {
+        // A value starts here. What opens a container goes on with what is in it.
+        at = match text.get(at) {
+            Some(b'"') => skip_string(text, at + 1)?,
+            Some(b'-' | b'0'..=b'9') => skip_number(text, at)?,
+            Some(b'{') => {
+                let inside = skip_space(text, at + 1);
+                if text.get(inside) == Some(&b'}') {
+                    inside + 1
+                } else {
+                    open.push(Container::Object);
+                    at = skip_key(text, inside, "a key or `}`")?;
+                    continue 'value;
+                }
+            }
+            Some(b'[') => {
+                let inside = skip_space(text, at + 1);
+                if text.get(inside) == Some(&b']') {
+                    inside + 1
+                } else {
+                    open.push(Container::Array);
+                    at = inside;
+                    continue 'value;
+                }
+            }
+            Some(b't') => skip_word(text, at, b"true")?,
+            Some(b'f') => skip_word(text, at, b"false")?,
+            Some(b'n') => skip_word(text, at, b"null")?,
+            _ => return Err(JsonError::at(text, at, "a value")),
+        };
+        // A value has ended: go to the next one, or close the containers that end with it.
+        loop {
+            let Some(container) = open.top() else {
+                return Ok(at);
+            };
+            at = skip_space(text, at);
+            match (container, text.get(at)) {
+                (Container::Array, Some(b',')) => {
+                    at = skip_space(text, at + 1);
+                    continue 'value;
+                }
+                (Container::Object, Some(b',')) => {
+                    at = skip_key(text, skip_space(text, at + 1), "a key")?;
+                    continue 'value;
+                }
+                (Container::Array, Some(b']')) | (Container::Object, Some(b'}')) => {
+                    open.pop();
+                    at += 1;
+                }
+                (Container::Array, _) => return Err(JsonError::at(text, at, "`,` or `]`")),
+                (Container::Object, _) => return Err(JsonError::at(text, at, "`,` or `}`")),
+            }
+        }
+    }
+}
+
+/// Skips a key and its colon; gives the offset where the value starts.
+fn skip_key(text: &[u8], at: usize, expected: &'static str) -> Result<usize, JsonError> {
+    if text.get(at) != Some(&b'"') {
+        return Err(JsonError::at(text, at, expected));
+    }
+    skip_colon(text, skip_string(text, at + 1)?)
+}
+
+/// Skips the colon between a key and its value, and the white space around it.
+pub(super) fn skip_colon(text: &[u8], at: usize) -> Result<usize, JsonError> {
+    let at = skip_space(text, at);
+    if text.get(at) != Some(&b':') {
+        return Err(JsonError::at(text, at, "`:`"));
+    }
+    Ok(skip_space(text, at + 1))
+}
+
+/// `ws = *( space / tab / line feed / carriage return )`
+#[inline(always)]
+pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
+    while let Some(b' ' | b'\t' | b'\n' | b'\r') = text.get(at) {
+        at += 1;
+    }
+    at
+}
+
+/// `number = [ "-" ] int [ frac ] [ exp ]`, `int = "0" / digit1-9 *digit`
+#[inline]
+fn skip_number(text: &[u8], at: usize) -> Result<usize, JsonError> {
+    let at = if text.get(at) == Some(&b'-') {
+        at + 1
+    } else {
+        at
+    };
+    let mut at = if text.get(at) == Some(&b'0') {
+        at + 1
+    } else {
+        skip_digits(text, at)?
+    };
+    if text.get(at) == Some(&b'.') {
+        at = skip_digits(text, at + 1)?;
+    }
+    if let Some(b'e' | b'E') = text.get(at) {
+        let sign = matches!(text.get(at + 1), Some(b'+' | b'-'));
+        at = skip_digits(text, at + 1 + usize::from(sign))?;
+    }
+    if let Some(b'0'..=b'9') = text.get(at) {
+        return Err(JsonError::at(text, at, "no digit after a leading zero"));
+    }
+    Ok(at)
+}
+
+/// `1*digit`
+#[inline]
+fn skip_digits(text: &[u8], start: usize) -> Result<usize, JsonError> {
+    let mut at = start;
+    while let Some(b'0'..=b'9') = text.get(at) {
+        at += 1;
+    }
+    if at == start {
+        return Err(JsonError::at(text, at, "a digit"));
+    }
+    Ok(at)
+}
+
+fn skip_word(text: &[u8], at: usize, word: &'static [u8]) -> Result<usize, JsonError> {
+    for (after, letter) in word.iter().enumerate() {
+        if text.get(at + after) != Some(letter) {
+            return Err(JsonError::at(text, at + after, "`true`, `false` or `null`"));
+        }
+    }
+    Ok(at + word.len())
+}

@@ -1,0 +1,499 @@
+//! Any `Serialize` type as compact JSON, straight into a vector.
+//!
+//! serde_json writes through `io::Write`, a few bytes at a time; this serialiser knows the vector
+//! and escapes under either policy. It writes the bytes that serde_json writes.
+
+use std::fmt::{self, Display};
+
+use serde::ser::{self, Serialize, SerializeSeq};
+
+use super::error::WriteError;
+use super::escape::{Escape, escape, escape_raw};
+
+mod key;
+
+use key::KeySerializer;
+
+/// The name under which serde_json's raw value, and ours, asks to be written as it is.
+pub(super) const RAW_VALUE: &str = "$serde_json::private::RawValue";
+/// The same for a number that keeps its digits, with serde_json's `arbitrary_precision`.
+const NUMBER: &str = "$serde_json::private::Number";
+
+/// How deep arrays and objects may be nested: the limit that serde_json has for reading.
+const CONTAINERS: u8 = 128;
+/// How many options, newtypes and variants may be wrapped around a value, counted from the top. An
+/// endless chain of them is an error before it is a stack overflow.
+const WRAPPERS: u16 = 512;
+
+/// Appends a value as compact JSON, all or nothing.
+///
+/// On an error, and when the value's `Serialize` panics, `out` is as it was.
+///
+/// ```
+/// use copilot_wire::json::{Escape, write};
+///
+/// let mut out = b"data: ".to_vec();
+/// write(&("a", [1.0, f64::NAN]), Escape::Json, &mut out)?;
+/// assert_eq!(out, br#"data: ["a",[1.0,null]]"#);
+/// # Ok::<(), copilot_wire::json::WriteError>(())
+/// ```
+///
+/// # Errors
+///
+/// When a key is not a string, a number, a boolean or a unit variant; when the value is nested
+/// more than 128 arrays and objects deep; when its own `Serialize` fails.
+pub fn write<T: Serialize + ?Sized>(
+    value: &T,
+    policy: Escape,
+    out: &mut Vec<u8>,
+) -> Result<(), WriteError> {
+    let mut rollback = Rollback::new(out);
+    value.serialize(Serializer {
+        out: rollback.out,
+        policy,
+        containers: CONTAINERS,
+        wrappers: WRAPPERS,
+        raw: false,
+    })?;
+    rollback.keep();
+    Ok(())
+}
+
+/// Cuts a vector back to its length unless what was added is kept; on unwinding too.
+#[derive(Debug)]
+pub(super) struct Rollback<'a> {
+    pub(super) out: &'a mut Vec<u8>,
+    length: Option<usize>,
+}
+
+impl<'a> Rollback<'a> {
+    pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
+        let length = Some(out.len());
+        Self { out, length }
+    }
+
+    pub(super) fn keep(&mut self) {
+        self.length = None;
+    }
+}
+
+impl Drop for Rollback<'_> {
+    fn drop(&mut self) {
+        if let Some(length) = self.length {
+            self.out.truncate(length);
+        }
+    }
+}
+
+/// Appends a string with its quotes.
+#[inline]
+pub(super) fn write_str(text: &str, policy: Escape, out: &mut Vec<u8>) {
+    out.push(b'"');
+    escape(text, policy, out);
+    out.push(b'"');
+}
+
+/// Appends a number, or `null` for a float that is none: serde_json's own digits.
+#[inline]
+fn write_number<T: Serialize>(value: T, out: &mut Vec<u8>) -> Result<(), WriteError> {
+    serde_json::to_writer(out, &value).map_err(ser::Error::custom)
+}
+
+/// One value's place in the output, and how much deeper it may go.
+struct Serializer<'a> {
+    out: &'a mut Vec<u8>,
+    policy: Escape,
+    containers: u8,
+    wrappers: u16,
+    /// A string is JSON text itself, to be written as it is.
+    raw: bool,
+}
+
+impl<'a> Serializer<'a> {
+    /// The same place again, for a value inside this one.
+    fn again(&mut self) -> Serializer<'_> {
+        Serializer {
+            out: self.out,
+            ..*self
+        }
+    }
+
+    /// The same place, one wrapper further in.
+    fn unwrap_one(self) -> Result<Self, WriteError> {
+        let wrappers = self.wrappers.checked_sub(1).ok_or(WriteError::DEPTH)?;
+        Ok(Self { wrappers, ..self })
+    }
+
+    /// Opens a container.
+    fn open(mut self, open: u8, close: &'static [u8]) -> Result<Compound<'a>, WriteError> {
+        self.containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
+        self.raw = false;
+        self.out.push(open);
+        Ok(Compound {
+            inner: self,
+            close,
+            first: true,
+            raw: None,
+        })
+    }
+
+    /// Opens the object around a variant, `{"name":`.
+    fn variant(mut self, name: &str) -> Result<Self, WriteError> {
+        self.containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
+        self.raw = false;
+        self.out.push(b'{');
+        write_str(name, self.policy, self.out);
+        self.out.push(b':');
+        Ok(self)
+    }
+}
+
+/// An array or object that is being written.
+struct Compound<'a> {
+    inner: Serializer<'a>,
+    close: &'static [u8],
+    first: bool,
+    /// The name of the only field, when this is a raw value in disguise.
+    raw: Option<&'static str>,
+}
+
+impl Compound<'_> {
+    #[inline]
+    fn comma(&mut self) {
+        if !self.first {
+            self.inner.out.push(b',');
+        }
+        self.first = false;
+    }
+
+    #[inline]
+    fn finish(self) -> Result<(), WriteError> {
+        self.inner.out.extend_from_slice(self.close);
+        Ok(())
+    }
+}
+
+macro_rules! integers {
+    ($($name:ident($type:ty))*) => {$(
+        #[inline]
+        fn $name(self, value: $type) -> Result<(), WriteError> {
+            write_number(value, self.out)
+        }
+    )*};
+}
+
+impl<'a> ser::Serializer for Serializer<'a> {
+    type Ok = ();
+    type Error = WriteError;
+    type SerializeSeq = Compound<'a>;
+    type SerializeTuple = Compound<'a>;
+    type SerializeTupleStruct = Compound<'a>;
+    type SerializeTupleVariant = Compound<'a>;
+    type SerializeMap = Compound<'a>;
+    type SerializeStruct = Compound<'a>;
+    type SerializeStructVariant = Compound<'a>;
+
+    integers! {
+        serialize_i8(i8) serialize_i16(i16) serialize_i32(i32) serialize_i64(i64)
+        serialize_u8(u8) serialize_u16(u16) serialize_u32(u32) serialize_u64(u64)
+        serialize_i128(i128) serialize_u128(u128)
+    }
+
+    fn serialize_bool(self, value: bool) -> Result<(), WriteError> {
+        self.out
+            .extend_from_slice(if value { b"true" } else { b"false" });
+        Ok(())
+    }
+
+    fn serialize_f32(self, value: f32) -> Result<(), WriteError> {
+        write_number(value, self.out)
+    }
+
+    #[inline]
+    fn serialize_f64(self, value: f64) -> Result<(), WriteError> {
+        write_number(value, self.out)
+    }
+
+    fn serialize_char(self, value: char) -> Result<(), WriteError> {
+        self.serialize_str(value.encode_utf8(&mut [0; 4]))
+    }
+
+    #[inline]
+    fn serialize_str(self, value: &str) -> Result<(), WriteError> {
+        if self.raw {
+            escape_raw(value.as_bytes(), self.policy, self.out);
+        } else {
+            write_str(value, self.policy, self.out);
+        }
+        Ok(())
+    }
+
+    fn serialize_bytes(self, value: &[u8]) -> Result<(), WriteError> {
+        let mut array = self.serialize_seq(Some(value.len()))?;
+        for byte in value {
+            array.serialize_element(byte)?;
+        }
+        array.finish()
+    }
+
+    #[inline]
+    fn serialize_unit(self) -> Result<(), WriteError> {
+        self.out.extend_from_slice(b"null");
+        Ok(())
+    }
+
+    fn serialize_unit_struct(self, _name: &'static str) -> Result<(), WriteError> {
+        self.serialize_unit()
+    }
+
+    fn serialize_unit_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+    ) -> Result<(), WriteError> {
+        self.serialize_str(variant)
+    }
+
+    fn serialize_newtype_struct<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        value: &T,
+    ) -> Result<(), WriteError> {
+        value.serialize(self.unwrap_one()?)
+    }
+
+    fn serialize_newtype_variant<T: Serialize + ?Sized>(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        value: &T,
+    ) -> Result<(), WriteError> {
+        let mut inner = self.variant(variant)?;
+        value.serialize(inner.again())?;
+        inner.out.push(b'}');
+        Ok(())
+    }
+
+    #[inline]
+    fn serialize_none(self) -> Result<(), WriteError> {
+        self.serialize_unit()
+    }
+
+    #[inline]
+    fn serialize_some<T: Serialize + ?Sized>(self, value: &T) -> Result<(), WriteError> {
+        value.serialize(self.unwrap_one()?)
+    }
+
+    #[inline]
+    fn serialize_seq(self, _length: Option<usize>) -> Result<Compound<'a>, WriteError> {
+        self.open(b'[', b"]")
+    }
+
+    fn serialize_tuple(self, _length: usize) -> Result<Compound<'a>, WriteError> {
+        self.open(b'[', b"]")
+    }
+
+    fn serialize_tuple_struct(
+        self,
+        _name: &'static str,
+        _length: usize,
+    ) -> Result<Compound<'a>, WriteError> {
+        self.open(b'[', b"]")
+    }
+
+    fn serialize_tuple_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _length: usize,
+    ) -> Result<Compound<'a>, WriteError> {
+        self.variant(variant)?.open(b'[', b"]}")
+    }
+
+    #[inline]
+    fn serialize_map(self, _length: Option<usize>) -> Result<Compound<'a>, WriteError> {
+        self.open(b'{', b"}")
+    }
+
+    #[inline]
+    fn serialize_struct(
+        self,
+        name: &'static str,
+        _length: usize,
+    ) -> Result<Compound<'a>, WriteError> {
+        if name == RAW_VALUE || name == NUMBER {
+            return Ok(Compound {
+                inner: self,
+                close: b"",
+                first: true,
+                raw: Some(name),
+            });
+        }
+        self.open(b'{', b"}")
+    }
+
+    fn serialize_struct_variant(
+        self,
+        _name: &'static str,
+        _index: u32,
+        variant: &'static str,
+        _length: usize,
+    ) -> Result<Compound<'a>, WriteError> {
+        self.variant(variant)?.open(b'{', b"}}")
+    }
+
+    fn collect_str<T: Display + ?Sized>(self, value: &T) -> Result<(), WriteError> {
+        self.out.push(b'"');
+        let mut inside = Inside {
+            out: self.out,
+            policy: self.policy,
+        };
+        fmt::write(&mut inside, format_args!("{value}"))
+            .map_err(|_| ser::Error::custom("a Display implementation failed"))?;
+        self.out.push(b'"');
+        Ok(())
+    }
+}
+
+/// The inside of a string that is written in pieces.
+struct Inside<'a> {
+    out: &'a mut Vec<u8>,
+    policy: Escape,
+}
+
+impl fmt::Write for Inside<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        escape(text, self.policy, self.out);
+        Ok(())
+    }
+}
+
+impl SerializeSeq for Compound<'_> {
+    type Ok = ();
+    type Error = WriteError;
+
+    #[inline]
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        self.comma();
+        value.serialize(self.inner.again())
+    }
+
+    fn end(self) -> Result<(), WriteError> {
+        self.finish()
+    }
+}
+
+impl ser::SerializeTuple for Compound<'_> {
+    type Ok = ();
+    type Error = WriteError;
+
+    #[inline]
+    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        SerializeSeq::serialize_element(self, value)
+    }
+
+    fn end(self) -> Result<(), WriteError> {
+        self.finish()
+    }
+}
+
+impl ser::SerializeTupleStruct for Compound<'_> {
+    type Ok = ();
+    type Error = WriteError;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        SerializeSeq::serialize_element(self, value)
+    }
+
+    fn end(self) -> Result<(), WriteError> {
+        self.finish()
+    }
+}
+
+impl ser::SerializeTupleVariant for Compound<'_> {
+    type Ok = ();
+    type Error = WriteError;
+
+    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        SerializeSeq::serialize_element(self, value)
+    }
+
+    fn end(self) -> Result<(), WriteError> {
+        self.finish()
+    }
+}
+
+impl ser::SerializeMap for Compound<'_> {
+    type Ok = ();
+    type Error = WriteError;
+
+    #[inline]
+    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), WriteError> {
+        self.comma();
+        key.serialize(KeySerializer(self.inner.again()))
+    }
+
+    #[inline]
+    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        self.inner.out.push(b':');
+        value.serialize(self.inner.again())
+    }
+
+    fn end(self) -> Result<(), WriteError> {
+        self.finish()
+    }
+}
+
+impl ser::SerializeStruct for Compound<'_> {
+    type Ok = ();
+    type Error = WriteError;
+
+    #[inline]
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), WriteError> {
+        if let Some(name) = self.raw {
+            if key != name || !self.first {
+                return Err(WriteError::RAW);
+            }
+            self.first = false;
+            return value.serialize(Serializer {
+                raw: true,
+                ..self.inner.again()
+            });
+        }
+        self.comma();
+        write_str(key, self.inner.policy, self.inner.out);
+        self.inner.out.push(b':');
+        value.serialize(self.inner.again())
+    }
+
+    fn end(self) -> Result<(), WriteError> {
+        if self.raw.is_some() && self.first {
+            return Err(WriteError::RAW);
+        }
+        self.finish()
+    }
+}
+
+impl ser::SerializeStructVariant for Compound<'_> {
+    type Ok = ();
+    type Error = WriteError;
+
+    fn serialize_field<T: Serialize + ?Sized>(
+        &mut self,
+        key: &'static str,
+        value: &T,
+    ) -> Result<(), WriteError> {
+        ser::SerializeStruct::serialize_field(self, key, value)
+    }
+
+    fn end(self) -> Result<(), WriteError> {
+        self.finish()
+    }
+}
