@@ -1,0 +1,243 @@
+//! The response body: it runs the agent and hands out what the agent says.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_core::Stream;
+
+use super::channel::{Channel, Frames, Outcome};
+use super::{Agent, Reply, Request};
+use crate::protocol::{Env, Protocol, Ticks};
+
+/// After this much silence at the latest the reader hears that the stream is alive.
+const KEEP_ALIVE: Duration = Duration::from_secs(15);
+
+/// The body of a response: a stream of frames that never fails.
+///
+/// A live body owns its agent. Polling it polls the agent until the agent waits or 16 KiB are
+/// waiting; then everything said so far leaves as one frame. Dropping it drops the agent.
+///
+/// # Cancel safety
+///
+/// A frame is taken whole or not at all; polling again after any interruption loses nothing.
+pub struct Body(Kind);
+
+enum Kind {
+    Full(Option<Bytes>),
+    Live(Box<Live>),
+}
+
+struct Live {
+    frames: Arc<dyn Frames>,
+    /// Runs the agent. Gone once it has come to its end, or detached.
+    run: Option<Run>,
+    detached: bool,
+    ticks: Option<Ticks>,
+    keep_alive: &'static [u8],
+    /// Whether nothing was sent since the last tick.
+    silent: bool,
+    done: bool,
+}
+
+impl Body {
+    /// Runs `agent` on `request`.
+    #[must_use]
+    pub fn run<P, A>(agent: A, request: Request<P>, env: &Env) -> Self
+    where
+        P: Protocol,
+        A: Agent<P> + 'static,
+    {
+        let channel = Arc::new(Channel::<P>::new(P::session(&request, env), env.clone()));
+        let reply = Reply::new(Arc::clone(&channel));
+        let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
+        let run = async move {
+            let settle = Settle(channel);
+            let mut answer = agent.answer(request, reply);
+            let outcome = poll_fn(|cx| {
+                let poll = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx)));
+                match poll {
+                    Ok(Poll::Pending) => Poll::Pending,
+                    Ok(Poll::Ready(Ok(()))) => Poll::Ready(Outcome::Answered),
+                    Ok(Poll::Ready(Err(error))) => Poll::Ready(Outcome::Failed(error)),
+                    Err(_) => Poll::Ready(Outcome::Panicked),
+                }
+            })
+            .await;
+            // What the agent still holds may panic as well when it is dropped.
+            let outcome = match catch_unwind(AssertUnwindSafe(|| drop(answer))) {
+                Ok(()) => outcome,
+                Err(_) => Outcome::Panicked,
+            };
+            settle.now(outcome);
+        };
+        Self(Kind::Live(Box::new(Live {
+            frames,
+            run: Some(Run(Box::pin(run))),
+            detached: false,
+            ticks: env.ticks(KEEP_ALIVE / 2),
+            keep_alive: P::KEEP_ALIVE,
+            silent: false,
+            done: false,
+        })))
+    }
+
+    /// A body that is there already.
+    #[must_use]
+    pub fn full(bytes: impl Into<Bytes>) -> Self {
+        let bytes = bytes.into();
+        Self(Kind::Full((!bytes.is_empty()).then_some(bytes)))
+    }
+
+    /// Takes the agent out of the body, to be run to its end whether or not anybody reads.
+    ///
+    /// Dropping the body then no longer stops the agent: what it says goes nowhere. Spawn the
+    /// [`Run`] on a runtime; until it is polled the body stays silent. `None` for a body without
+    /// an agent.
+    #[must_use = "the agent runs only while the `Run` is polled"]
+    pub fn detach(&mut self) -> Option<Run> {
+        let Kind::Live(live) = &mut self.0 else {
+            return None;
+        };
+        live.detached = true;
+        live.run.take()
+    }
+
+    /// The exact length, when the whole body is there already.
+    #[must_use]
+    pub fn len(&self) -> Option<u64> {
+        match &self.0 {
+            Kind::Full(bytes) => Some(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
+            Kind::Live(_) => None,
+        }
+    }
+
+    /// Whether nothing more will come.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        match &self.0 {
+            Kind::Full(bytes) => bytes.is_none(),
+            Kind::Live(live) => live.done,
+        }
+    }
+
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        match &mut self.0 {
+            Kind::Full(bytes) => Poll::Ready(bytes.take()),
+            Kind::Live(live) => live.poll(cx),
+        }
+    }
+}
+
+/// Tells the channel what became of the agent, also when its run is dropped half-way.
+struct Settle<P: Protocol>(Arc<Channel<P>>);
+
+impl<P: Protocol> Settle<P> {
+    fn now(self, outcome: Outcome) {
+        self.0.settle(outcome);
+    }
+}
+
+impl<P: Protocol> Drop for Settle<P> {
+    fn drop(&mut self) {
+        self.0.settle(Outcome::Dropped);
+    }
+}
+
+impl Live {
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        if self.done {
+            return Poll::Ready(None);
+        }
+        let room = self.frames.begin();
+        if let Some(run) = &mut self.run {
+            // What was written from elsewhere leaves first, so that the mark holds.
+            if room && Pin::new(run).poll(cx).is_ready() {
+                self.run = None;
+            }
+        }
+        match self.frames.poll_frame(cx) {
+            Poll::Ready(Some(frame)) => {
+                self.silent = false;
+                Poll::Ready(Some(frame))
+            }
+            Poll::Ready(None) => {
+                self.done = true;
+                self.ticks = None;
+                Poll::Ready(None)
+            }
+            Poll::Pending => self.poll_keep_alive(cx),
+        }
+    }
+
+    fn poll_keep_alive(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let Some(ticks) = &mut self.ticks else {
+            return Poll::Pending;
+        };
+        loop {
+            match ticks.as_mut().poll_next(cx) {
+                Poll::Ready(Some(())) if self.silent => {
+                    return Poll::Ready(Some(Bytes::from_static(self.keep_alive)));
+                }
+                Poll::Ready(Some(())) => self.silent = true,
+                Poll::Ready(None) => {
+                    self.ticks = None;
+                    return Poll::Pending;
+                }
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        // Writes fail from here on; only then is the agent dropped, so that it cannot be heard.
+        self.frames.detach(self.detached);
+    }
+}
+
+impl Stream for Body {
+    type Item = Result<Bytes, Infallible>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.poll(cx).map(|frame| frame.map(Ok))
+    }
+}
+
+impl fmt::Debug for Body {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.0 {
+            Kind::Full(_) => "Full",
+            Kind::Live(_) => "Live",
+        };
+        f.debug_tuple("Body").field(&kind).finish()
+    }
+}
+
+/// An agent at work, taken out of its body by [`Body::detach`].
+///
+/// It resolves when the agent is done. Dropping it drops the agent; the body then ends as for an
+/// agent that failed.
+#[must_use = "an agent does nothing unless it is polled"]
+pub struct Run(Pin<Box<dyn Future<Output = ()> + Send>>);
+
+impl Future for Run {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Run")
+    }
+}

@@ -1,0 +1,32 @@
+//! The body as an `http_body::Body`, for hyper, axum, tonic and everything else built on it.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http_body::{Frame, SizeHint};
+
+use super::Body;
+
+impl http_body::Body for Body {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.poll(cx)
+            .map(|frame| frame.map(|bytes| Ok(Frame::data(bytes))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.is_done()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.len()
+            .map_or_else(SizeHint::default, SizeHint::with_exact)
+    }
+}

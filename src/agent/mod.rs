@@ -1,0 +1,66 @@
+//! Runs an agent and turns what it says into the frames of a response body.
+//!
+//! The body owns the agent: polling the body polls the agent, and dropping it drops the agent.
+//! There is no task, no channel and no runtime in between.
+
+mod body;
+mod channel;
+#[cfg(feature = "http-body")]
+mod http_body;
+mod reply;
+mod request;
+
+pub use body::{Body, Run};
+pub use reply::Reply;
+pub use request::Request;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+
+use crate::protocol::{AgentError, Protocol};
+
+/// A chat agent.
+///
+/// Implement it for every protocol at once and speak the shared vocabulary, or for one protocol and
+/// use all of it:
+///
+/// ```
+/// use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+/// use copilot_wire::{Agent, Reply, Request, async_trait};
+///
+/// struct Echo;
+///
+/// #[async_trait]
+/// impl<P: Protocol> Agent<P> for Echo {
+///     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+///         let prompt = request.prompt().unwrap_or_default();
+///         reply.text(&format!("You said: {prompt}")).await?;
+///         Ok(())
+///     }
+/// }
+/// ```
+///
+/// # Cancel safety
+///
+/// When the client goes away, the future of [`answer`](Self::answer) is dropped at its current
+/// `.await`. To finish the work all the same, see [`Body::detach`].
+#[async_trait]
+pub trait Agent<P: Protocol>: Send + Sync {
+    /// Answers one request.
+    ///
+    /// The turn is over when this returns and the reply is dropped.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the agent from answering. The front end is told so, in its own way, unless
+    /// the turn has already ended.
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError>;
+}
+
+#[async_trait]
+impl<P: Protocol, A: Agent<P> + ?Sized> Agent<P> for Arc<A> {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        (**self).answer(request, reply).await
+    }
+}

@@ -1,0 +1,175 @@
+//! What an agent speaks through.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::sync::Arc;
+
+use super::channel::Channel;
+use crate::protocol::{
+    Chart, Citation, Confirmation, Notice, Protocol, SendError, Status, Table, ToolCall, Word,
+};
+
+/// The agent's side of a turn.
+///
+/// Every word goes straight into the buffer that the body sends from. A write waits only while more
+/// than 16 KiB wait to be sent, and writes all of its event or nothing.
+///
+/// What ends a turn takes the reply with it, so nothing can follow:
+///
+/// ```compile_fail,E0382
+/// # use copilot_wire::protocol::{AgentError, Confirmation, Protocol};
+/// # use copilot_wire::Reply;
+/// # async fn f<P: Protocol>(reply: Reply<P>) -> Result<(), AgentError> {
+/// reply.confirm(Confirmation::new("1", "Delete it?", "This cannot be undone."))?;
+/// reply.text("and another thing").await?;
+/// # Ok(()) }
+/// ```
+///
+/// # Cancel safety
+///
+/// A write whose future is dropped before it is ready has written nothing.
+pub struct Reply<P: Protocol> {
+    channel: Arc<Channel<P>>,
+}
+
+impl<P: Protocol> Reply<P> {
+    pub(super) fn new(channel: Arc<Channel<P>>) -> Self {
+        Self { channel }
+    }
+
+    /// Says a piece of the answer's text. Markdown is understood by every front end.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub async fn text(&self, text: &str) -> Result<(), SendError> {
+        poll_fn(|cx| {
+            self.channel.poll_write(cx, |session, out| {
+                P::text(session, text, out);
+                Ok(())
+            })
+        })
+        .await
+    }
+
+    /// Shows a step of the work.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub async fn status(&self, status: impl Into<Status>) -> Result<(), SendError> {
+        let status = status.into();
+        self.word(Word::Status(&status)).await
+    }
+
+    /// Names a source of the answer.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub async fn cite(&self, citation: Citation) -> Result<(), SendError> {
+        self.word(Word::Cite(&citation)).await
+    }
+
+    /// Shows rows as a table.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub async fn table(&self, table: Table) -> Result<(), SendError> {
+        self.word(Word::Table(&table)).await
+    }
+
+    /// Draws rows as a chart.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub async fn chart(&self, chart: Chart) -> Result<(), SendError> {
+        self.word(Word::Chart(&chart)).await
+    }
+
+    /// Says that something went wrong; the turn goes on. To give up, return an error instead.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub async fn error(&self, notice: impl Into<Notice>) -> Result<(), SendError> {
+        let notice = notice.into();
+        self.word(Word::Error(&notice)).await
+    }
+
+    /// Asks the user a question and ends the turn.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub fn confirm(self, confirmation: Confirmation) -> Result<(), SendError> {
+        self.channel
+            .end(|session, out| P::word(session, Word::Confirm(&confirmation), out))
+    }
+
+    /// Calls a tool that the front end offered and ends the turn.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Unsupported`] when the front end offered no such tool,
+    /// [`SendError::Invalid`] when the arguments break the tool's schema,
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub fn call(self, call: ToolCall) -> Result<(), SendError> {
+        self.channel
+            .end(|session, out| P::word(session, Word::Call(&call), out))
+    }
+
+    /// Says anything that this protocol has.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; nothing of the event is written then, and the turn may go on.
+    pub async fn send(&self, event: impl Into<P::Say>) -> Result<(), SendError> {
+        let event = P::Event::from(event.into());
+        // The event is moved in and out of the future whole, so it need not be `Sync`.
+        let mut event = Some(event);
+        poll_fn(move |cx| {
+            self.channel
+                .poll_write(cx, |session, out| match event.take() {
+                    Some(event) => P::encode(session, &event, out),
+                    None => Ok(()),
+                })
+        })
+        .await
+    }
+
+    /// Says something of this protocol that ends the turn.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; the turn has then not ended, and the error is the agent's to return.
+    pub fn end(self, event: impl Into<P::Ending>) -> Result<(), SendError> {
+        let event = P::Event::from(event.into());
+        self.channel
+            .end(|session, out| P::encode(session, &event, out))
+    }
+
+    async fn word(&self, word: Word<'_>) -> Result<(), SendError> {
+        poll_fn(|cx| {
+            self.channel
+                .poll_write(cx, |session, out| P::word(session, word, out))
+        })
+        .await
+    }
+}
+
+impl<P: Protocol> Drop for Reply<P> {
+    fn drop(&mut self) {
+        self.channel.release();
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Reply<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Reply")
+            .field("protocol", &P::NAME)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,131 @@
+//! A request on its way to an agent.
+
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+
+use http::request::Parts;
+use http::{Extensions, HeaderMap};
+
+use super::Reply;
+use crate::protocol::Protocol;
+
+/// A protocol's request, with what HTTP knew about it.
+///
+/// It dereferences to the typed request.
+pub struct Request<P: Protocol> {
+    message: P::Request,
+    headers: HeaderMap,
+    extensions: Extensions,
+    params: Vec<(Box<str>, Box<str>)>,
+}
+
+impl<P: Protocol> Request<P> {
+    /// A request that did not come over HTTP.
+    #[must_use]
+    pub fn new(message: P::Request) -> Self {
+        Self {
+            message,
+            headers: HeaderMap::new(),
+            extensions: Extensions::new(),
+            params: Vec::new(),
+        }
+    }
+
+    /// A request with the headers and extensions of the HTTP request that it came in.
+    #[must_use]
+    pub fn from_parts(parts: Parts, message: P::Request) -> Self {
+        Self {
+            headers: parts.headers,
+            extensions: parts.extensions,
+            ..Self::new(message)
+        }
+    }
+
+    pub(crate) fn with_params(mut self, params: Vec<(Box<str>, Box<str>)>) -> Self {
+        self.params = params;
+        self
+    }
+
+    /// The headers of the HTTP request.
+    #[must_use]
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
+    }
+
+    /// What middleware left on the HTTP request.
+    #[must_use]
+    pub fn extensions(&self) -> &Extensions {
+        &self.extensions
+    }
+
+    /// A parameter of the path that the request came in on, such as `workspace` of
+    /// `/chats/{workspace}/chat/completions`.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<&str> {
+        self.params
+            .iter()
+            .find(|(key, _)| **key == *name)
+            .map(|(_, value)| &**value)
+    }
+
+    /// The id that is stable over the turns of this conversation, when the front end gives one.
+    ///
+    /// It comes from the client: never a proof of who is talking.
+    #[must_use]
+    pub fn conversation_id(&self) -> Option<Cow<'_, str>> {
+        P::conversation_id(&self.message, &self.headers)
+    }
+
+    /// The typed request alone.
+    #[must_use]
+    pub fn into_inner(self) -> P::Request {
+        self.message
+    }
+
+    /// Turns request and reply into those of protocol `Q` when that is what they are.
+    ///
+    /// This is how an agent for every front end uses what only one of them has.
+    ///
+    /// # Errors
+    ///
+    /// Hands both back when the request is not of protocol `Q`.
+    // The two pairs are what the caller goes on with; boxing them would cost every request.
+    #[expect(clippy::result_large_err)]
+    pub fn native<Q: Protocol>(
+        self,
+        reply: Reply<P>,
+    ) -> Result<(Request<Q>, Reply<Q>), (Self, Reply<P>)> {
+        let mut pair = Some((self, reply));
+        let any: &mut dyn Any = &mut pair;
+        let native = any
+            .downcast_mut::<Option<(Request<Q>, Reply<Q>)>>()
+            .and_then(Option::take);
+        match (native, pair) {
+            (Some(native), _) => Ok(native),
+            (None, Some(pair)) => Err(pair),
+            // The pair leaves its place only as a native one.
+            (None, None) => unreachable!(),
+        }
+    }
+}
+
+impl<P: Protocol> Deref for Request<P> {
+    type Target = P::Request;
+
+    fn deref(&self) -> &P::Request {
+        &self.message
+    }
+}
+
+/// Says which headers came, never what they hold: some are secrets.
+impl<P: Protocol> fmt::Debug for Request<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Request")
+            .field("protocol", &P::NAME)
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .field("params", &self.params)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,127 @@
+//! What a front end's protocol must provide, and the vocabulary that all of them share.
+//!
+//! A protocol is a folder with one type that implements [`Protocol`]: how its request is read, how
+//! each word of a reply is written, how a turn ends, and how its events are read back. The reply,
+//! the body and the router are written against this trait alone.
+
+mod conversation;
+mod decoder;
+mod env;
+mod error;
+mod incident;
+pub(crate) mod markdown;
+mod refusal;
+#[cfg(feature = "tokio")]
+mod tokio;
+mod word;
+
+pub use conversation::{Conversation, Decision, Document, Message, Role, Tool, ToolResult};
+pub use decoder::EventDecoder;
+pub use env::{Env, Environment, Ticks};
+pub use error::{AgentError, EventError, SendError};
+pub use incident::Incident;
+pub use refusal::Refusal;
+#[cfg(feature = "tokio")]
+pub use tokio::TokioEnv;
+pub use word::{
+    Chart, ChartKind, Citation, Confirmation, Level, Notice, Status, Table, TableError, ToolCall,
+    Word,
+};
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::request::Parts;
+
+use crate::sse;
+
+/// One chat front end: its requests, its events, and the rules of its stream.
+///
+/// The functions that write append to `out` and never remove what is there; whoever calls them
+/// takes back a write that failed half-way.
+pub trait Protocol: Sized + Send + Sync + 'static {
+    /// The typed request.
+    type Request: Conversation + Send + Sync + 'static;
+
+    /// What may be said in the course of a turn.
+    type Say: Send + 'static;
+
+    /// What ends a turn with something to do for the front end.
+    /// [`Infallible`](std::convert::Infallible) where there is no such thing.
+    type Ending: Send + 'static;
+
+    /// One event in either direction: what an agent sends and what a client's decoder hands out.
+    type Event: From<Self::Say> + From<Self::Ending> + Send + 'static;
+
+    /// What all events of one reply share: its id, its time, what the request switched on.
+    type Session: Send + 'static;
+
+    /// The name in incidents and messages, such as `openbb`.
+    const NAME: &'static str;
+
+    /// What is sent after a while of silence. It must change nothing for the reader.
+    const KEEP_ALIVE: &'static [u8];
+
+    /// Reads a request.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] that names the status and the place of the fault.
+    fn read(parts: &Parts, body: Bytes) -> Result<Self::Request, Refusal>;
+
+    /// The id that is stable over the turns of one conversation, when the front end gives one.
+    fn conversation_id<'a>(
+        request: &'a Self::Request,
+        headers: &'a HeaderMap,
+    ) -> Option<Cow<'a, str>>;
+
+    /// Opens the session of one reply.
+    fn session(request: &Self::Request, env: &Env) -> Self::Session;
+
+    /// Writes a piece of the answer's text.
+    fn text(session: &mut Self::Session, text: &str, out: &mut Vec<u8>);
+
+    /// Writes any other word of the shared vocabulary, or its nearest honest equivalent.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the word cannot be said to this front end.
+    fn word(
+        session: &mut Self::Session,
+        word: Word<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError>;
+
+    /// Writes one event.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the event cannot be said to this front end.
+    fn encode(
+        session: &mut Self::Session,
+        event: &Self::Event,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError>;
+
+    /// Whether `event` ends the turn, so that nothing may follow it.
+    fn ends(event: &Self::Event) -> bool;
+
+    /// Writes what closes a turn that went well.
+    fn finish(session: &mut Self::Session, out: &mut Vec<u8>);
+
+    /// Writes what closes a turn that failed after its first byte; `message` is fit for the user.
+    fn fail(session: &mut Self::Session, message: &str, out: &mut Vec<u8>);
+
+    /// Reads one event back.
+    ///
+    /// # Errors
+    ///
+    /// [`EventError`] when the data of a known event is not what the protocol says.
+    fn decode(event: &sse::Event<'_>) -> Result<Self::Event, EventError>;
+
+    /// The body of a refusal, in the form that clients of this protocol read. JSON.
+    fn refuse(refusal: &Refusal) -> Vec<u8> {
+        refusal.to_json()
+    }
+}

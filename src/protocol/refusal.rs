@@ -1,0 +1,129 @@
+//! A request that is turned away before the first byte of a stream.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use http::StatusCode;
+
+use serde::Serialize;
+
+use crate::json::{self, Escape, JsonError};
+
+/// Why a request is turned away: a status, a sentence, and the place of the fault.
+///
+/// ```
+/// # use copilot_wire::protocol::Refusal;
+/// # use http::StatusCode;
+/// let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "must not be empty").at("messages");
+/// assert_eq!(refusal.to_string(), "messages: must not be empty");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    status: StatusCode,
+    code: Cow<'static, str>,
+    path: Box<str>,
+    message: Cow<'static, str>,
+}
+
+impl Refusal {
+    /// A refusal with a status and a sentence.
+    #[must_use]
+    pub fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            status,
+            code: Cow::Borrowed("invalid_request"),
+            path: Box::default(),
+            message: message.into(),
+        }
+    }
+
+    /// Sets the place of the fault in the body, such as `messages[3].role`.
+    #[must_use]
+    pub fn at(mut self, path: impl Into<Box<str>>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Sets a short name for the kind of refusal, for programs to read.
+    #[must_use]
+    pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
+        self.code = code.into();
+        self
+    }
+
+    /// The HTTP status.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// The short name for the kind of refusal.
+    #[must_use]
+    pub fn kind(&self) -> &str {
+        &self.code
+    }
+
+    /// The place of the fault in the body; empty when it has none.
+    #[must_use]
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// The sentence, without the place.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// The refusal as a small JSON object: `{"error":{"code":…,"message":…,"path":…}}`.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let error = Detail {
+            code: &self.code,
+            message: &self.message,
+            path: (!self.path.is_empty()).then_some(&self.path),
+        };
+        let mut out = Vec::with_capacity(128);
+        // Three strings always serialise.
+        let _ = json::write(&Body { error }, Escape::JsonAndSeparators, &mut out);
+        out
+    }
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    error: Detail<'a>,
+}
+
+#[derive(Serialize)]
+struct Detail<'a> {
+    code: &'a str,
+    message: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<&'a str>,
+}
+
+impl From<JsonError> for Refusal {
+    /// What is not the JSON that it should be: 400, with the place.
+    fn from(error: JsonError) -> Self {
+        let message = if error.is_truncated() {
+            format!("the body ends where {} is expected", error.expected())
+        } else {
+            format!("expected {} (byte {})", error.expected(), error.offset())
+        };
+        Self::new(StatusCode::BAD_REQUEST, message)
+            .code("malformed_json")
+            .at(error.path())
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}

@@ -1,0 +1,135 @@
+//! Who may call from a browser.
+
+use http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS,
+    HeaderName, ORIGIN, VARY,
+};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
+
+use crate::agent::Body;
+use crate::protocol::Refusal;
+
+const REQUEST_PRIVATE_NETWORK: HeaderName =
+    HeaderName::from_static("access-control-request-private-network");
+const ALLOW_PRIVATE_NETWORK: HeaderName =
+    HeaderName::from_static("access-control-allow-private-network");
+
+/// Who may call from a browser.
+///
+/// Front ends run in browsers and call the agent across origins. Every response to an origin on
+/// the list says so, refusals too: without that the user sees only a network failure.
+///
+/// The default list is where the OpenBB Workspace runs: `https://pro.openbb.co`,
+/// `https://pro.openbb.dev`, and its desktop and local builds. Pages from there may also call an
+/// agent on the user's own machine (the private network preflight of Chromium).
+#[derive(Clone, Debug)]
+pub struct Cors {
+    origins: Origins,
+    private_network: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Origins {
+    Any,
+    List(Vec<HeaderValue>),
+}
+
+const WORKSPACE: [&str; 5] = [
+    "https://pro.openbb.co",
+    "https://pro.openbb.dev",
+    "http://localhost",
+    "http://localhost:1420",
+    "http://localhost:5050",
+];
+
+impl Default for Cors {
+    fn default() -> Self {
+        let origins = WORKSPACE.map(HeaderValue::from_static).to_vec();
+        Self {
+            origins: Origins::List(origins),
+            private_network: true,
+        }
+    }
+}
+
+impl Cors {
+    /// No browser may call across origins.
+    #[must_use]
+    pub fn none() -> Self {
+        Self {
+            origins: Origins::List(Vec::new()),
+            private_network: false,
+        }
+    }
+
+    /// Every page may call. For agents that are public anyway, not for one on a private network.
+    #[must_use]
+    pub fn any() -> Self {
+        Self {
+            origins: Origins::Any,
+            private_network: false,
+        }
+    }
+
+    /// Adds an origin, such as `https://workspace.example.com`.
+    #[must_use]
+    pub fn allow(mut self, origin: HeaderValue) -> Self {
+        if let Origins::List(origins) = &mut self.origins {
+            origins.push(origin);
+        }
+        self
+    }
+
+    /// Sets whether pages of the public network may call when this server is on a private one.
+    #[must_use]
+    pub fn private_network(mut self, allow: bool) -> Self {
+        self.private_network = allow;
+        self
+    }
+
+    /// What to allow to the origin that a request came from.
+    pub(super) fn origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+        let origin = headers.get(ORIGIN)?;
+        match &self.origins {
+            Origins::Any => Some(HeaderValue::from_static("*")),
+            Origins::List(origins) => origins.contains(origin).then(|| origin.clone()),
+        }
+    }
+
+    /// Answers a preflight; [`apply`](Self::apply) adds the origin.
+    pub(super) fn preflight(&self, request: &HeaderMap) -> Response<Body> {
+        if request.contains_key(ORIGIN) && self.origin(request).is_none() {
+            let refusal = Refusal::new(StatusCode::FORBIDDEN, "this origin is not allowed");
+            return super::refuse(&refusal);
+        }
+        let mut response = Response::new(Body::full(""));
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        let headers = response.headers_mut();
+        let methods = HeaderValue::from_static("GET, POST, OPTIONS");
+        headers.insert(ACCESS_CONTROL_ALLOW_METHODS, methods);
+        headers.insert(ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+        // Users add headers of their own in the front end; an allowed origin may send any.
+        if let Some(asked) = request.get(ACCESS_CONTROL_REQUEST_HEADERS) {
+            headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, asked.clone());
+        }
+        if self.private_network && request.contains_key(REQUEST_PRIVATE_NETWORK) {
+            headers.insert(ALLOW_PRIVATE_NETWORK, HeaderValue::from_static("true"));
+        }
+        response
+    }
+
+    /// Adds what every response to an allowed origin carries.
+    pub(super) fn apply(&self, origin: Option<HeaderValue>, headers: &mut HeaderMap) {
+        if let Origins::List(_) = self.origins {
+            let vary = "origin, access-control-request-headers, \
+                        access-control-request-private-network";
+            headers.insert(VARY, HeaderValue::from_static(vary));
+        }
+        if let Some(origin) = origin {
+            headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+            let exposed = HeaderValue::from_static("x-trace-id, x-completion-id");
+            headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
+        }
+    }
+}

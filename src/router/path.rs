@@ -1,0 +1,103 @@
+//! Paths with parameters.
+
+use std::fmt;
+
+/// Why an agent cannot be mounted.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MountError {
+    /// Another agent answers at this path already.
+    #[error("the path is taken")]
+    Taken,
+    /// The path does not start with a slash, or a parameter in it is not like `{name}`.
+    #[error("not a path: it starts with `/`, and its parameters are like `{{name}}`")]
+    Path,
+    /// The front end would refuse the agent's descriptor, and every other one with it.
+    #[error("descriptor: {0}")]
+    Descriptor(String),
+}
+
+/// A path such as `/chats/{workspace}/chat/completions`.
+#[derive(Clone)]
+pub(super) struct Path(Vec<Segment>);
+
+#[derive(Clone)]
+enum Segment {
+    Text(Box<str>),
+    Param(Box<str>),
+}
+
+impl Path {
+    pub(super) fn parse(path: &str) -> Result<Self, MountError> {
+        let path = path.strip_prefix('/').ok_or(MountError::Path)?;
+        let segments = path.split('/').map(|segment| {
+            let param = segment
+                .strip_prefix('{')
+                .and_then(|rest| rest.strip_suffix('}'));
+            match param {
+                Some(name) if !name.is_empty() => Ok(Segment::Param(name.into())),
+                None if !segment.contains(['{', '}', '?', '#']) => {
+                    Ok(Segment::Text(segment.into()))
+                }
+                _ => Err(MountError::Path),
+            }
+        });
+        Ok(Self(segments.collect::<Result<_, _>>()?))
+    }
+
+    /// The parameters when `path` is this one. A trailing slash makes no difference.
+    pub(super) fn matches(&self, path: &str) -> Option<Vec<(Box<str>, Box<str>)>> {
+        let path = path.strip_prefix('/')?;
+        let path = path.strip_suffix('/').unwrap_or(path);
+        let mut params = Vec::new();
+        let mut parts = path.split('/');
+        for segment in &self.0 {
+            let part = parts.next()?;
+            match segment {
+                Segment::Text(text) if **text == *part => {}
+                Segment::Param(name) if !part.is_empty() => {
+                    params.push((name.clone(), percent_decode(part)?));
+                }
+                _ => return None,
+            }
+        }
+        parts.next().is_none().then_some(params)
+    }
+
+    /// Whether some path is both.
+    pub(super) fn overlaps(&self, other: &Self) -> bool {
+        let same = |(one, two): (&Segment, &Segment)| match (one, two) {
+            (Segment::Text(one), Segment::Text(two)) => one == two,
+            _ => true,
+        };
+        self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
+    }
+}
+
+/// `None` when an escape is cut short, is no escape, or the result is not UTF-8.
+fn percent_decode(text: &str) -> Option<Box<str>> {
+    let mut bytes = text.bytes();
+    let mut out = Vec::with_capacity(text.len());
+    while let Some(byte) = bytes.next() {
+        if byte == b'%' {
+            let high = char::from(bytes.next()?).to_digit(16)?;
+            let low = char::from(bytes.next()?).to_digit(16)?;
+            out.push(u8::try_from(high * 16 + low).ok()?);
+        } else {
+            out.push(byte);
+        }
+    }
+    String::from_utf8(out).ok().map(String::into_boxed_str)
+}
+
+impl fmt::Debug for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for segment in &self.0 {
+            match segment {
+                Segment::Text(text) => write!(f, "/{text}")?,
+                Segment::Param(name) => write!(f, "/{{{name}}}")?,
+            }
+        }
+        Ok(())
+    }
+}
