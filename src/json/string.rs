@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::error::JsonError;
 use super::lanes::{BLOCK, any, mask};
 
-/// How far a string is looked at byte by byte. Keys and most values end before.
+/// How far a string is looked at byte by byte, in steps of eight. Keys and most values end before.
 const SHORT: usize = 32;
 
 /// Skips a string whose opening quote is behind us; gives the offset behind the closing one.
@@ -16,12 +16,18 @@ const SHORT: usize = 32;
 pub(super) fn skip_string(text: &[u8], start: usize) -> Result<usize, JsonError> {
     let mut at = start;
     while at < start + SHORT {
-        match text.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at = skip_escape(text, at)?,
-            Some(b' '..) => at += 1,
-            _ => return Err(JsonError::at(text, at, "a character or `\"`")),
+        let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
+            break;
+        };
+        for (index, &byte) in chunk.iter().enumerate() {
+            if byte == b'"' {
+                return Ok(at + index + 1);
+            }
+            if byte == b'\\' || byte < b' ' {
+                return skip_long_string(text, at + index);
+            }
         }
+        at += chunk.len();
     }
     skip_long_string(text, at)
 }
