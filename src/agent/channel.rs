@@ -1,6 +1,7 @@
 //! The one place that a reply and its body share: the bytes that wait, and how the turn stands.
 
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -193,20 +194,20 @@ impl<P: Protocol> Channel<P> {
         let reader = state.take_reader();
         drop(state);
         reader.map(Waker::wake);
-        // The observer is foreign code: it runs outside the lock.
         let protocol = P::NAME;
-        match &outcome {
-            Outcome::Failed(error) => {
-                self.env.incident(&Incident::Failed {
-                    protocol,
-                    error,
-                    told,
-                });
-            }
-            Outcome::Panicked => self.env.incident(&Incident::Panicked { protocol, told }),
+        let incident = match &outcome {
+            Outcome::Failed(error) => Incident::Failed {
+                protocol,
+                error,
+                told,
+            },
+            Outcome::Panicked => Incident::Panicked { protocol, told },
             // A client that left is no incident.
-            Outcome::Answered | Outcome::Dropped => {}
-        }
+            Outcome::Answered | Outcome::Dropped => return,
+        };
+        // The observer is foreign code: it runs outside the lock, and a panic of its own must not
+        // meet one that is on its way.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.env.incident(&incident)));
     }
 }
 
@@ -265,6 +266,9 @@ pub(super) trait Frames: Send + Sync {
     /// and all is taken.
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>>;
 
+    /// The agent panicked.
+    fn panicked(&self);
+
     /// The body is gone. With `drain` the run goes on, and what it says is thrown away.
     fn detach(&self, drain: bool);
 }
@@ -299,6 +303,10 @@ impl<P: Protocol> Frames for Channel<P> {
             *waker = Some(cx.waker().clone());
         }
         Poll::Pending
+    }
+
+    fn panicked(&self) {
+        self.settle(Outcome::Panicked);
     }
 
     fn detach(&self, drain: bool) {
