@@ -1,6 +1,6 @@
 //! Escaping text for the inside of a JSON string.
 
-use super::lanes::any;
+use super::lanes::{BLOCK, Block, any, mask};
 use super::value::Json;
 
 /// How JSON strings are escaped.
@@ -17,11 +17,6 @@ pub enum Escape {
     JsonAndSeparators,
 }
 
-/// The longest text that is handled in two words, without a loop.
-const SHORT: usize = 16;
-/// The chunk of a longer text that is looked at as a whole.
-const CHUNK: usize = 32;
-
 /// Appends a text as the inside of a JSON string, without the quotes.
 ///
 /// ```
@@ -34,100 +29,198 @@ const CHUNK: usize = 32;
 #[inline]
 pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
-    if bytes.len() <= SHORT {
-        escape_short(bytes, policy, out);
-    } else {
+    if !copy_short(bytes, policy, out) {
         escape_long(bytes, policy, out);
     }
 }
 
-/// A model's token: mostly a few clean bytes, which are tested and copied as one array, because a
-/// copy of variable length costs a call.
-#[inline]
-fn escape_short(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) {
-    let padded = pad(bytes);
-    if any(&padded, |byte| must_escape(byte, policy)) {
-        escape_each(bytes, policy, out);
-    } else {
-        let end = out.len() + bytes.len();
-        out.extend_from_slice(&padded);
-        out.truncate(end);
+/// Copies a text of at most sixteen bytes if nothing in it must be escaped.
+///
+/// That is a model's token, so this is the hot path: words of fixed size that may overlap, because
+/// a copy of variable length costs a call.
+#[inline(always)]
+fn copy_short(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) -> bool {
+    let end = out.len() + bytes.len();
+    if let (Some(first), Some(last), 8..=16) = (
+        bytes.first_chunk::<8>(),
+        bytes.last_chunk::<8>(),
+        bytes.len(),
+    ) {
+        let (low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        if special(low, policy) | special(high, policy) != 0 {
+            return false;
+        }
+        out.extend_from_slice(first);
+        out.truncate(end - last.len());
+        out.extend_from_slice(last);
+        return true;
     }
+    let Some(word) = word(bytes) else {
+        return false;
+    };
+    // The bytes behind the text are zero, which is a control character: make them spaces.
+    let spaces = (ONES * u64::from(b' ')) << (bytes.len() * 8);
+    if special(word | spaces, policy) != 0 {
+        return false;
+    }
+    out.extend_from_slice(&word.to_le_bytes());
+    out.truncate(end);
+    true
 }
 
-/// At most sixteen bytes as an array, filled up with clean ones.
-#[inline]
-fn pad(bytes: &[u8]) -> [u8; SHORT] {
-    let mut padded = [b' '; SHORT];
-    for (to, &from) in padded.iter_mut().zip(bytes) {
-        *to = from;
+/// Fewer than eight bytes as a word, the first one lowest.
+#[inline(always)]
+fn word(bytes: &[u8]) -> Option<u64> {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let last = u64::from(u32::from_le_bytes(*last));
+        let shift = (bytes.len() - 4) * 8;
+        return (shift < 32).then(|| u64::from(u32::from_le_bytes(*first)) | last << shift);
     }
-    padded
+    Some(match *bytes {
+        [] => 0,
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c, ..] => u64::from(u32::from_le_bytes([a, b, c, 0])),
+    })
 }
 
-/// Copies clean runs whole and looks at the bytes of a chunk only when one must be escaped.
+/// Writes block by block. A block without a special byte is copied whole; in another one the
+/// special bytes are found all at once, and what lies between them is copied.
 fn escape_long(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) {
     out.reserve(bytes.len());
-    let (chunks, rest) = bytes.split_at(bytes.len() - bytes.len() % CHUNK);
-    for chunk in chunks.chunks_exact(CHUNK) {
-        escape_each(chunk, policy, out);
-    }
-    escape_each(rest, policy, out);
-}
-
-/// True for a byte that is written differently, or, for a separator, may be the start of one.
-#[inline(always)]
-fn must_escape(byte: u8, policy: Escape) -> bool {
-    let separator = policy == Escape::JsonAndSeparators && byte == SEPARATOR[0];
-    byte < b' ' || byte == b'"' || byte == b'\\' || separator
-}
-
-/// The two bytes with which U+2028 and U+2029 begin; the third is A8 or A9.
-const SEPARATOR: [u8; 2] = [0xE2, 0x80];
-
-fn escape_each(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) {
     let mut rest = bytes;
-    while let Some(at) = rest.iter().position(|&byte| must_escape(byte, policy)) {
-        let Some((run, [special, after @ ..])) = rest.split_at_checked(at) else {
-            break;
-        };
-        out.extend_from_slice(run);
-        rest = after;
-        escape_one(*special, &mut rest, out);
-    }
-    out.extend_from_slice(rest);
-}
-
-/// Writes one byte that must be escaped; takes from `rest` what belongs to it.
-fn escape_one(byte: u8, rest: &mut &[u8], out: &mut Vec<u8>) {
-    match byte {
-        b'"' => out.extend_from_slice(br#"\""#),
-        b'\\' => out.extend_from_slice(br"\\"),
-        b'\x08' => out.extend_from_slice(br"\b"),
-        b'\t' => out.extend_from_slice(br"\t"),
-        b'\n' => out.extend_from_slice(br"\n"),
-        b'\x0c' => out.extend_from_slice(br"\f"),
-        b'\r' => out.extend_from_slice(br"\r"),
-        0xE2 => match rest.split_first_chunk() {
-            Some(([0x80, last @ (0xA8 | 0xA9)], after)) => {
-                out.extend_from_slice(if *last == 0xA8 {
-                    br"\u2028"
-                } else {
-                    br"\u2029"
-                });
-                *rest = after;
-            }
-            _ => out.push(byte),
-        },
-        _ => {
-            let hex = |digit: u8| b"0123456789abcdef".get(usize::from(digit)).copied();
-            let (high, low) = (
-                hex(byte >> 4).unwrap_or(b'0'),
-                hex(byte & 15).unwrap_or(b'0'),
-            );
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+    while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
+        if any(block, |byte| is_special(byte, policy)) {
+            rest = escape_block(block, rest, policy, out);
+        } else {
+            out.extend_from_slice(block);
+            rest = after;
         }
     }
+    escape_words(rest, policy, out);
+}
+
+/// Writes the first block of `rest`; gives what comes behind it.
+fn escape_block<'a>(block: &Block, rest: &'a [u8], policy: Escape, out: &mut Vec<u8>) -> &'a [u8] {
+    let mut hits = mask(block, |byte| is_special(byte, policy));
+    let mut written = 0;
+    while hits != 0 {
+        let at = hits.trailing_zeros() as usize;
+        hits &= hits - 1;
+        let special = rest.get(at..).unwrap_or_default();
+        if policy == Escape::JsonAndSeparators && is_other_e2(special) {
+            continue;
+        }
+        copy_wide(rest.get(written..).unwrap_or_default(), at - written, out);
+        written = at + escape_one(special, out);
+    }
+    if let Some(left) = BLOCK.checked_sub(written) {
+        copy_wide(rest.get(written..).unwrap_or_default(), left, out);
+        written = BLOCK;
+    }
+    // A separator may reach into the next block.
+    rest.get(written..).unwrap_or_default()
+}
+
+/// Appends the first `length` bytes, at most a block: a whole block where there is one, of which
+/// the rest is cut off again.
+#[inline(always)]
+fn copy_wide(from: &[u8], length: usize, out: &mut Vec<u8>) {
+    if let Some(block) = from.first_chunk::<BLOCK>() {
+        let end = out.len() + length;
+        out.extend_from_slice(block);
+        out.truncate(end);
+    } else {
+        out.extend_from_slice(from.get(..length).unwrap_or_default());
+    }
+}
+
+/// Writes word by word, for what is shorter than a block.
+fn escape_words(mut rest: &[u8], policy: Escape, out: &mut Vec<u8>) {
+    loop {
+        let (word, length) = match rest.first_chunk::<8>() {
+            Some(word) => (u64::from_le_bytes(*word), 8),
+            None => (word(rest).unwrap_or_default(), rest.len()),
+        };
+        if length == 0 {
+            return;
+        }
+        let hits = special(word, policy);
+        let clean = ((hits.trailing_zeros() / 8) as usize).min(length);
+        let end = out.len() + clean;
+        out.extend_from_slice(&word.to_le_bytes());
+        out.truncate(end);
+        rest = rest.get(clean..).unwrap_or_default();
+        if clean < length {
+            let taken = if policy == Escape::JsonAndSeparators && is_other_e2(rest) {
+                out.push(SEPARATOR_LEAD);
+                1
+            } else {
+                escape_one(rest, out)
+            };
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+    }
+}
+
+/// The first byte of U+2028 and U+2029, and of other characters.
+const SEPARATOR_LEAD: u8 = 0xE2;
+
+/// True for a byte that is written differently or may begin a separator.
+#[inline(always)]
+fn is_special(byte: u8, policy: Escape) -> bool {
+    let lead = policy == Escape::JsonAndSeparators && byte == SEPARATOR_LEAD;
+    (byte < b' ') | (byte == b'"') | (byte == b'\\') | lead
+}
+
+/// One in every byte of a word.
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The same for eight bytes: the high bit of each that is special.
+#[inline(always)]
+fn special(word: u64, policy: Escape) -> u64 {
+    const LOW: u64 = 0x7F * ONES;
+    let low = word & LOW;
+    // The high bit of each sum says that the low seven bits are not those of the byte.
+    let not = |byte: u8| (low ^ (ONES * u64::from(byte & 0x7F))) + LOW;
+    let not_control = low + ONES * 0x60;
+    let mut plain = (not(b'"') & not(b'\\') & not_control) | word;
+    if policy == Escape::JsonAndSeparators {
+        plain &= not(SEPARATOR_LEAD) | !word;
+    }
+    !plain & !LOW
+}
+
+/// True when a text begins with the byte that begins a separator but not with one.
+#[inline(always)]
+fn is_other_e2(text: &[u8]) -> bool {
+    !matches!(
+        text,
+        [0..SEPARATOR_LEAD, ..] | [SEPARATOR_LEAD, 0x80, 0xA8 | 0xA9, ..]
+    )
+}
+
+/// Writes the special character that a text begins with; gives its length in the text.
+#[inline]
+fn escape_one(text: &[u8], out: &mut Vec<u8>) -> usize {
+    /// What follows the backslash, by control character.
+    const LETTERS: [u8; 32] = *b"uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
+    const HEX: [u8; 16] = *b"0123456789abcdef";
+    let byte = text.first().copied().unwrap_or_default();
+    match LETTERS.get(usize::from(byte)) {
+        Some(b'u') => {
+            let low = HEX.get(usize::from(byte & 15)).copied().unwrap_or_default();
+            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), low]);
+        }
+        Some(&letter) => out.extend_from_slice(&[b'\\', letter]),
+        None if byte == SEPARATOR_LEAD => {
+            let paragraph = text.get(2) == Some(&0xA9);
+            out.extend_from_slice(if paragraph { br"\u2029" } else { br"\u2028" });
+            return 3;
+        }
+        None => out.extend_from_slice(&[b'\\', byte]),
+    }
+    1
 }
 
 /// Appends a raw JSON value.
@@ -141,22 +234,37 @@ pub fn write_raw(json: &Json, policy: Escape, out: &mut Vec<u8>) {
 
 /// The same for bytes that are known to be JSON.
 pub(super) fn escape_raw(json: &[u8], policy: Escape, out: &mut Vec<u8>) {
-    let mut rest = json;
-    out.reserve(rest.len());
     // A valid text has no bare control character inside a string.
     let changes = |byte: u8| {
-        byte == b'\n' || byte == b'\r' || policy == Escape::JsonAndSeparators && byte == 0xE2
+        let lead = policy == Escape::JsonAndSeparators && byte == SEPARATOR_LEAD;
+        (byte == b'\n') | (byte == b'\r') | lead
     };
+    out.reserve(json.len());
+    let mut rest = json;
+    while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
+        if any(block, changes) {
+            break;
+        }
+        out.extend_from_slice(block);
+        rest = after;
+    }
     while let Some(at) = rest.iter().position(|&byte| changes(byte)) {
-        let Some((run, [special, after @ ..])) = rest.split_at_checked(at) else {
+        let Some((run, special)) = rest.split_at_checked(at) else {
             break;
         };
         out.extend_from_slice(run);
-        rest = after;
-        match special {
-            b'\n' | b'\r' => out.push(b' '),
-            _ => escape_one(*special, &mut rest, out),
-        }
+        let taken = match special {
+            [b'\n' | b'\r', ..] => {
+                out.push(b' ');
+                1
+            }
+            _ if is_other_e2(special) => {
+                out.push(SEPARATOR_LEAD);
+                1
+            }
+            _ => escape_one(special, out),
+        };
+        rest = special.get(taken..).unwrap_or_default();
     }
     out.extend_from_slice(rest);
 }
