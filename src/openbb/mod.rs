@@ -54,7 +54,7 @@ impl Protocol for OpenBb {
         Session { env: env.clone() }
     }
 
-    fn text(_: &mut Session, text: &str, out: &mut Vec<u8>) {
+    fn text(_: &[u8], text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(b"event: copilotMessageChunk\ndata: {\"delta\":\"");
         escape(text, Escape::JsonAndSeparators, out);
         out.extend_from_slice(b"\"}\n\n");
@@ -65,9 +65,9 @@ impl Protocol for OpenBb {
         Err(SendError::Unsupported("words"))
     }
 
-    fn encode(session: &mut Session, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn encode(_: &mut Session, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
         match event {
-            Event::Say(Say::MessageChunk(delta)) => Self::text(session, delta, out),
+            Event::Say(Say::MessageChunk(delta)) => Self::text(&[], delta, out),
             Event::FunctionCall(call) => call.encode(out),
         }
         Ok(())
@@ -79,8 +79,8 @@ impl Protocol for OpenBb {
 
     fn finish(_: &mut Session, _: &mut Vec<u8>) {}
 
-    fn fail(session: &mut Session, message: &str, out: &mut Vec<u8>) {
-        Self::text(session, message, out);
+    fn fail(_: &mut Session, message: &str, out: &mut Vec<u8>) {
+        Self::text(&[], message, out);
     }
 
     fn decode(event: &sse::Event<'_>) -> Result<Event, EventError> {

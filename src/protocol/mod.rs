@@ -79,8 +79,21 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// Opens the session of one reply.
     fn session(request: &Self::Request, env: &Env) -> Self::Session;
 
-    /// Writes a piece of the answer's text.
-    fn text(session: &mut Self::Session, text: &str, out: &mut Vec<u8>);
+    /// Writes what a stream begins with, before the agent's first word. Nothing by default.
+    fn open(session: &mut Self::Session, out: &mut Vec<u8>) {
+        let _ = (session, out);
+    }
+
+    /// The part of a text event that all those of one reply share, from here on. None by default.
+    fn text_head(session: &Self::Session) -> Bytes {
+        let _ = session;
+        Bytes::new()
+    }
+
+    /// Writes a piece of the answer's text, given the [`text_head`](Self::text_head).
+    ///
+    /// Text is by far the most frequent word, so it is written without the session.
+    fn text(head: &[u8], text: &str, out: &mut Vec<u8>);
 
     /// Writes any other word of the shared vocabulary, or its nearest honest equivalent.
     ///
