@@ -111,7 +111,7 @@ impl<P: Protocol> Channel<P> {
         let quick = desk::with(self.id(), |desk| {
             let room = desk.out.len() < HIGH_WATER && !self.overflow.load(Ordering::Acquire);
             if room {
-                P::text(&desk.head, text, &mut desk.out);
+                P::text(&desk.frame, text, &mut desk.out);
             }
             room
         });
@@ -119,7 +119,7 @@ impl<P: Protocol> Channel<P> {
             return Poll::Ready(Ok(()));
         }
         self.poll_write(cx, |session, out| {
-            P::text(&P::text_head(session), text, out);
+            P::text(&P::text_frame(session), text, out);
             Ok(())
         })
     }
@@ -196,7 +196,7 @@ impl<P: Protocol> Channel<P> {
             desk.out.append(&mut state.out);
             self.overflow.store(false, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut desk.out);
-            desk.head = P::text_head(&state.session);
+            desk.frame = P::text_frame(&state.session);
             written
         });
         on_desk.unwrap_or_else(|| {
@@ -340,10 +340,10 @@ impl<P: Protocol> Frames for Channel<P> {
             out.reserve(state.frame);
         }
         self.overflow.store(false, Ordering::Release);
-        let head = P::text_head(&state.session);
+        let frame = P::text_frame(&state.session);
         drop(state);
         let id = self.id();
-        desk::lay(Desk { id, out, head }, self)
+        desk::lay(Desk { id, out, frame }, self)
     }
 
     fn check_in(&self, mut out: Vec<u8>) {

@@ -8,16 +8,15 @@ use std::cell::RefCell;
 use std::mem;
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::channel::Frames;
+use crate::protocol::TextFrame;
 
 pub(super) struct Desk {
     /// The channel that the buffer belongs to.
     pub(super) id: usize,
     pub(super) out: Vec<u8>,
-    /// What every text event begins with now.
-    pub(super) head: Bytes,
+    /// What stands around text now.
+    pub(super) frame: TextFrame,
 }
 
 thread_local! {

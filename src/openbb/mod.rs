@@ -17,7 +17,7 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use crate::json::{Escape, Json, escape};
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, Word};
+use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word};
 use crate::sse;
 
 /// The OpenBB Workspace.
@@ -54,7 +54,7 @@ impl Protocol for OpenBb {
         Session { env: env.clone() }
     }
 
-    fn text(_: &[u8], text: &str, out: &mut Vec<u8>) {
+    fn text(_: &TextFrame, text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(b"event: copilotMessageChunk\ndata: {\"delta\":\"");
         escape(text, Escape::JsonAndSeparators, out);
         out.extend_from_slice(b"\"}\n\n");
@@ -67,7 +67,7 @@ impl Protocol for OpenBb {
 
     fn encode(_: &mut Session, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
         match event {
-            Event::Say(Say::MessageChunk(delta)) => Self::text(&[], delta, out),
+            Event::Say(Say::MessageChunk(delta)) => Self::text(&TextFrame::default(), delta, out),
             Event::FunctionCall(call) => call.encode(out),
         }
         Ok(())
@@ -80,7 +80,7 @@ impl Protocol for OpenBb {
     fn finish(_: &mut Session, _: &mut Vec<u8>) {}
 
     fn fail(_: &mut Session, message: &str, out: &mut Vec<u8>) {
-        Self::text(&[], message, out);
+        Self::text(&TextFrame::default(), message, out);
     }
 
     fn decode(event: &sse::Event<'_>) -> Result<Event, EventError> {
