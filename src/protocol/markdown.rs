@@ -138,3 +138,15 @@ fn link(url: &str) -> String {
     }
     out
 }
+
+/// All sources of an answer, to stand at its end.
+pub(crate) fn sources(citations: &[Citation]) -> String {
+    let mut out = "\n\n**Sources**\n\n".to_owned();
+    out.extend(citations.iter().map(citation));
+    out
+}
+
+/// A notice as a paragraph.
+pub(crate) fn notice(notice: &super::Notice) -> String {
+    format!("\n\n**Error:** {}\n\n", inline(&notice.message))
+}
