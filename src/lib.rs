@@ -70,6 +70,8 @@
 
 pub mod agent;
 pub mod json;
+#[cfg(feature = "openai")]
+pub mod openai;
 #[cfg(feature = "openbb")]
 pub mod openbb;
 pub mod protocol;

@@ -5,6 +5,8 @@ mod endpoint;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod intake;
+#[cfg(feature = "openai")]
+mod openai;
 #[cfg(feature = "openbb")]
 mod openbb;
 mod path;
@@ -61,6 +63,8 @@ struct Inner {
     cors: Cors,
     limit: Limit,
     env: Env,
+    #[cfg(feature = "openai")]
+    openai: Vec<openai::Mounted>,
     #[cfg(feature = "openbb")]
     openbb: Vec<crate::openbb::Descriptor>,
 }
