@@ -69,10 +69,12 @@ pub(super) enum Outcome {
 }
 
 impl<P: Protocol> Channel<P> {
-    pub(super) fn new(session: P::Session, env: Env) -> Self {
+    pub(super) fn new(mut session: P::Session, env: Env) -> Self {
+        let mut out = Vec::new();
+        P::start(&mut session, &mut out);
         let state = State {
             session,
-            out: Vec::new(),
+            out,
             frame: 0,
             turn: Turn::Open,
             reader: Reader::Attached(None),
@@ -266,6 +268,9 @@ pub(super) trait Frames: Send + Sync {
     /// and all is taken.
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>>;
 
+    /// What is sent after a while of silence.
+    fn keep_alive(&self) -> Bytes;
+
     /// The agent panicked.
     fn panicked(&self);
 
@@ -303,6 +308,12 @@ impl<P: Protocol> Frames for Channel<P> {
             *waker = Some(cx.waker().clone());
         }
         Poll::Pending
+    }
+
+    fn keep_alive(&self) -> Bytes {
+        let mut out = Vec::new();
+        P::keep_alive(&mut self.lock().session, &mut out);
+        out.into()
     }
 
     fn panicked(&self) {

@@ -79,6 +79,18 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// Opens the session of one reply.
     fn session(request: &Self::Request, env: &Env) -> Self::Session;
 
+    /// Writes what opens a reply, before the agent's first word and without waiting for it.
+    fn start(session: &mut Self::Session, out: &mut Vec<u8>) {
+        let _ = (session, out);
+    }
+
+    /// Writes what is sent after a while of silence: [`KEEP_ALIVE`](Self::KEEP_ALIVE), unless the
+    /// bytes depend on the session.
+    fn keep_alive(session: &mut Self::Session, out: &mut Vec<u8>) {
+        let _ = session;
+        out.extend_from_slice(Self::KEEP_ALIVE);
+    }
+
     /// Writes a piece of the answer's text.
     fn text(session: &mut Self::Session, text: &str, out: &mut Vec<u8>);
 
