@@ -1,6 +1,8 @@
 //! Write a chat agent once, and every chat front end can talk to it.
 
 pub mod agent;
+#[cfg(feature = "github")]
+pub mod github;
 pub mod json;
 #[cfg(feature = "openbb")]
 pub mod openbb;
