@@ -69,6 +69,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod agent;
+#[cfg(feature = "github")]
+pub mod github;
 pub mod json;
 #[cfg(feature = "openai")]
 pub mod openai;

@@ -321,6 +321,9 @@ pub(super) trait Frames: Send + Sync {
     /// and all is taken.
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>>;
 
+    /// What is sent after a while of silence.
+    fn keep_alive(&self) -> Bytes;
+
     /// The agent panicked.
     fn panicked(&self);
 
@@ -383,6 +386,12 @@ impl<P: Protocol> Frames for Channel<P> {
             *waker = Some(cx.waker().clone());
         }
         Poll::Pending
+    }
+
+    fn keep_alive(&self) -> Bytes {
+        let mut out = Vec::new();
+        P::keep_alive(&self.lock().session, &mut out);
+        out.into()
     }
 
     fn panicked(&self) {
