@@ -68,7 +68,8 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     .enable(Switch::WidgetDashboardSearch);
     Ok(Router::new()
         .env(Env::new(Outside))
-        .openbb(descriptor, agent)?)
+        .openbb(descriptor, agent.clone())?
+        .openai("analyst", agent)?)
 }
 
 /// Tokio's timer, and incidents on standard error.
