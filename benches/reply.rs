@@ -74,12 +74,12 @@ fn openbb_text_alone_200_tokens(bencher: Bencher<'_, '_>) {
     let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
     let (parts, ()) = http::Request::new(()).into_parts();
     let request = OpenBb::read(&parts, body).unwrap();
-    let mut session = OpenBb::session(&request, &env);
+    let frame = OpenBb::text_frame(&OpenBb::session(&request, &env));
     let mut out = Vec::with_capacity(64 * 1024);
     bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
         out.clear();
         for token in tokens() {
-            OpenBb::text(&mut session, black_box(token), &mut out);
+            OpenBb::text(&frame, black_box(token), &mut out);
         }
         out.len()
     });

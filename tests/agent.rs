@@ -283,7 +283,13 @@ impl Environment for Observed {
 fn nothing_follows_an_ending_and_the_observer_hears_of_it() {
     let observer = Arc::new(Observer::default());
     let env = Env::new(Observed(Arc::clone(&observer)));
-    let call = || FunctionCall::new("get_widget_data", &["x"]).unwrap();
+    let call = || {
+        FunctionCall::new(
+            "get_widget_data",
+            &std::collections::BTreeMap::from([("widget_uuid", "x")]),
+        )
+        .unwrap()
+    };
     let ending = "event: copilotFunctionCall\ndata: {\"function\":\"get_widget_data\",";
 
     let failed_late = body_in(&env, move |reply| async move {

@@ -106,6 +106,7 @@ impl Body {
             run: Some(Run {
                 future,
                 frames: Arc::clone(&frames),
+                attached: true,
             }),
             frames,
             detached: false,
@@ -133,7 +134,9 @@ impl Body {
             return None;
         };
         live.detached = true;
-        live.run.take()
+        let mut run = live.run.take()?;
+        run.attached = false;
+        Some(run)
     }
 
     /// The exact length, when the whole body is there already.
@@ -185,10 +188,8 @@ impl Live {
         if self.done {
             return Poll::Ready(None);
         }
-        let room = self.frames.begin();
         if let Some(run) = &mut self.run {
-            // What was written from elsewhere leaves first, so that the mark holds.
-            if room && Pin::new(run).poll(cx).is_ready() {
+            if Pin::new(run).poll(cx).is_ready() {
                 self.run = None;
             }
         }
@@ -259,6 +260,8 @@ impl fmt::Debug for Body {
 pub struct Run {
     future: Pin<Box<dyn Future<Output = ()> + Send>>,
     frames: Arc<dyn Frames>,
+    /// Whether the body itself polls this.
+    attached: bool,
 }
 
 impl Future for Run {
@@ -266,15 +269,15 @@ impl Future for Run {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let run = &mut *self;
+        let on_desk = Arc::clone(&run.frames).check_out(run.attached);
         // The agent's own state is gone after a panic, and all that is shared is whole: what it
         // was writing has been taken back.
-        match catch_unwind(AssertUnwindSafe(|| run.future.as_mut().poll(cx))) {
-            Ok(poll) => poll,
-            Err(_) => {
-                run.frames.panicked();
-                Poll::Ready(())
-            }
-        }
+        let poll = catch_unwind(AssertUnwindSafe(|| run.future.as_mut().poll(cx)));
+        drop(on_desk);
+        poll.unwrap_or_else(|_| {
+            run.frames.panicked();
+            Poll::Ready(())
+        })
     }
 }
 

@@ -43,13 +43,7 @@ impl<P: Protocol> Reply<P> {
     ///
     /// [`SendError::Closed`] when nobody listens any more.
     pub async fn text(&self, text: &str) -> Result<(), SendError> {
-        poll_fn(|cx| {
-            self.channel.poll_write(cx, |session, out| {
-                P::text(session, text, out);
-                Ok(())
-            })
-        })
-        .await
+        poll_fn(|cx| self.channel.poll_text(cx, text)).await
     }
 
     /// Shows a step of the work.

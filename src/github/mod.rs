@@ -76,7 +76,8 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, Word};
+use crate::json::{Escape, escape};
+use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word};
 use crate::sse;
 
 /// GitHub Copilot Extensions.
@@ -122,7 +123,7 @@ impl Protocol for GitHub {
         Session::new(request, env)
     }
 
-    fn start(session: &mut Session, out: &mut Vec<u8>) {
+    fn open(session: &mut Session, out: &mut Vec<u8>) {
         session.acknowledge(out);
     }
 
@@ -130,8 +131,15 @@ impl Protocol for GitHub {
         session.keep_alive(out);
     }
 
-    fn text(session: &mut Session, text: &str, out: &mut Vec<u8>) {
-        session.text(text, out);
+    fn text_frame(session: &Session) -> TextFrame {
+        session.text_frame()
+    }
+
+    /// The bytes of `JSON.stringify`: U+2028 and U+2029 stay as they are.
+    fn text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
+        out.extend_from_slice(&frame.head);
+        escape(text, Escape::Json, out);
+        out.extend_from_slice(&frame.tail);
     }
 
     fn word(session: &mut Session, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {

@@ -1,19 +1,23 @@
 //! What the events of one reply share, and how they are written.
 
+use super::GitHub;
 use super::chunk_form::ChunkForm;
 use super::copilot_error::CopilotError;
 use super::event::{Event, Say};
 use super::reference::Reference;
 use super::request::ChatRequest;
-use crate::json::{Escape, ObjectWriter, ValueWriter, WriteError, escape, write_raw};
-use crate::protocol::{Citation, Confirmation, Env, Notice, SendError, Word, markdown};
+use crate::json::{Escape, ObjectWriter, ValueWriter, WriteError, write_raw};
+use crate::protocol::{
+    Citation, Confirmation, Env, Notice, Protocol, SendError, TextFrame, Word, markdown,
+};
 use crate::sse::EventWriter;
 
 /// What GitHub's SDK writes around a piece of text; `content` comes before `role`.
-const TEXT: [&[u8]; 2] = [
-    br#"data: {"choices":[{"index":0,"delta":{"content":""#,
-    b"\",\"role\":\"assistant\"}}]}\n\n",
-];
+const TEXT_HEAD: &[u8] = br#"data: {"choices":[{"index":0,"delta":{"content":""#;
+const TEXT_TAIL: &[u8] = b"\",\"role\":\"assistant\"}}]}\n\n";
+/// What stands around the text in a full chunk, behind the start that all have in common.
+const FULL_HEAD: &[u8] = b"\"content\":\"";
+const FULL_TAIL: &[u8] = b"\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n";
 /// The acknowledgement: empty text.
 pub(super) const ACKNOWLEDGE: &[u8] =
     b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\",\"role\":\"assistant\"}}]}\n\n";
@@ -30,8 +34,9 @@ const DONE: &[u8] = b"data: [DONE]\n\n";
 /// before errors, errors come before references; what has to yield becomes Markdown.
 #[derive(Debug)]
 pub struct Session {
-    /// What a full chunk starts with, up to and including `"delta":{`.
+    /// What full chunks have in common; the short form has nothing.
     head: Option<Head>,
+    frame: TextFrame,
     /// The agent's slug, for errors.
     agent: String,
     citations: Vec<Citation>,
@@ -47,7 +52,7 @@ pub struct Session {
 struct Head {
     /// `"id":...,"object":...,"created":...,"model":...`
     members: Vec<u8>,
-    /// The same as the start of a chunk's event.
+    /// The start of a chunk's event, up to and including `"delta":{`.
     start: Vec<u8>,
 }
 
@@ -79,8 +84,14 @@ impl Head {
 
 impl Session {
     pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
+        let head = (request.chunks == ChunkForm::Full).then(|| Head::new(request, env));
+        let frame = match &head {
+            None => TextFrame::new(TEXT_HEAD, TEXT_TAIL),
+            Some(head) => TextFrame::new([&head.start, FULL_HEAD].concat(), FULL_TAIL),
+        };
         Self {
-            head: (request.chunks == ChunkForm::Full).then(|| Head::new(request, env)),
+            head,
+            frame,
             agent: request.agent.clone().unwrap_or_default(),
             citations: Vec::new(),
             notices: Vec::new(),
@@ -97,8 +108,9 @@ impl Session {
             None => out.extend_from_slice(ACKNOWLEDGE),
             Some(head) => {
                 out.extend_from_slice(&head.start);
-                out.extend_from_slice(br#""role":"assistant","content":"""#);
-                out.extend_from_slice(b"},\"logprobs\":null,\"finish_reason\":null}]}\n\n");
+                out.extend_from_slice(b"\"role\":\"assistant\",");
+                out.extend_from_slice(FULL_HEAD);
+                out.extend_from_slice(FULL_TAIL);
             }
         }
     }
@@ -111,21 +123,12 @@ impl Session {
         }
     }
 
-    #[inline]
-    pub(super) fn text(&self, text: &str, out: &mut Vec<u8>) {
-        match &self.head {
-            None => {
-                out.extend_from_slice(TEXT[0]);
-                escape(text, Escape::Json, out);
-                out.extend_from_slice(TEXT[1]);
-            }
-            Some(head) => {
-                out.extend_from_slice(&head.start);
-                out.extend_from_slice(b"\"content\":\"");
-                escape(text, Escape::Json, out);
-                out.extend_from_slice(b"\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n");
-            }
-        }
+    pub(super) fn text_frame(&self) -> TextFrame {
+        self.frame.clone()
+    }
+
+    fn text(&self, text: &str, out: &mut Vec<u8>) {
+        GitHub::text(&self.frame, text, out);
     }
 
     pub(super) fn word(&mut self, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
@@ -292,17 +295,11 @@ impl Session {
 
     /// Writes what waited as Markdown, because another event takes its place.
     fn yield_to_text(&mut self, out: &mut Vec<u8>) {
-        let mut text = String::new();
-        for notice in std::mem::take(&mut self.notices) {
-            text.push_str("\n\n> **Error:** ");
-            text.push_str(&notice.message.replace(['\r', '\n'], " "));
-        }
+        let notices = std::mem::take(&mut self.notices);
+        let mut text: String = notices.iter().map(markdown::notice).collect();
         let citations = std::mem::take(&mut self.citations);
         if !citations.is_empty() {
-            text.push_str("\n\n");
-        }
-        for citation in &citations {
-            text.push_str(&markdown::citation(citation));
+            text.push_str(&markdown::sources(&citations));
         }
         if !text.is_empty() {
             self.text(&text, out);

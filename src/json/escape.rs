@@ -1,6 +1,6 @@
 //! Escaping text for the inside of a JSON string.
 
-use super::lanes::{BLOCK, Block, any, mask};
+use super::lanes::{BLOCK, any, mask, put};
 use super::value::Json;
 
 /// How JSON strings are escaped.
@@ -29,17 +29,23 @@ pub enum Escape {
 #[inline]
 pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
-    if !copy_short(bytes, policy, out) {
-        escape_long(bytes, policy, out);
+    match policy {
+        Escape::Json if copy_short::<false>(bytes, out) => {}
+        Escape::Json => escape_long::<false>(bytes, out),
+        Escape::JsonAndSeparators if copy_short::<true>(bytes, out) => {}
+        Escape::JsonAndSeparators => escape_long::<true>(bytes, out),
     }
 }
+
+/// The longest text that is copied in two words.
+const SHORT: usize = 16;
 
 /// Copies a text of at most sixteen bytes if nothing in it must be escaped.
 ///
 /// That is a model's token, so this is the hot path: words of fixed size that may overlap, because
 /// a copy of variable length costs a call.
 #[inline(always)]
-fn copy_short(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) -> bool {
+fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let end = out.len() + bytes.len();
     if let (Some(first), Some(last), 8..=16) = (
         bytes.first_chunk::<8>(),
@@ -47,7 +53,7 @@ fn copy_short(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) -> bool {
         bytes.len(),
     ) {
         let (low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
-        if special(low, policy) | special(high, policy) != 0 {
+        if special::<SEPARATORS>(low) | special::<SEPARATORS>(high) != 0 {
             return false;
         }
         out.extend_from_slice(first);
@@ -60,11 +66,10 @@ fn copy_short(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) -> bool {
     };
     // The bytes behind the text are zero, which is a control character: make them spaces.
     let spaces = (ONES * u64::from(b' ')) << (bytes.len() * 8);
-    if special(word | spaces, policy) != 0 {
+    if special::<SEPARATORS>(word | spaces) != 0 {
         return false;
     }
-    out.extend_from_slice(&word.to_le_bytes());
-    out.truncate(end);
+    push_some(word.to_le_bytes(), bytes.len(), out);
     true
 }
 
@@ -84,83 +89,137 @@ fn word(bytes: &[u8]) -> Option<u64> {
     })
 }
 
-/// Writes block by block. A block without a special byte is copied whole; in another one the
-/// special bytes are found all at once, and what lies between them is copied.
-fn escape_long(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) {
-    out.reserve(bytes.len());
+/// Copies clean blocks whole; the first dirty one of a long text changes the way of working.
+#[inline(never)]
+fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
+    out.reserve(bytes.len() + STAGE);
     let mut rest = bytes;
     while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
-        if any(block, |byte| is_special(byte, policy)) {
-            rest = escape_block(block, rest, policy, out);
-        } else {
-            out.extend_from_slice(block);
-            rest = after;
+        if any(block, is_special::<SEPARATORS>) {
+            rest = escape_blocks::<SEPARATORS>(rest, out);
+            break;
+        }
+        out.extend_from_slice(block);
+        rest = after;
+    }
+    while !copy_short::<SEPARATORS>(rest, out) {
+        match rest.split_first_chunk::<SHORT>() {
+            Some((chunk, after)) if !any(chunk, is_special::<SEPARATORS>) => {
+                out.extend_from_slice(chunk);
+                rest = after;
+            }
+            _ => return escape_words::<SEPARATORS>(rest, out),
         }
     }
-    escape_words(rest, policy, out);
 }
 
-/// Writes the first block of `rest`; gives what comes behind it.
-fn escape_block<'a>(block: &Block, rest: &'a [u8], policy: Escape, out: &mut Vec<u8>) -> &'a [u8] {
-    let mut hits = mask(block, |byte| is_special(byte, policy));
-    let mut written = 0;
+/// Writes what has special bytes in it, block by block; gives the rest that is too short.
+///
+/// The vector is first filled up with zeros and then overwritten: to append each piece would send
+/// the vector's length through memory at every step.
+fn escape_blocks<'a, const SEPARATORS: bool>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+    let mut written = out.len();
+    while let Some(source) = rest.first_chunk() {
+        if out.len() < written + STAGE {
+            out.resize(written + rest.len() + STAGE, 0);
+        }
+        let Some(stage) = out.get_mut(written..).and_then(|out| out.first_chunk_mut()) else {
+            break;
+        };
+        let (taken, added) = escape_block::<SEPARATORS>(source, stage);
+        rest = rest.get(taken..).unwrap_or_default();
+        written += added;
+    }
+    out.truncate(written);
+    rest
+}
+
+/// Room for a block in which every byte becomes six, and for the excess of a copy.
+const STAGE: usize = 7 * BLOCK;
+
+/// Writes the block at the start of `source`; gives how many bytes it took and how many it wrote.
+/// It takes more than the block when a separator reaches out of it.
+///
+/// All special bytes are found at once. The runs between them are copied a whole block at a time;
+/// the excess is overwritten by what follows.
+#[inline]
+fn escape_block<const SEPARATORS: bool>(
+    source: &[u8; 2 * BLOCK],
+    stage: &mut [u8; STAGE],
+) -> (usize, usize) {
+    put::<BLOCK>(stage, 0, source);
+    let Some(block) = source.first_chunk::<BLOCK>() else {
+        return (0, 0);
+    };
+    let mut hits = mask(block, is_special::<SEPARATORS>);
+    let (mut from, mut to) = (0, 0);
     while hits != 0 {
         let at = hits.trailing_zeros() as usize;
         hits &= hits - 1;
-        let special = rest.get(at..).unwrap_or_default();
-        if policy == Escape::JsonAndSeparators && is_other_e2(special) {
+        let special = source.get(at..).unwrap_or_default();
+        if SEPARATORS && is_other_e2(special) {
             continue;
         }
-        copy_wide(rest.get(written..).unwrap_or_default(), at - written, out);
-        written = at + escape_one(special, out);
+        to += at - from;
+        let (escape, taken) = escape_one(special);
+        put::<8>(stage, to, &escape);
+        to += length_of(escape);
+        from = at + taken;
+        put::<BLOCK>(stage, to, source.get(from..).unwrap_or_default());
     }
-    if let Some(left) = BLOCK.checked_sub(written) {
-        copy_wide(rest.get(written..).unwrap_or_default(), left, out);
-        written = BLOCK;
-    }
-    // A separator may reach into the next block.
-    rest.get(written..).unwrap_or_default()
+    (from.max(BLOCK), to + BLOCK.saturating_sub(from))
 }
 
-/// Appends the first `length` bytes, at most a block: a whole block where there is one, of which
-/// the rest is cut off again.
-#[inline(always)]
-fn copy_wide(from: &[u8], length: usize, out: &mut Vec<u8>) {
-    if let Some(block) = from.first_chunk::<BLOCK>() {
-        let end = out.len() + length;
-        out.extend_from_slice(block);
-        out.truncate(end);
-    } else {
-        out.extend_from_slice(from.get(..length).unwrap_or_default());
-    }
-}
-
-/// Writes word by word, for what is shorter than a block.
-fn escape_words(mut rest: &[u8], policy: Escape, out: &mut Vec<u8>) {
-    loop {
-        let (word, length) = match rest.first_chunk::<8>() {
-            Some(word) => (u64::from_le_bytes(*word), 8),
+/// Writes word by word, for what is shorter than two blocks.
+#[inline(never)]
+fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
+    let written = out.len();
+    out.resize(written + 6 * rest.len() + 8, 0);
+    let stage = out.get_mut(written..).unwrap_or_default();
+    let mut to = 0;
+    while !rest.is_empty() {
+        let (word, length) = match rest.split_first_chunk::<8>() {
+            Some((bytes, after)) => {
+                let word = u64::from_le_bytes(*bytes);
+                if special::<SEPARATORS>(word) == 0 {
+                    put::<8>(stage, to, bytes);
+                    to += 8;
+                    rest = after;
+                    continue;
+                }
+                (word, 8)
+            }
             None => (word(rest).unwrap_or_default(), rest.len()),
         };
-        if length == 0 {
-            return;
-        }
-        let hits = special(word, policy);
+        let hits = special::<SEPARATORS>(word);
         let clean = ((hits.trailing_zeros() / 8) as usize).min(length);
-        let end = out.len() + clean;
-        out.extend_from_slice(&word.to_le_bytes());
-        out.truncate(end);
+        put::<8>(stage, to, &word.to_le_bytes());
+        to += clean;
         rest = rest.get(clean..).unwrap_or_default();
         if clean < length {
-            let taken = if policy == Escape::JsonAndSeparators && is_other_e2(rest) {
-                out.push(SEPARATOR_LEAD);
-                1
-            } else {
-                escape_one(rest, out)
+            let (escape, taken) = match rest {
+                [lead, after @ ..] if SEPARATORS && is_other_e2(rest) => {
+                    put::<1>(stage, to, &[*lead]);
+                    to += 1;
+                    rest = after;
+                    continue;
+                }
+                _ => escape_one(rest),
             };
+            put::<8>(stage, to, &escape);
+            to += length_of(escape);
             rest = rest.get(taken..).unwrap_or_default();
         }
     }
+    out.truncate(written + to);
+}
+
+/// Appends the first bytes of a word.
+#[inline(always)]
+fn push_some(word: [u8; 8], length: usize, out: &mut Vec<u8>) {
+    let end = out.len() + length;
+    out.extend_from_slice(&word);
+    out.truncate(end);
 }
 
 /// The first byte of U+2028 and U+2029, and of other characters.
@@ -168,8 +227,8 @@ const SEPARATOR_LEAD: u8 = 0xE2;
 
 /// True for a byte that is written differently or may begin a separator.
 #[inline(always)]
-fn is_special(byte: u8, policy: Escape) -> bool {
-    let lead = policy == Escape::JsonAndSeparators && byte == SEPARATOR_LEAD;
+fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
+    let lead = SEPARATORS & (byte == SEPARATOR_LEAD);
     (byte < b' ') | (byte == b'"') | (byte == b'\\') | lead
 }
 
@@ -178,14 +237,14 @@ const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// The same for eight bytes: the high bit of each that is special.
 #[inline(always)]
-fn special(word: u64, policy: Escape) -> u64 {
+fn special<const SEPARATORS: bool>(word: u64) -> u64 {
     const LOW: u64 = 0x7F * ONES;
     let low = word & LOW;
     // The high bit of each sum says that the low seven bits are not those of the byte.
     let not = |byte: u8| (low ^ (ONES * u64::from(byte & 0x7F))) + LOW;
     let not_control = low + ONES * 0x60;
     let mut plain = (not(b'"') & not(b'\\') & not_control) | word;
-    if policy == Escape::JsonAndSeparators {
+    if SEPARATORS {
         plain &= not(SEPARATOR_LEAD) | !word;
     }
     !plain & !LOW
@@ -200,28 +259,65 @@ fn is_other_e2(text: &[u8]) -> bool {
     )
 }
 
-/// Writes the special character that a text begins with; gives its length in the text.
-#[inline]
-fn escape_one(text: &[u8], out: &mut Vec<u8>) -> usize {
-    /// What follows the backslash, by control character.
-    const LETTERS: [u8; 32] = *b"uuuuuuuubtnufruuuuuuuuuuuuuuuuuu";
-    const HEX: [u8; 16] = *b"0123456789abcdef";
-    let byte = text.first().copied().unwrap_or_default();
-    match LETTERS.get(usize::from(byte)) {
-        Some(b'u') => {
-            let low = HEX.get(usize::from(byte & 15)).copied().unwrap_or_default();
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), low]);
-        }
-        Some(&letter) => out.extend_from_slice(&[b'\\', letter]),
-        None if byte == SEPARATOR_LEAD => {
-            let paragraph = text.get(2) == Some(&0xA9);
-            out.extend_from_slice(if paragraph { br"\u2029" } else { br"\u2028" });
-            return 3;
-        }
-        None => out.extend_from_slice(&[b'\\', byte]),
+/// The escape for the special character that a text begins with, and the character's length.
+#[inline(always)]
+fn escape_one(text: &[u8]) -> (Sequence, usize) {
+    match text {
+        [SEPARATOR_LEAD, _, 0xA9, ..] => (sequence(br"\u2029"), 3),
+        [SEPARATOR_LEAD, ..] => (sequence(br"\u2028"), 3),
+        [byte, ..] => (
+            ESCAPES.get(usize::from(*byte)).copied().unwrap_or_default(),
+            1,
+        ),
+        [] => (sequence(b""), 0),
     }
-    1
 }
+
+/// An escape sequence, filled up to a word; its length is in the last byte.
+type Sequence = [u8; 8];
+
+const fn sequence(text: &[u8]) -> Sequence {
+    let length = text.len() as u8;
+    match *text {
+        [a, b] => [a, b, 0, 0, 0, 0, 0, length],
+        [a, b, c, d, e, f] => [a, b, c, d, e, f, 0, length],
+        _ => [0; 8],
+    }
+}
+
+fn length_of([.., length]: Sequence) -> usize {
+    usize::from(length)
+}
+
+/// The sequence of every byte below 0x80 that has one.
+const ESCAPES: [Sequence; 128] = {
+    let mut all = [[0; 8]; 128];
+    let mut rest: &mut [Sequence] = &mut all;
+    let mut byte = 0;
+    while let Some((entry, after)) = rest.split_first_mut() {
+        *entry = match byte {
+            b'"' | b'\\' => sequence(&[b'\\', byte]),
+            0x08 => sequence(br"\b"),
+            b'\t' => sequence(br"\t"),
+            b'\n' => sequence(br"\n"),
+            0x0C => sequence(br"\f"),
+            b'\r' => sequence(br"\r"),
+            0..0x20 => {
+                let digit = byte & 15;
+                let low = if digit < 10 {
+                    b'0' + digit
+                } else {
+                    b'a' + digit - 10
+                };
+                sequence(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), low])
+            }
+            _ => [0; 8],
+        };
+        rest = after;
+        byte += 1;
+    }
+    all
+};
 
 /// Appends a raw JSON value.
 ///
@@ -254,15 +350,19 @@ pub(super) fn escape_raw(json: &[u8], policy: Escape, out: &mut Vec<u8>) {
         };
         out.extend_from_slice(run);
         let taken = match special {
-            [b'\n' | b'\r', ..] => {
-                out.push(b' ');
-                1
+            [SEPARATOR_LEAD, ..] if !is_other_e2(special) => {
+                let (escape, taken) = escape_one(special);
+                out.extend_from_slice(escape.get(..6).unwrap_or_default());
+                taken
             }
-            _ if is_other_e2(special) => {
+            [SEPARATOR_LEAD, ..] => {
                 out.push(SEPARATOR_LEAD);
                 1
             }
-            _ => escape_one(special, out),
+            _ => {
+                out.push(b' ');
+                1
+            }
         };
         rest = special.get(taken..).unwrap_or_default();
     }

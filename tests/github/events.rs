@@ -452,8 +452,8 @@ fn full_chunks_have_one_head() {
     request.chunks = ChunkForm::Full;
     let mut session = GitHub::session(&request, &Env::default());
     let mut out = Vec::new();
-    GitHub::start(&mut session, &mut out);
-    GitHub::text(&mut session, "a \"b\"\u{2028}", &mut out);
+    GitHub::open(&mut session, &mut out);
+    GitHub::text(&GitHub::text_frame(&session), "a \"b\"\u{2028}", &mut out);
     GitHub::keep_alive(&mut session, &mut out);
     let foreign = r#"{"id":null,"choices":[{"index":0,"delta":{"refusal":"no"}}],"x":1}"#;
     let foreign = Chunk::new(Json::parse(foreign).unwrap()).unwrap();
