@@ -573,7 +573,8 @@ fn writes_in_a_join_all_arrive() {
 
 #[test]
 fn a_stream_of_events_needs_no_agent() {
-    let call = || FunctionCall::new("get_widget_data", &["x"]).unwrap();
+    let call =
+        || FunctionCall::new("get_widget_data", &serde_json::json!({"widget_uuid": "x"})).unwrap();
     let say = |text: &str| Ok(Event::from(Say::MessageChunk(text.into())));
     let events = vec![say("one"), say("two"), Ok(call().into()), say("never")];
     let body =
