@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::request::Parts;
-use http::{Response, StatusCode};
+use http::Response;
 
 use super::{json, stream};
 use crate::agent::{Agent, Body, Request};
@@ -75,7 +75,7 @@ pub(super) struct Document(pub(super) Bytes);
 impl Endpoint for Document {
     async fn call(&self, call: Call) -> Response<Body> {
         drop(call);
-        let mut response = json(StatusCode::OK, Vec::new());
+        let mut response = json(http::StatusCode::OK, Vec::new());
         *response.body_mut() = Body::full(self.0.clone());
         response
     }
