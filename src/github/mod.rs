@@ -1,0 +1,5 @@
+//! GitHub Copilot Extensions: the agent protocol.
+
+mod verified;
+
+pub use verified::Verified;
