@@ -32,7 +32,10 @@
 //! document, so that verification runs in tests and on a laptop instead of being switched off.
 
 mod base64;
+mod cache;
 mod error;
+mod fetch;
+mod flight;
 mod headers;
 mod key_id;
 mod key_set;
@@ -41,7 +44,9 @@ mod signature;
 mod source;
 mod verifier;
 
+pub use cache::CachedKeys;
 pub use error::{VerifyError, VerifyErrorKind};
+pub use fetch::FetchKeys;
 pub use headers::{HeaderPair, SignatureHeaders};
 pub use key_id::{InvalidKeyId, KeyId};
 pub use key_set::{InvalidKeyDocument, KeySet};
