@@ -41,6 +41,8 @@ mod key_id;
 mod key_set;
 mod public_key;
 mod signature;
+#[cfg(feature = "testing")]
+mod signer;
 mod source;
 mod verifier;
 
@@ -52,5 +54,7 @@ pub use key_id::{InvalidKeyId, KeyId};
 pub use key_set::{InvalidKeyDocument, KeySet};
 pub use public_key::PublicKey;
 pub use signature::Signature;
+#[cfg(feature = "testing")]
+pub use signer::{NoRandomness, RequestSigner};
 pub use source::{KeyError, KeyErrorKind, KeySource};
 pub use verifier::{Verifier, verify};
