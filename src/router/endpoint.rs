@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::request::Parts;
 use http::Response;
+use http::request::Parts;
 
 use super::{json, stream};
 use crate::agent::{Agent, Body, Request};
