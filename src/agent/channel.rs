@@ -390,7 +390,7 @@ impl<P: Protocol> Frames for Channel<P> {
 
     fn keep_alive(&self) -> Bytes {
         let mut out = Vec::new();
-        P::keep_alive(&mut self.lock().session, &mut out);
+        P::keep_alive(&self.lock().session, &mut out);
         out.into()
     }
 

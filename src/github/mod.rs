@@ -97,9 +97,6 @@ impl Protocol for GitHub {
     type Session = Session;
 
     const NAME: &'static str = "github";
-    /// There is no event for this; an empty text event is the only harmless filler (reference,
-    /// section 6.3).
-    const KEEP_ALIVE: &'static [u8] = session::ACKNOWLEDGE;
 
     fn read(parts: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         if body.is_empty() {
@@ -131,12 +128,14 @@ impl Protocol for GitHub {
         session.acknowledge(out);
     }
 
-    fn keep_alive(session: &mut Session, out: &mut Vec<u8>) {
+    /// There is no event for this; an empty text event is the only harmless filler (reference,
+    /// section 6.3).
+    fn keep_alive(session: &Session, out: &mut Vec<u8>) {
         session.keep_alive(out);
     }
 
     fn text_frame(session: &Session) -> TextFrame {
-        session.text_frame()
+        session.frame().clone()
     }
 
     /// The bytes of `JSON.stringify`: U+2028 and U+2029 stay as they are.

@@ -19,7 +19,7 @@ const TEXT_TAIL: &[u8] = b"\",\"role\":\"assistant\"}}]}\n\n";
 const FULL_HEAD: &[u8] = b"\"content\":\"";
 const FULL_TAIL: &[u8] = b"\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n";
 /// The acknowledgement: empty text.
-pub(super) const ACKNOWLEDGE: &[u8] =
+const ACKNOWLEDGE: &[u8] =
     b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\",\"role\":\"assistant\"}}]}\n\n";
 /// The two halves of the SDK's done event.
 const FINISH: &[u8] =
@@ -117,14 +117,11 @@ impl Session {
 
     /// The empty text event, with the id of all other chunks where they have one.
     pub(super) fn keep_alive(&self, out: &mut Vec<u8>) {
-        match &self.head {
-            None => out.extend_from_slice(ACKNOWLEDGE),
-            Some(_) => self.text("", out),
-        }
+        self.text("", out);
     }
 
-    pub(super) fn text_frame(&self) -> TextFrame {
-        self.frame.clone()
+    pub(super) fn frame(&self) -> &TextFrame {
+        &self.frame
     }
 
     fn text(&self, text: &str, out: &mut Vec<u8>) {

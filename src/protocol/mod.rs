@@ -82,9 +82,6 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// The name in incidents and messages, such as `openbb`.
     const NAME: &'static str;
 
-    /// What is sent after a while of silence. It must change nothing for the reader.
-    const KEEP_ALIVE: &'static [u8];
-
     /// Reads a request.
     ///
     /// # Errors
@@ -106,11 +103,11 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         let _ = (session, out);
     }
 
-    /// Writes what is sent after a while of silence: [`KEEP_ALIVE`](Self::KEEP_ALIVE), unless the
-    /// bytes depend on the session.
-    fn keep_alive(session: &mut Self::Session, out: &mut Vec<u8>) {
+    /// Writes what is sent after a while of silence, and changes nothing for the reader. A comment
+    /// by default.
+    fn keep_alive(session: &Self::Session, out: &mut Vec<u8>) {
         let _ = session;
-        out.extend_from_slice(Self::KEEP_ALIVE);
+        out.extend_from_slice(b": ping\n\n");
     }
 
     /// What stands around every piece of text of this reply, from here on. Empty by default.
