@@ -47,6 +47,9 @@ mod request;
 mod session;
 mod session_info;
 mod skill;
+mod verified;
+#[cfg(feature = "verify")]
+pub mod verify;
 
 pub use answer::Answer;
 pub use caller::{Token, integration_id};
@@ -69,6 +72,7 @@ pub use request::{ChatRequest, Sampling};
 pub use session::Session;
 pub use session_info::SessionInfo;
 pub use skill::{Skill, SkillCall, SkillReply};
+pub use verified::Verified;
 
 use std::borrow::Cow;
 
@@ -134,6 +138,7 @@ impl Protocol for GitHub {
         session.frame().clone()
     }
 
+    /// The bytes of `JSON.stringify`: U+2028 and U+2029 stay as they are.
     fn text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(&frame.head);
         escape(text, Escape::Json, out);

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
 use super::chunk_form::ChunkForm;
+use super::verified::Verified;
 use crate::protocol::Refusal;
 
 /// How an agent or a skill is mounted.
@@ -38,6 +39,17 @@ impl Mount {
         Self::new(Open)
     }
 
+    /// Takes requests that are signed with one of these keys, and no others: 401 for the rest, and
+    /// 503 while the keys cannot be had.
+    ///
+    /// `gh debug-cli` cannot sign. For local work sign with a `RequestSigner` (feature `testing`),
+    /// or say [`unverified`](Self::unverified).
+    #[cfg(feature = "verify")]
+    #[must_use]
+    pub fn verified(keys: impl super::verify::KeySource + 'static) -> Self {
+        Self::new(Signed(super::verify::Verifier::new(keys)))
+    }
+
     /// Sets the path. The default is `/github`.
     #[must_use]
     pub fn at(mut self, path: impl Into<String>) -> Self {
@@ -62,7 +74,11 @@ impl Mount {
     }
 
     /// Lets a body pass, or refuses it. Nothing of it is parsed before.
-    pub(crate) async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Bytes, Refusal> {
+    pub(crate) async fn admit(
+        &self,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<Verified<Bytes>, Refusal> {
         if body.is_empty() {
             let message = "request body is empty";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message).code("empty-body"));
@@ -83,7 +99,7 @@ impl fmt::Debug for Mount {
 /// What stands before an agent.
 #[async_trait]
 trait Gate: Send + Sync {
-    async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Bytes, Refusal>;
+    async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal>;
 }
 
 /// Lets everything pass.
@@ -91,7 +107,22 @@ struct Open;
 
 #[async_trait]
 impl Gate for Open {
-    async fn admit(&self, _: &HeaderMap, body: Bytes) -> Result<Bytes, Refusal> {
-        Ok(body)
+    async fn admit(&self, _: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal> {
+        Ok(Verified::assume_verified(body))
+    }
+}
+
+/// Lets pass what is signed.
+#[cfg(feature = "verify")]
+struct Signed<K>(super::verify::Verifier<K>);
+
+#[cfg(feature = "verify")]
+#[async_trait]
+impl<K: super::verify::KeySource> Gate for Signed<K> {
+    async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal> {
+        self.0.verify(body, headers).await.map_err(|error| {
+            // The kind and nothing else: no signature, no key, no word of the body.
+            Refusal::new(error.status(), error.to_string()).code(error.kind().as_str())
+        })
     }
 }

@@ -20,5 +20,7 @@ mod replies;
 mod requests;
 mod rounds;
 mod server;
+#[cfg(all(feature = "verify", feature = "testing"))]
+mod signed;
 mod skills;
 mod vs_code;
