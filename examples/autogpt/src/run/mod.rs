@@ -23,6 +23,7 @@ use self::state::{Phase, Spent, State, Thread, VERSION};
 use self::thread::{Flow, Place, Told, Verdict};
 use crate::command::{Policy, Spec, Wording};
 use crate::decision::Decision;
+use crate::message::Message;
 use crate::prompt::Profile;
 use crate::settings::Settings;
 use crate::tokens::Tokenizer;
@@ -143,6 +144,18 @@ impl Run {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.state.id
+    }
+
+    /// What it shares with the other runs of its agent.
+    #[must_use]
+    pub fn machine(&self) -> &Arc<Machine> {
+        &self.machine
+    }
+
+    /// All messages of the main agent so far.
+    #[must_use]
+    pub fn history(&self) -> &[Message] {
+        &self.state.main.history
     }
 
     /// Everything that must survive, as JSON.
