@@ -188,6 +188,9 @@ pub enum Reason {
     /// Replies could not be read.
     #[error("The model's replies cannot be read. The last one was:\n{0}")]
     Damaged(String),
+    /// The last turn stopped on its way.
+    #[error("The last answer was interrupted.")]
+    Interrupted,
     /// The result of a command is lost.
     #[error("The command {0} was started, but its result is lost. It may or may not have worked.")]
     Lost(String),
@@ -231,7 +234,7 @@ pub struct Event {
 }
 
 impl Event {
-    pub(super) fn notice(text: &str) -> Self {
+    pub(crate) fn notice(text: &str) -> Self {
         Self {
             agent: None,
             kind: EventKind::Notice(text.to_owned()),

@@ -189,6 +189,13 @@ impl Run {
         spent.out_of_time = false;
     }
 
+    /// The turn stopped on its way: the run asks before it goes on, unless it asks or is over anyway.
+    pub fn interrupt(&mut self) {
+        if !matches!(self.effect(), Effect::Ask(_) | Effect::Finish(_)) {
+            self.pause(Reason::Interrupted);
+        }
+    }
+
     /// The time of the turn is over: the next command asks, whatever was granted.
     pub fn end_of_time(&mut self) {
         self.state.spent.out_of_time = true;
