@@ -20,7 +20,8 @@ const NOT_STORED: &str = "Command Error:";
 /// as a whole, so that it is never half written.
 #[derive(Debug)]
 pub struct LocalMemory {
-    file: PathBuf,
+    /// None for a memory that ends with the process.
+    file: Option<PathBuf>,
     embedder: Arc<dyn Embedder>,
     rows: Mutex<Rows>,
 }
@@ -44,10 +45,20 @@ impl LocalMemory {
             Err(error) => return Err(error.into()),
         };
         Ok(Self {
-            file: file.to_owned(),
+            file: Some(file.to_owned()),
             embedder,
             rows: Mutex::new(rows),
         })
+    }
+
+    /// An empty memory without a file.
+    #[must_use]
+    pub fn volatile(embedder: Arc<dyn Embedder>) -> Self {
+        Self {
+            file: None,
+            embedder,
+            rows: Mutex::default(),
+        }
     }
 
     async fn embed(&self, text: &str) -> Result<Vec<f32>, MemoryError> {
@@ -71,8 +82,10 @@ impl Memory for LocalMemory {
         let mut rows = self.rows.lock().await;
         rows.texts.push(text.to_owned());
         rows.embeddings.push(embedding);
-        let bytes = serde_json::to_vec(&*rows).map_err(io::Error::from)?;
-        replace(&self.file, &bytes)?;
+        if let Some(file) = &self.file {
+            let bytes = serde_json::to_vec(&*rows).map_err(io::Error::from)?;
+            replace(file, &bytes)?;
+        }
         Ok(text.to_owned())
     }
 
@@ -108,8 +121,7 @@ impl Rows {
 }
 
 /// The indexes of the rows with the largest dot products: score descending, then newest first.
-#[must_use]
-pub(super) fn most_relevant(rows: &[Vec<f32>], query: &[f32], count: usize) -> Vec<usize> {
+fn most_relevant(rows: &[Vec<f32>], query: &[f32], count: usize) -> Vec<usize> {
     let score = |row: &Vec<f32>| row.iter().zip(query).map(|(a, b)| a * b).sum::<f32>();
     let mut scored: Vec<(f32, usize)> = rows.iter().map(score).zip(0..).collect();
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
@@ -117,7 +129,7 @@ pub(super) fn most_relevant(rows: &[Vec<f32>], query: &[f32], count: usize) -> V
 }
 
 /// Writes a file beside the old one and renames it into its place.
-pub(crate) fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut new = file.as_os_str().to_owned();
     new.push(".new");
     let new = PathBuf::from(new);
@@ -130,7 +142,8 @@ pub(crate) fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
 /// A folder with one memory file for each conversation.
 #[derive(Debug)]
 pub struct LocalMemories {
-    folder: PathBuf,
+    /// None for memories that end with the process.
+    folder: Option<PathBuf>,
     embedder: Arc<dyn Embedder>,
     open: Mutex<HashMap<String, Arc<LocalMemory>>>,
 }
@@ -144,10 +157,20 @@ impl LocalMemories {
     pub fn new(folder: &Path, embedder: Arc<dyn Embedder>) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         Ok(Self {
-            folder: folder.to_owned(),
+            folder: Some(folder.to_owned()),
             embedder,
             open: Mutex::default(),
         })
+    }
+
+    /// Memories without files.
+    #[must_use]
+    pub fn volatile(embedder: Arc<dyn Embedder>) -> Self {
+        Self {
+            folder: None,
+            embedder,
+            open: Mutex::default(),
+        }
     }
 }
 
@@ -160,8 +183,11 @@ impl Memories for LocalMemories {
         if let Some(memory) = open.get(&name) {
             return Ok(Arc::<LocalMemory>::clone(memory));
         }
-        let file = self.folder.join(format!("{name}.json"));
-        let memory = Arc::new(LocalMemory::open(&file, Arc::clone(&self.embedder))?);
+        let embedder = Arc::clone(&self.embedder);
+        let memory = Arc::new(match &self.folder {
+            Some(folder) => LocalMemory::open(&folder.join(format!("{name}.json")), embedder)?,
+            None => LocalMemory::volatile(embedder),
+        });
         open.insert(name, Arc::clone(&memory));
         Ok(memory)
     }

@@ -1,7 +1,9 @@
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Outcome, Source};
-use crate::list_text::ListText;
+use crate::json::Value;
 use crate::model::{ModelReply, ModelRequest};
 use crate::reply::{Command, Thoughts};
 
@@ -154,8 +156,7 @@ impl Question {
 }
 
 /// A command that waits for the human.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("NEXT ACTION: COMMAND = {} ARGUMENTS = {}{}", command.name, ListText::Python.of(&command.args), because(reason.as_ref()))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Proposal {
     /// Run, step and digest of the command: an approval of anything else does not have it.
@@ -168,8 +169,30 @@ pub struct Proposal {
     pub reason: Option<Reason>,
 }
 
-fn because(reason: Option<&Reason>) -> String {
-    reason.map_or_else(String::new, |reason| format!("\n{reason}"))
+/// Readable, and indented so that no argument can look like a line of ours.
+impl fmt::Display for Proposal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("NEXT ACTION: ")?;
+        if let Some(agent) = &self.agent {
+            write!(f, "agent {agent}, ")?;
+        }
+        write!(f, "COMMAND = {}", self.command.name)?;
+        match &self.command.args {
+            Value::Object(args) => {
+                for (name, value) in args.iter() {
+                    let value = value
+                        .as_text()
+                        .map_or_else(|| value.to_string(), str::to_owned);
+                    write!(f, "\n    {name}: {}", value.replace('\n', "\n        "))?;
+                }
+            }
+            other => write!(f, "\n    {other}")?,
+        }
+        match &self.reason {
+            Some(reason) => write!(f, "\n{reason}"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// Why a run stopped by itself.

@@ -2,22 +2,35 @@ use scraper::node::Node;
 use scraper::{ElementRef, Html, Selector};
 use url::Url;
 
+/// Elements that do not end a line.
+const INLINE: [&str; 15] = [
+    "a", "abbr", "b", "code", "em", "i", "mark", "q", "s", "small", "span", "strong", "sub", "sup",
+    "u",
+];
+
 /// The text of an HTML page: without `script` and `style`, lines trimmed and split at double
 /// spaces, empty ones dropped.
 #[must_use]
 pub fn page_text(html: &str) -> String {
     let document = Html::parse_document(html);
     let mut text = String::new();
-    let mut next = Some(document.tree.root());
-    let mut nodes = Vec::new();
-    // In document order, without recursion: pages may nest deeply.
-    while let Some(node) = next {
+    // In document order, without recursion: pages may nest deeply. `None` ends a line.
+    let mut nodes = vec![Some(document.tree.root())];
+    while let Some(node) = nodes.pop() {
+        let Some(node) = node else {
+            text.push('\n');
+            continue;
+        };
         match node.value() {
             Node::Text(part) => text.push_str(part),
             Node::Element(element) if matches!(element.name(), "script" | "style") => {}
-            _ => nodes.extend(node.children().rev()),
+            Node::Element(element) if !INLINE.contains(&element.name()) => {
+                text.push('\n');
+                nodes.push(None);
+                nodes.extend(node.children().rev().map(Some));
+            }
+            _ => nodes.extend(node.children().rev().map(Some)),
         }
-        next = nodes.pop();
     }
     let phrases = text.lines().flat_map(|line| line.split("  "));
     let phrases = phrases.map(str::trim).filter(|phrase| !phrase.is_empty());
