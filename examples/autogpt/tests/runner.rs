@@ -22,7 +22,7 @@ use autogpt::run::{Answer, End, Event, EventKind, Machine, Question, Reason};
 use autogpt::runner::{AutoGpt, Closed, Outlet, Turn, TurnEnd, TurnError};
 use autogpt::settings::Settings;
 use autogpt::store::{Conversation, DiskStore, MemoryStore, RunStore};
-use autogpt::tokens::Cl100k;
+use autogpt::tokens::Tokenizer;
 use tokio::sync::Semaphore;
 
 #[derive(Debug, Default)]
@@ -70,6 +70,16 @@ impl Env for Fixed {
     }
 }
 
+/// Exact counts take too long for hundreds of calls.
+#[derive(Debug)]
+struct Quick;
+
+impl Tokenizer for Quick {
+    fn count(&self, text: &str) -> usize {
+        text.len().div_ceil(4)
+    }
+}
+
 struct Bench {
     agent: AutoGpt,
     script: Arc<Script>,
@@ -95,7 +105,7 @@ impl Bench {
             settings,
             registry.specs(),
             registry.wording(),
-            Arc::new(Cl100k::new()),
+            Arc::new(Quick),
         );
         let mut agent = AutoGpt::new(
             Arc::new(machine),
@@ -438,6 +448,66 @@ async fn limits_ask_and_end() {
         }
     };
     assert_eq!(end, TurnEnd::Finish(End::Limit(Reason::ModelCalls(100))));
+}
+
+#[tokio::test]
+async fn budgets_and_time_ask_and_end() {
+    let mut settings = Settings::default();
+    settings.limits.soft_tokens = Some(1);
+    let bench = Bench::with(Arc::new(MemoryStore::default()), settings);
+    for step in 0..9 {
+        bench.reply(&command("effect", &format!(r#"{{"x":{step}}}"#)));
+    }
+    bench.say(1, "goal").await;
+    let (end, _) = bench.say(2, "y -5").await;
+    assert_eq!(*reason(&end), Reason::Budget(1));
+    assert_eq!(bench.runs(), 1);
+
+    let mut settings = Settings::default();
+    settings.limits.hard_tokens = Some(1);
+    let bench = Bench::with(Arc::new(MemoryStore::default()), settings);
+    bench.reply(&command("effect", "{}"));
+    let (end, _) = bench.say(1, "goal").await;
+    assert_eq!(end, TurnEnd::Finish(End::Limit(Reason::Budget(1))));
+
+    let mut bench = Bench::new(Arc::new(MemoryStore::default()));
+    bench.agent.turn_time = Some(Duration::ZERO);
+    let (end, _) = bench.say(1, "goal").await;
+    assert_eq!(*reason(&end), Reason::Time);
+
+    let mut settings = Settings::default();
+    settings.limits.turn_calls = Some(2);
+    settings.limits.damaged_replies = None;
+    let bench = Bench::with(Arc::new(MemoryStore::default()), settings);
+    for _ in 0..5 {
+        bench.reply("prose");
+    }
+    let (end, _) = bench.say(1, "goal").await;
+    assert_eq!(*reason(&end), Reason::ModelCalls(2));
+    let (end, _) = bench.say(2, "y").await;
+    assert_eq!(*reason(&end), Reason::ModelCalls(2));
+}
+
+#[tokio::test]
+async fn what_waits_can_be_looked_up() {
+    let bench = Bench::new(Arc::new(MemoryStore::default()));
+    bench.reply(&command("effect", "{}"));
+    let conversation = Conversation::anonymous("c");
+    assert_eq!(bench.agent.question(&conversation).await.unwrap(), None);
+    let (end, _) = bench.say(1, "goal").await;
+    let question = bench.agent.question(&conversation).await.unwrap();
+    assert_eq!(question.as_ref(), Some(asks(&end)));
+}
+
+#[test]
+fn a_transcript_names_its_turn() {
+    let turn = |said: &[&str]| {
+        let answer = Answer::Text(said.last().unwrap().to_string());
+        Turn::of_transcript(Conversation::anonymous("c"), said, answer)
+    };
+    assert_eq!(turn(&["goal", "y"]), turn(&["goal", "y"]));
+    assert_ne!(turn(&["goal", "y"]).id, turn(&["goal", "y", "y"]).id);
+    assert_ne!(turn(&["goal", "y"]).id, turn(&["goa", "ly"]).id);
 }
 
 #[tokio::test]

@@ -1,24 +1,25 @@
 //! Drives runs: does what they ask for, keeps them between turns, and answers every turn once.
 
 mod record;
+mod turn;
 mod turns;
+mod work;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-use async_trait::async_trait;
+use std::time::Duration;
 
 use self::record::Record;
 use self::turns::Turns;
-use crate::command::{Outcome, Registry, Scope};
-use crate::decision::Decision;
-use crate::env::{Env, NoRandomness};
-use crate::memory::{Memories, Memory};
+use self::work::Work;
+use crate::command::Registry;
+use crate::env::Env;
+use crate::memory::Memories;
 use crate::model::{Model, ModelError, ModelRequest};
 use crate::prompt::Profile;
-use crate::reply::Command;
-use crate::run::{Answer, Effect, End, Event, Input, Machine, Question, Run};
-use crate::store::{Conversation, RunStore, StoreError};
+use crate::run::{Effect, Input, Machine, Question};
+use crate::store::{Conversation, RunStore};
+
+pub use turn::{Closed, Outlet, Turn, TurnEnd, TurnError};
 
 /// The agent: a machine with everything that its runs need from outside.
 #[derive(Debug)]
@@ -46,134 +47,6 @@ pub struct AutoGpt {
     /// How long a turn may take before it asks; nothing is interrupted.
     pub turn_time: Option<Duration>,
     turns: Turns,
-}
-
-/// One turn of a conversation: what the human said last.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Turn {
-    /// The conversation.
-    pub conversation: Conversation,
-    /// The same for a request that is sent again, and different for any other: a digest of the whole
-    /// transcript, where the front end sends it.
-    pub id: String,
-    /// How many messages of the human the transcript has, where the front end sends it. An answer
-    /// that is not newer than the last one runs nothing.
-    pub index: Option<u64>,
-    /// What the human said.
-    pub answer: Answer,
-}
-
-impl Turn {
-    /// A turn of a front end that does not send its transcript.
-    #[must_use]
-    pub fn new(conversation: Conversation, id: &str, answer: Answer) -> Self {
-        Self {
-            conversation,
-            id: id.to_owned(),
-            index: None,
-            answer,
-        }
-    }
-
-    /// The same with the number of messages of the human.
-    #[must_use]
-    pub fn with_index(self, index: u64) -> Self {
-        let index = Some(index);
-        Self { index, ..self }
-    }
-}
-
-/// How a turn ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TurnEnd {
-    /// With a question; the next turn answers it.
-    Ask(Question),
-    /// The run is over; the next turn starts another.
-    Finish(End),
-    /// The turn answers a question that nobody asks, and no run is open. The next turn starts one
-    /// with what it says as the goal.
-    NoRun,
-}
-
-/// A turn that could not be answered. The run is as it was after its last saved step.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum TurnError {
-    /// The reader of the events is gone.
-    #[error("nobody listens any more")]
-    Closed,
-    /// Another process answers this conversation.
-    #[error("the conversation is being answered elsewhere")]
-    Elsewhere,
-    /// The memory of the conversation cannot be read.
-    #[error(transparent)]
-    Memory(#[from] crate::memory::MemoryError),
-    /// There is no id for a new run.
-    #[error(transparent)]
-    NoRandomness(#[from] NoRandomness),
-    /// The stored run cannot be read or written.
-    #[error(transparent)]
-    Store(StoreError),
-    /// The stored run is of another version, or damaged.
-    #[error("the stored run cannot be restored")]
-    Unreadable,
-}
-
-impl From<StoreError> for TurnError {
-    fn from(error: StoreError) -> Self {
-        match error {
-            StoreError::Conflict => Self::Elsewhere,
-            error => Self::Store(error),
-        }
-    }
-}
-
-/// Takes the events of a turn as they happen.
-#[async_trait]
-pub trait Outlet: Send {
-    /// Takes an event.
-    ///
-    /// # Errors
-    ///
-    /// [`Closed`] if nobody listens any more; the turn then stops before its next effect.
-    async fn show(&mut self, event: Event) -> Result<(), Closed>;
-}
-
-/// Nobody listens any more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nobody listens any more")]
-#[non_exhaustive]
-pub struct Closed;
-
-impl Closed {
-    /// The error.
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
-
-impl Default for Closed {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
-impl From<Closed> for TurnError {
-    fn from(_: Closed) -> Self {
-        Self::Closed
-    }
-}
-
-/// Collects the events.
-#[async_trait]
-impl Outlet for Vec<Event> {
-    async fn show(&mut self, event: Event) -> Result<(), Closed> {
-        self.push(event);
-        Ok(())
-    }
 }
 
 impl AutoGpt {
@@ -217,21 +90,34 @@ impl AutoGpt {
         let _alone = self.turns.enter(&turn.conversation).await;
         let saved = self.store.load(&turn.conversation).await?;
         let memory = self.memories.of(turn.conversation.as_str()).await?;
-        let work = Work {
-            agent: self,
-            outlet,
-            memory,
-            until: self.turn_time.map(|time| Instant::now() + time),
-            revision: saved.as_ref().map_or(0, |saved| saved.revision),
-            record: Record::default(),
-            shown: 0,
-            conversation: turn.conversation.clone(),
-        };
+        let revision = saved.as_ref().map_or(0, |saved| saved.revision);
+        let work = Work::new(self, outlet, memory, turn.conversation.clone(), revision);
         let old = saved.map(|saved| Record::read(&saved.record));
         match old.transpose().map_err(|_| TurnError::Unreadable)? {
             Some(record) if record.turn == turn.id => work.again(record).await,
             Some(record) => work.next(record, turn).await,
             None => work.first(turn).await,
+        }
+    }
+
+    /// The question that a conversation waits with, for a front end that has to find the answer to it
+    /// among several.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`]
+    pub async fn question(
+        &self,
+        conversation: &Conversation,
+    ) -> Result<Option<Question>, TurnError> {
+        let Some(saved) = self.store.load(conversation).await? else {
+            return Ok(None);
+        };
+        let record = Record::read(&saved.record).map_err(|_| TurnError::Unreadable)?;
+        let run = self.machine.restore(&record.run);
+        match run.map_err(|_| TurnError::Unreadable)?.effect() {
+            Effect::Ask(question) => Ok(Some(question)),
+            _ => Ok(None),
         }
     }
 
@@ -255,155 +141,5 @@ impl AutoGpt {
                 Err(error) => return Input::ModelFailed(error.to_string()),
             }
         }
-    }
-}
-
-/// A turn at work.
-struct Work<'a> {
-    agent: &'a AutoGpt,
-    outlet: &'a mut dyn Outlet,
-    memory: Arc<dyn Memory>,
-    conversation: Conversation,
-    until: Option<Instant>,
-    revision: u64,
-    record: Record,
-    /// How many events of the record were shown.
-    shown: usize,
-}
-
-impl Work<'_> {
-    /// The first turn of a run: what the human says is its goal.
-    async fn first(mut self, turn: Turn) -> Result<TurnEnd, TurnError> {
-        let mut profile = self.agent.profile.clone();
-        if profile.goals.is_empty() {
-            let rules = self.agent.machine.settings().answers;
-            match turn.answer {
-                Answer::Text(text)
-                    if matches!(Decision::read(&text, rules), Decision::Feedback(_)) =>
-                {
-                    profile.goals.push(text);
-                }
-                // An approval of a run that is over, or was forgotten.
-                _ => return Ok(TurnEnd::NoRun),
-            }
-        }
-        let run = self.agent.machine.start(&self.agent.env.run_id()?, profile);
-        self.record.begin(turn.id, turn.index);
-        self.go(run).await
-    }
-
-    /// A turn that answers a question.
-    async fn next(mut self, record: Record, turn: Turn) -> Result<TurnEnd, TurnError> {
-        let mut run = self.restore(&record)?;
-        if matches!(run.effect(), Effect::Finish(_)) {
-            return self.first(turn).await;
-        }
-        let stale = record
-            .index
-            .zip(turn.index)
-            .is_some_and(|(last, new)| new <= last);
-        let index = turn.index.max(record.index);
-        self.record.begin(turn.id, index);
-        if stale {
-            self.note("This answer is older than the last one; nothing was run.");
-            return self.go(run).await;
-        }
-        run.begin_turn();
-        // The last turn may have stopped on its way; what the human says now decides how it goes on.
-        run.interrupt();
-        let events = run.feed(Input::Answer(turn.answer));
-        self.record
-            .events
-            .extend(events.map_err(|_| TurnError::Unreadable)?);
-        self.go(run).await
-    }
-
-    /// A turn that was seen before.
-    async fn again(mut self, record: Record) -> Result<TurnEnd, TurnError> {
-        let run = self.restore(&record)?;
-        self.record = record;
-        self.go(run).await
-    }
-
-    fn restore(&self, record: &Record) -> Result<Run, TurnError> {
-        let run = self.agent.machine.restore(&record.run);
-        run.map_err(|_| TurnError::Unreadable)
-    }
-
-    /// Does what the run asks for until it asks the human or ends.
-    ///
-    /// Every step is saved before it is shown: what was shown is never lost, and what was saved but
-    /// not shown is shown when the turn comes again.
-    async fn go(mut self, mut run: Run) -> Result<TurnEnd, TurnError> {
-        loop {
-            // The first time this claims the turn: of two processes, one goes on.
-            self.save(&run).await?;
-            self.show().await?;
-            let input = match run.effect() {
-                Effect::Ask(question) => return Ok(TurnEnd::Ask(question)),
-                Effect::Finish(end) => return Ok(TurnEnd::Finish(end)),
-                Effect::Recall { query, count } => self.recall(&query, count).await,
-                Effect::CallModel(request) => self.agent.ask_model(&request).await,
-                Effect::Remember(text) => self.remember(&text).await,
-                Effect::Execute { id, command } => self.execute(&id, &command).await?,
-            };
-            if self.until.is_some_and(|until| Instant::now() >= until) {
-                run.end_of_time();
-            }
-            let events = run.feed(input).map_err(|_| TurnError::Unreadable)?;
-            self.record.events.extend(events);
-        }
-    }
-
-    async fn save(&mut self, run: &Run) -> Result<(), TurnError> {
-        self.record.run = run.to_json();
-        let (store, record) = (&self.agent.store, self.record.to_json());
-        let saved = store.save(&self.conversation, self.revision, &record);
-        self.revision = saved.await?;
-        Ok(())
-    }
-
-    /// Shows what was not shown yet.
-    async fn show(&mut self) -> Result<(), TurnError> {
-        while let Some(event) = self.record.events.get(self.shown) {
-            self.outlet.show(event.clone()).await?;
-            self.shown += 1;
-        }
-        Ok(())
-    }
-
-    /// Marks the execution as started before it starts, so that it never starts twice.
-    async fn execute(&self, id: &str, command: &Command) -> Result<Input, TurnError> {
-        if !self.agent.store.start(&self.conversation, id).await? {
-            return Ok(Input::Lost);
-        }
-        let scope = Scope::new(Arc::clone(&self.memory));
-        let registry = &self.agent.registry;
-        let outcome: Outcome = registry.run(&command.name, &command.args, &scope).await;
-        Ok(Input::Ended(outcome))
-    }
-
-    async fn recall(&mut self, query: &str, count: usize) -> Input {
-        let texts = match count {
-            0 => Ok(Vec::new()),
-            count => self.memory.relevant(query, count).await,
-        };
-        let texts = texts.unwrap_or_else(|error| {
-            self.note(&format!("Nothing was looked up in the memory: {error}."));
-            Vec::new()
-        });
-        let now = self.agent.env.now();
-        Input::Memories { texts, now }
-    }
-
-    async fn remember(&mut self, text: &str) -> Input {
-        if let Err(error) = self.memory.add(text).await {
-            self.note(&format!("The step was not remembered: {error}."));
-        }
-        Input::Remembered
-    }
-
-    fn note(&mut self, text: &str) {
-        self.record.events.push(Event::notice(text));
     }
 }
