@@ -24,21 +24,27 @@ pub trait Tokenizer: Send + Sync + fmt::Debug {
 
     /// The longest start of a text that is at most so many tokens.
     fn cut<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
-        let mut low = 0;
-        let mut high = floor(text, tokens.saturating_mul(LONGEST_TOKEN));
-        while low < high {
-            let middle = ceil(text, low + (high - low).div_ceil(2));
-            match self.count(text.get(..middle).unwrap_or_default()) <= tokens {
-                true => low = middle,
-                false => high = floor(text, middle - 1),
-            }
-        }
-        text.get(..low).unwrap_or_default()
+        search_cut(self, text, tokens)
     }
 }
 
+/// Finds the cut by halving. The count of a longer start is never much lower, so this is the longest
+/// or close to it, and never too long.
+fn search_cut<'t, T: Tokenizer + ?Sized>(tokenizer: &T, text: &'t str, tokens: usize) -> &'t str {
+    let mut low = 0;
+    let mut high = floor(text, tokens.saturating_mul(LONGEST_TOKEN));
+    while low < high {
+        let middle = ceil(text, low + (high - low).div_ceil(2));
+        match tokenizer.count(text.get(..middle).unwrap_or_default()) <= tokens {
+            true => low = middle,
+            false => high = floor(text, middle - 1),
+        }
+    }
+    text.get(..low).unwrap_or_default()
+}
+
 /// The last character boundary at or before an index.
-fn floor(text: &str, index: usize) -> usize {
+pub(crate) fn floor(text: &str, index: usize) -> usize {
     let mut index = index.min(text.len());
     while !text.is_char_boundary(index) {
         index -= 1;
@@ -84,6 +90,21 @@ impl Tokenizer for Cl100k {
             rest = tail;
         }
         total + self.bpe().encode_ordinary(rest).len()
+    }
+
+    /// Encodes once and drops the tokens beyond. What is left may encode differently at its end, so
+    /// it is counted, and searched for in the rare case that it is too long.
+    fn cut<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
+        let end = floor(text, tokens.saturating_mul(LONGEST_TOKEN).min(PIECE));
+        let start = text.get(..end).unwrap_or_default();
+        let encoded = self.bpe().encode_ordinary(start);
+        let kept = encoded.get(..tokens).unwrap_or(&encoded);
+        let length = self.bpe().decode_bytes(kept).map_or(0, |bytes| bytes.len());
+        let cut = text.get(..floor(text, length)).unwrap_or_default();
+        match self.count(cut) <= tokens {
+            true => cut,
+            false => search_cut(self, text, tokens),
+        }
     }
 }
 

@@ -74,6 +74,8 @@ fn rules() -> [ReplyRules; 2] {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn any_text_is_a_reply(text in prop_oneof![any::<String>(), nearly_json()]) {
         for rules in rules() {
@@ -179,7 +181,7 @@ proptest! {
     fn any_inputs_in_any_order(
         original in any::<bool>(),
         tools in any::<bool>(),
-        inputs in prop::collection::vec((0_u8..7, nearly_json()), 0..60)
+        inputs in prop::collection::vec((0_u8..7, nearly_json()), 0..40)
     ) {
         let mut settings = if original { Settings::original() } else { Settings::default() };
         settings.codec = if tools { Codec::Tools } else { Codec::Json };

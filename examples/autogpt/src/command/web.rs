@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::{Args, Command, CommandError, Output, Policy, Scope, Source, Spec};
 use crate::json::{Object, Value};
 use crate::model::Model;
-use crate::web::{Fetch, Search, WebError, page_links, page_text, page_title, summarise};
+use crate::web::{Fetch, Page, Search, WebError, summarise};
 
 /// How many results a search gives, and how many links a page.
 const RESULTS: usize = 8;
@@ -84,25 +84,26 @@ impl Command for BrowseWebsite {
         let url = args.text("url")?;
         let question = args.text("question")?;
         let page = self.fetch.get(&url).await.map_err(failed)?;
-        let (text, links, title) = match page.html {
-            true => (
-                page_text(&page.body),
-                page_links(&page.body, &page.url, LINKS),
-                page_title(&page.body),
-            ),
-            false => (page.body, Vec::new(), None),
-        };
+        let (html, body) = (page.html, page.body);
+        let read = tokio::task::spawn_blocking(move || match html {
+            true => Page::read(&body),
+            false => Page::plain(body),
+        });
+        let broken = |_| CommandError::Failed("the page could not be read".to_owned());
+        let content = read.await.map_err(broken)?;
+        let Page { title, text, .. } = &content;
         if text.is_empty() {
             return Err(CommandError::Failed("No text to summarize".to_owned()));
         }
-        let summary = summarise(&*self.model, &text, &question).await;
+        let summary = summarise(&*self.model, text, &question).await;
         let (summary, model_calls) =
             summary.map_err(|error| CommandError::Failed(error.to_string()))?;
-        let links: Vec<Value> = links.into_iter().map(Value::from).collect();
+        let links = content.links(&page.url, LINKS).into_iter();
+        let links: Vec<Value> = links.map(Value::from).collect();
         let links = Value::from(links);
-        let title = title.unwrap_or_else(|| page.url.clone());
+        let title = title.as_ref().unwrap_or(&page.url);
         Ok(Output {
-            sources: vec![Source::new(&title, &page.url, &summary)],
+            sources: vec![Source::new(title, &page.url, &summary)],
             model_calls,
             ..Output::new(format!(
                 "Website Content Summary: {summary}\n\nLinks: {links}"

@@ -12,7 +12,7 @@ use url::{Host, Url};
 use crate::http;
 
 /// The largest page that is read, and the most redirects that are followed.
-const PAGE_BYTES: usize = 2 * 1024 * 1024;
+const PAGE_BYTES: usize = 1024 * 1024;
 const REDIRECTS: usize = 5;
 
 /// Gets pages.

@@ -6,6 +6,6 @@ mod search;
 mod summary;
 
 pub use fetch::{Fetch, Fetched, GuardedFetch, WebError, is_public};
-pub use page::{page_links, page_text, page_title};
+pub use page::Page;
 pub use search::{GoogleSearch, Search, SearxngSearch};
 pub use summary::{chunks, summarise};

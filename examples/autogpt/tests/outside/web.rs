@@ -10,28 +10,46 @@ use autogpt::json::parse;
 use autogpt::memory::{ByteCounts, LocalMemory};
 use autogpt::model::{Model, ModelError, ModelReply, ModelRequest};
 use autogpt::web::{
-    Fetch, Fetched, GuardedFetch, SearxngSearch, WebError, chunks, is_public, page_links,
-    page_text, page_title,
+    Fetch, Fetched, GuardedFetch, Page, SearxngSearch, WebError, chunks, is_public,
 };
 
 use crate::server::{Server, answer};
 
 const PAGE: &str = "<html><head><title> Tea \n shop </title><style>p { color: red }</style></head>\
-    <body><script>steal()</script><p>Green  tea</p>\n<p>is good</p>\
+    <body><script>steal()</script><p>Green  tea</p>\n<p>is good &amp; &lt;hot></p>\
     <a href=\"/a\">A</a><a href=\"https://b.example/\">B <b>b</b></a></body></html>";
 
 #[test]
 fn a_page_becomes_text() {
-    assert_eq!(page_text(PAGE), "Tea\nshop\nGreen\ntea\nis good\nAB b");
-    assert_eq!(page_title(PAGE).as_deref(), Some("Tea shop"));
-    let links = page_links(PAGE, "https://a.example/x", 5);
+    let page = Page::read(PAGE);
+    assert_eq!(page.text, "Tea\nshop\nGreen\ntea\nis good & <hot>\nAB b");
+    assert_eq!(page.title.as_deref(), Some("Tea shop"));
+    let links = page.links("https://a.example/x", 5);
     assert_eq!(
         links,
         ["A (https://a.example/a)", "B b (https://b.example/)"]
     );
-    assert_eq!(page_links(PAGE, "", 1), ["A (/a)"]);
-    let deep = "<div>".repeat(20_000);
-    assert_eq!(page_text(&deep), "");
+    assert_eq!(page.links("", 1), ["A (/a)"]);
+}
+
+#[test]
+fn hostile_pages_are_read_in_linear_time() {
+    for piece in [
+        "<div>",
+        "<a href=x>",
+        "<script>",
+        "</p>",
+        "<!--",
+        "&amp",
+        "<title>",
+        "<b/",
+    ] {
+        let _ = Page::read(&piece.repeat(100_000));
+    }
+    let attributes = (0..100_000).map(|n| format!("a{n} "));
+    let long = format!("before<a {}>after", attributes.collect::<String>());
+    assert_eq!(Page::read(&long).text, "before");
+    assert_eq!(Page::read("<script>a</script ><p>b<style>c").text, "b");
 }
 
 #[test]
@@ -112,10 +130,10 @@ async fn local_addresses_are_not_fetched() {
 }
 
 #[derive(Debug)]
-struct Page;
+struct OnePage;
 
 #[async_trait]
-impl Fetch for Page {
+impl Fetch for OnePage {
     async fn get(&self, url: &str) -> Result<Fetched, WebError> {
         Ok(Fetched::html(url, PAGE))
     }
@@ -143,7 +161,7 @@ fn scope() -> Scope {
 
 #[tokio::test]
 async fn browsing_gives_a_summary_and_its_source() {
-    let browse = BrowseWebsite::new(Arc::new(Page), Arc::new(Summary));
+    let browse = BrowseWebsite::new(Arc::new(OnePage), Arc::new(Summary));
     let args = parse(r#"{"url":"https://a.example/","question":"good?"}"#).unwrap();
     let output = browse.run(&Args::new(&args), &scope()).await.unwrap();
     let text = output.value.as_text().unwrap();
