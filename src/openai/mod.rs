@@ -48,7 +48,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, Word, markdown};
+use crate::json::{Escape, escape};
+use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word, markdown};
 use crate::sse;
 
 /// The chat completion protocol of OpenAI.
@@ -79,8 +80,21 @@ impl Protocol for OpenAi {
         Session::new(request, env)
     }
 
-    fn text(session: &mut Session, text: &str, out: &mut Vec<u8>) {
-        session.text(text, out);
+    fn open(session: &mut Session, out: &mut Vec<u8>) {
+        session.open(out);
+    }
+
+    fn text_frame(session: &Session) -> TextFrame {
+        session.frame().clone()
+    }
+
+    fn text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
+        // An empty chunk is nothing that clients wait for.
+        if !text.is_empty() {
+            out.extend_from_slice(&frame.head);
+            escape(text, Escape::JsonAndSeparators, out);
+            out.extend_from_slice(&frame.tail);
+        }
     }
 
     fn word(session: &mut Session, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
