@@ -3,7 +3,7 @@
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
     ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Delta, Ending, ErrorObject, Event,
-    FinishReason, Logprobs, OpenAi, TokenLogprob, ToolCall, ToolCallDelta, Usage,
+    FinishReason, Logprobs, OpenAi, Session, TokenLogprob, ToolCall, ToolCallDelta, Usage,
 };
 use copilot_wire::protocol::{Citation, Env, Notice, Protocol, SendError, Status, Word};
 use proptest::prelude::*;
@@ -22,13 +22,23 @@ fn request(usage: bool) -> ChatRequest {
 
 /// Says `events` and ends well.
 fn say(usage: bool, events: &[Event]) -> String {
-    let mut session = OpenAi::session(&request(usage), &fixed());
-    let mut out = Vec::new();
+    let (mut session, mut out) = open(usage, &fixed());
     for event in events {
         OpenAi::encode(&mut session, event, &mut out).unwrap();
     }
     OpenAi::finish(&mut session, &mut out);
     String::from_utf8(out).unwrap()
+}
+
+fn open(usage: bool, env: &Env) -> (Session, Vec<u8>) {
+    let mut session = OpenAi::session(&request(usage), env);
+    let mut out = Vec::new();
+    OpenAi::open(&mut session, &mut out);
+    (session, out)
+}
+
+fn text(session: &Session, text: &str, out: &mut Vec<u8>) {
+    OpenAi::text(&OpenAi::text_frame(session), text, out);
 }
 
 fn chunk(chunk: impl Into<ChatCompletionChunk>) -> Event {
@@ -60,9 +70,9 @@ fn rule_2_the_head_is_the_replys_own() {
         .unknown
         .push("x_groq", Json::parse("{\"id\": 1}").unwrap());
     let chunks = check(&say(false, &[foreign.into()]), false, End::Done);
-    assert_eq!(chunks[0]["model"], "m");
-    assert_eq!(chunks[0]["system_fingerprint"], "fp");
-    assert_eq!(chunks[0]["x_groq"]["id"], 1);
+    assert_eq!(chunks[1]["model"], "m");
+    assert_eq!(chunks[1]["system_fingerprint"], "fp");
+    assert_eq!(chunks[1]["x_groq"]["id"], 1);
 }
 
 #[test]
@@ -86,7 +96,7 @@ fn rule_3_the_role_comes_once_and_choices_are_never_empty() {
     let chunks = check(&say(false, &events), false, End::Done);
     assert_eq!(chunks.len(), 4);
     // What came with no choice is not lost.
-    assert_eq!(chunks[0]["prompt_filter_results"][0], 1);
+    assert_eq!(chunks[1]["prompt_filter_results"][0], 1);
 }
 
 #[test]
@@ -171,13 +181,11 @@ fn rule_5_one_finish_reason_then_usage_then_done() {
 
 #[test]
 fn rule_6_after_a_failure_there_is_one_error() {
-    let mut session = OpenAi::session(&request(true), &fixed());
-    let mut out = Vec::new();
-    OpenAi::text(&mut session, "Par", &mut out);
+    let (mut session, mut out) = open(true, &fixed());
+    text(&session, "Par", &mut out);
     OpenAi::encode(&mut session, &chunk(Usage::new(1, 1)), &mut out).unwrap();
     OpenAi::fail(&mut session, "The model is away.", &mut out);
     OpenAi::finish(&mut session, &mut out);
-    OpenAi::text(&mut session, "late", &mut out);
     let stream = String::from_utf8(out).unwrap();
     check(&stream, true, End::Error);
     let error = Read::all(stream.as_bytes()).error.unwrap();
@@ -200,8 +208,7 @@ fn rule_7_silence_is_broken_with_a_comment() {
 
 #[test]
 fn what_a_client_cannot_take_is_refused_and_the_turn_goes_on() {
-    let mut session = OpenAi::session(&request(false), &fixed());
-    let mut out = Vec::new();
+    let (mut session, mut out) = open(false, &fixed());
     let far = chunk(Choice::new(128, Delta::text("x")));
     let result = OpenAi::encode(&mut session, &far, &mut out);
     assert!(matches!(result, Err(SendError::Invalid(_))));
@@ -230,8 +237,7 @@ fn logprobs_and_choices_come_through() {
 
 #[test]
 fn what_is_said_is_what_is_read() {
-    let mut first = Delta::text("Hi \u{2028}\"there\"");
-    first.role = Some("assistant".into());
+    let first = Delta::text("Hi \u{2028}\"there\"");
     let mut reasoned = Delta::default();
     reasoned
         .unknown
@@ -245,7 +251,8 @@ fn what_is_said_is_what_is_read() {
     ];
     let stream = say(false, &events);
     let read = Read::all(stream.as_bytes());
-    for (said, heard) in events.iter().zip(&read.chunks) {
+    // The role comes before all of it.
+    for (said, heard) in events.iter().zip(&read.chunks[1..]) {
         let Event::Chunk(said) = said else { panic!() };
         assert_eq!(said.choices, heard.choices);
     }
@@ -261,7 +268,7 @@ enum Act {
     Error,
 }
 
-fn text() -> impl Strategy<Value = String> {
+fn piece() -> impl Strategy<Value = String> {
     prop_oneof![Just(String::new()), "[a-z\"\\\\\n\u{2028}é]{0,12}"]
 }
 
@@ -279,8 +286,8 @@ fn delta() -> impl Strategy<Value = Delta> {
     let unknown = any::<bool>();
     (
         any::<bool>(),
-        prop::option::of(text()),
-        prop::option::of(text()),
+        prop::option::of(piece()),
+        prop::option::of(piece()),
         calls,
         unknown,
     )
@@ -329,7 +336,7 @@ fn act() -> impl Strategy<Value = Act> {
             chunk.unknown.push("x", Json::parse("1").unwrap());
             Act::Event(chunk.into())
         }),
-        3 => text().prop_map(Act::Text),
+        3 => piece().prop_map(Act::Text),
         1 => prop_oneof![Just(Act::Cite), Just(Act::Status), Just(Act::Error)],
     ]
 }
@@ -342,12 +349,11 @@ proptest! {
         fails in any::<bool>(),
         calls in any::<bool>(),
     ) {
-        let mut session = OpenAi::session(&request(usage), &Env::default());
-        let mut out = Vec::new();
+        let (mut session, mut out) = open(usage, &Env::default());
         for act in &acts {
             match act {
                 Act::Event(event) => OpenAi::encode(&mut session, event, &mut out).unwrap(),
-                Act::Text(text) => OpenAi::text(&mut session, text, &mut out),
+                Act::Text(piece) => text(&session, piece, &mut out),
                 Act::Cite => {
                     let citation = Citation::new("a source");
                     OpenAi::word(&mut session, Word::Cite(&citation), &mut out).unwrap();

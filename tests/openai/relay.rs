@@ -87,12 +87,12 @@ fn unknown_members_come_through_at_every_level() {
         data: [DONE]\n\n";
     let text = forward(UPSTREAM, 11);
     let chunks = check(&text, true, End::Done);
-    assert_eq!(chunks[0]["prompt_filter_results"][0]["prompt_index"], 0);
-    assert_eq!(chunks[0]["x_groq"]["id"], "1");
-    assert_eq!(chunks[0]["choices"][0]["delta"]["reasoning_content"], "r");
+    assert_eq!(chunks[1]["prompt_filter_results"][0]["prompt_index"], 0);
+    assert_eq!(chunks[1]["x_groq"]["id"], "1");
+    assert_eq!(chunks[1]["choices"][0]["delta"]["reasoning_content"], "r");
     assert!(text.contains("\"content_filter_results\":{\"hate\":1.50}"));
     assert_eq!(
-        chunks[1]["choices"][0]["delta"]["tool_calls"][0]["extra_content"]["s"],
+        chunks[2]["choices"][0]["delta"]["tool_calls"][0]["extra_content"]["s"],
         1
     );
 }
