@@ -106,6 +106,8 @@ impl Seen {
         // 3: the role in the first chunk only.
         let role = delta.get("role").map(|role| role.as_str().unwrap());
         assert_eq!(role, (!self.opened).then_some("assistant"), "{choice}");
+        // Both official clients count log probabilities of a choice's first chunk twice.
+        assert!(self.opened || choice.get("logprobs").is_none(), "{choice}");
         self.opened = true;
         // 3: content is never null; no empty list of calls.
         assert!(
