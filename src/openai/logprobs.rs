@@ -80,7 +80,7 @@ pub struct TokenLogprob {
     pub bytes: Option<Vec<u8>>,
     /// What else it could have been; `None` inside such a list.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_logprobs: Option<Vec<TokenLogprob>>,
+    pub top_logprobs: Option<Vec<Self>>,
     /// Members that this crate does not know.
     #[serde(flatten)]
     pub unknown: Members,

@@ -106,7 +106,7 @@ impl Session {
     }
 
     /// Writes a piece of text.
-    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+    pub(super) fn text(&self, text: &str, out: &mut Vec<u8>) {
         if !self.done {
             OpenAi::text(&self.frame, text, out);
         }
