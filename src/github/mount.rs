@@ -15,7 +15,11 @@ use crate::protocol::Refusal;
 ///
 /// There is no default: whoever mounts an agent says whether its requests are verified
 /// ([`verified`](Self::verified), feature `verify`) or not ([`unverified`](Self::unverified)), so
-/// verification cannot be forgotten.
+/// verification cannot be forgotten:
+///
+/// ```compile_fail,E0599
+/// let mount = copilot_wire::github::Mount::default();
+/// ```
 #[derive(Clone)]
 pub struct Mount {
     path: String,
@@ -24,7 +28,7 @@ pub struct Mount {
 }
 
 impl Mount {
-    fn new(gate: impl Gate + 'static) -> Self {
+    fn behind(gate: impl Gate + 'static) -> Self {
         Self {
             path: "/github".to_owned(),
             chunks: ChunkForm::default(),
@@ -36,7 +40,7 @@ impl Mount {
     /// or behind something that verifies. `gh debug-cli` sends no signature.
     #[must_use]
     pub fn unverified() -> Self {
-        Self::new(Open)
+        Self::behind(Open)
     }
 
     /// Takes requests that are signed with one of these keys, and no others: 401 for the rest, and
@@ -47,7 +51,7 @@ impl Mount {
     #[cfg(feature = "verify")]
     #[must_use]
     pub fn verified(keys: impl super::verify::KeySource + 'static) -> Self {
-        Self::new(Signed(super::verify::Verifier::new(keys)))
+        Self::behind(Signed(super::verify::Verifier::new(keys)))
     }
 
     /// Sets the path. The default is `/github`.

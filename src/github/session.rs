@@ -29,7 +29,7 @@ const DONE: &[u8] = b"data: [DONE]\n\n";
 /// What the events of one reply share.
 ///
 /// A reply has one `copilot_*` event at most, unless the agent itself sends more: the strictest
-/// reader, the debug command line, rejects a reply with two (reference, section 6.1). So citations
+/// reader, the debug command line, rejects a reply with two. So citations
 /// and notices of the shared vocabulary wait for the ending and go out together. A question comes
 /// before errors, errors come before references; what has to yield becomes Markdown.
 #[derive(Debug)]
@@ -101,8 +101,8 @@ impl Session {
         }
     }
 
-    /// The acknowledgement: the user interface then says that the agent is responding (reference,
-    /// section 6.3). In full chunks it is the one that carries the role, as OpenAI's first chunk.
+    /// The acknowledgement: the user interface then says that the agent is responding (the
+    /// SDK's README asks for it). In full chunks it is the one that carries the role, as OpenAI's first chunk.
     pub(super) fn acknowledge(&self, out: &mut Vec<u8>) {
         match &self.head {
             None => out.extend_from_slice(ACKNOWLEDGE),
@@ -130,7 +130,7 @@ impl Session {
 
     pub(super) fn word(&mut self, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match word {
-            // There is no event for progress; it was asked for and never came (section 6.3).
+            // There is no event for progress; it was asked for and never came (user-feedback#4).
             Word::Status(_) => {}
             Word::Cite(citation) => {
                 if !self.citations.contains(citation) {
@@ -255,7 +255,8 @@ impl Session {
         }
     }
 
-    /// Closes a turn that failed: `copilot_errors`, then done (section 6.3).
+    /// Closes a turn that failed: `copilot_errors`, then done. The HTTP status is
+    /// long gone.
     pub(super) fn fail(&mut self, message: &str, out: &mut Vec<u8>) {
         if !self.finished {
             self.notices.push(Notice::new(message).code("agent_failed"));
@@ -310,7 +311,7 @@ fn errors(list: &[CopilotError], out: &mut Vec<u8>) -> Result<(), WriteError> {
     })
 }
 
-/// Writes a named event with one line of data, as GitHub's SDK frames it (section 6.1).
+/// Writes a named event with one line of data, as the SDK frames it.
 fn named(
     name: &'static str,
     out: &mut Vec<u8>,

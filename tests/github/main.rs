@@ -11,6 +11,7 @@
 
 mod context;
 mod debug_cli;
+mod decoding;
 mod events;
 mod fixtures;
 mod mutations;
