@@ -40,7 +40,6 @@ struct Live {
     run: Option<Run>,
     detached: bool,
     ticks: Option<Ticks>,
-    keep_alive: &'static [u8],
     /// Whether nothing was sent since the last tick.
     silent: bool,
     done: bool,
@@ -112,7 +111,6 @@ impl Body {
             frames,
             detached: false,
             ticks: env.ticks(KEEP_ALIVE / 2),
-            keep_alive: P::KEEP_ALIVE,
             silent: false,
             done: false,
         })))
@@ -143,7 +141,7 @@ impl Body {
 
     /// The exact length, when the whole body is there already.
     #[must_use]
-    pub fn len(&self) -> Option<u64> {
+    pub fn size(&self) -> Option<u64> {
         match &self.0 {
             Kind::Full(bytes) => Some(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Live(_) => None,
@@ -216,7 +214,7 @@ impl Live {
         loop {
             match ticks.as_mut().poll_next(cx) {
                 Poll::Ready(Some(())) if self.silent => {
-                    return Poll::Ready(Some(Bytes::from_static(self.keep_alive)));
+                    return Poll::Ready(Some(self.frames.keep_alive()));
                 }
                 Poll::Ready(Some(())) => self.silent = true,
                 Poll::Ready(None) => {

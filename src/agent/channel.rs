@@ -171,7 +171,7 @@ impl<P: Protocol> Channel<P> {
         }
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
         Ok(())
     }
 
@@ -253,7 +253,7 @@ impl<P: Protocol> Channel<P> {
         });
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
         let protocol = P::NAME;
         let incident = match &outcome {
             Outcome::Failed(error) => Incident::Failed {
@@ -282,6 +282,13 @@ impl<P: Protocol> State<P> {
             Reader::Attached(waker) => waker.take(),
             Reader::Gone | Reader::Drained => None,
         }
+    }
+}
+
+/// Wakes whoever waits; foreign code, so never under the lock.
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }
 
@@ -321,6 +328,9 @@ pub(super) trait Frames: Send + Sync {
     /// and all is taken.
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>>;
 
+    /// What is sent after a while of silence.
+    fn keep_alive(&self) -> Bytes;
+
     /// The agent panicked.
     fn panicked(&self);
 
@@ -357,7 +367,7 @@ impl<P: Protocol> Frames for Channel<P> {
         state.out = out;
         state.on_desk = false;
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
     }
 
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
@@ -383,6 +393,12 @@ impl<P: Protocol> Frames for Channel<P> {
             *waker = Some(cx.waker().clone());
         }
         Poll::Pending
+    }
+
+    fn keep_alive(&self) -> Bytes {
+        let mut out = Vec::new();
+        P::keep_alive(&self.lock().session, &mut out);
+        out.into()
     }
 
     fn panicked(&self) {

@@ -65,7 +65,6 @@ impl Protocol for OpenAi {
     type Session = Session;
 
     const NAME: &'static str = "openai";
-    const KEEP_ALIVE: &'static [u8] = b": ping\n\n";
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)

@@ -111,8 +111,6 @@ impl Protocol for OpenBb {
     type Session = Session;
 
     const NAME: &'static str = "openbb";
-    // A blank after the colon: the Workspace takes `:data:` for a field.
-    const KEEP_ALIVE: &'static [u8] = b": ping\n\n";
 
     fn read(_: &Parts, body: Bytes) -> Result<QueryRequest, Refusal> {
         QueryRequest::read(&body)

@@ -82,9 +82,6 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// The name in incidents and messages, such as `openbb`.
     const NAME: &'static str;
 
-    /// What is sent after a while of silence. It must change nothing for the reader.
-    const KEEP_ALIVE: &'static [u8];
-
     /// Reads a request.
     ///
     /// # Errors
@@ -104,6 +101,13 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// Writes what a stream begins with, before the agent's first word. Nothing by default.
     fn open(session: &mut Self::Session, out: &mut Vec<u8>) {
         let _ = (session, out);
+    }
+
+    /// Writes what is sent after a while of silence, and changes nothing for the reader. A comment
+    /// by default.
+    fn keep_alive(session: &Self::Session, out: &mut Vec<u8>) {
+        let _ = session;
+        out.extend_from_slice(b": ping\n\n");
     }
 
     /// What stands around every piece of text of this reply, from here on. Empty by default.
