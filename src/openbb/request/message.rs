@@ -175,5 +175,5 @@ fn parse_inside(string: &Json) -> Option<Json> {
 /// A text as a JSON string.
 pub(in crate::openbb) fn string(text: &str) -> Json {
     // Text always serialises.
-    Json::encode(text).unwrap_or_default()
+    crate::openbb::wire::encode(text).unwrap_or_default()
 }
