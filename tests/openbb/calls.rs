@@ -116,7 +116,7 @@ fn what_an_era_cannot_say() {
 }
 
 /// A request of today that shows support for everything.
-fn able() -> QueryRequest {
+pub(crate) fn able() -> QueryRequest {
     read(
         r#"{"messages":[{"role":"human","content":"hi"}],
             "workspace_options":{"client-sql":true,"agent-orchestration":true},
@@ -128,11 +128,8 @@ fn able() -> QueryRequest {
     )
 }
 
-/// Every function there is: the Workspace takes it, it carries a state, and its arguments are read
-/// back typed.
-#[test]
-fn every_function() {
-    let request = able();
+/// A call of every function there is.
+pub(crate) fn functions(request: &QueryRequest) -> Vec<FunctionCall> {
     let (_, widget) = request.widgets().next().unwrap();
     let source = || DataSource::from(widget);
     let tool = request.tools.first().unwrap();
@@ -150,7 +147,7 @@ fn every_function() {
     };
     let mut arguments = Members::new();
     arguments.push("symbol", crate::json("null"));
-    let calls: Vec<FunctionCall> = vec![
+    vec![
         GetWidgetData::of([widget]).into(),
         GetWidgetData::of([widget]).extra().into(),
         GetParamsOptions::new([ParamOptionsQuery::new(widget, "symbol", &arguments)]).into(),
@@ -177,8 +174,14 @@ fn every_function() {
         SaveSkill::new("n", "do").into(),
         ExecuteClientSql::new([SqlQuery::new("select 1", ["u"]).limit(5)]).into(),
         PrepareClientSqlTables::new([SqlWidget::from(widget)]).into(),
-    ];
-    for call in calls {
+    ]
+}
+
+/// The Workspace takes every call, it carries a state, and its arguments are read back typed.
+#[test]
+fn every_function() {
+    let request = able();
+    for call in functions(&request) {
         let event = Event::from(call.clone());
         let out = crate::encode(&request, [event.clone()]).unwrap();
         let back = decode(&out).unwrap();
@@ -194,6 +197,8 @@ fn every_function() {
         let again = crate::encode(&request, [Event::FunctionCall(back.clone())]).unwrap();
         assert_eq!(again, out);
     }
+    let (_, widget) = request.widgets().next().unwrap();
+    let source = || DataSource::from(widget);
     let direct: FunctionCall = GetDirectRetrievalData::new(source()).into();
     assert_eq!(direct.function, "get_direct_retrieval_data");
     assert!(
@@ -431,6 +436,11 @@ fn several_calls_at_once() {
     let recorded = CallQueue::of(&crate::request("v2_bridge_result_and_documents"));
     assert_eq!(recorded.len(), 1);
     assert_eq!(recorded.next().unwrap().function, "manage_navigation_bar");
+    // When a person speaks, nothing waits any more; the state is there still.
+    let mut spoken = crate::request("v2_bridge_result_and_documents");
+    spoken.messages.push(Message::human("Stop"));
+    assert!(CallQueue::of(&spoken).is_empty());
+    assert!(spoken.extra_state().unwrap().get("turn_usage").is_some());
     // A browser can send anything.
     let state = |pending: &str| {
         read(format!(

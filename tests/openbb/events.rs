@@ -118,9 +118,8 @@ fn line() -> ChartKind {
     }
 }
 
-/// Every constructor there is: what they make, the Workspace takes, and it is read back the same.
-#[test]
-fn every_constructor() {
+/// What every constructor there is makes.
+pub(crate) fn constructors() -> Vec<Event> {
     let axes = |make: fn(String, Vec<String>) -> ChartKind| make("x".into(), vec!["y".into()]);
     let kinds = [
         axes(|x, y| ChartKind::Line { x, y }),
@@ -170,7 +169,7 @@ fn every_constructor() {
                 .detail(&json!({"Name": "E"}))
                 .unwrap()
                 .quote([BoundingBox::new("q", 1, [1.0, 2.5, 3.0, 4.0])]),
-            Citation::artifact("u", "T"),
+            Citation::artifact("3fa85f64-5717-4562-b3fc-2c963f66afa6", "T"),
         ])),
         said(PromptSuggestions::new(["a", "b"])),
         said(TokenUsage::new([("input", 100), ("output", 20)])),
@@ -182,6 +181,13 @@ fn every_constructor() {
             .iter()
             .map(|kind| said(Artifact::chart(kind, &rows()).unwrap())),
     );
+    events
+}
+
+/// What the constructors make, the Workspace takes, and it is read back the same.
+#[test]
+fn every_constructor() {
+    let mut events = constructors();
     events.push(FunctionCall::new("save_skill", &json!({})).unwrap().into());
     let written = encode(&plain(), events.clone()).unwrap();
     assert_eq!(decode(&written).unwrap(), events);

@@ -281,6 +281,15 @@ fn a_task_from_another_agent() {
     assert!(answered.delegation().is_none());
 }
 
+/// Python's default for the role of a result.
+#[test]
+fn a_result_without_a_role() {
+    let request = read(r#"{"messages":[{"function":"f","data":[{"content":"x"}]}]}"#);
+    assert_eq!(*request.messages.first().unwrap().role(), Role::Tool);
+    assert_eq!(request.last_result().unwrap().outcomes[0].text(), "x");
+    assert_eq!(request.messages().count(), 0);
+}
+
 #[test]
 fn markers() {
     let text = "a <|start_artifact_id|>T<|end_artifact_id|><|start_citation_id|>u<|end_citation_id|> b\

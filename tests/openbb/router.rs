@@ -69,7 +69,7 @@ pub(crate) fn get(router: &Router, path: &str) -> String {
     text
 }
 
-fn post(router: &Router, path: &str, body: impl Into<Bytes>) -> (StatusCode, String) {
+pub(crate) fn post(router: &Router, path: &str, body: impl Into<Bytes>) -> (StatusCode, String) {
     let request = http::Request::post(path)
         .header("content-type", "application/json")
         .header("x-trace-id", "chat-1")

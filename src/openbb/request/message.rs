@@ -40,7 +40,7 @@ impl Default for Role {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// Who wrote it.
+    /// Who wrote it, as it is on the wire. Use [`role`](Self::role()).
     pub role: Role,
     /// The text, or a function call: use [`text`](Self::text) and [`call`](Self::call).
     pub content: Option<Json>,
@@ -117,6 +117,15 @@ impl Message {
             data: Some(data),
             extra_state: call.extra_state.clone(),
             ..Self::default()
+        }
+    }
+
+    /// Who wrote it. A message without a role but with a function is a result, as in Python.
+    #[must_use]
+    pub fn role(&self) -> &Role {
+        match &self.role {
+            Role::Other(role) if role.is_empty() && !self.function.is_empty() => &Role::Tool,
+            role => role,
         }
     }
 
