@@ -1,5 +1,8 @@
 //! Every case of `fixtures/sse/conformance.json`, with every way to cut it into chunks.
 
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+
 use copilot_wire::sse::{Decoder, EventId, EventName, EventWriter, Frame, comment};
 use serde_json::Value;
 

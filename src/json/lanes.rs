@@ -5,28 +5,24 @@ pub(super) const BLOCK: usize = 64;
 /// A block of text.
 pub(super) type Block = [u8; BLOCK];
 
-/// For each row of sixteen bytes the bits of its low and of its high eight.
-const ROWS: [[u8; 16]; 4] = [row(0), row(2), row(4), row(6)];
-
-const fn row(bit: u32) -> [u8; 16] {
-    let low = 0x0101_0101_0101_0101_u128 << bit;
-    (low | low << 65).to_le_bytes()
-}
+/// One in every byte of a word.
+const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// A word whose bit `i` says whether `test` holds for byte `i` of the block.
 ///
-/// Eight bytes that lie eight apart share one byte of `columns`, which needs only compares and
-/// ors; an 8 by 8 bit transposition then puts the bits in the order of the text.
+/// The compiler has no safe instruction that gathers a bit of every byte, so this takes a way
+/// around: row `k` of eight bytes gives bit `k` of eight columns, which needs only ands and ors;
+/// a transposition then puts the bits in the order of the text.
 #[inline(always)]
 pub(super) fn mask(block: &Block, test: impl Fn(u8) -> bool) -> u64 {
-    let mut columns = [0u8; 16];
-    for (row, bits) in block.chunks_exact(16).zip(&ROWS) {
-        for ((column, &byte), &bit) in columns.iter_mut().zip(row).zip(bits) {
-            *column |= if test(byte) { bit } else { 0 };
-        }
+    let flags = block.map(|byte| if test(byte) { 0xFF } else { 0 });
+    let mut columns = 0;
+    let mut ones = ONES;
+    for row in flags.chunks_exact(8) {
+        columns |= ones & row.try_into().map_or(0, u64::from_le_bytes);
+        ones <<= 1;
     }
-    let both = u128::from_le_bytes(columns);
-    transpose(both as u64 | (both >> 64) as u64)
+    if columns == 0 { 0 } else { transpose(columns) }
 }
 
 /// Bit `8 r + c` goes to `8 c + r`.
@@ -41,10 +37,39 @@ fn transpose(word: u64) -> u64 {
     swap(word, 28, 0x0000_0000_F0F0_F0F0)
 }
 
+/// The offset of the first byte from `at` on for which `test` does not hold.
+///
+/// For short runs. Eight bytes a step, without a bounds check for each.
+#[inline(always)]
+pub(super) fn skip_while(text: &[u8], mut at: usize, test: impl Fn(u8) -> bool) -> usize {
+    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
+        for (index, &byte) in chunk.iter().enumerate() {
+            if !test(byte) {
+                return at + index;
+            }
+        }
+        at += chunk.len();
+    }
+    while text.get(at).is_some_and(|&byte| test(byte)) {
+        at += 1;
+    }
+    at
+}
+
 /// True when `test` holds for a byte of the chunk.
 #[inline(always)]
 pub(super) fn any<const N: usize>(chunk: &[u8; N], test: impl Fn(u8) -> bool) -> bool {
     chunk.iter().fold(false, |found, &byte| found | test(byte))
+}
+
+/// Copies `N` bytes to an offset, of which the caller may mean fewer: a copy of fixed length is a
+/// few instructions, one of variable length is a call. Copies nothing where there is no room.
+#[inline(always)]
+pub(super) fn put<const N: usize>(out: &mut [u8], to: usize, from: &[u8]) {
+    let place = out.get_mut(to..).and_then(|out| out.first_chunk_mut::<N>());
+    if let (Some(place), Some(from)) = (place, from.first_chunk::<N>()) {
+        *place = *from;
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! needs four hex digits but may be half of a surrogate pair, a number may have any size.
 
 use super::error::JsonError;
+use super::lanes::skip_while;
 use super::nesting::{Container, Nesting};
 use super::string::skip_string;
 
@@ -124,10 +125,7 @@ fn skip_number(text: &[u8], at: usize) -> Result<usize, JsonError> {
 /// `1*digit`
 #[inline]
 fn skip_digits(text: &[u8], start: usize) -> Result<usize, JsonError> {
-    let mut at = start;
-    while let Some(b'0'..=b'9') = text.get(at) {
-        at += 1;
-    }
+    let at = skip_while(text, start, |byte| byte.is_ascii_digit());
     if at == start {
         return Err(JsonError::at(text, at, "a digit"));
     }

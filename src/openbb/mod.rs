@@ -95,7 +95,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, Word};
+use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word};
 use crate::sse;
 
 /// The OpenBB Workspace.
@@ -111,8 +111,6 @@ impl Protocol for OpenBb {
     type Session = Session;
 
     const NAME: &'static str = "openbb";
-    // A blank after the colon: the Workspace takes `:data:` for a field.
-    const KEEP_ALIVE: &'static [u8] = b": ping\n\n";
 
     fn read(_: &Parts, body: Bytes) -> Result<QueryRequest, Refusal> {
         QueryRequest::read(&body)
@@ -127,7 +125,7 @@ impl Protocol for OpenBb {
         Session::new(request, env)
     }
 
-    fn text(_: &mut Session, text: &str, out: &mut Vec<u8>) {
+    fn text(_: &TextFrame, text: &str, out: &mut Vec<u8>) {
         event::write_chunk(text, out);
     }
 

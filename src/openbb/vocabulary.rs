@@ -25,7 +25,7 @@ pub(super) fn say(
         Word::Status(_) => Ok(()),
         Word::Cite(citation) if modern => cite(citation, session)?.write(session, out),
         Word::Cite(citation) => {
-            write_chunk(&format!("\n{}", markdown::citation(citation)), out);
+            write_chunk(&markdown::sources(std::slice::from_ref(citation)), out);
             Ok(())
         }
         Word::Table(table) if modern => self::table(table, session)?.write(session, out),
@@ -40,7 +40,7 @@ pub(super) fn say(
         }
         Word::Error(notice) if modern => failure(notice)?.write(session, out),
         Word::Error(notice) => {
-            write_chunk(&format!("\n\n**Warning:** {}\n\n", notice.message), out);
+            write_chunk(&markdown::notice(notice), out);
             Ok(())
         }
         Word::Confirm(confirmation) => confirm(confirmation, session, out),

@@ -2,9 +2,13 @@
 
 mod cors;
 mod endpoint;
+#[cfg(feature = "github")]
+mod github;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod intake;
+#[cfg(feature = "openai")]
+mod openai;
 #[cfg(feature = "openbb")]
 mod openbb;
 mod path;
@@ -61,6 +65,8 @@ struct Inner {
     cors: Cors,
     limit: Limit,
     env: Env,
+    #[cfg(feature = "openai")]
+    openai: Vec<openai::Mounted>,
     #[cfg(feature = "openbb")]
     openbb: Vec<crate::openbb::Descriptor>,
 }

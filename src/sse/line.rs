@@ -7,6 +7,10 @@
 /// ends the line at once; the caller drops an LF that follows it.
 #[inline]
 pub(super) fn split_line(bytes: &[u8]) -> Option<(&[u8], LineEnd, &[u8])> {
+    // The blank line after every event needs no search.
+    if let [b'\n', rest @ ..] = bytes {
+        return Some((&[], LineEnd::Whole, rest));
+    }
     let (line, rest) = bytes.split_at_checked(find_line_end(bytes)?)?;
     match rest {
         [b'\r', b'\n', rest @ ..] => Some((line, LineEnd::Whole, rest)),
@@ -26,7 +30,7 @@ pub(super) enum LineEnd {
 }
 
 /// Lines up to this length are searched word by word; what follows goes in blocks.
-const SHORT: usize = 64;
+const SHORT: usize = 32;
 
 /// The offset of the first CR or LF.
 #[inline]
@@ -54,11 +58,10 @@ pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
 fn skip_blocks(bytes: &[u8]) -> &[u8] {
     let mut rest = bytes;
     while let Some((block, tail)) = rest.split_first_chunk::<64>() {
-        let mut found = false;
-        for byte in block {
-            found |= matches!(byte, b'\r' | b'\n');
-        }
-        if found {
+        let found = block.iter().fold(0, |found, &byte| {
+            found | u8::from(byte == b'\r') | u8::from(byte == b'\n')
+        });
+        if found != 0 {
             break;
         }
         rest = tail;

@@ -35,11 +35,13 @@
 mod decode;
 mod encode;
 mod event;
+mod frame;
 mod held;
 mod line;
 mod name;
 
-pub use decode::{DecodeError, Decoder, Frame};
+pub use decode::Decoder;
 pub use encode::{EventWriter, comment, encode};
 pub use event::Event;
+pub use frame::{DecodeError, Frame};
 pub use name::{EventId, EventName, InvalidId, InvalidName};

@@ -1,0 +1,61 @@
+//! Serves a [`Router`] with actix-web.
+
+use std::io;
+use std::net::TcpListener;
+
+use actix_web::body::SizedStream;
+use actix_web::dev::Server;
+use actix_web::http::StatusCode;
+use actix_web::rt::net::TcpStream;
+use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
+use copilot_wire::Router;
+
+/// Serves `router` on `listener`; the server stops by its handle or on a signal.
+///
+/// # Errors
+///
+/// When the listener cannot be used.
+pub fn serve(listener: TcpListener, router: Router) -> io::Result<Server> {
+    let app = move || {
+        App::new()
+            .app_data(web::Data::new(router.clone()))
+            .default_service(web::to(answer))
+    };
+    Ok(HttpServer::new(app)
+        .workers(2)
+        // Without this a stream of small events stalls for 40 ms at a time.
+        .on_connect(|connection, _| {
+            if let Some(socket) = connection.downcast_ref::<TcpStream>() {
+                let _ = socket.set_nodelay(true);
+            }
+        })
+        // By default actix keeps the agent of a client that is gone while the agent is silent.
+        .h1_allow_half_closed(false)
+        .shutdown_timeout(5)
+        .listen(listener)?
+        .run())
+}
+
+async fn answer(
+    router: web::Data<Router>,
+    request: HttpRequest,
+    payload: web::Payload,
+) -> Result<HttpResponse, Box<dyn std::error::Error>> {
+    // actix has an `http` of its own version: names and values cross as text and bytes.
+    let mut converted = http::Request::builder()
+        .method(request.method().as_str())
+        .uri(request.uri().to_string());
+    for (name, value) in request.headers() {
+        converted = converted.header(name.as_str(), value.as_bytes());
+    }
+    let (head, body) = router.handle(converted.body(payload)?).await.into_parts();
+
+    let mut response = HttpResponse::build(StatusCode::from_u16(head.status.as_u16())?);
+    for (name, value) in &head.headers {
+        response.append_header((name.as_str(), value.as_bytes()));
+    }
+    Ok(match body.size() {
+        Some(size) => response.body(SizedStream::new(size, body)),
+        None => response.streaming(body),
+    })
+}

@@ -1,0 +1,87 @@
+//! The agent that the example servers serve, and what they have in common.
+//!
+//! It needs no API key. With `OPENAI_BASE_URL` set (and `OPENAI_API_KEY`, `OPENAI_MODEL`) it
+//! answers from that model instead.
+
+mod analyst;
+mod dataset;
+mod model;
+
+pub use analyst::Analyst;
+pub use model::Model;
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use copilot_wire::Router;
+use copilot_wire::openbb::{Descriptor, Switch};
+use copilot_wire::protocol::{Env, Environment, Incident, Ticks, TokioEnv};
+
+/// The port of `--port N`, by default 7777.
+///
+/// # Errors
+///
+/// When the arguments are not understood.
+pub fn port() -> Result<u16, Box<dyn Error>> {
+    let mut arguments = std::env::args().skip(1);
+    match (
+        arguments.next().as_deref(),
+        arguments.next(),
+        arguments.next(),
+    ) {
+        (None, _, _) => Ok(7777),
+        (Some("--port"), Some(port), None) => Ok(port.parse()?),
+        _ => Err("usage: [--port N]".into()),
+    }
+}
+
+/// Tells where the server is.
+#[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
+pub fn greet(address: SocketAddr) {
+    println!("copilot-wire: listening on http://{address}");
+    println!("  OpenBB Workspace   add http://{address} as an agent");
+    println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
+}
+
+/// The example agent on every front end.
+///
+/// # Errors
+///
+/// When the settings in the environment are not usable.
+pub fn router() -> Result<Router, Box<dyn Error>> {
+    routes(Analyst::new(Model::from_env()?))
+}
+
+/// An analyst on every front end.
+///
+/// # Errors
+///
+/// When it cannot be mounted.
+pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
+    let descriptor = Descriptor::new(
+        "copilot-wire-analyst",
+        "Analyst",
+        "Looks at the widgets on your dashboard and tells you what their data says.",
+    )
+    .enable(Switch::WidgetDashboardSelect)
+    .enable(Switch::WidgetDashboardSearch);
+    Ok(Router::new()
+        .env(Env::new(Outside))
+        .openbb(descriptor, agent.clone())?
+        .openai("analyst", agent)?)
+}
+
+/// Tokio's timer, and incidents on standard error.
+struct Outside;
+
+impl Environment for Outside {
+    fn ticks(&self, period: Duration) -> Option<Ticks> {
+        TokioEnv::new().ticks(period)
+    }
+
+    #[expect(clippy::print_stderr, reason = "an example has no log")]
+    fn incident(&self, incident: &Incident<'_>) {
+        eprintln!("{incident:?}");
+    }
+}

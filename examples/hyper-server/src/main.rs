@@ -1,0 +1,14 @@
+//! `cargo run -p hyper-server` serves the built-in agent on <http://127.0.0.1:7777>.
+
+use std::net::Ipv4Addr;
+
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let port = analyst::port()?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
+    analyst::greet(listener.local_addr()?);
+    let stop = async { drop(tokio::signal::ctrl_c().await) };
+    Ok(hyper_server::serve(listener, analyst::router()?, stop).await?)
+}
