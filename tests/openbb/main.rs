@@ -6,6 +6,7 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
+#![cfg(feature = "openbb")]
 
 mod byte_equality;
 mod calls;
