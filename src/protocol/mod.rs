@@ -9,7 +9,12 @@ mod decoder;
 mod env;
 mod error;
 mod incident;
-#[cfg(any(feature = "github", feature = "openai", feature = "meilisearch"))]
+#[cfg(any(
+    feature = "openbb",
+    feature = "github",
+    feature = "openai",
+    feature = "meilisearch"
+))]
 pub(crate) mod markdown;
 mod refusal;
 #[cfg(feature = "tokio")]
