@@ -1,6 +1,7 @@
 //! How a reply becomes the frames of a body.
 
 #![cfg(feature = "openbb")]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::convert::Infallible;
 use std::pin::Pin;

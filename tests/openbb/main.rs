@@ -1,5 +1,6 @@
 //! The OpenBB Workspace protocol, against the recorded requests and streams in `fixtures/openbb`.
 
+#![cfg(feature = "openbb")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
