@@ -2,6 +2,8 @@
 
 pub mod agent;
 pub mod json;
+#[cfg(feature = "meilisearch")]
+pub mod meilisearch;
 #[cfg(feature = "openbb")]
 pub mod openbb;
 pub mod protocol;

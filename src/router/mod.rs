@@ -5,6 +5,8 @@ mod endpoint;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod intake;
+#[cfg(feature = "meilisearch")]
+mod meilisearch;
 #[cfg(feature = "openbb")]
 mod openbb;
 mod path;
