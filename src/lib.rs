@@ -4,6 +4,8 @@ pub mod agent;
 pub mod json;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
+#[cfg(feature = "openai")]
+pub mod openai;
 #[cfg(feature = "openbb")]
 pub mod openbb;
 pub mod protocol;

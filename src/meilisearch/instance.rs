@@ -44,12 +44,9 @@ impl Instance {
     /// When the address has no scheme or host.
     pub fn new(url: &str) -> Result<Self, InvalidAddress> {
         let url = url.trim_end_matches('/');
-        let uri: Uri = url.parse()?;
-        if uri.scheme().is_none() || uri.query().is_some() {
-            // The error of an address that has nothing at all.
-            return Err(""
-                .parse::<Uri>()
-                .map_or_else(|error| error, |_| unreachable!()));
+        let uri: Uri = url.parse().map_err(|_| InvalidAddress)?;
+        if uri.scheme().is_none() || uri.host().is_none() || uri.query().is_some() {
+            return Err(InvalidAddress);
         }
         Ok(Self {
             url: url.into(),

@@ -47,11 +47,16 @@ impl Protocol for Meilisearch {
 
     fn word(session: &mut Session, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match word {
-            Word::Cite(citation) => session.cite(&markdown::citation(citation)),
+            Word::Cite(citation) => session.cite(citation),
             Word::Table(table) => session.text(&markdown::table(table), out),
             Word::Chart(chart) => session.text(&markdown::table(&chart.to_table()), out),
-            Word::Error(notice) => session.text(&note(&notice.message), out),
-            Word::Confirm(confirmation) => session.text(&markdown::question(confirmation), out),
+            // As text: the readers that most clients are built on, OpenAI's, abort on every error frame.
+            Word::Error(notice) => session.text(&markdown::notice(notice), out),
+            Word::Confirm(confirmation) => {
+                // The question must be the last thing that is said.
+                session.sources_text(out);
+                session.text(&markdown::question(confirmation), out);
+            }
             Word::Call(_) => return Err(SendError::Unsupported("calls")),
             // A notification is about a search; a step of another kind would be a false one.
             Word::Status(_) => {}
@@ -102,11 +107,4 @@ impl Protocol for Meilisearch {
     fn refuse(refusal: &Refusal) -> Vec<u8> {
         ApiError::from_refusal(refusal).to_json()
     }
-}
-
-/// A failure that the answer survives, as text: the readers that know the protocol best, OpenAI's,
-/// abort on every error frame.
-fn note(message: &str) -> String {
-    let lines: Vec<_> = message.lines().collect();
-    format!("\n\n> **Error:** {}\n\n", lines.join("\n> "))
 }

@@ -243,7 +243,6 @@ impl Conversation for ChatRequest {
             return None;
         }
         let asked = asked.text()?;
-        let decision = markdown::decision(&asked, &answer.text()?)?;
-        Some(Decision::new(decision.id.into_owned(), decision.accepted))
+        markdown::decision(&asked, &answer.text()?)
     }
 }

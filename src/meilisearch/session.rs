@@ -1,7 +1,7 @@
 //! How a reply is written.
 
 use crate::json::{Escape, escape};
-use crate::protocol::Env;
+use crate::protocol::{Citation, Env, markdown};
 
 use super::quote::Quoted;
 use super::{Append, ChatRequest, Failure, FinishReason, Progress, Sources, Tools, tools};
@@ -18,8 +18,8 @@ pub struct Session {
     head: Vec<u8>,
     /// From behind the choice to the end of the frame.
     tail: Vec<u8>,
-    /// Sources of the answer, as Markdown, for its end.
-    citations: String,
+    /// Sources of the answer, to be named at its end.
+    citations: Vec<Citation>,
     /// Whether the current round has begun.
     opened: bool,
     state: State,
@@ -62,7 +62,7 @@ impl Session {
             tools: request.tools,
             head: head(env),
             tail,
-            citations: String::new(),
+            citations: Vec::new(),
             opened: false,
             state: State::Speaking,
         }
@@ -156,8 +156,17 @@ impl Session {
     }
 
     /// Keeps a source for the end of the answer.
-    pub(super) fn cite(&mut self, markdown: &str) {
-        self.citations.push_str(markdown);
+    pub(super) fn cite(&mut self, citation: &Citation) {
+        self.citations.push(citation.clone());
+    }
+
+    /// Names the sources, once. As text: a sources notification belongs to a search, and these are
+    /// not what a search found.
+    pub(super) fn sources_text(&mut self, out: &mut Vec<u8>) {
+        let citations = std::mem::take(&mut self.citations);
+        if !citations.is_empty() {
+            self.text(&markdown::sources(&citations), out);
+        }
     }
 
     /// The end of the answer.
@@ -165,10 +174,7 @@ impl Session {
         if self.state != State::Speaking {
             return;
         }
-        if !self.citations.is_empty() {
-            let citations = format!("\n\n{}", std::mem::take(&mut self.citations));
-            self.text(&citations, out);
-        }
+        self.sources_text(out);
         self.open(out);
         out.extend_from_slice(&self.head);
         out.extend_from_slice(BEFORE_FINISH);

@@ -9,6 +9,7 @@ mod decoder;
 mod env;
 mod error;
 mod incident;
+#[cfg(any(feature = "github", feature = "openai", feature = "meilisearch"))]
 pub(crate) mod markdown;
 mod refusal;
 #[cfg(feature = "tokio")]

@@ -7,6 +7,8 @@ mod http_body;
 mod intake;
 #[cfg(feature = "meilisearch")]
 mod meilisearch;
+#[cfg(feature = "openai")]
+mod openai;
 #[cfg(feature = "openbb")]
 mod openbb;
 mod path;
@@ -63,6 +65,8 @@ struct Inner {
     cors: Cors,
     limit: Limit,
     env: Env,
+    #[cfg(feature = "openai")]
+    openai: Vec<openai::Mounted>,
     #[cfg(feature = "openbb")]
     openbb: Vec<crate::openbb::Descriptor>,
 }

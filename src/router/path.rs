@@ -18,10 +18,10 @@ pub enum MountError {
 }
 
 /// A path such as `/chats/{workspace}/chat/completions`.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Path(Vec<Segment>);
 
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 enum Segment {
     Text(Box<str>),
     Param(Box<str>),

@@ -1,0 +1,261 @@
+//! Chunks, put together to a whole completion again.
+
+use std::collections::BTreeMap;
+
+use super::calls::{Calls, weight};
+use super::{
+    ChatCompletion, ChatCompletionChunk, ChatMessage, Choice, CompletedChoice, Content,
+    FinishReason, FunctionCall, FunctionDelta, Logprobs, Usage,
+};
+use crate::json::{Json, Kind, Members};
+
+/// Puts chunks together to messages and calls.
+///
+/// Choices and calls are found by their index, in any order; an index from the wire is never a
+/// size. Text is appended; the role, and a call's id and name, count once. A fragment that has
+/// another id than the call of its index opens a new call, because some servers number all calls 0.
+///
+/// ```
+/// use copilot_wire::openai::{Accumulator, Delta, ToolCallDelta};
+///
+/// let mut whole = Accumulator::new();
+/// let mut calls = Delta::text("Let me look.");
+/// calls.tool_calls.push(ToolCallDelta::start(0, "call_A", "get_tide"));
+/// whole.push(&calls.into())?;
+/// let mut arguments = Delta::default();
+/// arguments.tool_calls.push(ToolCallDelta::arguments(0, r#"{"port":"Brest"}"#));
+/// whole.push(&arguments.into())?;
+///
+/// let completion = whole.finish();
+/// assert_eq!(completion.calls()[0].function.arguments, r#"{"port":"Brest"}"#);
+/// assert!(!completion.is_complete(), "there was no finish reason");
+/// # Ok::<(), copilot_wire::openai::TooLarge>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Accumulator {
+    head: ChatCompletion,
+    choices: BTreeMap<u32, Building>,
+    weight: usize,
+    limit: usize,
+}
+
+/// The chunks put together are larger than the accumulator may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the completion is larger than the limit of {limit} bytes")]
+#[non_exhaustive]
+pub struct TooLarge {
+    /// The limit, in bytes.
+    pub limit: usize,
+}
+
+/// A choice of which more may come.
+#[derive(Clone, Debug, Default)]
+struct Building {
+    role: Option<String>,
+    content: Option<String>,
+    refusal: Option<String>,
+    calls: Calls,
+    function_call: Option<FunctionCall>,
+    logprobs: Option<Logprobs>,
+    finish_reason: Option<FinishReason>,
+    unknown: BTreeMap<String, Unknown>,
+}
+
+/// An unknown member of deltas: text is appended, of anything else the newest counts.
+#[derive(Clone, Debug)]
+enum Unknown {
+    Text(String),
+    Raw(Json),
+}
+
+impl Accumulator {
+    /// The limit of [`new`](Self::new): 16 MiB.
+    pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+
+    /// An accumulator for one completion, with the default limit.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_limit(Self::DEFAULT_LIMIT)
+    }
+
+    /// An accumulator for one completion that takes about `limit` bytes.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            head: ChatCompletion::default(),
+            choices: BTreeMap::new(),
+            weight: 0,
+            limit,
+        }
+    }
+
+    /// Adds a chunk.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`] when more would be held than the limit; the chunk is then left out.
+    pub fn push(&mut self, chunk: &ChatCompletionChunk) -> Result<(), TooLarge> {
+        let more: usize = chunk.choices.iter().map(choice_weight).sum();
+        if self.weight.saturating_add(more) > self.limit {
+            return Err(TooLarge { limit: self.limit });
+        }
+        self.weight += more;
+        let head = &mut self.head;
+        for (to, from) in [(&mut head.id, &chunk.id), (&mut head.model, &chunk.model)] {
+            if let (true, Some(from)) = (to.is_empty(), from) {
+                to.clone_from(from);
+            }
+        }
+        if let (0, Some(created)) = (head.created, chunk.created) {
+            head.created = created;
+        }
+        for (to, from) in [
+            (&mut head.system_fingerprint, &chunk.system_fingerprint),
+            (&mut head.service_tier, &chunk.service_tier),
+        ] {
+            if to.is_none() {
+                to.clone_from(from);
+            }
+        }
+        if let Some(usage) = &chunk.usage {
+            head.usage = Some(usage.clone());
+        }
+        for choice in &chunk.choices {
+            self.choices.entry(choice.index).or_default().push(choice);
+        }
+        Ok(())
+    }
+
+    /// The text of the first choice so far.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        let first = self.choices.get(&0);
+        first
+            .and_then(|choice| choice.content.as_deref())
+            .unwrap_or_default()
+    }
+
+    /// What the answer cost, once a chunk has said it.
+    #[must_use]
+    pub fn usage(&self) -> Option<&Usage> {
+        self.head.usage.as_ref()
+    }
+
+    /// Whether every choice has come to its end, and there is one. Without that the stream was cut.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        let mut choices = self.choices.values();
+        !self.choices.is_empty() && choices.all(|choice| choice.finish_reason.is_some())
+    }
+
+    /// The completion as far as it has come.
+    #[must_use]
+    pub fn finish(self) -> ChatCompletion {
+        let choices = self.choices.into_iter();
+        ChatCompletion {
+            choices: choices
+                .map(|(index, choice)| choice.finish(index))
+                .collect(),
+            ..self.head
+        }
+    }
+}
+
+impl Default for Accumulator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Building {
+    fn push(&mut self, choice: &Choice) {
+        let delta = &choice.delta;
+        if self.role.is_none() {
+            self.role.clone_from(&delta.role);
+        }
+        append(&mut self.content, delta.content.as_deref());
+        append(&mut self.refusal, delta.refusal.as_deref());
+        for fragment in &delta.tool_calls {
+            self.calls.push(fragment);
+        }
+        if let Some(fragment) = &delta.function_call {
+            let call = self.function_call.get_or_insert_default();
+            if let (true, Some(name)) = (call.name.is_empty(), &fragment.name) {
+                call.name.clone_from(name);
+            }
+            let arguments = fragment.arguments.as_deref();
+            call.arguments.push_str(arguments.unwrap_or_default());
+        }
+        if let Some(later) = &choice.logprobs {
+            self.logprobs.get_or_insert_default().append(later);
+        }
+        if let Some(reason) = &choice.finish_reason {
+            self.finish_reason = Some(reason.clone());
+        }
+        for (key, value) in delta.unknown.iter() {
+            let text = value.string();
+            match (self.unknown.get_mut(key), text) {
+                (Some(Unknown::Text(all)), Some(text)) => all.push_str(&text),
+                (Some(_), None) if value.kind() == Kind::Null => {}
+                (_, Some(text)) => {
+                    let text = Unknown::Text(text.into_owned());
+                    self.unknown.insert(key.to_owned(), text);
+                }
+                (_, None) => {
+                    let raw = Unknown::Raw(value.clone());
+                    self.unknown.insert(key.to_owned(), raw);
+                }
+            }
+        }
+    }
+
+    fn finish(self, index: u32) -> CompletedChoice {
+        let unknown = self.unknown.into_iter().map(|(key, value)| {
+            let value = match value {
+                // A string always serialises.
+                Unknown::Text(text) => Json::encode(&text).unwrap_or_default(),
+                Unknown::Raw(json) => json,
+            };
+            (key, value)
+        });
+        let message = ChatMessage {
+            role: self.role.unwrap_or_else(|| "assistant".into()),
+            content: self.content.map_or(Content::Null, Content::Text),
+            refusal: self.refusal,
+            tool_calls: self.calls.into_calls().collect(),
+            function_call: self.function_call,
+            unknown: unknown.collect::<Members>(),
+            ..ChatMessage::default()
+        };
+        CompletedChoice {
+            index,
+            message,
+            logprobs: self.logprobs,
+            finish_reason: self.finish_reason,
+            unknown: Members::new(),
+        }
+    }
+}
+
+fn append(to: &mut Option<String>, piece: Option<&str>) {
+    if let Some(piece) = piece {
+        to.get_or_insert_default().push_str(piece);
+    }
+}
+
+/// About how much memory a choice's addition takes.
+fn choice_weight(choice: &Choice) -> usize {
+    let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+    let delta = &choice.delta;
+    let function = |call: &FunctionDelta| len(&call.name) + len(&call.arguments);
+    let unknown = delta.unknown.iter();
+    64 + len(&delta.role)
+        + len(&delta.content)
+        + len(&delta.refusal)
+        + delta.tool_calls.iter().map(weight).sum::<usize>()
+        + delta.function_call.as_ref().map_or(0, function)
+        + choice.logprobs.as_ref().map_or(0, Logprobs::weight)
+        + unknown
+            .map(|(key, value)| 64 + key.len() + value.as_bytes().len())
+            .sum::<usize>()
+}

@@ -1,0 +1,147 @@
+//! What a message says: text, parts, or nothing.
+
+use std::borrow::Cow;
+
+use serde::Serialize;
+
+use crate::json::{Json, JsonError, Kind, Reader};
+
+/// What a message says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(untagged)]
+#[non_exhaustive]
+pub enum Content {
+    /// Plain text.
+    Text(String),
+    /// Texts, images, files and sounds in a row.
+    Parts(Vec<Part>),
+    /// Nothing: a message that calls tools or refuses.
+    #[default]
+    Null,
+}
+
+impl Content {
+    /// The text; that of parts is joined with line breaks, and what is not text is left out.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        let parts = match self {
+            Self::Text(text) => return Cow::Borrowed(text),
+            Self::Parts(parts) => parts,
+            Self::Null => return Cow::Borrowed(""),
+        };
+        let mut texts = parts.iter().filter_map(Part::text);
+        let first = texts.next().unwrap_or_default();
+        texts.fold(first, |all, text| Cow::Owned(format!("{all}\n{text}")))
+    }
+
+    /// Whether there is nothing.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// Reads a value of any kind: a part without a list around it is a list of one, and a bare
+    /// number or boolean is its text.
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        if let Some(text) = reader.string()? {
+            return Ok(Self::Text(text.into_owned()));
+        }
+        let value = reader.value()?;
+        Ok(match value.kind() {
+            Kind::Null => Self::Null,
+            Kind::Array => Self::Parts(value.elements().map(Part).collect()),
+            Kind::Object => Self::Parts(vec![Part(value)]),
+            _ => Self::Text(value.text().to_owned()),
+        })
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Vec<Part>> for Content {
+    fn from(parts: Vec<Part>) -> Self {
+        Self::Parts(parts)
+    }
+}
+
+/// One part of a message: a slice of the request, whatever it is. An image is not copied.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(transparent)]
+pub struct Part(Json);
+
+impl Part {
+    /// A text.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        #[derive(Serialize)]
+        struct Text<'a> {
+            r#type: &'static str,
+            text: &'a str,
+        }
+        let text = Text {
+            r#type: "text",
+            text,
+        };
+        // Two strings always serialise.
+        Self(Json::encode(&text).unwrap_or_default())
+    }
+
+    /// An image, by its address or as a `data:` URL.
+    #[must_use]
+    pub fn image(url: &str) -> Self {
+        #[derive(Serialize)]
+        struct Image<'a> {
+            r#type: &'static str,
+            image_url: Url<'a>,
+        }
+        #[derive(Serialize)]
+        struct Url<'a> {
+            url: &'a str,
+        }
+        let image = Image {
+            r#type: "image_url",
+            image_url: Url { url },
+        };
+        // Two strings always serialise.
+        Self(Json::encode(&image).unwrap_or_default())
+    }
+
+    /// A part of any kind.
+    #[must_use]
+    pub fn raw(part: Json) -> Self {
+        Self(part)
+    }
+
+    /// The kind, such as `text`, `image_url` or `file`.
+    #[must_use]
+    pub fn kind(&self) -> Option<String> {
+        Some(self.0.get("type")?.string()?.into_owned())
+    }
+
+    /// What a part of text or a refusal says.
+    #[must_use]
+    pub fn text(&self) -> Option<Cow<'_, str>> {
+        let member = match self.kind()?.as_str() {
+            "text" | "input_text" | "output_text" => "text",
+            "refusal" => "refusal",
+            _ => return None,
+        };
+        Some(Cow::Owned(self.0.get(member)?.string()?.into_owned()))
+    }
+
+    /// The part as it came.
+    #[must_use]
+    pub fn json(&self) -> &Json {
+        &self.0
+    }
+}

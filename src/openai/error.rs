@@ -1,0 +1,149 @@
+//! The error object, in a stream and as the body of a refusal.
+
+use serde::Serialize;
+
+use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, write};
+use crate::protocol::Refusal;
+
+/// What went wrong, as it is told to a client: `{"error":{...}}`.
+///
+/// OpenAI chat streams, errors: both official clients raise any event whose JSON has a truthy member
+/// `error`, whatever the name of the event.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, thiserror::Error)]
+#[error("{message}")]
+#[non_exhaustive]
+pub struct ErrorObject {
+    /// What went wrong, fit for the user.
+    pub message: String,
+    /// The class, such as `server_error` or `invalid_request_error`.
+    #[serde(rename = "type")]
+    pub kind: Option<String>,
+    /// The member of the request that is at fault.
+    pub param: Option<String>,
+    /// A short name. Compatible servers send numbers, which are kept as their digits.
+    pub code: Option<String>,
+    /// Members that this crate does not know.
+    #[serde(flatten)]
+    pub unknown: Members,
+}
+
+impl ErrorObject {
+    /// An error of the server.
+    #[must_use]
+    pub fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            kind: Some("server_error".into()),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the class.
+    #[must_use]
+    pub fn kind(mut self, kind: impl Into<String>) -> Self {
+        self.kind = Some(kind.into());
+        self
+    }
+
+    /// Sets the short name.
+    #[must_use]
+    pub fn code(mut self, code: impl Into<String>) -> Self {
+        self.code = Some(code.into());
+        self
+    }
+
+    /// The body of a response that says so: `{"error":{...}}`.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.write(&mut out);
+        out
+    }
+
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        #[derive(Serialize)]
+        struct Body<'a> {
+            error: &'a ErrorObject,
+        }
+        // Models of this crate serialise.
+        let _ = write(&Body { error: self }, Escape::JsonAndSeparators, out);
+    }
+
+    pub(super) fn refusal(refusal: &Refusal) -> Self {
+        let kind = match refusal.status().as_u16() {
+            401 => "authentication_error",
+            403 => "permission_error",
+            429 => "rate_limit_error",
+            500.. => "server_error",
+            _ => "invalid_request_error",
+        };
+        let path = refusal.path();
+        Self {
+            message: refusal.to_string(),
+            kind: Some(kind.into()),
+            param: (!path.is_empty()).then(|| path.to_owned()),
+            code: Some(refusal.kind().to_owned()),
+            unknown: Members::new(),
+        }
+    }
+
+    /// The error in the body of a response, or in the data of an event; `None` when there is none.
+    #[must_use]
+    pub fn find(body: &Json) -> Option<Self> {
+        Self::from_member(&body.get("error")?)
+    }
+
+    /// The value of a member `error`; `None` for what counts as false in JavaScript and Python.
+    pub(super) fn from_member(error: &Json) -> Option<Self> {
+        let falsy = match error.kind() {
+            Kind::Null => true,
+            Kind::Bool => error.as_bool() == Some(false),
+            Kind::Number => error.as_f64() == Some(0.0),
+            Kind::String => error.string().is_some_and(|text| text.is_empty()),
+            Kind::Array | Kind::Object => false,
+        };
+        if falsy {
+            return None;
+        }
+        let mut object = match error.kind() {
+            // It was checked when it became a `Json`, so it can be read.
+            Kind::Object => Self::read(&mut error.reader()).unwrap_or_default(),
+            _ => Self {
+                message: error.string().unwrap_or_default().into_owned(),
+                ..Self::default()
+            },
+        };
+        if object.message.is_empty() {
+            // The words of the official Python client for an error without a message.
+            object.message = "An error occurred during streaming".into();
+        }
+        Some(object)
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let mut error = Self::default();
+        reader.object_keeping(&mut error.unknown, |reader, key| {
+            match &*key {
+                "message" => match reader.string()? {
+                    Some(message) => error.message = message.into_owned(),
+                    None => reader.skip()?,
+                },
+                "type" => error.kind = name(reader)?,
+                "param" => error.param = name(reader)?,
+                "code" => error.code = name(reader)?,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(error)
+    }
+}
+
+/// A name; a number is its digits; anything else is none, and gone.
+fn name(reader: &mut Reader<'_>) -> Result<Option<String>, JsonError> {
+    if let Some(name) = reader.string()? {
+        return Ok(Some(name.into_owned()));
+    }
+    let value = reader.value()?;
+    Ok((value.kind() == Kind::Number).then(|| value.text().to_owned()))
+}

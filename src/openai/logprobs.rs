@@ -1,0 +1,137 @@
+//! How likely the tokens of an answer were.
+
+use serde::Serialize;
+
+use super::read;
+use crate::json::{JsonError, Kind, Members, Reader};
+
+/// How likely the tokens of a piece of an answer were.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct Logprobs {
+    /// The tokens of the content.
+    pub content: Option<Vec<TokenLogprob>>,
+    /// The tokens of the refusal.
+    pub refusal: Option<Vec<TokenLogprob>>,
+    /// Members that this crate does not know.
+    #[serde(flatten)]
+    pub unknown: Members,
+}
+
+impl Logprobs {
+    /// For the tokens of the content.
+    #[must_use]
+    pub fn content(tokens: Vec<TokenLogprob>) -> Self {
+        Self {
+            content: Some(tokens),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let mut logprobs = Self::default();
+        reader.object_keeping(&mut logprobs.unknown, |reader, key| {
+            match &*key {
+                "content" => logprobs.content = tokens(reader)?,
+                "refusal" => logprobs.refusal = tokens(reader)?,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(logprobs)
+    }
+
+    /// Adds the tokens of a later piece.
+    pub(super) fn append(&mut self, later: &Self) {
+        for (to, from) in [
+            (&mut self.content, &later.content),
+            (&mut self.refusal, &later.refusal),
+        ] {
+            if let Some(from) = from {
+                to.get_or_insert_default().extend_from_slice(from);
+            }
+        }
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn weight(&self) -> usize {
+        let lists = [&self.content, &self.refusal];
+        let tokens = lists.into_iter().flatten().flatten();
+        tokens.map(TokenLogprob::weight).sum()
+    }
+}
+
+fn tokens(reader: &mut Reader<'_>) -> Result<Option<Vec<TokenLogprob>>, JsonError> {
+    if reader.null()? || !reader.is(Kind::Array) {
+        return Ok(None);
+    }
+    read::list(reader, TokenLogprob::read).map(Some)
+}
+
+/// How likely one token was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TokenLogprob {
+    /// The token as text; for a part of a character, a stand-in.
+    pub token: String,
+    /// The natural logarithm of its probability.
+    pub logprob: f64,
+    /// The token as bytes, which together with its neighbours' are UTF-8.
+    pub bytes: Option<Vec<u8>>,
+    /// What else it could have been; `None` inside such a list.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub top_logprobs: Option<Vec<TokenLogprob>>,
+    /// Members that this crate does not know.
+    #[serde(flatten)]
+    pub unknown: Members,
+}
+
+impl TokenLogprob {
+    /// A token without alternatives.
+    #[must_use]
+    pub fn new(token: impl Into<String>, logprob: f64) -> Self {
+        let token = token.into();
+        Self {
+            bytes: Some(token.as_bytes().to_vec()),
+            token,
+            logprob,
+            top_logprobs: Some(Vec::new()),
+            unknown: Members::new(),
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let mut token = Self::default();
+        reader.object_keeping(&mut token.unknown, |reader, key| {
+            match &*key {
+                "token" => token.token = read::string(reader)?.unwrap_or_default(),
+                "logprob" => match reader.f64()? {
+                    Some(logprob) => token.logprob = logprob,
+                    None => reader.skip()?,
+                },
+                "bytes" => token.bytes = bytes(reader)?,
+                "top_logprobs" => token.top_logprobs = tokens(reader)?,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(token)
+    }
+
+    fn weight(&self) -> usize {
+        let bytes = self.bytes.as_ref().map_or(0, Vec::len);
+        let top = self.top_logprobs.iter().flatten();
+        size_of::<Self>() + self.token.len() + bytes + top.map(Self::weight).sum::<usize>()
+    }
+}
+
+fn bytes(reader: &mut Reader<'_>) -> Result<Option<Vec<u8>>, JsonError> {
+    if reader.null()? || !reader.is(Kind::Array) {
+        return Ok(None);
+    }
+    let read = |reader: &mut Reader<'_>| {
+        let byte = reader.u64()?.and_then(|byte| u8::try_from(byte).ok());
+        byte.ok_or_else(|| reader.expected("a byte"))
+    };
+    read::list(reader, read).map(Some)
+}

@@ -1,0 +1,105 @@
+//! What a client is told about the models of a server.
+
+use serde::Serialize;
+
+use crate::json::{Escape, write};
+
+/// A model, as a client sees it: the name that an agent is mounted under.
+///
+/// ```
+/// use copilot_wire::openai::Model;
+///
+/// let model = Model::new("analyst-1").owned_by("Example Ltd").created(1_764_000_000);
+/// assert_eq!(model.id(), "analyst-1");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Model {
+    id: String,
+    object: &'static str,
+    created: u64,
+    owned_by: String,
+    #[serde(skip)]
+    base: String,
+}
+
+impl Model {
+    /// A model.
+    #[must_use]
+    pub fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            object: "model",
+            created: 0,
+            owned_by: "copilot-wire".into(),
+            base: "/v1".into(),
+        }
+    }
+
+    /// Sets who the model belongs to.
+    #[must_use]
+    pub fn owned_by(mut self, owner: impl Into<String>) -> Self {
+        self.owned_by = owner.into();
+        self
+    }
+
+    /// Sets when the model was made, in seconds since 1970.
+    #[must_use]
+    pub fn created(mut self, unix_time: u64) -> Self {
+        self.created = unix_time;
+        self
+    }
+
+    /// Sets the path that clients are given as their base URL. The default is `/v1`.
+    #[must_use]
+    pub fn base(mut self, path: impl Into<String>) -> Self {
+        self.base = path.into();
+        self
+    }
+
+    /// What requests ask for it by.
+    #[must_use]
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    pub(crate) fn base_path(&self) -> &str {
+        self.base.trim_end_matches('/')
+    }
+
+    /// The model as a document.
+    pub(crate) fn document(&self) -> Vec<u8> {
+        to_json(self)
+    }
+}
+
+impl From<&str> for Model {
+    fn from(id: &str) -> Self {
+        Self::new(id)
+    }
+}
+
+impl From<String> for Model {
+    fn from(id: String) -> Self {
+        Self::new(id)
+    }
+}
+
+/// The list of models as a document.
+pub(crate) fn documents<'a>(models: impl Iterator<Item = &'a Model>) -> Vec<u8> {
+    #[derive(Serialize)]
+    struct List<'a> {
+        object: &'static str,
+        data: Vec<&'a Model>,
+    }
+    to_json(&List {
+        object: "list",
+        data: models.collect(),
+    })
+}
+
+fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut out = Vec::new();
+    // Strings and numbers always serialise.
+    let _ = write(value, Escape::JsonAndSeparators, &mut out);
+    out
+}

@@ -1,0 +1,308 @@
+//! What the chunks of one reply share, and the rules that hold between them.
+
+use std::mem;
+
+use serde::Serialize;
+
+use super::calls::weight;
+use super::turn::Turn;
+use super::{ChatCompletionChunk, ChatRequest, Choice, ErrorObject, Usage};
+use crate::json::{Escape, Kind, Members, WriteError, escape, write};
+use crate::protocol::{Citation, Env, SendError, ToolCall, markdown};
+
+/// The largest number of choices that a request can ask for.
+const MAX_CHOICES: u32 = 128;
+/// How much of the calls in one reply is held.
+const MAX_HELD: usize = 16 * 1024 * 1024;
+/// How many members of chunks that are not written wait for one that is.
+const MAX_PENDING: usize = 64;
+
+/// What follows the text in a chunk, without and with usage asked for.
+const TEXT_TAIL: [&[u8]; 2] = [
+    b"\"},\"finish_reason\":null}]}\n\n",
+    b"\"},\"finish_reason\":null}],\"usage\":null}\n\n",
+];
+
+/// What the chunks of one reply share.
+///
+/// OpenAI chat streams, rules for an encoder: one line of data an event; one head in every chunk;
+/// the role in the first chunk only; one call at a time; exactly one finish reason a choice, then
+/// the usage if asked for, then exactly one `[DONE]`; after a failure one error and nothing else.
+/// Finish reasons and usage are therefore kept until the turn is over.
+pub struct Session {
+    env: Env,
+    /// The start of every chunk, up to its choices.
+    head: Box<[u8]>,
+    /// The start of a chunk with text for the first choice, up to the text.
+    text_head: Box<[u8]>,
+    /// The choices that were spoken of; the first one always, and first.
+    turns: Vec<Turn>,
+    citations: Vec<Citation>,
+    /// The names of the tools that the request offered.
+    tools: Vec<String>,
+    usage_asked: bool,
+    usage: Option<Usage>,
+    /// Members of chunks that were not written, for the next one that is.
+    pending: Members,
+    /// How much of calls was held.
+    held: usize,
+    /// Whether the stream is closed.
+    done: bool,
+}
+
+impl Session {
+    pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
+        #[derive(Serialize)]
+        struct Head<'a> {
+            id: &'a str,
+            object: &'static str,
+            created: u64,
+            model: &'a str,
+        }
+        let id = format!("chatcmpl-{}", hex(env));
+        let fields = Head {
+            id: &id,
+            object: ChatCompletionChunk::OBJECT,
+            created: env.unix_time(),
+            model: &request.model,
+        };
+        let mut head = b"data: ".to_vec();
+        // Strings and a number always serialise.
+        let _ = write(&fields, Escape::JsonAndSeparators, &mut head);
+        head.pop();
+        head.extend_from_slice(b",\"choices\":[");
+        let text_head = [&*head, b"{\"index\":0,\"delta\":{\"content\":\""].concat();
+        let tools = request.offered().map(|function| function.name.clone());
+        Self {
+            env: env.clone(),
+            head: head.into(),
+            text_head: text_head.into(),
+            turns: vec![Turn::new(0)],
+            citations: Vec::new(),
+            tools: tools.collect(),
+            usage_asked: request.wants_usage(),
+            usage: None,
+            pending: Members::new(),
+            held: 0,
+            done: false,
+        }
+    }
+
+    /// Writes a piece of text: nothing but copies, once the role is out.
+    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+        if self.done {
+            return;
+        }
+        if let Some(turn) = self.turns.first_mut().filter(|turn| !turn.is_open()) {
+            let opening = turn.open();
+            // Nothing in it can fail to be written.
+            let _ = self.write(&[opening], None, out);
+        }
+        if !text.is_empty() {
+            out.extend_from_slice(&self.text_head);
+            escape(text, Escape::JsonAndSeparators, out);
+            let [plain, with_usage] = TEXT_TAIL;
+            out.extend_from_slice(if self.usage_asked { with_usage } else { plain });
+        }
+    }
+
+    /// Keeps a source, to be named at the end.
+    pub(super) fn cite(&mut self, citation: &Citation) {
+        self.citations.push(citation.clone());
+    }
+
+    /// Names the sources, once.
+    pub(super) fn sources(&mut self, out: &mut Vec<u8>) {
+        let citations = mem::take(&mut self.citations);
+        if !citations.is_empty() {
+            self.text(&markdown::sources(&citations), out);
+        }
+    }
+
+    /// Calls a tool of the client.
+    pub(super) fn call(&mut self, call: &ToolCall, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if !self.tools.contains(&call.name) {
+            return Err(SendError::Unsupported(
+                "a tool that the request did not offer",
+            ));
+        }
+        if call.arguments.kind() != Kind::Object {
+            return Err(SendError::Invalid("arguments must be an object".into()));
+        }
+        self.sources(out);
+        let id = new_call_id(&self.env);
+        let Some(turn) = self.turns.first_mut() else {
+            return Ok(());
+        };
+        let piece = turn.call(id, &call.name, call.arguments.text());
+        self.write(&[piece], None, out)?;
+        Ok(())
+    }
+
+    /// Writes what a chunk adds, in the form that the rules ask for.
+    pub(super) fn chunk(
+        &mut self,
+        chunk: &ChatCompletionChunk,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError> {
+        if self.done {
+            return Ok(());
+        }
+        self.held = self.check(chunk)?;
+        if let Some(usage) = &chunk.usage {
+            self.usage = Some(usage.clone());
+        }
+        let mut pieces = Vec::with_capacity(chunk.choices.len());
+        for choice in &chunk.choices {
+            let env = &self.env;
+            let position = self
+                .turns
+                .iter()
+                .position(|turn| turn.index() == choice.index);
+            let position = position.unwrap_or_else(|| {
+                self.turns.push(Turn::new(choice.index));
+                self.turns.len() - 1
+            });
+            if let Some(turn) = self.turns.get_mut(position) {
+                pieces.extend(turn.add(choice, &mut || new_call_id(env)));
+            }
+        }
+        if pieces.is_empty() {
+            // Some clients take a chunk without choices for the end, so its members wait.
+            let room = MAX_PENDING.saturating_sub(self.pending.len());
+            let unknown = chunk.unknown.iter().take(room);
+            self.pending
+                .extend(unknown.map(|(key, value)| (key, value.clone())));
+            return Ok(());
+        }
+        self.write(&pieces, Some(chunk), out)?;
+        Ok(())
+    }
+
+    /// Checks what could not be taken back; gives how much is held with this chunk.
+    fn check(&self, chunk: &ChatCompletionChunk) -> Result<usize, SendError> {
+        if chunk
+            .choices
+            .iter()
+            .any(|choice| choice.index >= MAX_CHOICES)
+        {
+            let message = format!("a choice's index must be below {MAX_CHOICES}");
+            return Err(SendError::Invalid(message));
+        }
+        let fragments = chunk
+            .choices
+            .iter()
+            .flat_map(|choice| &choice.delta.tool_calls);
+        let held = self.held + fragments.map(weight).sum::<usize>();
+        if held > MAX_HELD {
+            let message = format!("the calls are larger than {MAX_HELD} bytes");
+            return Err(SendError::Invalid(message));
+        }
+        Ok(held)
+    }
+
+    /// Writes the end of an answer: sources, finish reasons, the usage if asked for, `[DONE]`.
+    pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
+        if self.done {
+            return;
+        }
+        self.sources(out);
+        self.done = true;
+        let env = &self.env;
+        let pieces: Vec<Choice> = self
+            .turns
+            .iter_mut()
+            .flat_map(|turn| turn.finish(&mut || new_call_id(env)))
+            .collect();
+        for piece in &pieces {
+            // Models of this crate serialise.
+            let _ = self.write(std::slice::from_ref(piece), None, out);
+        }
+        if let Some(usage) = self.usage.take().filter(|_| self.usage_asked) {
+            out.extend_from_slice(&self.head);
+            out.extend_from_slice(b"],\"usage\":");
+            let _ = write(&usage, Escape::JsonAndSeparators, out);
+            out.extend_from_slice(b"}\n\n");
+        }
+        out.extend_from_slice(b"data: [DONE]\n\n");
+    }
+
+    /// Writes the end of an answer that failed: an error, and nothing behind it.
+    pub(super) fn error(&mut self, error: &ErrorObject, out: &mut Vec<u8>) {
+        if self.done {
+            return;
+        }
+        self.done = true;
+        out.extend_from_slice(b"data: ");
+        error.write(out);
+        out.extend_from_slice(b"\n\n");
+    }
+
+    /// Writes one chunk; `from` is the one that its other members come from.
+    fn write(
+        &mut self,
+        pieces: &[Choice],
+        from: Option<&ChatCompletionChunk>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), WriteError> {
+        #[derive(Serialize)]
+        struct Extras<'a> {
+            #[serde(skip_serializing_if = "Option::is_none")]
+            service_tier: Option<&'a str>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            system_fingerprint: Option<&'a str>,
+            #[serde(flatten)]
+            pending: &'a Members,
+            #[serde(flatten)]
+            unknown: Option<&'a Members>,
+        }
+        out.extend_from_slice(&self.head);
+        for (index, piece) in pieces.iter().enumerate() {
+            if index > 0 {
+                out.push(b',');
+            }
+            write(piece, Escape::JsonAndSeparators, out)?;
+        }
+        out.push(b']');
+        if self.usage_asked {
+            out.extend_from_slice(b",\"usage\":null");
+        }
+        let extras = Extras {
+            service_tier: from.and_then(|chunk| chunk.service_tier.as_deref()),
+            system_fingerprint: from.and_then(|chunk| chunk.system_fingerprint.as_deref()),
+            pending: &mem::take(&mut self.pending),
+            unknown: from.map(|chunk| &chunk.unknown),
+        };
+        let start = out.len();
+        write(&extras, Escape::JsonAndSeparators, out)?;
+        // The object's members join those of the chunk.
+        match out.get(start..) {
+            Some(b"{}") => out.truncate(start),
+            _ => {
+                if let Some(brace) = out.get_mut(start) {
+                    *brace = b',';
+                }
+                out.pop();
+            }
+        }
+        out.extend_from_slice(b"}\n\n");
+        Ok(())
+    }
+}
+
+fn hex(env: &Env) -> String {
+    env.uuid().replace('-', "")
+}
+
+fn new_call_id(env: &Env) -> String {
+    format!("call_{}", hex(env))
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("choices", &self.turns.len())
+            .field("done", &self.done)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,232 @@
+//! One choice of a reply: what was written of it, and what is kept for its end.
+
+use std::mem;
+
+use super::calls::{Building, Calls};
+use super::tool_call::FUNCTION;
+use super::{Choice, Delta, FinishReason, FunctionDelta, ToolCallDelta};
+use crate::json::Members;
+
+/// One choice of a reply.
+#[derive(Debug)]
+pub(super) struct Turn {
+    index: u32,
+    /// Whether the role is written.
+    opened: bool,
+    /// The calls; the argument text of the one that is being written has left it.
+    calls: Calls,
+    /// How many of the calls are dealt with, and how many of those were written.
+    settled: usize,
+    written: u32,
+    /// How far the next one is written.
+    current: Progress,
+    reason: Option<FinishReason>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Progress {
+    #[default]
+    Nothing,
+    /// Id, type and name, but no arguments yet.
+    Named,
+    /// Arguments too.
+    Begun,
+}
+
+impl Turn {
+    pub(super) fn new(index: u32) -> Self {
+        Self {
+            index,
+            opened: false,
+            calls: Calls::default(),
+            settled: 0,
+            written: 0,
+            current: Progress::Nothing,
+            reason: None,
+        }
+    }
+
+    pub(super) fn index(&self) -> u32 {
+        self.index
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.opened
+    }
+
+    /// The chunk with the role.
+    pub(super) fn open(&mut self) -> Choice {
+        self.opened = true;
+        Choice::new(
+            self.index,
+            Delta {
+                role: Some("assistant".into()),
+                content: Some(String::new()),
+                ..Delta::default()
+            },
+        )
+    }
+
+    /// Takes what a chunk adds; gives what of it is to be written now.
+    pub(super) fn add(
+        &mut self,
+        choice: &Choice,
+        new_id: &mut dyn FnMut() -> String,
+    ) -> Option<Choice> {
+        let delta = &choice.delta;
+        if let Some(reason) = &choice.finish_reason {
+            self.reason = Some(reason.clone());
+        }
+        for fragment in &delta.tool_calls {
+            self.calls.push(fragment);
+        }
+        let some = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
+        let piece = Choice {
+            index: self.index,
+            delta: Delta {
+                role: None,
+                content: some(&delta.content),
+                refusal: some(&delta.refusal),
+                tool_calls: self.stream(new_id),
+                function_call: delta.function_call.clone(),
+                unknown: delta.unknown.clone(),
+            },
+            logprobs: choice.logprobs.clone(),
+            finish_reason: None,
+            unknown: choice.unknown.clone(),
+        };
+        let nothing = Choice::new(self.index, Delta::default());
+        if self.opened {
+            return (piece != nothing).then_some(piece);
+        }
+        if piece == nothing && *delta == Delta::default() {
+            return None;
+        }
+        Some(self.opening(piece))
+    }
+
+    /// Puts the role into the first piece, and empty content where nothing else says anything.
+    fn opening(&mut self, mut piece: Choice) -> Choice {
+        self.opened = true;
+        let delta = &mut piece.delta;
+        delta.role = Some("assistant".into());
+        let silent =
+            delta.refusal.is_none() && delta.tool_calls.is_empty() && delta.function_call.is_none();
+        if silent {
+            delta.content.get_or_insert_default();
+        }
+        piece
+    }
+
+    /// What can be written of the call whose turn it is. Those behind it wait until it is known
+    /// to be complete, which is at the end: fragments of several calls must not be mixed.
+    fn stream(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<ToolCallDelta> {
+        let Some(call) = self.calls.get_mut(self.settled) else {
+            return Vec::new();
+        };
+        if self.current == Progress::Nothing {
+            if call.name.is_empty() {
+                return Vec::new();
+            }
+            let fragment = start(self.written, call, new_id);
+            self.current = Progress::Named;
+            if arguments(&fragment).is_some_and(|piece| !piece.is_empty()) {
+                self.current = Progress::Begun;
+            }
+            return vec![fragment];
+        }
+        if call.arguments.is_empty() && call.unknown.is_empty() {
+            return Vec::new();
+        }
+        self.current = Progress::Begun;
+        vec![ToolCallDelta {
+            unknown: mem::take(&mut call.unknown),
+            ..ToolCallDelta::arguments(self.written, mem::take(&mut call.arguments))
+        }]
+    }
+
+    /// Everything of the calls that is not written yet, one call behind the other.
+    fn rest(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<ToolCallDelta> {
+        let mut list = Vec::new();
+        while self.settled < self.calls.len() {
+            list.append(&mut self.stream(new_id));
+            // A call without a name cannot be made.
+            if self.current != Progress::Nothing {
+                if self.current == Progress::Named {
+                    // Arguments are a JSON text, and empty text is none.
+                    list.push(ToolCallDelta::arguments(self.written, "{}"));
+                }
+                self.written += 1;
+            }
+            self.settled += 1;
+            self.current = Progress::Nothing;
+        }
+        list
+    }
+
+    /// Adds a call and gives all calls that are not written yet.
+    pub(super) fn call(&mut self, id: String, name: &str, arguments: &str) -> Choice {
+        self.calls.push_whole(id, name, arguments);
+        self.reason = Some(FinishReason::ToolCalls);
+        let delta = Delta {
+            tool_calls: self.rest(&mut String::new),
+            ..Delta::default()
+        };
+        let piece = Choice::new(self.index, delta);
+        if self.opened {
+            piece
+        } else {
+            self.opening(piece)
+        }
+    }
+
+    /// What is left to write: the role, calls, the finish reason.
+    pub(super) fn finish(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<Choice> {
+        let mut pieces = Vec::with_capacity(2);
+        let tool_calls = self.rest(new_id);
+        if !tool_calls.is_empty() {
+            let delta = Delta {
+                tool_calls,
+                ..Delta::default()
+            };
+            let piece = Choice::new(self.index, delta);
+            pieces.push(if self.opened {
+                piece
+            } else {
+                self.opening(piece)
+            });
+        } else if !self.opened {
+            pieces.push(self.open());
+        }
+        let reason = match self.reason.take() {
+            Some(FinishReason::ToolCalls) | None if self.written == 0 => FinishReason::Stop,
+            Some(FinishReason::Other(name)) if name.is_empty() => FinishReason::Stop,
+            Some(reason) => reason,
+            None => FinishReason::ToolCalls,
+        };
+        pieces.push(Choice::new(self.index, Delta::default()).finish(reason));
+        pieces
+    }
+}
+
+/// The first fragment of a call, with what has come of it.
+fn start(index: u32, call: &mut Building, new_id: &mut dyn FnMut() -> String) -> ToolCallDelta {
+    if call.id.is_empty() {
+        call.id = new_id();
+    }
+    ToolCallDelta {
+        index,
+        id: Some(call.id.clone()),
+        kind: Some(call.kind.clone().unwrap_or(FUNCTION)),
+        function: Some(FunctionDelta {
+            name: Some(call.name.clone()),
+            arguments: Some(mem::take(&mut call.arguments)),
+            unknown: Members::new(),
+        }),
+        unknown: mem::take(&mut call.unknown),
+    }
+}
+
+fn arguments(fragment: &ToolCallDelta) -> Option<&str> {
+    fragment.function.as_ref()?.arguments.as_deref()
+}

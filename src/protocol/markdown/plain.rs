@@ -1,0 +1,119 @@
+//! Text that stays text.
+
+/// Text on one line, with nothing in it that Markdown would read.
+///
+/// CommonMark, backslash escapes: any ASCII punctuation may be escaped. Only what begins something
+/// inside a line is: emphasis, code, links and images, HTML, table cells (GitHub Flavored Markdown,
+/// tables). An underscore inside a word begins nothing.
+pub(super) fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut before = ' ';
+    let mut rest = text.trim().chars().peekable();
+    while let Some(character) = rest.next() {
+        // Line breaks, and what is invisible and steers a terminal or a reader.
+        if character.is_whitespace() || character.is_control() {
+            if !out.ends_with(' ') {
+                out.push(' ');
+            }
+            before = ' ';
+            continue;
+        }
+        let in_word =
+            before.is_alphanumeric() && rest.peek().is_some_and(|next| next.is_alphanumeric());
+        let special = match character {
+            '_' => !in_word,
+            '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' | '&' => true,
+            _ => false,
+        };
+        if special {
+            out.push('\\');
+        }
+        out.push(character);
+        before = character;
+    }
+    out
+}
+
+/// A link's target; `None` for what no chat should open: anything but the web and mail.
+pub(super) fn target(url: &str) -> Option<String> {
+    let url = url.trim();
+    let (scheme, _) = url.split_once(':')?;
+    let scheme = scheme.to_ascii_lowercase();
+    if !matches!(scheme.as_str(), "http" | "https" | "mailto") {
+        return None;
+    }
+    let mut out = String::with_capacity(url.len());
+    for character in url.chars() {
+        match character {
+            // They would end the target, or escape its end.
+            '(' | ')' | '<' | '>' | '\\' | '"' | '`' | '|' | ' ' => percent(character, &mut out),
+            control if control.is_control() || control.is_whitespace() => {
+                percent(control, &mut out);
+            }
+            other => out.push(other),
+        }
+    }
+    Some(out)
+}
+
+fn percent(character: char, out: &mut String) {
+    use std::fmt::Write as _;
+    for byte in character.encode_utf8(&mut [0; 4]).bytes() {
+        // Writing to a string does not fail.
+        let _ = write!(out, "%{byte:02X}");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_stays_text() {
+        let cases = [
+            ("plain", "plain"),
+            ("two\r\nlines\n\n", "two lines"),
+            ("snake_case_name", "snake_case_name"),
+            ("_emphasis_", "\\_emphasis\\_"),
+            ("a|b", "a\\|b"),
+            ("a\\|b", "a\\\\\\|b"),
+            ("![x](http://e.example/?q)", "!\\[x\\](http://e.example/?q)"),
+            ("<img src=x>", "\\<img src=x\\>"),
+            ("&lt;b&gt;", "\\&lt;b\\&gt;"),
+            ("`**~~", "\\`\\*\\*\\~\\~"),
+            ("a\u{1b}[0m\u{85}b", "a \\[0m b"),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(plain(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn only_the_web_and_mail_are_targets() {
+        let cases = [
+            (
+                "https://a.example/b_(c)?d=e f",
+                Some("https://a.example/b_%28c%29?d=e%20f"),
+            ),
+            (" HTTP://a.example ", Some("HTTP://a.example")),
+            ("mailto:a@b.example", Some("mailto:a@b.example")),
+            (
+                "https://a.example/\n) [x](y",
+                Some("https://a.example/%0A%29%20[x]%28y"),
+            ),
+            ("https://a.example/\u{2028}", Some("https://a.example/")),
+            (
+                "https://a.example/\u{85}x",
+                Some("https://a.example/%C2%85x"),
+            ),
+            ("javascript:alert(1)", None),
+            ("data:text/html,x", None),
+            ("/relative", None),
+            ("", None),
+        ];
+        for (url, expected) in cases {
+            assert_eq!(target(url).as_deref(), expected, "{url:?}");
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! A confirmation as a question in text, and the answer to it.
+
+use super::plain::plain;
+use crate::protocol::{Confirmation, Decision};
+
+/// How a question ends: what to answer, and the id that tells this question from others.
+const QUESTION: (&str, &str) = ("\n\nReply **yes** or **no**. (question `", "`)");
+
+/// A confirmation as a question in text. The id is in it, so that [`decision`] can find it; it must
+/// be the last thing that is said.
+pub(crate) fn question(confirmation: &Confirmation) -> String {
+    let (open, close) = QUESTION;
+    let title = plain(&confirmation.title);
+    let message = &confirmation.message;
+    let id = encode(&confirmation.id);
+    format!("\n\n**{title}**\n\n{message}{open}{id}{close}")
+}
+
+/// The user's answer to the question that the assistant's last message ends with.
+///
+/// Anything but a plain yes or no is no answer: the user talks on.
+pub(crate) fn decision(asked: &str, answer: &str) -> Option<Decision<'static>> {
+    let (open, close) = QUESTION;
+    let asked = asked.trim_end().strip_suffix(close)?;
+    let (_, id) = asked.rsplit_once(open)?;
+    let around = |c: char| c.is_whitespace() || matches!(c, '.' | '!' | '*' | '"' | '\'' | '`');
+    let accepted = match answer.trim_matches(around).to_lowercase().as_str() {
+        "yes" | "y" | "ok" | "okay" | "confirm" => true,
+        "no" | "n" | "cancel" => false,
+        _ => return None,
+    };
+    Some(Decision::new(decode(id)?, accepted))
+}
+
+/// An id that fits between two backticks on one line.
+fn encode(id: &str) -> String {
+    let mut out = String::with_capacity(id.len());
+    for character in id.chars() {
+        match character {
+            '%' => out.push_str("%25"),
+            '`' => out.push_str("%60"),
+            '\n' => out.push_str("%0A"),
+            '\r' => out.push_str("%0D"),
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// The id again; `None` when it was not written by [`encode`].
+fn decode(text: &str) -> Option<String> {
+    if text.contains(['`', '\n', '\r']) {
+        return None;
+    }
+    let mut pieces = text.split('%');
+    let mut out = pieces.next()?.to_owned();
+    for piece in pieces {
+        let (code, rest) = piece.split_at_checked(2)?;
+        out.push(match code {
+            "25" => '%',
+            "60" => '`',
+            "0A" => '\n',
+            "0D" => '\r',
+            _ => return None,
+        });
+        out.push_str(rest);
+    }
+    Some(out)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(id: &str) -> String {
+        question(&Confirmation::new(
+            id,
+            "Delete *it*?",
+            "This cannot be undone.",
+        ))
+    }
+
+    #[test]
+    fn a_question_ends_with_its_id() {
+        assert_eq!(
+            ask("del-1"),
+            "\n\n**Delete \\*it\\*?**\n\nThis cannot be undone.\n\n\
+             Reply **yes** or **no**. (question `del-1`)"
+        );
+    }
+
+    #[test]
+    fn every_id_comes_back() {
+        for id in [
+            "1",
+            "",
+            "a`b",
+            "100%",
+            "%60",
+            "two\r\nlines",
+            " é ",
+            "(question `x`)",
+        ] {
+            let decision = decision(&ask(id), "yes").unwrap();
+            assert_eq!(decision.id, id);
+            assert!(decision.accepted);
+        }
+    }
+
+    #[test]
+    fn only_a_plain_answer_counts() {
+        let cases = [
+            ("yes", Some(true)),
+            (" Yes. ", Some(true)),
+            ("**yes**", Some(true)),
+            ("OK!", Some(true)),
+            ("no", Some(false)),
+            ("No!", Some(false)),
+            ("cancel", Some(false)),
+            ("yes?", None),
+            ("yes, but only the first", None),
+            ("not now", None),
+            ("", None),
+        ];
+        for (answer, expected) in cases {
+            let decision = decision(&ask("1"), answer);
+            assert_eq!(
+                decision.map(|decision| decision.accepted),
+                expected,
+                "{answer:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_the_end_of_a_message_is_a_question() {
+        assert!(decision(&format!("{}\n ", ask("1")), "yes").is_some());
+        assert!(decision(&format!("{} More.", ask("1")), "yes").is_none());
+        assert!(decision("Shall I? (question `1`)", "yes").is_none());
+        assert!(decision("", "yes").is_none());
+        let twice = ask("1") + &ask("2");
+        assert_eq!(decision(&twice, "yes").unwrap().id, "2");
+        let forged = ask("1").replace("`1`", "`1` or `2`");
+        assert!(decision(&forged, "yes").is_none());
+        let odd = ask("1").replace("`1`", "`%zz`");
+        assert!(decision(&odd, "yes").is_none());
+    }
+}

@@ -1,0 +1,53 @@
+//! Citations as a list at the end.
+
+use std::fmt::Write as _;
+
+use super::plain::{plain, target};
+use crate::protocol::Citation;
+
+/// The sources of an answer, to stand at its end.
+pub(crate) fn sources(citations: &[Citation]) -> String {
+    let mut out = "\n\n**Sources**\n\n".to_owned();
+    for citation in citations {
+        source(citation, &mut out);
+    }
+    out
+}
+
+/// A citation as a list item: a link if it can be one.
+fn source(citation: &Citation, out: &mut String) {
+    let title = plain(&citation.title);
+    // Writing to a string does not fail.
+    let _ = match citation.url.as_deref().map(|url| (url, target(url))) {
+        Some((_, Some(target))) => write!(out, "- [{title}]({target})"),
+        Some((url, None)) => write!(out, "- {title} ({})", plain(url)),
+        None => write!(out, "- {title}"),
+    };
+    if let Some(excerpt) = &citation.excerpt {
+        let _ = write!(out, ": {}", plain(excerpt));
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_are_a_list_of_links() {
+        let citations = [
+            Citation::new("10-K [2025]")
+                .url("https://sec.example/a(1)")
+                .excerpt("Revenue\nrose."),
+            Citation::new("notes.md"),
+            Citation::new("a trap").url("javascript:x()"),
+        ];
+        assert_eq!(
+            sources(&citations),
+            "\n\n**Sources**\n\n\
+             - [10-K \\[2025\\]](https://sec.example/a%281%29): Revenue rose.\n\
+             - notes.md\n\
+             - a trap (javascript:x())\n"
+        );
+    }
+}

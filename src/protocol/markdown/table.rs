@@ -1,0 +1,116 @@
+//! Rows as a Markdown table.
+
+use std::borrow::Cow;
+use std::fmt::Write as _;
+
+use super::plain::plain;
+use crate::json::{Json, Kind};
+use crate::protocol::Table;
+
+/// Rows past this many are counted and left out: a chat is no place for them.
+const MAX_ROWS: usize = 100;
+
+/// A table in the form of GitHub Flavored Markdown, with its name above and blank lines around it.
+///
+/// The columns are the members of the rows that are shown, in the order of their first coming. A
+/// row that lacks one has an empty cell there.
+pub(crate) fn table(table: &Table) -> String {
+    // Writing to a string does not fail.
+    let mut out = format!("\n\n**{}**", plain(&table.name));
+    if let Some(description) = &table.description {
+        let _ = write!(out, ": {}", plain(description));
+    }
+    out.push_str("\n\n");
+    let mut rest = table.rows.elements();
+    let rows: Vec<Json> = rest.by_ref().take(MAX_ROWS).collect();
+    let rows: Vec<Vec<(Cow<'_, str>, Json)>> =
+        rows.iter().map(|row| row.members().collect()).collect();
+    let mut columns: Vec<&str> = Vec::new();
+    for (name, _) in rows.iter().flatten() {
+        if !columns.contains(&&**name) {
+            columns.push(name);
+        }
+    }
+    if columns.is_empty() {
+        out.push_str("(no rows)\n\n");
+        return out;
+    }
+    line(&mut out, columns.iter().map(|name| Cow::Owned(plain(name))));
+    line(&mut out, columns.iter().map(|_| Cow::Borrowed("---")));
+    for row in &rows {
+        let cells = columns.iter().map(|column| {
+            let values = row.iter().rev().find(|(name, _)| name == column);
+            values.map_or(Cow::Borrowed(""), |(_, value)| Cow::Owned(cell(value)))
+        });
+        line(&mut out, cells);
+    }
+    let more = rest.count();
+    if more > 0 {
+        let _ = write!(out, "\n({more} more rows)\n");
+    }
+    out.push('\n');
+    out
+}
+
+fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>) {
+    for cell in cells {
+        let _ = write!(out, "| {cell} ");
+    }
+    out.push_str("|\n");
+}
+
+/// A value as a reader would write it: strings without quotes, nothing for null.
+fn cell(value: &Json) -> String {
+    match value.kind() {
+        Kind::Null => String::new(),
+        Kind::String => plain(&value.string().unwrap_or_default()),
+        _ => plain(value.text()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(rows: &serde_json::Value) -> String {
+        table(&Table::new("T", rows).unwrap())
+    }
+
+    #[test]
+    fn rows_become_lines() {
+        let rows = serde_json::json!([
+            {"a": "x|y", "b": 1.50, "c": null},
+            {"d": {"k": [1]}, "a": true},
+        ]);
+        assert_eq!(
+            table(
+                &Table::new("The *T*", &rows)
+                    .unwrap()
+                    .description("two\nrows")
+            ),
+            "\n\n**The \\*T\\***: two rows\n\n\
+             | a | b | c | d |\n\
+             | --- | --- | --- | --- |\n\
+             | x\\|y | 1.5 |  |  |\n\
+             | true |  |  | {\"k\":\\[1\\]} |\n\n"
+        );
+    }
+
+    #[test]
+    fn an_empty_table_says_so() {
+        for rows in [serde_json::json!([]), serde_json::json!([{}, {}])] {
+            assert_eq!(of(&rows), "\n\n**T**\n\n(no rows)\n\n");
+        }
+    }
+
+    #[test]
+    fn many_rows_are_counted() {
+        let rows: Vec<_> = (0..250).map(|n| serde_json::json!({"n": n})).collect();
+        let text = of(&rows.into());
+        assert_eq!(
+            text.lines().filter(|line| line.starts_with("| ")).count(),
+            102
+        );
+        assert!(text.ends_with("| 99 |\n\n(150 more rows)\n\n"), "{text}");
+    }
+}

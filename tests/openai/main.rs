@@ -1,0 +1,5 @@
+//! The OpenAI protocol: both roles, against fixtures and in process.
+#![cfg(feature = "openai")]
+
+mod server;
+mod support;

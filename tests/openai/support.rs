@@ -1,0 +1,123 @@
+//! What the OpenAI tests share.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use copilot_wire::openai::{
+    Accumulator, ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi,
+};
+use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
+use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use futures::executor::block_on;
+use futures::{StreamExt, stream};
+use http::{Method, Response, StatusCode};
+
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
+
+/// An agent made of a closure.
+pub(crate) struct Closure<F>(F);
+
+pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<OpenAi>
+where
+    F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    Closure(move |_, reply| -> Answer { Box::pin(answer(reply)) })
+}
+
+pub(crate) fn agent_with_request<F, Fut>(answer: F) -> impl Agent<OpenAi>
+where
+    F: Fn(Request<OpenAi>, Reply<OpenAi>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    Closure(move |request, reply| -> Answer { Box::pin(answer(request, reply)) })
+}
+
+#[async_trait]
+impl<F> Agent<OpenAi> for Closure<F>
+where
+    F: Fn(Request<OpenAi>, Reply<OpenAi>) -> Answer + Send + Sync,
+{
+    async fn answer(
+        &self,
+        request: Request<OpenAi>,
+        reply: Reply<OpenAi>,
+    ) -> Result<(), AgentError> {
+        (self.0)(request, reply).await
+    }
+}
+
+/// A fixed time, and random bytes that are not.
+pub(crate) fn fixed() -> Env {
+    struct Fixed;
+    impl Environment for Fixed {
+        fn now(&self) -> SystemTime {
+            SystemTime::UNIX_EPOCH + Duration::from_secs(1_764_000_000)
+        }
+        fn random(&self, bytes: &mut [u8]) {
+            bytes.fill(0x2a);
+        }
+    }
+    Env::new(Fixed)
+}
+
+pub(crate) fn send(router: &Router, method: Method, path: &str, body: &str) -> Response<Body> {
+    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body.as_bytes()));
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", "application/json")
+        .body(stream::iter([chunk]))
+        .unwrap();
+    block_on(router.handle(request))
+}
+
+pub(crate) fn whole(body: Body) -> String {
+    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
+    String::from_utf8(frames.concat()).unwrap()
+}
+
+pub(crate) fn post(router: &Router, body: &str) -> (StatusCode, String) {
+    let response = send(router, Method::POST, "/v1/chat/completions", body);
+    (response.status(), whole(response.into_body()))
+}
+
+pub(crate) fn get(router: &Router, path: &str) -> (StatusCode, String) {
+    let response = send(router, Method::GET, path, "");
+    (response.status(), whole(response.into_body()))
+}
+
+/// What a client makes of a stream.
+#[derive(Debug, Default)]
+pub(crate) struct Read {
+    pub(crate) chunks: Vec<ChatCompletionChunk>,
+    pub(crate) error: Option<ErrorObject>,
+    pub(crate) done: usize,
+}
+
+impl Read {
+    pub(crate) fn all(bytes: &[u8]) -> Self {
+        let mut decoder = EventDecoder::<OpenAi>::new();
+        let mut read = Self::default();
+        let mut input = bytes;
+        while let Some(event) = decoder.next(&mut input).unwrap() {
+            match event {
+                Event::Chunk(chunk) => read.chunks.push(chunk),
+                Event::Error(error) => read.error = Some(error),
+                Event::Done => read.done += 1,
+                _ => panic!("unknown event"),
+            }
+        }
+        read
+    }
+
+    pub(crate) fn completion(&self) -> ChatCompletion {
+        let mut whole = Accumulator::new();
+        for chunk in &self.chunks {
+            whole.push(chunk).unwrap();
+        }
+        whole.finish()
+    }
+}
