@@ -137,6 +137,10 @@ impl Session {
 
     /// An error. Nothing of the answer may follow one that is terminal.
     pub(super) fn error(&mut self, failure: &Failure, out: &mut Vec<u8>) {
+        if !failure.is_terminal() {
+            // A search is made in a round.
+            self.open(out);
+        }
         if failure.event_id.is_empty() {
             failure.write(&self.env.uuid(), out);
         } else {
