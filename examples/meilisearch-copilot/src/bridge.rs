@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use copilot_wire::meilisearch::{Failure, Meilisearch, Outcome};
-use copilot_wire::protocol::{AgentError, Protocol};
+use copilot_wire::protocol::{AgentError, Notice, Protocol};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 
 use crate::{Memory, Store, Upstream, UpstreamError};
@@ -15,6 +15,7 @@ pub struct Bridge {
     pub(crate) upstream: Upstream,
     pub(crate) model: String,
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) error_frames: bool,
 }
 
 impl Bridge {
@@ -25,6 +26,7 @@ impl Bridge {
             upstream,
             model: model.into(),
             store: Arc::new(Memory::default()),
+            error_frames: false,
         }
     }
 
@@ -32,6 +34,15 @@ impl Bridge {
     #[must_use]
     pub fn store(mut self, store: Arc<dyn Store>) -> Self {
         self.store = store;
+        self
+    }
+
+    /// Sets whether Meilisearch clients hear of a search that failed as the search engine says it,
+    /// in an error frame. Clients built on OpenAI's libraries abort the whole answer on one, so by
+    /// default it is a note in the text, as on every other front end.
+    #[must_use]
+    pub fn error_frames(mut self, send: bool) -> Self {
+        self.error_frames = send;
         self
     }
 }
@@ -64,6 +75,11 @@ pub(crate) fn verdict(outcome: &Outcome) -> Result<(), AgentError> {
         Outcome::Incomplete => "The search engine gave no answer.".to_owned(),
         _ => "The answer broke off.".to_owned(),
     }))
+}
+
+/// What the user reads of a search that failed while the answer goes on.
+pub(crate) fn failed_search(message: &str) -> Notice {
+    Notice::new(format!("A search failed: {message}")).code("search_failed")
 }
 
 /// What may be told of a failure: the provider's own words, but not the server's about its own

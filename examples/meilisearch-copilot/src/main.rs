@@ -16,18 +16,23 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[tokio::main]
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
 async fn main() -> Result<(), Box<dyn Error>> {
+    let (mut port, mut pace) = (7777, 60);
     let mut arguments = std::env::args().skip(1);
-    let port = match (arguments.next().as_deref(), arguments.next()) {
-        (None, _) => 7777,
-        (Some("--port"), Some(port)) => port.parse()?,
-        _ => return Err("usage: [--port N]".into()),
-    };
+    while let Some(name) = arguments.next() {
+        match (name.as_str(), arguments.next()) {
+            ("--port", Some(value)) => port = value.parse()?,
+            ("--pace", Some(value)) => pace = value.parse()?,
+            _ => return Err("usage: [--port N] [--pace MILLISECONDS]".into()),
+        }
+    }
     let variable = |name| {
         std::env::var(name)
             .ok()
             .filter(|value: &String| !value.is_empty())
     };
     let or = |name, default: &str| variable(name).unwrap_or_else(|| default.to_owned());
+    // It stops when it is dropped.
+    let mut replay = None;
     let (instance, source) = match variable("MEILI_URL") {
         Some(url) => {
             let instance = Instance::new(&url)?;
@@ -38,8 +43,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
             (instance, format!("the workspace at {url}"))
         }
         None => {
-            let pace = Duration::from_millis(60);
-            let replay = Replay::start(Recordings::new(pace)).await?;
+            let pace = Duration::from_millis(pace);
+            let replay = replay.insert(Replay::start(Recordings::new(pace)).await?);
             let source = "a replay of recorded answers; set MEILI_URL and MEILI_CHAT_KEY for a \
                           search engine"
                 .to_owned();

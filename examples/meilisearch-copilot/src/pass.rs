@@ -4,7 +4,7 @@ use copilot_wire::meilisearch::{Ending, Event, Meilisearch, Outcome, Say, Search
 use copilot_wire::protocol::AgentError;
 use copilot_wire::{Reply, Request};
 
-use crate::bridge::{Bridge, reason, sorry, verdict};
+use crate::bridge::{Bridge, failed_search, reason, sorry, verdict};
 
 impl Bridge {
     /// The client keeps its own history and has switched on what it wants to hear.
@@ -28,8 +28,10 @@ impl Bridge {
                 Event::RoundBreak => reply.send(Say::RoundBreak).await?,
                 Event::Error(failure) => {
                     // One that is terminal is the outcome.
-                    if let Ok(search) = SearchFailure::try_from(failure) {
-                        reply.send(search).await?;
+                    match SearchFailure::try_from(failure) {
+                        Ok(search) if self.error_frames => reply.send(search).await?,
+                        Ok(search) => reply.error(failed_search(&search.message)).await?,
+                        Err(_) => {}
                     }
                 }
                 _ => {}

@@ -3,10 +3,10 @@
 use std::collections::HashSet;
 
 use copilot_wire::meilisearch::{ChatRequest, Event, FinishReason, History, Tools};
-use copilot_wire::protocol::{AgentError, Notice, Protocol, SendError, Status};
+use copilot_wire::protocol::{AgentError, Protocol, SendError, Status};
 use copilot_wire::{Reply, Request};
 
-use crate::bridge::{Bridge, sorry, verdict};
+use crate::bridge::{Bridge, failed_search, sorry, verdict};
 use crate::conversation::Thread;
 use crate::document::citation;
 
@@ -106,9 +106,7 @@ impl<'a, P: Protocol> Speaker<'a, P> {
                 }
             }
             Event::Error(failure) if !failure.is_terminal() => {
-                let notice = Notice::new(format!("A search failed: {}", failure.message))
-                    .code("search_failed");
-                tolerate(self.reply.error(notice).await)?;
+                tolerate(self.reply.error(failed_search(&failure.message)).await)?;
                 self.at_line_start = true;
             }
             Event::Finish(FinishReason::Length) => {
