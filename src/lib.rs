@@ -1,6 +1,76 @@
-//! Write a chat agent once, and every chat front end can talk to it.
+//! Write a chat agent once, and every chat front end can talk to it: the OpenBB Workspace, GitHub
+//! Copilot clients, Meilisearch chat, and anything that reads an OpenAI chat stream.
+//!
+//! What it is: typed models for those wire protocols, one [`Agent`] trait, and a [`Router`] that
+//! turns HTTP requests into streams, whatever the web stack. What it is not: a server, an HTTP
+//! client, or a client of language models.
+//!
+//! # One event
+//!
+//! Everything on the wire is a server-sent event. [`sse`] writes and reads them:
+//!
+//! ```
+//! use copilot_wire::sse::{Decoder, Event, Frame, encode};
+//!
+//! let mut out = Vec::new();
+//! encode(&Event::new("two\nlines"), &mut out);
+//! assert_eq!(out, b"data: two\ndata: lines\n\n");
+//!
+//! let mut decoder = Decoder::new();
+//! let frame = decoder.next(&mut &out[..])?;
+//! assert_eq!(frame, Some(Frame::Event(Event::new("two\nlines"))));
+//! # Ok::<(), copilot_wire::sse::DecodeError>(())
+//! ```
+//!
+//! # One agent
+//!
+//! An agent reads a request and speaks through a [`Reply`]. Generic over the [`Protocol`], it
+//! speaks the vocabulary that all front ends share:
+//!
+//! ```
+//! use copilot_wire::protocol::{AgentError, Citation, Conversation, Protocol};
+//! use copilot_wire::{Agent, Reply, Request, async_trait};
+//!
+//! struct Librarian;
+//!
+//! #[async_trait]
+//! impl<P: Protocol> Agent<P> for Librarian {
+//!     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+//!         reply.status("Looking it up").await?;
+//!         let prompt = request.prompt().unwrap_or_default();
+//!         reply.text(&format!("There is a page on {prompt}.")).await?;
+//!         reply.cite(Citation::new("The page").url("https://example.com/page")).await?;
+//!         Ok(())
+//!     }
+//! }
+//! ```
+//!
+//! # One protocol
+//!
+//! An agent for one front end has all of it: the typed request, [`Reply::send`] for any event and
+//! [`Reply::end`] for what ends a turn. A generic agent gets there with
+//! [`Request::native`](agent::Request::native).
+//!
+//! # Floors
+//!
+//! | floor | module | what it is |
+//! |---|---|---|
+//! | 5 | [`router`] | one HTTP request in, one response out |
+//! | 4 | [`openbb`], [`github`], [`openai`] | one module a protocol |
+//! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
+//! | 2 | [`protocol`] | what a protocol must provide; the shared vocabulary |
+//! | 1 | [`sse`], [`json`] | bytes only: no protocol, no clock, no I/O |
+//!
+//! # Cancel safety
+//!
+//! Dropping a [`Body`] drops its agent: that is how a client that leaves cancels the work, and what
+//! servers do by themselves. Work that must go on is [detached](Body::detach).
+
+#![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub mod agent;
+#[cfg(feature = "github")]
+pub mod github;
 pub mod json;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
@@ -14,4 +84,10 @@ pub mod sse;
 
 pub use agent::{Agent, Body, Reply, Request};
 pub use async_trait::async_trait;
+pub use protocol::Protocol;
 pub use router::Router;
+
+/// The examples of the README compile.
+#[cfg(all(doctest, feature = "openbb"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -1,5 +1,7 @@
 //! How a reply becomes the frames of a body.
 
+#![cfg(feature = "openbb")]
+
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -9,7 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{FunctionCall, OpenBb, QueryRequest};
+use copilot_wire::openbb::{Event, FunctionCall, OpenBb, QueryRequest, Say};
 use copilot_wire::protocol::{
     AgentError, Conversation, Env, Environment, Incident, Protocol, SendError, Ticks,
 };
@@ -281,7 +283,13 @@ impl Environment for Observed {
 fn nothing_follows_an_ending_and_the_observer_hears_of_it() {
     let observer = Arc::new(Observer::default());
     let env = Env::new(Observed(Arc::clone(&observer)));
-    let call = || FunctionCall::new("get_widget_data", &["x"]).unwrap();
+    let call = || {
+        FunctionCall::new(
+            "get_widget_data",
+            &std::collections::BTreeMap::from([("widget_uuid", "x")]),
+        )
+        .unwrap()
+    };
     let ending = "event: copilotFunctionCall\ndata: {\"function\":\"get_widget_data\",";
 
     let failed_late = body_in(&env, move |reply| async move {
@@ -561,6 +569,53 @@ fn writes_in_a_join_all_arrive() {
         Ok(())
     });
     assert_eq!(whole(body), chunk(&"w".repeat(5000)).repeat(50));
+}
+
+#[test]
+fn a_stream_of_events_needs_no_agent() {
+    let call =
+        || FunctionCall::new("get_widget_data", &serde_json::json!({"widget_uuid": "x"})).unwrap();
+    let say = |text: &str| Ok(Event::from(Say::MessageChunk(text.into())));
+    let events = vec![say("one"), say("two"), Ok(call().into()), say("never")];
+    let body =
+        Body::from_events::<OpenBb, _>(&request(), futures::stream::iter(events), &Env::default());
+    let text = whole(body);
+    assert!(text.starts_with(&(chunk("one") + &chunk("two") + "event: copilotFunctionCall\n")));
+    assert!(!text.contains("never"));
+
+    let broken = vec![
+        say("one"),
+        Err(AgentError::new("Half an answer.")),
+        say("never"),
+    ];
+    let body =
+        Body::from_events::<OpenBb, _>(&request(), futures::stream::iter(broken), &Env::default());
+    assert_eq!(whole(body), chunk("one") + &chunk("Half an answer."));
+}
+
+#[test]
+fn a_panicking_observer_harms_nobody() {
+    struct Panics;
+    impl Environment for Panics {
+        fn incident(&self, _: &Incident<'_>) {
+            panic!("a bug in the observer");
+        }
+    }
+    let env = Env::new(Panics);
+    let told = body_in(&env, |reply| async move {
+        reply.text("one").await?;
+        panic!("a bug in the agent");
+    });
+    assert_eq!(whole(told), chunk("one") + &failed());
+    let told = body_in(&env, |reply| async move {
+        let other = std::thread::spawn(move || {
+            let _reply = reply;
+            panic!("elsewhere");
+        });
+        assert!(other.join().is_err());
+        Ok(())
+    });
+    assert_eq!(whole(told), failed());
 }
 
 /// Wakes nobody, and counts.

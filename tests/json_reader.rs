@@ -1,5 +1,7 @@
 //! Reading JSON: the scanner against serde_json, raw values, the pull reader, error paths.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
 use bytes::Bytes;
 use copilot_wire::json::{Json, JsonError, Kind, Members, Reader};
 use proptest::prelude::*;
@@ -44,7 +46,7 @@ fn json_text() -> impl Strategy<Value = String> {
         1 => Just("null".to_owned()),
     ];
     leaf.prop_recursive(6, 60, 6, move |inner| {
-        let element = (space, inner.clone(), space).prop_map(|(a, value, b)| a + &value + &b);
+        let element = (space, inner, space).prop_map(|(a, value, b)| a + &value + &b);
         let member = (space, string.clone(), space, element.clone())
             .prop_map(|(a, key, b, value)| a + &key + &b + ":" + &value);
         prop_oneof![
@@ -57,7 +59,7 @@ fn json_text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(512))]
+    #![proptest_config(ProptestConfig::with_cases(256))]
 
     #[test]
     fn accepts_what_serde_json_accepts(text in json_text()) {
@@ -179,6 +181,32 @@ fn every_offset_of_an_escape_in_a_block() {
             let text = format!("\"{}{bad}{}\"", "x".repeat(before), "y".repeat(70));
             assert!(!serde_accepts(text.as_bytes()));
             assert!(parse(&text).is_err(), "{text}");
+        }
+    }
+}
+
+#[test]
+fn every_escape_at_every_place_is_decoded() {
+    for before in 0..200 {
+        for escape in [
+            "\\n",
+            "\\\\",
+            "\\\\\\\"",
+            "\\u00e9",
+            "\\u2028",
+            "\\ud83d\\ude00\\/",
+            "é\\\\n",
+        ] {
+            let text = format!(
+                "\"{}{escape}{}\"",
+                "x".repeat(before),
+                "y".repeat(200 - before)
+            );
+            let expected: String = serde_json::from_str(&text).unwrap();
+            assert_eq!(parse(&text).unwrap().string().unwrap(), expected);
+            let text = format!("\"{}{}\"", "x".repeat(before), escape.repeat(60));
+            let expected: String = serde_json::from_str(&text).unwrap();
+            assert_eq!(parse(&text).unwrap().string().unwrap(), expected);
         }
     }
 }
@@ -353,7 +381,7 @@ fn a_model_keeps_what_it_does_not_read() {
     reader
         .object_keeping(&mut unknown, |reader, key| {
             match &*key {
-                "role" => role = reader.string()?.or(role.take()),
+                "role" => role = reader.string()?.or_else(|| role.take()),
                 "n" => number = reader.u64()?.or(number),
                 "flag" => flag = reader.bool()?,
                 _ => {}

@@ -1,5 +1,7 @@
 //! Writing JSON: byte-equal to serde_json, all or nothing, never an overflow of the stack.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+
 use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -64,7 +66,7 @@ enum Shape {
     Unit,
     Newtype(Option<f64>),
     Tuple(u8, i128),
-    Struct { a: Vec<u16>, b: Option<Box<Shape>> },
+    Struct { a: Vec<u16>, b: Option<Box<Self>> },
     Empty {},
 }
 #[derive(Serialize, Clone, Debug)]
@@ -245,7 +247,7 @@ fn an_endless_value_is_an_error() {
         fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
             match self.0 {
                 0 => serializer.serialize_unit(),
-                depth => serializer.collect_seq([List(depth - 1)]),
+                depth => serializer.collect_seq([Self(depth - 1)]),
             }
         }
     }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use futures_core::Stream;
 
 use super::channel::{Channel, Frames, Outcome};
 use super::{Agent, Reply, Request};
-use crate::protocol::{Env, Protocol, Ticks};
+use crate::protocol::{AgentError, Env, Protocol, Ticks};
 
 /// After this much silence at the latest the reader hears that the stream is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -40,7 +40,6 @@ struct Live {
     run: Option<Run>,
     detached: bool,
     ticks: Option<Ticks>,
-    keep_alive: &'static [u8],
     /// Whether nothing was sent since the last tick.
     silent: bool,
     done: bool,
@@ -54,35 +53,64 @@ impl Body {
         P: Protocol,
         A: Agent<P> + 'static,
     {
-        let channel = Arc::new(Channel::<P>::new(P::session(&request, env), env.clone()));
+        let session = P::session(&request, env);
+        Self::drive(session, env, move |reply| async move {
+            agent.answer(request, reply).await
+        })
+    }
+
+    /// Sends the events of a stream in answer to `request`.
+    ///
+    /// For those who have a stream already and need no agent. The body ends itself after the first
+    /// event that ends the turn, and at the end of the stream.
+    #[must_use]
+    pub fn from_events<P, S>(request: &P::Request, events: S, env: &Env) -> Self
+    where
+        P: Protocol,
+        S: Stream<Item = Result<P::Event, AgentError>> + Send + 'static,
+    {
+        let session = P::session(request, env);
+        Self::drive(session, env, move |reply: Reply<P>| async move {
+            let mut events = pin!(events);
+            while let Some(event) = poll_fn(|cx| events.as_mut().poll_next(cx)).await {
+                let event = event?;
+                if P::ends(&event) {
+                    return Ok(reply.last(&event)?);
+                }
+                reply.event(event).await?;
+            }
+            Ok(())
+        })
+    }
+
+    fn drive<P, Fut>(
+        session: P::Session,
+        env: &Env,
+        start: impl FnOnce(Reply<P>) -> Fut + Send + 'static,
+    ) -> Self
+    where
+        P: Protocol,
+        Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+    {
+        let channel = Arc::new(Channel::<P>::new(session, env.clone()));
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
-        let run = async move {
+        let future = Box::pin(async move {
             let settle = Settle(channel);
-            let mut answer = agent.answer(request, reply);
-            let outcome = poll_fn(|cx| {
-                let poll = catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx)));
-                match poll {
-                    Ok(Poll::Pending) => Poll::Pending,
-                    Ok(Poll::Ready(Ok(()))) => Poll::Ready(Outcome::Answered),
-                    Ok(Poll::Ready(Err(error))) => Poll::Ready(Outcome::Failed(error)),
-                    Err(_) => Poll::Ready(Outcome::Panicked),
-                }
-            })
-            .await;
-            // What the agent still holds may panic as well when it is dropped.
-            let outcome = match catch_unwind(AssertUnwindSafe(|| drop(answer))) {
-                Ok(()) => outcome,
-                Err(_) => Outcome::Panicked,
-            };
-            settle.now(outcome);
-        };
+            match start(reply).await {
+                Ok(()) => settle.now(Outcome::Answered),
+                Err(error) => settle.now(Outcome::Failed(error)),
+            }
+        });
         Self(Kind::Live(Box::new(Live {
+            run: Some(Run {
+                future,
+                frames: Arc::clone(&frames),
+                attached: true,
+            }),
             frames,
-            run: Some(Run(Box::pin(run))),
             detached: false,
             ticks: env.ticks(KEEP_ALIVE / 2),
-            keep_alive: P::KEEP_ALIVE,
             silent: false,
             done: false,
         })))
@@ -106,12 +134,14 @@ impl Body {
             return None;
         };
         live.detached = true;
-        live.run.take()
+        let mut run = live.run.take()?;
+        run.attached = false;
+        Some(run)
     }
 
     /// The exact length, when the whole body is there already.
     #[must_use]
-    pub fn len(&self) -> Option<u64> {
+    pub fn size(&self) -> Option<u64> {
         match &self.0 {
             Kind::Full(bytes) => Some(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Live(_) => None,
@@ -146,7 +176,10 @@ impl<P: Protocol> Settle<P> {
 
 impl<P: Protocol> Drop for Settle<P> {
     fn drop(&mut self) {
-        self.0.settle(Outcome::Dropped);
+        // A panic is settled by the run that catches it, not in the midst of it.
+        if !std::thread::panicking() {
+            self.0.settle(Outcome::Dropped);
+        }
     }
 }
 
@@ -155,10 +188,8 @@ impl Live {
         if self.done {
             return Poll::Ready(None);
         }
-        let room = self.frames.begin();
         if let Some(run) = &mut self.run {
-            // What was written from elsewhere leaves first, so that the mark holds.
-            if room && Pin::new(run).poll(cx).is_ready() {
+            if Pin::new(run).poll(cx).is_ready() {
                 self.run = None;
             }
         }
@@ -183,7 +214,7 @@ impl Live {
         loop {
             match ticks.as_mut().poll_next(cx) {
                 Poll::Ready(Some(())) if self.silent => {
-                    return Poll::Ready(Some(Bytes::from_static(self.keep_alive)));
+                    return Poll::Ready(Some(self.frames.keep_alive()));
                 }
                 Poll::Ready(Some(())) => self.silent = true,
                 Poll::Ready(None) => {
@@ -226,13 +257,27 @@ impl fmt::Debug for Body {
 /// It resolves when the agent is done. Dropping it drops the agent; the body then ends as for an
 /// agent that failed.
 #[must_use = "an agent does nothing unless it is polled"]
-pub struct Run(Pin<Box<dyn Future<Output = ()> + Send>>);
+pub struct Run {
+    future: Pin<Box<dyn Future<Output = ()> + Send>>,
+    frames: Arc<dyn Frames>,
+    /// Whether the body itself polls this.
+    attached: bool,
+}
 
 impl Future for Run {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        self.0.as_mut().poll(cx)
+        let run = &mut *self;
+        let on_desk = Arc::clone(&run.frames).check_out(run.attached);
+        // The agent's own state is gone after a panic, and all that is shared is whole: what it
+        // was writing has been taken back.
+        let poll = catch_unwind(AssertUnwindSafe(|| run.future.as_mut().poll(cx)));
+        drop(on_desk);
+        poll.unwrap_or_else(|_| {
+            run.frames.panicked();
+            Poll::Ready(())
+        })
     }
 }
 

@@ -1,11 +1,14 @@
 //! The one place that a reply and its body share: the bytes that wait, and how the turn stands.
 
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
+use super::desk::{self, Desk, OnDesk};
 use crate::protocol::{AgentError, Env, Incident, Protocol, SendError};
 
 /// Past this many waiting bytes a write waits for the body to be polled.
@@ -13,13 +16,17 @@ const HIGH_WATER: usize = 16 * 1024;
 
 pub(super) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
+    /// Whether `out` may hold what came from elsewhere while the rest was on the desk.
+    overflow: AtomicBool,
     env: Env,
 }
 
 struct State<P: Protocol> {
     session: P::Session,
-    /// What waits to leave.
+    /// What waits to leave, but for what is on a desk.
     out: Vec<u8>,
+    /// Whether some of it is on a desk now.
+    on_desk: bool,
     /// How much to reserve for the next frame: the size of the last one.
     frame: usize,
     turn: Turn,
@@ -68,10 +75,13 @@ pub(super) enum Outcome {
 }
 
 impl<P: Protocol> Channel<P> {
-    pub(super) fn new(session: P::Session, env: Env) -> Self {
+    pub(super) fn new(mut session: P::Session, env: Env) -> Self {
+        let mut out = Vec::new();
+        P::open(&mut session, &mut out);
         let state = State {
             session,
-            out: Vec::new(),
+            out,
+            on_desk: false,
             frame: 0,
             turn: Turn::Open,
             reader: Reader::Attached(None),
@@ -81,6 +91,7 @@ impl<P: Protocol> Channel<P> {
         };
         Self {
             state: Mutex::new(state),
+            overflow: AtomicBool::new(false),
             env,
         }
     }
@@ -90,6 +101,29 @@ impl<P: Protocol> Channel<P> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// What tells this channel from all others that are alive.
+    fn id(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
+    /// Writes a piece of text; the same as any other write, but quick in the agent's own poll.
+    pub(super) fn poll_text(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
+        let quick = desk::with(self.id(), |desk| {
+            let room = desk.out.len() < HIGH_WATER && !self.overflow.load(Ordering::Acquire);
+            if room {
+                P::text(&desk.frame, text, &mut desk.out);
+            }
+            room
+        });
+        if quick == Some(true) {
+            return Poll::Ready(Ok(()));
+        }
+        self.poll_write(cx, |session, out| {
+            P::text(&P::text_frame(session), text, out);
+            Ok(())
+        })
+    }
+
     /// Writes all of what `render` appends, or nothing; waits while too much is waiting already.
     pub(super) fn poll_write(
         &self,
@@ -97,24 +131,19 @@ impl<P: Protocol> Channel<P> {
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
         let mut state = self.lock();
-        if state.turn != Turn::Open {
+        if !state.is_open() {
             return Poll::Ready(Err(SendError::Closed));
         }
-        match &state.reader {
-            Reader::Gone => return Poll::Ready(Err(SendError::Closed)),
-            Reader::Attached(_) if state.out.len() >= HIGH_WATER => {
-                if !state
-                    .writers
-                    .iter()
-                    .any(|waker| waker.will_wake(cx.waker()))
-                {
-                    state.writers.push(cx.waker().clone());
-                }
-                return Poll::Pending;
+        let on_desk = desk::with(self.id(), |desk| desk.out.len()).unwrap_or(0);
+        let full = state.out.len() + on_desk >= HIGH_WATER;
+        if full && matches!(state.reader, Reader::Attached(_)) {
+            let known = |waker: &Waker| waker.will_wake(cx.waker());
+            if !state.writers.iter().any(known) {
+                state.writers.push(cx.waker().clone());
             }
-            Reader::Attached(_) | Reader::Drained => {}
+            return Poll::Pending;
         }
-        Poll::Ready(Self::append(state, Turn::Open, render))
+        Poll::Ready(self.append(state, Turn::Open, render))
     }
 
     /// Writes an ending, past the high-water mark if need be: it is the last thing that is written.
@@ -123,26 +152,58 @@ impl<P: Protocol> Channel<P> {
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         let state = self.lock();
-        if state.turn != Turn::Open || matches!(state.reader, Reader::Gone) {
+        if !state.is_open() {
             return Err(SendError::Closed);
         }
-        Self::append(state, Turn::Ended, render)
+        self.append(state, Turn::Ended, render)
     }
 
     fn append(
+        &self,
         mut state: MutexGuard<'_, State<P>>,
         turn: Turn,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
-        state.write(render)?;
+        self.write(&mut state, render)?;
         state.turn = turn;
         if let Reader::Drained = state.reader {
             state.out.clear();
         }
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
         Ok(())
+    }
+
+    /// Appends all of what `render` writes, or nothing, behind everything written before.
+    fn write(
+        &self,
+        state: &mut State<P>,
+        render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
+    ) -> Result<(), SendError> {
+        let mut render = Some(render);
+        let mut all_or_nothing = |session: &mut P::Session, out: &mut Vec<u8>| {
+            let Some(render) = render.take() else {
+                return Ok(());
+            };
+            let rollback = Rollback::new(out);
+            render(session, rollback.out)?;
+            rollback.commit();
+            Ok(())
+        };
+        let on_desk = desk::with(self.id(), |desk| {
+            // What came from elsewhere came after what is on the desk, or at no certain time.
+            desk.out.append(&mut state.out);
+            self.overflow.store(false, Ordering::Release);
+            let written = all_or_nothing(&mut state.session, &mut desk.out);
+            desk.frame = P::text_frame(&state.session);
+            written
+        });
+        on_desk.unwrap_or_else(|| {
+            let written = all_or_nothing(&mut state.session, &mut state.out);
+            self.overflow.store(true, Ordering::Release);
+            written
+        })
     }
 
     /// The reply was dropped.
@@ -180,7 +241,7 @@ impl<P: Protocol> Channel<P> {
         let told = open && attached;
         state.turn = Turn::Closed;
         // Closing bytes are the protocol's own code on plain text: no error to hand on.
-        let _ = state.write(|session, out| {
+        let _ = self.write(&mut state, |session, out| {
             match &outcome {
                 Outcome::Failed(error) if open => P::fail(session, error.message(), out),
                 Outcome::Panicked | Outcome::Dropped if open => {
@@ -192,37 +253,28 @@ impl<P: Protocol> Channel<P> {
         });
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
-        // The observer is foreign code: it runs outside the lock.
+        wake(reader);
         let protocol = P::NAME;
-        match &outcome {
-            Outcome::Failed(error) => {
-                self.env.incident(&Incident::Failed {
-                    protocol,
-                    error,
-                    told,
-                });
-            }
-            Outcome::Panicked => self.env.incident(&Incident::Panicked { protocol, told }),
+        let incident = match &outcome {
+            Outcome::Failed(error) => Incident::Failed {
+                protocol,
+                error,
+                told,
+            },
+            Outcome::Panicked => Incident::Panicked { protocol, told },
             // A client that left is no incident.
-            Outcome::Answered | Outcome::Dropped => {}
-        }
+            Outcome::Answered | Outcome::Dropped => return,
+        };
+        // The observer is foreign code: it runs outside the lock, and a panic of its own must not
+        // meet one that is on its way.
+        let _ = catch_unwind(AssertUnwindSafe(|| self.env.incident(&incident)));
     }
 }
 
 impl<P: Protocol> State<P> {
-    /// Appends all of what `render` writes, or nothing.
-    fn write(
-        &mut self,
-        render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
-    ) -> Result<(), SendError> {
-        if self.out.capacity() == 0 {
-            self.out.reserve(self.frame);
-        }
-        let rollback = Rollback::new(&mut self.out);
-        render(&mut self.session, rollback.out)?;
-        rollback.commit();
-        Ok(())
+    /// Whether anything may still be said.
+    fn is_open(&self) -> bool {
+        self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
     }
 
     fn take_reader(&mut self) -> Option<Waker> {
@@ -230,6 +282,13 @@ impl<P: Protocol> State<P> {
             Reader::Attached(waker) => waker.take(),
             Reader::Gone | Reader::Drained => None,
         }
+    }
+}
+
+/// Wakes whoever waits; foreign code, so never under the lock.
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }
 
@@ -258,22 +317,57 @@ impl Drop for Rollback<'_> {
 
 /// What a body asks of a channel, whatever the protocol.
 pub(super) trait Frames: Send + Sync {
-    /// Opens a poll of the body: writes need not wake it. Says whether there is room for more.
-    fn begin(&self) -> bool;
+    /// Lays what waits on this thread's desk for one poll of the agent. With `attached` the body
+    /// itself polls, and writes need not wake it.
+    fn check_out(self: Arc<Self>, attached: bool) -> OnDesk;
+
+    /// Takes back what is on the desk after the poll.
+    fn check_in(&self, out: Vec<u8>);
 
     /// Takes everything that waits as one frame, or leaves a waker. `None` once the turn is closed
     /// and all is taken.
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>>;
+
+    /// What is sent after a while of silence.
+    fn keep_alive(&self) -> Bytes;
+
+    /// The agent panicked.
+    fn panicked(&self);
 
     /// The body is gone. With `drain` the run goes on, and what it says is thrown away.
     fn detach(&self, drain: bool);
 }
 
 impl<P: Protocol> Frames for Channel<P> {
-    fn begin(&self) -> bool {
+    fn check_out(self: Arc<Self>, attached: bool) -> OnDesk {
         let mut state = self.lock();
-        drop(state.take_reader());
-        state.out.len() < HIGH_WATER
+        if attached {
+            drop(state.take_reader());
+        }
+        state.on_desk = true;
+        let mut out = mem::take(&mut state.out);
+        if out.capacity() == 0 {
+            out.reserve(state.frame);
+        }
+        self.overflow.store(false, Ordering::Release);
+        let frame = P::text_frame(&state.session);
+        drop(state);
+        let id = self.id();
+        desk::lay(Desk { id, out, frame }, self)
+    }
+
+    fn check_in(&self, mut out: Vec<u8>) {
+        let mut state = self.lock();
+        out.append(&mut state.out);
+        if !matches!(state.reader, Reader::Attached(_)) {
+            out = Vec::new();
+        }
+        let news = !out.is_empty() || state.turn == Turn::Closed;
+        let reader = if news { state.take_reader() } else { None };
+        state.out = out;
+        state.on_desk = false;
+        drop(state);
+        wake(reader);
     }
 
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
@@ -292,13 +386,23 @@ impl<P: Protocol> Frames for Channel<P> {
             }
             return Poll::Ready(Some(Bytes::from(frame)));
         }
-        if state.turn == Turn::Closed {
+        if state.turn == Turn::Closed && !state.on_desk {
             return Poll::Ready(None);
         }
         if let Reader::Attached(waker) = &mut state.reader {
             *waker = Some(cx.waker().clone());
         }
         Poll::Pending
+    }
+
+    fn keep_alive(&self) -> Bytes {
+        let mut out = Vec::new();
+        P::keep_alive(&self.lock().session, &mut out);
+        out.into()
+    }
+
+    fn panicked(&self) {
+        self.settle(Outcome::Panicked);
     }
 
     fn detach(&self, drain: bool) {

@@ -5,6 +5,7 @@
 
 mod body;
 mod channel;
+mod desk;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod reply;

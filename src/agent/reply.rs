@@ -43,13 +43,7 @@ impl<P: Protocol> Reply<P> {
     ///
     /// [`SendError::Closed`] when nobody listens any more.
     pub async fn text(&self, text: &str) -> Result<(), SendError> {
-        poll_fn(|cx| {
-            self.channel.poll_write(cx, |session, out| {
-                P::text(session, text, out);
-                Ok(())
-            })
-        })
-        .await
+        poll_fn(|cx| self.channel.poll_text(cx, text)).await
     }
 
     /// Shows a step of the work.
@@ -128,7 +122,21 @@ impl<P: Protocol> Reply<P> {
     /// [`SendError`]; nothing of the event is written then, and the turn may go on.
     pub async fn send(&self, event: impl Into<P::Say>) -> Result<(), SendError> {
         let event = P::Event::from(event.into());
-        // The event is moved in and out of the future whole, so it need not be `Sync`.
+        self.event(event).await
+    }
+
+    /// Says something of this protocol that ends the turn.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; the turn has then not ended, and the error is the agent's to return.
+    pub fn end(self, event: impl Into<P::Ending>) -> Result<(), SendError> {
+        self.last(&P::Event::from(event.into()))
+    }
+
+    /// Any event that does not end the turn.
+    pub(super) async fn event(&self, event: P::Event) -> Result<(), SendError> {
+        // Moved in and out of the future whole, the event need not be `Sync`.
         let mut event = Some(event);
         poll_fn(move |cx| {
             self.channel
@@ -140,15 +148,10 @@ impl<P: Protocol> Reply<P> {
         .await
     }
 
-    /// Says something of this protocol that ends the turn.
-    ///
-    /// # Errors
-    ///
-    /// [`SendError`]; the turn has then not ended, and the error is the agent's to return.
-    pub fn end(self, event: impl Into<P::Ending>) -> Result<(), SendError> {
-        let event = P::Event::from(event.into());
+    /// Any event that ends the turn.
+    pub(super) fn last(self, event: &P::Event) -> Result<(), SendError> {
         self.channel
-            .end(|session, out| P::encode(session, &event, out))
+            .end(|session, out| P::encode(session, event, out))
     }
 
     async fn word(&self, word: Word<'_>) -> Result<(), SendError> {

@@ -1,6 +1,6 @@
 //! Escaping text for the inside of a JSON string.
 
-use super::lanes::any;
+use super::lanes::{BLOCK, any, mask, put};
 use super::value::Json;
 
 /// How JSON strings are escaped.
@@ -17,11 +17,6 @@ pub enum Escape {
     JsonAndSeparators,
 }
 
-/// The longest text that is handled in two words, without a loop.
-const SHORT: usize = 16;
-/// The chunk of a longer text that is looked at as a whole.
-const CHUNK: usize = 32;
-
 /// Appends a text as the inside of a JSON string, without the quotes.
 ///
 /// ```
@@ -34,101 +29,295 @@ const CHUNK: usize = 32;
 #[inline]
 pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
-    if bytes.len() <= SHORT {
-        escape_short(bytes, policy, out);
-    } else {
-        escape_long(bytes, policy, out);
+    match policy {
+        Escape::Json if copy_short::<false>(bytes, out) => {}
+        Escape::Json => escape_long::<false>(bytes, out),
+        Escape::JsonAndSeparators if copy_short::<true>(bytes, out) => {}
+        Escape::JsonAndSeparators => escape_long::<true>(bytes, out),
     }
 }
 
-/// A model's token: mostly a few clean bytes, which are tested and copied as one array, because a
-/// copy of variable length costs a call.
-#[inline]
-fn escape_short(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) {
-    let padded = pad(bytes);
-    if any(&padded, |byte| must_escape(byte, policy)) {
-        escape_each(bytes, policy, out);
-    } else {
-        let end = out.len() + bytes.len();
-        out.extend_from_slice(&padded);
-        out.truncate(end);
-    }
-}
+/// The longest text that is copied in two words.
+const SHORT: usize = 16;
 
-/// At most sixteen bytes as an array, filled up with clean ones.
-#[inline]
-fn pad(bytes: &[u8]) -> [u8; SHORT] {
-    let mut padded = [b' '; SHORT];
-    for (to, &from) in padded.iter_mut().zip(bytes) {
-        *to = from;
-    }
-    padded
-}
-
-/// Copies clean runs whole and looks at the bytes of a chunk only when one must be escaped.
-fn escape_long(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) {
-    out.reserve(bytes.len());
-    let (chunks, rest) = bytes.split_at(bytes.len() - bytes.len() % CHUNK);
-    for chunk in chunks.chunks_exact(CHUNK) {
-        escape_each(chunk, policy, out);
-    }
-    escape_each(rest, policy, out);
-}
-
-/// True for a byte that is written differently, or, for a separator, may be the start of one.
+/// Copies a text of at most sixteen bytes if nothing in it must be escaped.
+///
+/// That is a model's token, so this is the hot path: words of fixed size that may overlap, because
+/// a copy of variable length costs a call.
 #[inline(always)]
-fn must_escape(byte: u8, policy: Escape) -> bool {
-    let separator = policy == Escape::JsonAndSeparators && byte == SEPARATOR[0];
-    byte < b' ' || byte == b'"' || byte == b'\\' || separator
-}
-
-/// The two bytes with which U+2028 and U+2029 begin; the third is A8 or A9.
-const SEPARATOR: [u8; 2] = [0xE2, 0x80];
-
-fn escape_each(bytes: &[u8], policy: Escape, out: &mut Vec<u8>) {
-    let mut rest = bytes;
-    while let Some(at) = rest.iter().position(|&byte| must_escape(byte, policy)) {
-        let Some((run, [special, after @ ..])) = rest.split_at_checked(at) else {
-            break;
-        };
-        out.extend_from_slice(run);
-        rest = after;
-        escape_one(*special, &mut rest, out);
+fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let end = out.len() + bytes.len();
+    if let (Some(first), Some(last), 8..=16) = (
+        bytes.first_chunk::<8>(),
+        bytes.last_chunk::<8>(),
+        bytes.len(),
+    ) {
+        let (low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        if special::<SEPARATORS>(low) | special::<SEPARATORS>(high) != 0 {
+            return false;
+        }
+        out.extend_from_slice(first);
+        out.truncate(end - last.len());
+        out.extend_from_slice(last);
+        return true;
     }
-    out.extend_from_slice(rest);
+    let Some(word) = word(bytes) else {
+        return false;
+    };
+    // The bytes behind the text are zero, which is a control character: make them spaces.
+    let spaces = (ONES * u64::from(b' ')) << (bytes.len() * 8);
+    if special::<SEPARATORS>(word | spaces) != 0 {
+        return false;
+    }
+    push_some(word.to_le_bytes(), bytes.len(), out);
+    true
 }
 
-/// Writes one byte that must be escaped; takes from `rest` what belongs to it.
-fn escape_one(byte: u8, rest: &mut &[u8], out: &mut Vec<u8>) {
-    match byte {
-        b'"' => out.extend_from_slice(br#"\""#),
-        b'\\' => out.extend_from_slice(br"\\"),
-        b'\x08' => out.extend_from_slice(br"\b"),
-        b'\t' => out.extend_from_slice(br"\t"),
-        b'\n' => out.extend_from_slice(br"\n"),
-        b'\x0c' => out.extend_from_slice(br"\f"),
-        b'\r' => out.extend_from_slice(br"\r"),
-        0xE2 => match rest.split_first_chunk() {
-            Some(([0x80, last @ (0xA8 | 0xA9)], after)) => {
-                out.extend_from_slice(if *last == 0xA8 {
-                    br"\u2028"
-                } else {
-                    br"\u2029"
-                });
-                *rest = after;
+/// Fewer than eight bytes as a word, the first one lowest.
+#[inline(always)]
+fn word(bytes: &[u8]) -> Option<u64> {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let last = u64::from(u32::from_le_bytes(*last));
+        let shift = (bytes.len() - 4) * 8;
+        return (shift < 32).then(|| u64::from(u32::from_le_bytes(*first)) | last << shift);
+    }
+    Some(match *bytes {
+        [] => 0,
+        [a] => u64::from(a),
+        [a, b] => u64::from(u16::from_le_bytes([a, b])),
+        [a, b, c, ..] => u64::from(u32::from_le_bytes([a, b, c, 0])),
+    })
+}
+
+/// Copies clean blocks whole; the first dirty one of a long text changes the way of working.
+#[inline(never)]
+fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
+    out.reserve(bytes.len() + STAGE);
+    let mut rest = bytes;
+    while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
+        if any(block, is_special::<SEPARATORS>) {
+            rest = escape_blocks::<SEPARATORS>(rest, out);
+            break;
+        }
+        out.extend_from_slice(block);
+        rest = after;
+    }
+    while !copy_short::<SEPARATORS>(rest, out) {
+        match rest.split_first_chunk::<SHORT>() {
+            Some((chunk, after)) if !any(chunk, is_special::<SEPARATORS>) => {
+                out.extend_from_slice(chunk);
+                rest = after;
             }
-            _ => out.push(byte),
-        },
-        _ => {
-            let hex = |digit: u8| b"0123456789abcdef".get(usize::from(digit)).copied();
-            let (high, low) = (
-                hex(byte >> 4).unwrap_or(b'0'),
-                hex(byte & 15).unwrap_or(b'0'),
-            );
-            out.extend_from_slice(&[b'\\', b'u', b'0', b'0', high, low]);
+            _ => return escape_words::<SEPARATORS>(rest, out),
         }
     }
 }
+
+/// Writes what has special bytes in it, block by block; gives the rest that is too short.
+///
+/// The vector is first filled up with zeros and then overwritten: to append each piece would send
+/// the vector's length through memory at every step.
+fn escape_blocks<'a, const SEPARATORS: bool>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
+    let mut written = out.len();
+    while let Some(source) = rest.first_chunk() {
+        if out.len() < written + STAGE {
+            out.resize(written + rest.len() + STAGE, 0);
+        }
+        let Some(stage) = out.get_mut(written..).and_then(|out| out.first_chunk_mut()) else {
+            break;
+        };
+        let (taken, added) = escape_block::<SEPARATORS>(source, stage);
+        rest = rest.get(taken..).unwrap_or_default();
+        written += added;
+    }
+    out.truncate(written);
+    rest
+}
+
+/// Room for a block in which every byte becomes six, and for the excess of a copy.
+const STAGE: usize = 7 * BLOCK;
+
+/// Writes the block at the start of `source`; gives how many bytes it took and how many it wrote.
+/// It takes more than the block when a separator reaches out of it.
+///
+/// All special bytes are found at once. The runs between them are copied a whole block at a time;
+/// the excess is overwritten by what follows.
+#[inline]
+fn escape_block<const SEPARATORS: bool>(
+    source: &[u8; 2 * BLOCK],
+    stage: &mut [u8; STAGE],
+) -> (usize, usize) {
+    put::<BLOCK>(stage, 0, source);
+    let Some(block) = source.first_chunk::<BLOCK>() else {
+        return (0, 0);
+    };
+    let mut hits = mask(block, is_special::<SEPARATORS>);
+    let (mut from, mut to) = (0, 0);
+    while hits != 0 {
+        let at = hits.trailing_zeros() as usize;
+        hits &= hits - 1;
+        let special = source.get(at..).unwrap_or_default();
+        if SEPARATORS && is_other_e2(special) {
+            continue;
+        }
+        to += at - from;
+        let (escape, taken) = escape_one(special);
+        put::<8>(stage, to, &escape);
+        to += length_of(escape);
+        from = at + taken;
+        put::<BLOCK>(stage, to, source.get(from..).unwrap_or_default());
+    }
+    (from.max(BLOCK), to + BLOCK.saturating_sub(from))
+}
+
+/// Writes word by word, for what is shorter than two blocks.
+#[inline(never)]
+fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
+    let written = out.len();
+    out.resize(written + 6 * rest.len() + 8, 0);
+    let stage = out.get_mut(written..).unwrap_or_default();
+    let mut to = 0;
+    while !rest.is_empty() {
+        let (word, length) = match rest.split_first_chunk::<8>() {
+            Some((bytes, after)) => {
+                let word = u64::from_le_bytes(*bytes);
+                if special::<SEPARATORS>(word) == 0 {
+                    put::<8>(stage, to, bytes);
+                    to += 8;
+                    rest = after;
+                    continue;
+                }
+                (word, 8)
+            }
+            None => (word(rest).unwrap_or_default(), rest.len()),
+        };
+        let hits = special::<SEPARATORS>(word);
+        let clean = ((hits.trailing_zeros() / 8) as usize).min(length);
+        put::<8>(stage, to, &word.to_le_bytes());
+        to += clean;
+        rest = rest.get(clean..).unwrap_or_default();
+        if clean < length {
+            let (escape, taken) = match rest {
+                [lead, after @ ..] if SEPARATORS && is_other_e2(rest) => {
+                    put::<1>(stage, to, &[*lead]);
+                    to += 1;
+                    rest = after;
+                    continue;
+                }
+                _ => escape_one(rest),
+            };
+            put::<8>(stage, to, &escape);
+            to += length_of(escape);
+            rest = rest.get(taken..).unwrap_or_default();
+        }
+    }
+    out.truncate(written + to);
+}
+
+/// Appends the first bytes of a word.
+#[inline(always)]
+fn push_some(word: [u8; 8], length: usize, out: &mut Vec<u8>) {
+    let end = out.len() + length;
+    out.extend_from_slice(&word);
+    out.truncate(end);
+}
+
+/// The first byte of U+2028 and U+2029, and of other characters.
+const SEPARATOR_LEAD: u8 = 0xE2;
+
+/// True for a byte that is written differently or may begin a separator.
+#[inline(always)]
+fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
+    let lead = SEPARATORS & (byte == SEPARATOR_LEAD);
+    (byte < b' ') | (byte == b'"') | (byte == b'\\') | lead
+}
+
+/// One in every byte of a word.
+const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The same for eight bytes: the high bit of each that is special.
+#[inline(always)]
+fn special<const SEPARATORS: bool>(word: u64) -> u64 {
+    const LOW: u64 = 0x7F * ONES;
+    let low = word & LOW;
+    // The high bit of each sum says that the low seven bits are not those of the byte.
+    let not = |byte: u8| (low ^ (ONES * u64::from(byte & 0x7F))) + LOW;
+    let not_control = low + ONES * 0x60;
+    let mut plain = (not(b'"') & not(b'\\') & not_control) | word;
+    if SEPARATORS {
+        plain &= not(SEPARATOR_LEAD) | !word;
+    }
+    !plain & !LOW
+}
+
+/// True when a text begins with the byte that begins a separator but not with one.
+#[inline(always)]
+fn is_other_e2(text: &[u8]) -> bool {
+    !matches!(
+        text,
+        [0..SEPARATOR_LEAD, ..] | [SEPARATOR_LEAD, 0x80, 0xA8 | 0xA9, ..]
+    )
+}
+
+/// The escape for the special character that a text begins with, and the character's length.
+#[inline(always)]
+fn escape_one(text: &[u8]) -> (Sequence, usize) {
+    match text {
+        [SEPARATOR_LEAD, _, 0xA9, ..] => (sequence(br"\u2029"), 3),
+        [SEPARATOR_LEAD, ..] => (sequence(br"\u2028"), 3),
+        [byte, ..] => (
+            ESCAPES.get(usize::from(*byte)).copied().unwrap_or_default(),
+            1,
+        ),
+        [] => (sequence(b""), 0),
+    }
+}
+
+/// An escape sequence, filled up to a word; its length is in the last byte.
+type Sequence = [u8; 8];
+
+const fn sequence(text: &[u8]) -> Sequence {
+    let length = text.len() as u8;
+    match *text {
+        [a, b] => [a, b, 0, 0, 0, 0, 0, length],
+        [a, b, c, d, e, f] => [a, b, c, d, e, f, 0, length],
+        _ => [0; 8],
+    }
+}
+
+fn length_of([.., length]: Sequence) -> usize {
+    usize::from(length)
+}
+
+/// The sequence of every byte below 0x80 that has one.
+const ESCAPES: [Sequence; 128] = {
+    let mut all = [[0; 8]; 128];
+    let mut rest: &mut [Sequence] = &mut all;
+    let mut byte = 0;
+    while let Some((entry, after)) = rest.split_first_mut() {
+        *entry = match byte {
+            b'"' | b'\\' => sequence(&[b'\\', byte]),
+            0x08 => sequence(br"\b"),
+            b'\t' => sequence(br"\t"),
+            b'\n' => sequence(br"\n"),
+            0x0C => sequence(br"\f"),
+            b'\r' => sequence(br"\r"),
+            0..0x20 => {
+                let digit = byte & 15;
+                let low = if digit < 10 {
+                    b'0' + digit
+                } else {
+                    b'a' + digit - 10
+                };
+                sequence(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), low])
+            }
+            _ => [0; 8],
+        };
+        rest = after;
+        byte += 1;
+    }
+    all
+};
 
 /// Appends a raw JSON value.
 ///
@@ -141,22 +330,41 @@ pub fn write_raw(json: &Json, policy: Escape, out: &mut Vec<u8>) {
 
 /// The same for bytes that are known to be JSON.
 pub(super) fn escape_raw(json: &[u8], policy: Escape, out: &mut Vec<u8>) {
-    let mut rest = json;
-    out.reserve(rest.len());
     // A valid text has no bare control character inside a string.
     let changes = |byte: u8| {
-        byte == b'\n' || byte == b'\r' || policy == Escape::JsonAndSeparators && byte == 0xE2
+        let lead = policy == Escape::JsonAndSeparators && byte == SEPARATOR_LEAD;
+        (byte == b'\n') | (byte == b'\r') | lead
     };
+    out.reserve(json.len());
+    let mut rest = json;
+    while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
+        if any(block, changes) {
+            break;
+        }
+        out.extend_from_slice(block);
+        rest = after;
+    }
     while let Some(at) = rest.iter().position(|&byte| changes(byte)) {
-        let Some((run, [special, after @ ..])) = rest.split_at_checked(at) else {
+        let Some((run, special)) = rest.split_at_checked(at) else {
             break;
         };
         out.extend_from_slice(run);
-        rest = after;
-        match special {
-            b'\n' | b'\r' => out.push(b' '),
-            _ => escape_one(*special, &mut rest, out),
-        }
+        let taken = match special {
+            [SEPARATOR_LEAD, ..] if !is_other_e2(special) => {
+                let (escape, taken) = escape_one(special);
+                out.extend_from_slice(escape.get(..6).unwrap_or_default());
+                taken
+            }
+            [SEPARATOR_LEAD, ..] => {
+                out.push(SEPARATOR_LEAD);
+                1
+            }
+            _ => {
+                out.push(b' ');
+                1
+            }
+        };
+        rest = special.get(taken..).unwrap_or_default();
     }
     out.extend_from_slice(rest);
 }

@@ -22,7 +22,7 @@ pub(super) fn mask(block: &Block, test: impl Fn(u8) -> bool) -> u64 {
         columns |= ones & row.try_into().map_or(0, u64::from_le_bytes);
         ones <<= 1;
     }
-    transpose(columns)
+    if columns == 0 { 0 } else { transpose(columns) }
 }
 
 /// Bit `8 r + c` goes to `8 c + r`.
@@ -60,6 +60,16 @@ pub(super) fn skip_while(text: &[u8], mut at: usize, test: impl Fn(u8) -> bool) 
 #[inline(always)]
 pub(super) fn any<const N: usize>(chunk: &[u8; N], test: impl Fn(u8) -> bool) -> bool {
     chunk.iter().fold(false, |found, &byte| found | test(byte))
+}
+
+/// Copies `N` bytes to an offset, of which the caller may mean fewer: a copy of fixed length is a
+/// few instructions, one of variable length is a call. Copies nothing where there is no room.
+#[inline(always)]
+pub(super) fn put<const N: usize>(out: &mut [u8], to: usize, from: &[u8]) {
+    let place = out.get_mut(to..).and_then(|out| out.first_chunk_mut::<N>());
+    if let (Some(place), Some(from)) = (place, from.first_chunk::<N>()) {
+        *place = *from;
+    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::error::WriteError;
 use super::escape::{Escape, write_raw};
 use super::members::Members;
-use super::serializer::{Rollback, write, write_str};
+use super::serializer::{Rollback, write, write_key, write_str};
 use super::value::Json;
 
 /// Writes one object, member by member in the order of the calls, straight into a vector.
@@ -57,12 +57,8 @@ impl<'a> ObjectWriter<'a> {
     /// Writes a key; what is returned writes its value.
     pub fn member(&mut self, key: &str) -> ValueWriter<'_> {
         let out = &mut *self.rollback.out;
-        if !self.empty {
-            out.push(b',');
-        }
+        write_key(key, self.empty, self.policy, out);
         self.empty = false;
-        write_str(key, self.policy, out);
-        out.push(b':');
         ValueWriter::new(out, self.policy)
     }
 

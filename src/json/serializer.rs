@@ -10,9 +10,10 @@ use serde::ser::{self, Serialize, SerializeSeq};
 use super::error::WriteError;
 use super::escape::{Escape, escape, escape_raw};
 
+mod compound;
 mod key;
 
-use key::KeySerializer;
+use compound::Compound;
 
 /// The name under which serde_json's raw value, and ours, asks to be written as it is.
 pub(super) const RAW_VALUE: &str = "$serde_json::private::RawValue";
@@ -93,6 +94,18 @@ pub(super) fn write_str(text: &str, policy: Escape, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
+/// Appends a key with its quotes and its colon, and a comma unless it is the first one.
+#[inline]
+pub(super) fn write_key(key: &str, first: bool, policy: Escape, out: &mut Vec<u8>) {
+    if first {
+        out.push(b'"');
+    } else {
+        out.extend_from_slice(b",\"");
+    }
+    escape(key, policy, out);
+    out.extend_from_slice(b"\":");
+}
+
 /// Appends a number, or `null` for a float that is none: serde_json's own digits.
 #[inline]
 fn write_number<T: Serialize>(value: T, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -129,12 +142,7 @@ impl<'a> Serializer<'a> {
         self.containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
         self.raw = false;
         self.out.push(open);
-        Ok(Compound {
-            inner: self,
-            close,
-            first: true,
-            raw: None,
-        })
+        Ok(Compound::new(self, close))
     }
 
     /// Opens the object around a variant, `{"name":`.
@@ -142,34 +150,8 @@ impl<'a> Serializer<'a> {
         self.containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
         self.raw = false;
         self.out.push(b'{');
-        write_str(name, self.policy, self.out);
-        self.out.push(b':');
+        write_key(name, true, self.policy, self.out);
         Ok(self)
-    }
-}
-
-/// An array or object that is being written.
-struct Compound<'a> {
-    inner: Serializer<'a>,
-    close: &'static [u8],
-    first: bool,
-    /// The name of the only field, when this is a raw value in disguise.
-    raw: Option<&'static str>,
-}
-
-impl Compound<'_> {
-    #[inline]
-    fn comma(&mut self) {
-        if !self.first {
-            self.inner.out.push(b',');
-        }
-        self.first = false;
-    }
-
-    #[inline]
-    fn finish(self) -> Result<(), WriteError> {
-        self.inner.out.extend_from_slice(self.close);
-        Ok(())
     }
 }
 
@@ -233,7 +215,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
         for byte in value {
             array.serialize_element(byte)?;
         }
-        array.finish()
+        SerializeSeq::end(array)
     }
 
     #[inline]
@@ -325,12 +307,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
         _length: usize,
     ) -> Result<Compound<'a>, WriteError> {
         if name == RAW_VALUE || name == NUMBER {
-            return Ok(Compound {
-                inner: self,
-                close: b"",
-                first: true,
-                raw: Some(name),
-            });
+            return Ok(Compound::raw(self, name));
         }
         self.open(b'{', b"}")
     }
@@ -368,132 +345,5 @@ impl fmt::Write for Inside<'_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         escape(text, self.policy, self.out);
         Ok(())
-    }
-}
-
-impl SerializeSeq for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        self.comma();
-        value.serialize(self.inner.again())
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
-}
-
-impl ser::SerializeTuple for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        SerializeSeq::serialize_element(self, value)
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
-}
-
-impl ser::SerializeTupleStruct for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        SerializeSeq::serialize_element(self, value)
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
-}
-
-impl ser::SerializeTupleVariant for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        SerializeSeq::serialize_element(self, value)
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
-}
-
-impl ser::SerializeMap for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    #[inline]
-    fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), WriteError> {
-        self.comma();
-        key.serialize(KeySerializer(self.inner.again()))
-    }
-
-    #[inline]
-    fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        self.inner.out.push(b':');
-        value.serialize(self.inner.again())
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
-}
-
-impl ser::SerializeStruct for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    #[inline]
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), WriteError> {
-        if let Some(name) = self.raw {
-            if key != name || !self.first {
-                return Err(WriteError::RAW);
-            }
-            self.first = false;
-            return value.serialize(Serializer {
-                raw: true,
-                ..self.inner.again()
-            });
-        }
-        self.comma();
-        write_str(key, self.inner.policy, self.inner.out);
-        self.inner.out.push(b':');
-        value.serialize(self.inner.again())
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        if self.raw.is_some() && self.first {
-            return Err(WriteError::RAW);
-        }
-        self.finish()
-    }
-}
-
-impl ser::SerializeStructVariant for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), WriteError> {
-        ser::SerializeStruct::serialize_field(self, key, value)
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
     }
 }

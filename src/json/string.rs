@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::error::JsonError;
-use super::lanes::{BLOCK, any, mask};
+use super::lanes::{BLOCK, any, mask, put};
 
 /// How far a string is looked at byte by byte, in steps of eight. Keys and most values end before.
 const SHORT: usize = 32;
@@ -112,26 +112,64 @@ fn skip_escape(text: &[u8], at: usize) -> Result<usize, JsonError> {
 /// The text of a valid string, given what is between its quotes; a lone surrogate is U+FFFD.
 pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
     let bytes = inside.as_bytes();
-    let Some(mut escape) = find_backslash(bytes, 0) else {
+    if find_backslash(bytes, 0).is_none() {
         return Cow::Borrowed(inside);
-    };
-    let mut out = String::with_capacity(inside.len());
-    let mut at = 0;
-    loop {
-        out.push_str(inside.get(at..escape).unwrap_or_default());
+    }
+    let (mut out, mut at) = unescape_blocks(bytes);
+    while let Some(escape) = find_backslash(bytes, at) {
+        out.extend_from_slice(bytes.get(at..escape).unwrap_or_default());
         let (character, length) = unescape_one(bytes, escape);
-        out.push(character);
+        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
         at = escape + length;
-        match find_backslash(bytes, at) {
-            Some(next) => escape = next,
-            None => break,
+    }
+    out.extend_from_slice(bytes.get(at..).unwrap_or_default());
+    // Never the default: whole characters were taken from text and put between whole characters.
+    Cow::Owned(String::from_utf8(out).unwrap_or_default())
+}
+
+/// Unescapes as many whole blocks as have another one behind them; gives how far that went.
+///
+/// Text never grows by unescaping, so it is written into zeros of the same length. A run between
+/// two escapes is copied a whole block at a time; the excess is overwritten by what follows.
+fn unescape_blocks(text: &[u8]) -> (Vec<u8>, usize) {
+    let mut out = vec![0; text.len() + BLOCK];
+    let (mut at, mut from, mut to) = (0, 0, 0);
+    while let Some(source) = text
+        .get(at..)
+        .and_then(|rest| rest.first_chunk::<{ 2 * BLOCK }>())
+    {
+        let Some(block) = source.first_chunk::<BLOCK>() else {
+            break;
+        };
+        let mut hits = mask(block, |byte| byte == b'\\');
+        while hits != 0 {
+            let escape = at + hits.trailing_zeros() as usize;
+            hits &= hits - 1;
+            // The second backslash of two is no escape of its own.
+            if escape >= from {
+                put::<BLOCK>(&mut out, to, text.get(from..).unwrap_or_default());
+                to += escape - from;
+                let (character, length) = unescape_one(text, escape);
+                let mut utf8 = [0; 4];
+                character.encode_utf8(&mut utf8);
+                put::<4>(&mut out, to, &utf8);
+                to += character.len_utf8();
+                from = escape + length;
+            }
+        }
+        at += BLOCK;
+        if from < at {
+            put::<BLOCK>(&mut out, to, text.get(from..).unwrap_or_default());
+            to += at - from;
+            from = at;
         }
     }
-    out.push_str(inside.get(at..).unwrap_or_default());
-    Cow::Owned(out)
+    out.truncate(to);
+    (out, from)
 }
 
 /// The character of the escape at `at`, and how long the escape is.
+#[inline]
 fn unescape_one(text: &[u8], at: usize) -> (char, usize) {
     let character = match text.get(at + 1) {
         Some(b'b') => '\u{8}',

@@ -51,9 +51,9 @@
 //!
 //! All of the protocol goes through [`Reply::send`](crate::Reply::send) and
 //! [`Reply::end`](crate::Reply::end): [`Say`] and [`Ending`]. The bytes are those of the server but
-//! for three things that keep OpenAI's clients working: no frame with `retry` alone (their Python
-//! client fails on it), comments while the agent is silent, and a finish reason also where the
-//! server would forget it. Notifications have the server's member names; for readers that go by the
+//! for what keeps OpenAI's clients working: no frame with `retry` alone (their Python client fails
+//! on it), the opening chunk at once, comments while the agent is silent, and a finish reason also
+//! where the server would forget it. Notifications have the server's member names; for readers that go by the
 //! documentation push `function_parameters` or `documents` to the notification's `unknown` members.
 //!
 //! What an appended message holds is what the model saw: it can have attributes that are not meant

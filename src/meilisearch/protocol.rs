@@ -6,9 +6,10 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, Word, markdown};
+use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word, markdown};
 use crate::sse;
 
+use super::session::write_text;
 use super::{ApiError, ChatRequest, Decoder, Event, Failure, FinishReason, Session};
 
 /// Meilisearch chat.
@@ -25,9 +26,6 @@ impl Protocol for Meilisearch {
 
     const NAME: &'static str = "meilisearch";
 
-    /// The server itself sends nothing while it is silent; every known reader skips comments.
-    const KEEP_ALIVE: &'static [u8] = b": ping\n\n";
-
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         Ok(ChatRequest::read(&body)?)
     }
@@ -41,8 +39,16 @@ impl Protocol for Meilisearch {
         Session::new(request, env)
     }
 
-    fn text(session: &mut Session, text: &str, out: &mut Vec<u8>) {
-        session.text(text, out);
+    fn open(session: &mut Session, out: &mut Vec<u8>) {
+        session.open(out);
+    }
+
+    fn text_frame(session: &Session) -> TextFrame {
+        session.frame().clone()
+    }
+
+    fn text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
+        write_text(frame, text, out);
     }
 
     fn word(session: &mut Session, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {

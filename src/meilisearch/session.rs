@@ -1,7 +1,7 @@
 //! How a reply is written.
 
 use crate::json::{Escape, escape};
-use crate::protocol::{Citation, Env, markdown};
+use crate::protocol::{Citation, Env, TextFrame, markdown};
 
 use super::quote::Quoted;
 use super::{Append, ChatRequest, Failure, FinishReason, Progress, Sources, Tools, tools};
@@ -14,6 +14,8 @@ use super::{Append, ChatRequest, Failure, FinishReason, Progress, Sources, Tools
 pub struct Session {
     env: Env,
     tools: Tools,
+    /// What stands around text.
+    frame: TextFrame,
     /// Up to the delta's content.
     head: Vec<u8>,
     /// From behind the choice to the end of the frame.
@@ -57,10 +59,12 @@ impl Session {
             br#"","service_tier":null,"system_fingerprint":null,"object":"chat.completion.chunk","usage":null}"#,
         );
         tail.extend_from_slice(b"\n\n");
+        let head = head(env);
         Self {
             env: env.clone(),
             tools: request.tools,
-            head: head(env),
+            frame: frame(&head, &tail),
+            head,
             tail,
             citations: Vec::new(),
             opened: false,
@@ -68,14 +72,15 @@ impl Session {
         }
     }
 
-    /// A piece of text: three copies and no allocation.
+    /// What stands around text in this round.
+    pub(super) fn frame(&self) -> &TextFrame {
+        &self.frame
+    }
+
+    /// A piece of text.
     pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
         self.open(out);
-        out.extend_from_slice(&self.head);
-        out.push(b'"');
-        escape(text, Escape::Json, out);
-        out.extend_from_slice(AFTER_CONTENT);
-        out.extend_from_slice(&self.tail);
+        write_text(&self.frame, text, out);
     }
 
     pub(super) fn refusal(&mut self, text: &str, out: &mut Vec<u8>) {
@@ -155,6 +160,7 @@ impl Session {
     pub(super) fn round_break(&mut self, out: &mut Vec<u8>) {
         self.open(out);
         self.head = head(&self.env);
+        self.frame = frame(&self.head, &self.tail);
         self.opened = false;
         self.open(out);
     }
@@ -168,9 +174,7 @@ impl Session {
     /// not what a search found.
     pub(super) fn sources_text(&mut self, out: &mut Vec<u8>) {
         let citations = std::mem::take(&mut self.citations);
-        if !citations.is_empty() {
-            self.text(&markdown::sources(&citations), out);
-        }
+        self.text(&markdown::sources(&citations), out);
     }
 
     /// The end of the answer.
@@ -197,8 +201,7 @@ impl Session {
     }
 
     /// A round opens with a chunk that names the role.
-    #[inline]
-    fn open(&mut self, out: &mut Vec<u8>) {
+    pub(super) fn open(&mut self, out: &mut Vec<u8>) {
         if !self.opened {
             self.opened = true;
             out.extend_from_slice(&self.head);
@@ -206,6 +209,20 @@ impl Session {
             out.extend_from_slice(&self.tail);
         }
     }
+}
+
+/// Text in a chunk: three copies and no allocation. Empty text is nothing that a reader waits for.
+#[inline]
+pub(super) fn write_text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
+    if !text.is_empty() {
+        out.extend_from_slice(&frame.head);
+        escape(text, Escape::Json, out);
+        out.extend_from_slice(&frame.tail);
+    }
+}
+
+fn frame(head: &[u8], tail: &[u8]) -> TextFrame {
+    TextFrame::new([head, b"\""].concat(), [AFTER_CONTENT, tail].concat())
 }
 
 fn head(env: &Env) -> Vec<u8> {

@@ -14,6 +14,7 @@ mod logprobs;
 mod message;
 mod model;
 mod read;
+mod relay;
 mod request;
 mod session;
 mod tool;
@@ -32,6 +33,7 @@ pub use finish_reason::FinishReason;
 pub use logprobs::{Logprobs, TokenLogprob};
 pub use message::ChatMessage;
 pub use model::Model;
+pub use relay::{Relay, RelayError};
 pub use request::{ChatRequest, StreamOptions};
 pub use session::Session;
 pub use tool::{Function, Tool};
@@ -46,7 +48,8 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, Word, markdown};
+use crate::json::{Escape, escape};
+use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word, markdown};
 use crate::sse;
 
 /// The chat completion protocol of OpenAI.
@@ -62,7 +65,6 @@ impl Protocol for OpenAi {
     type Session = Session;
 
     const NAME: &'static str = "openai";
-    const KEEP_ALIVE: &'static [u8] = b": ping\n\n";
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)
@@ -77,8 +79,21 @@ impl Protocol for OpenAi {
         Session::new(request, env)
     }
 
-    fn text(session: &mut Session, text: &str, out: &mut Vec<u8>) {
-        session.text(text, out);
+    fn open(session: &mut Session, out: &mut Vec<u8>) {
+        session.open(out);
+    }
+
+    fn text_frame(session: &Session) -> TextFrame {
+        session.frame().clone()
+    }
+
+    fn text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
+        // An empty chunk is nothing that clients wait for.
+        if !text.is_empty() {
+            out.extend_from_slice(&frame.head);
+            escape(text, Escape::JsonAndSeparators, out);
+            out.extend_from_slice(&frame.tail);
+        }
     }
 
     fn word(session: &mut Session, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {

@@ -6,9 +6,9 @@ use serde::Serialize;
 
 use super::calls::weight;
 use super::turn::Turn;
-use super::{ChatCompletionChunk, ChatRequest, Choice, ErrorObject, Usage};
-use crate::json::{Escape, Kind, Members, WriteError, escape, write};
-use crate::protocol::{Citation, Env, SendError, ToolCall, markdown};
+use super::{ChatCompletionChunk, ChatRequest, Choice, ErrorObject, OpenAi, Usage};
+use crate::json::{Escape, Kind, Members, WriteError, write};
+use crate::protocol::{Citation, Env, Protocol, SendError, TextFrame, ToolCall, markdown};
 
 /// The largest number of choices that a request can ask for.
 const MAX_CHOICES: u32 = 128;
@@ -17,11 +17,10 @@ const MAX_HELD: usize = 16 * 1024 * 1024;
 /// How many members of chunks that are not written wait for one that is.
 const MAX_PENDING: usize = 64;
 
-/// What follows the text in a chunk, without and with usage asked for.
-const TEXT_TAIL: [&[u8]; 2] = [
-    b"\"},\"finish_reason\":null}]}\n\n",
-    b"\"},\"finish_reason\":null}],\"usage\":null}\n\n",
-];
+/// What follows the text in a chunk.
+const TEXT_TAIL: &[u8] = b"\"},\"finish_reason\":null}]}\n\n";
+/// The same where usage was asked for.
+const TEXT_TAIL_WITH_USAGE: &[u8] = b"\"},\"finish_reason\":null}],\"usage\":null}\n\n";
 
 /// What the chunks of one reply share.
 ///
@@ -33,8 +32,8 @@ pub struct Session {
     env: Env,
     /// The start of every chunk, up to its choices.
     head: Box<[u8]>,
-    /// The start of a chunk with text for the first choice, up to the text.
-    text_head: Box<[u8]>,
+    /// A chunk with text for the first choice, around the text.
+    frame: TextFrame,
     /// The choices that were spoken of; the first one always, and first.
     turns: Vec<Turn>,
     citations: Vec<Citation>,
@@ -72,11 +71,16 @@ impl Session {
         head.pop();
         head.extend_from_slice(b",\"choices\":[");
         let text_head = [&*head, b"{\"index\":0,\"delta\":{\"content\":\""].concat();
+        let tail = if request.wants_usage() {
+            TEXT_TAIL_WITH_USAGE
+        } else {
+            TEXT_TAIL
+        };
         let tools = request.offered().map(|function| function.name.clone());
         Self {
             env: env.clone(),
             head: head.into(),
-            text_head: text_head.into(),
+            frame: TextFrame::new(text_head, tail),
             turns: vec![Turn::new(0)],
             citations: Vec::new(),
             tools: tools.collect(),
@@ -88,21 +92,23 @@ impl Session {
         }
     }
 
-    /// Writes a piece of text: nothing but copies, once the role is out.
-    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
-        if self.done {
-            return;
-        }
+    /// Writes the role, which the first chunk of a reply has and no other.
+    pub(super) fn open(&mut self, out: &mut Vec<u8>) {
         if let Some(turn) = self.turns.first_mut().filter(|turn| !turn.is_open()) {
             let opening = turn.open();
             // Nothing in it can fail to be written.
             let _ = self.write(&[opening], None, out);
         }
-        if !text.is_empty() {
-            out.extend_from_slice(&self.text_head);
-            escape(text, Escape::JsonAndSeparators, out);
-            let [plain, with_usage] = TEXT_TAIL;
-            out.extend_from_slice(if self.usage_asked { with_usage } else { plain });
+    }
+
+    pub(super) fn frame(&self) -> &TextFrame {
+        &self.frame
+    }
+
+    /// Writes a piece of text.
+    pub(super) fn text(&self, text: &str, out: &mut Vec<u8>) {
+        if !self.done {
+            OpenAi::text(&self.frame, text, out);
         }
     }
 
@@ -129,6 +135,7 @@ impl Session {
         if call.arguments.kind() != Kind::Object {
             return Err(SendError::Invalid("arguments must be an object".into()));
         }
+        self.open(out);
         self.sources(out);
         let id = new_call_id(&self.env);
         let Some(turn) = self.turns.first_mut() else {
@@ -153,6 +160,7 @@ impl Session {
             self.usage = Some(usage.clone());
         }
         let mut pieces = Vec::with_capacity(chunk.choices.len());
+        let mut openings = Vec::new();
         for choice in &chunk.choices {
             let env = &self.env;
             let position = self
@@ -164,7 +172,11 @@ impl Session {
                 self.turns.len() - 1
             });
             if let Some(turn) = self.turns.get_mut(position) {
-                pieces.extend(turn.add(choice, &mut || new_call_id(env)));
+                let piece = turn.add(choice, &mut || new_call_id(env));
+                if piece.is_some() && !turn.is_open() {
+                    openings.push(turn.open());
+                }
+                pieces.extend(piece);
             }
         }
         if pieces.is_empty() {
@@ -174,6 +186,9 @@ impl Session {
             self.pending
                 .extend(unknown.map(|(key, value)| (key, value.clone())));
             return Ok(());
+        }
+        if !openings.is_empty() {
+            self.write(&openings, None, out)?;
         }
         self.write(&pieces, Some(chunk), out)?;
         Ok(())

@@ -1,14 +1,93 @@
-//! The protocol of OpenBB Workspace agents.
+//! The protocol of OpenBB Workspace agents, in every published form from January 2024 on.
+//!
+//! The Workspace is a browser: it posts the whole conversation, reads named events, and when the
+//! agent asks for something, a widget's data say, it posts again with the answer. One
+//! [`QueryRequest`] reads the requests of every era, and what is said goes out in the form of the
+//! request that it answers.
+//!
+//! | Word | Becomes | Before November 2024 |
+//! |---|---|---|
+//! | text | `copilotMessageChunk` | the same |
+//! | status | `copilotStatusUpdate`, `INFO` or `WARNING` | nothing |
+//! | cite | `copilotCitationCollection`, of a widget, an artifact or a page | a Markdown link |
+//! | table, chart | `copilotMessageArtifact` | a Markdown table |
+//! | error | `copilotStatusUpdate`, `WARNING`; never `ERROR`, which deletes the latest call from the chat | text |
+//! | confirm | the question as text, and `copilotPromptSuggestions` yes and no; the answer is the user's next message | the question as text |
+//! | call | `copilotFunctionCall`: `execute_agent_tool` for an MCP tool, `get_widget_data` for a widget | the same |
+//!
+//! A failed agent says so in a text chunk; there is no event for it. The end of the body ends the
+//! turn, and nothing marks it.
+//!
+//! ```
+//! use copilot_wire::openbb::{GetWidgetData, OpenBb, Tier};
+//! use copilot_wire::protocol::AgentError;
+//! use copilot_wire::{Agent, Reply, Request, async_trait};
+//!
+//! struct Analyst;
+//!
+//! #[async_trait]
+//! impl Agent<OpenBb> for Analyst {
+//!     async fn answer(&self, request: Request<OpenBb>, reply: Reply<OpenBb>) -> Result<(), AgentError> {
+//!         if let Some(result) = request.last_result() {
+//!             let rows: Vec<serde_json::Value> = result.rows()?;
+//!             reply.text(&format!("The widget has {} rows.", rows.len())).await?;
+//!             return Ok(());
+//!         }
+//!         let selected = request.widgets().find(|(tier, _)| *tier == Tier::Primary);
+//!         match selected {
+//!             Some((_, widget)) => Ok(reply.end(GetWidgetData::of([widget]))?),
+//!             None => Ok(reply.text("Put a widget in context first.").await?),
+//!         }
+//!     }
+//! }
+//! ```
 
+mod base64;
+mod call;
 mod descriptor;
 mod event;
+mod feedback;
+mod list;
 mod request;
+mod result;
+mod secret;
+mod session;
+mod vocabulary;
+mod wire;
+mod xxh64;
 
-pub use descriptor::{Descriptor, DescriptorError};
+pub use call::{
+    AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, CallQueue,
+    DataSource, ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetDirectRetrievalData,
+    GetParamsOptions, GetSkillContent, GetWidgetData, ManageNavigationBar, NavigationTab,
+    ParamOptionsQuery, PrepareClientSqlTables, SaveSkill, SqlQuery, SqlWidget, State, StateError,
+    TaskRequest, Untrusted, UpdateWidgetInDashboard, WidgetUpdate,
+};
+pub use descriptor::{
+    Choice, Control, Descriptor, DescriptorError, Endpoints, Feature, Features, Model, Switch,
+    agents,
+};
+pub use event::{
+    Artifact, ArtifactError, ArtifactType, BoundingBox, ChartParams, ChartType, Citation,
+    CitationCollection, ConversationSummary, Event, EventType, PromptSuggestions, RawEvent,
+    RawEventError, Say, SourceInfo, StatusUpdate, TokenCount, TokenUsage,
+};
+pub use feedback::{Feedback, Vote};
+pub use list::{Element, List};
+pub use request::{
+    AgentInfo, ApiKeys, AttachedDocument, Context, ContextEntry, DashboardInfo, DashboardTab,
+    DashboardWidget, DefaultValue, Delegation, Era, Message, OptionValue, Options, OptionsParam,
+    Param, Piece, QueryRequest, Role, SelectedSkill, SkillSummary, Tier, Tiers, Tool, UploadedFile,
+    Widget, Widgets, WorkspaceState, pieces, strip_markers,
+};
+pub use result::{
+    BridgeError, BridgeResult, CallResult, CommandResult, DataFormat, ErrorResult, Item, Items,
+    Outcome, ParamChoice, ParamChoices, ParamOptions, QueryDataSource,
+};
+pub use secret::Secret;
+pub use session::Session;
 
 pub(crate) use descriptor::documents;
-pub use event::{Event, FunctionCall, Say};
-pub use request::{Message, QueryRequest};
 
 use std::borrow::Cow;
 
@@ -16,20 +95,13 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::json::{Escape, Json, escape};
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, Word};
+use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word};
 use crate::sse;
 
 /// The OpenBB Workspace.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OpenBb;
-
-/// What the events of one reply share.
-#[derive(Debug)]
-pub struct Session {
-    env: Env,
-}
 
 impl Protocol for OpenBb {
     type Request = QueryRequest;
@@ -39,60 +111,50 @@ impl Protocol for OpenBb {
     type Session = Session;
 
     const NAME: &'static str = "openbb";
-    const KEEP_ALIVE: &'static [u8] = b": ping\n\n";
 
     fn read(_: &Parts, body: Bytes) -> Result<QueryRequest, Refusal> {
         QueryRequest::read(&body)
     }
 
+    /// The header `X-Trace-Id`: it is stable over a chat.
     fn conversation_id<'a>(_: &'a QueryRequest, headers: &'a HeaderMap) -> Option<Cow<'a, str>> {
-        let id = headers.get("x-trace-id")?.to_str().ok()?;
-        (!id.is_empty()).then_some(Cow::Borrowed(id))
+        trace_id(headers).map(Cow::Borrowed)
     }
 
-    fn session(_: &QueryRequest, env: &Env) -> Session {
-        Session { env: env.clone() }
+    fn session(request: &QueryRequest, env: &Env) -> Session {
+        Session::new(request, env)
     }
 
-    fn text(_: &mut Session, text: &str, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"event: copilotMessageChunk\ndata: {\"delta\":\"");
-        escape(text, Escape::JsonAndSeparators, out);
-        out.extend_from_slice(b"\"}\n\n");
+    fn text(_: &TextFrame, text: &str, out: &mut Vec<u8>) {
+        event::write_chunk(text, out);
     }
 
     fn word(session: &mut Session, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        let _ = (&session.env, word, out);
-        Err(SendError::Unsupported("words"))
+        vocabulary::say(session, word, out)
     }
 
     fn encode(session: &mut Session, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::Say(Say::MessageChunk(delta)) => Self::text(session, delta, out),
-            Event::FunctionCall(call) => call.encode(out),
-        }
-        Ok(())
+        event.write(session, out)
     }
 
     fn ends(event: &Event) -> bool {
         matches!(event, Event::FunctionCall(_))
     }
 
+    // The end of the body is the end of the turn.
     fn finish(_: &mut Session, _: &mut Vec<u8>) {}
 
-    fn fail(session: &mut Session, message: &str, out: &mut Vec<u8>) {
-        Self::text(session, message, out);
+    fn fail(_: &mut Session, message: &str, out: &mut Vec<u8>) {
+        event::write_chunk(message, out);
     }
 
     fn decode(event: &sse::Event<'_>) -> Result<Event, EventError> {
-        let data = Json::parse(Bytes::copy_from_slice(event.data().as_bytes()))?;
-        match (
-            event.name(),
-            data.get("delta").as_ref().and_then(Json::string),
-        ) {
-            ("copilotMessageChunk", Some(delta)) => {
-                Ok(Event::Say(Say::MessageChunk(delta.into_owned())))
-            }
-            _ => Err(EventError::Shape("an event that is not known yet")),
-        }
+        Event::read(event)
     }
+}
+
+/// The id of the chat.
+pub(crate) fn trace_id(headers: &HeaderMap) -> Option<&str> {
+    let id = headers.get("x-trace-id")?.to_str().ok()?;
+    (!id.is_empty()).then_some(id)
 }

@@ -37,6 +37,27 @@ use http::request::Parts;
 
 use crate::sse;
 
+/// What a protocol renders once per reply to write around every piece of text.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct TextFrame {
+    /// The bytes before the text.
+    pub head: Bytes,
+    /// The bytes behind it.
+    pub tail: Bytes,
+}
+
+impl TextFrame {
+    /// A frame.
+    #[must_use]
+    pub fn new(head: impl Into<Bytes>, tail: impl Into<Bytes>) -> Self {
+        Self {
+            head: head.into(),
+            tail: tail.into(),
+        }
+    }
+}
+
 /// One chat front end: its requests, its events, and the rules of its stream.
 ///
 /// The functions that write append to `out` and never remove what is there; whoever calls them
@@ -61,9 +82,6 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// The name in incidents and messages, such as `openbb`.
     const NAME: &'static str;
 
-    /// What is sent after a while of silence. It must change nothing for the reader.
-    const KEEP_ALIVE: &'static [u8];
-
     /// Reads a request.
     ///
     /// # Errors
@@ -80,8 +98,28 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// Opens the session of one reply.
     fn session(request: &Self::Request, env: &Env) -> Self::Session;
 
-    /// Writes a piece of the answer's text.
-    fn text(session: &mut Self::Session, text: &str, out: &mut Vec<u8>);
+    /// Writes what a stream begins with, before the agent's first word. Nothing by default.
+    fn open(session: &mut Self::Session, out: &mut Vec<u8>) {
+        let _ = (session, out);
+    }
+
+    /// Writes what is sent after a while of silence, and changes nothing for the reader. A comment
+    /// by default.
+    fn keep_alive(session: &Self::Session, out: &mut Vec<u8>) {
+        let _ = session;
+        out.extend_from_slice(b": ping\n\n");
+    }
+
+    /// What stands around every piece of text of this reply, from here on. Empty by default.
+    fn text_frame(session: &Self::Session) -> TextFrame {
+        let _ = session;
+        TextFrame::default()
+    }
+
+    /// Writes a piece of the answer's text, given the [`text_frame`](Self::text_frame).
+    ///
+    /// Text is by far the most frequent word, so it is written without the session.
+    fn text(frame: &TextFrame, text: &str, out: &mut Vec<u8>);
 
     /// Writes any other word of the shared vocabulary, or its nearest honest equivalent.
     ///

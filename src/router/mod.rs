@@ -2,6 +2,8 @@
 
 mod cors;
 mod endpoint;
+#[cfg(feature = "github")]
+mod github;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod intake;

@@ -1,18 +1,23 @@
 //! Mounts agents for the OpenBB Workspace.
 
-use bytes::Bytes;
-use http::Method;
+use std::future::Future;
 
-use super::endpoint::{Document, Streaming};
-use super::{MountError, Router};
-use crate::agent::Agent;
-use crate::openbb::{self, Descriptor, OpenBb};
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::{Method, Response, StatusCode};
+
+use super::endpoint::{Call, Document, Endpoint, Streaming};
+use super::{MountError, Router, json};
+use crate::agent::{Agent, Body};
+use crate::openbb::{self, Descriptor, Feedback, OpenBb};
+use crate::protocol::{AgentError, Refusal};
 
 impl Router {
     /// Mounts an agent for the OpenBB Workspace.
     ///
     /// It answers at the descriptor's query path (`POST /v1/query`), and the descriptor is served
-    /// with those of all other agents at `GET /agents.json` and `GET /copilots.json`.
+    /// with those of all other agents at `GET /agents.json` and `GET /copilots.json`. A server may
+    /// have several agents, each with a query path of its own.
     ///
     /// # Errors
     ///
@@ -23,6 +28,9 @@ impl Router {
         descriptor: Descriptor,
         agent: impl Agent<OpenBb> + 'static,
     ) -> Result<Self, MountError> {
+        descriptor
+            .check()
+            .map_err(|error| MountError::Descriptor(error.to_string()))?;
         self.route(
             Method::POST,
             descriptor.query_path(),
@@ -44,5 +52,47 @@ impl Router {
             self.route(Method::GET, path, Document(Bytes::from(document)))?;
         }
         Ok(self)
+    }
+
+    /// Hears what users of the OpenBB Workspace think of answers, at a path such as
+    /// `/v1/feedback`: the one that [`Descriptor::feedback`] names.
+    ///
+    /// When `heard` fails, the user reads that the feedback was not taken.
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when the path is none, or taken.
+    pub fn openbb_feedback<F, R>(mut self, path: &str, heard: F) -> Result<Self, MountError>
+    where
+        F: Fn(Feedback) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<(), AgentError>> + Send + 'static,
+    {
+        self.route(Method::POST, path, Hear(heard))?;
+        Ok(self)
+    }
+}
+
+/// An endpoint for feedback.
+struct Hear<F>(F);
+
+#[async_trait]
+impl<F, R> Endpoint for Hear<F>
+where
+    F: Fn(Feedback) -> R + Send + Sync,
+    R: Future<Output = Result<(), AgentError>> + Send,
+{
+    async fn call(&self, call: Call) -> Response<Body> {
+        let feedback = match Feedback::read(&call.parts.headers, &call.body) {
+            Ok(feedback) => feedback,
+            Err(refusal) => return self.refuse(&refusal),
+        };
+        match (self.0)(feedback).await {
+            // Any 2xx will do.
+            Ok(()) => json(StatusCode::OK, b"{}".to_vec()),
+            Err(error) => {
+                let message = error.message().to_owned();
+                self.refuse(&Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
+            }
+        }
     }
 }

@@ -340,7 +340,7 @@ proptest! {
     fn one_frame_is_one_event(event in say()) {
         let mut session = Meilisearch::session(&request("m", Tools::ALL), &counting());
         let mut stream = Vec::new();
-        Meilisearch::text(&mut session, "x", &mut stream);
+        Meilisearch::open(&mut session, &mut stream);
         stream.clear();
         Meilisearch::encode(&mut session, &event, &mut stream).unwrap();
         let mut frames = copilot_wire::protocol::EventDecoder::<Meilisearch>::new();

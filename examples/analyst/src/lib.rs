@@ -4,6 +4,7 @@
 //! answers from that model instead.
 
 mod analyst;
+mod dataset;
 mod model;
 
 pub use analyst::Analyst;
@@ -14,7 +15,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use copilot_wire::Router;
-use copilot_wire::openbb::Descriptor;
+use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire::protocol::{Env, Environment, Incident, Ticks, TokioEnv};
 
 /// The port of `--port N`, by default 7777.
@@ -39,7 +40,8 @@ pub fn port() -> Result<u16, Box<dyn Error>> {
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
 pub fn greet(address: SocketAddr) {
     println!("copilot-wire: listening on http://{address}");
-    println!("  OpenBB Workspace: add http://{address} as an agent");
+    println!("  OpenBB Workspace   add http://{address} as an agent");
+    println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
 }
 
 /// The example agent on every front end.
@@ -48,15 +50,26 @@ pub fn greet(address: SocketAddr) {
 ///
 /// When the settings in the environment are not usable.
 pub fn router() -> Result<Router, Box<dyn Error>> {
-    let agent = Analyst::new(Model::from_env()?);
+    routes(Analyst::new(Model::from_env()?))
+}
+
+/// An analyst on every front end.
+///
+/// # Errors
+///
+/// When it cannot be mounted.
+pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     let descriptor = Descriptor::new(
         "copilot-wire-analyst",
         "Analyst",
         "Looks at the widgets on your dashboard and tells you what their data says.",
-    );
+    )
+    .enable(Switch::WidgetDashboardSelect)
+    .enable(Switch::WidgetDashboardSearch);
     Ok(Router::new()
         .env(Env::new(Outside))
-        .openbb(descriptor, agent)?)
+        .openbb(descriptor, agent.clone())?
+        .openai("analyst", agent)?)
 }
 
 /// Tokio's timer, and incidents on standard error.

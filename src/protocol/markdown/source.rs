@@ -5,8 +5,11 @@ use std::fmt::Write as _;
 use super::plain::{plain, target};
 use crate::protocol::Citation;
 
-/// The sources of an answer, to stand at its end.
+/// The sources of an answer, to stand at its end. Nothing when there are none.
 pub(crate) fn sources(citations: &[Citation]) -> String {
+    if citations.is_empty() {
+        return String::new();
+    }
     let mut out = "\n\n**Sources**\n\n".to_owned();
     for citation in citations {
         source(citation, &mut out);

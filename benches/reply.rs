@@ -1,0 +1,108 @@
+//! What a token costs, from the agent's word to the frame, beside what one would write by hand.
+//!
+//! ```sh
+//! cargo bench --bench reply
+//! ```
+
+use std::hint::black_box;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use copilot_wire::openbb::OpenBb;
+use copilot_wire::protocol::{AgentError, Env, Protocol};
+use copilot_wire::{Agent, Body, Reply, Request, async_trait};
+use divan::counter::ItemsCount;
+use divan::{AllocProfiler, Bencher};
+use futures::Stream;
+
+#[global_allocator]
+static ALLOCATIONS: AllocProfiler = AllocProfiler::system();
+
+fn main() {
+    divan::main();
+}
+
+/// Tokens like a model's: a few letters, at times a quote or a letter beyond ASCII.
+const TOKENS: [&str; 20] = [
+    "The", " latest", " close", " of", " AAPL", " is", " 233", ".", "85", ",", " up", " 1", ".2",
+    " %", " since", " “", "Monday", "”", ".\n", " \"Buy\"",
+];
+const EVENTS: usize = 200;
+
+fn tokens() -> impl Iterator<Item = &'static str> {
+    TOKENS.iter().copied().cycle().take(EVENTS)
+}
+
+struct Speaker;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Speaker {
+    async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        for token in tokens() {
+            reply.text(black_box(token)).await?;
+        }
+        Ok(())
+    }
+}
+
+fn drain(mut body: Body) -> usize {
+    let mut cx = Context::from_waker(Waker::noop());
+    let mut length = 0;
+    while let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut body).poll_next(&mut cx) {
+        length += black_box(frame).len();
+    }
+    length
+}
+
+/// The whole way: agent, reply, body. The request is there already.
+#[divan::bench]
+fn openbb_reply_200_tokens(bencher: Bencher<'_, '_>) {
+    let env = Env::default();
+    let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
+    let (parts, ()) = http::Request::new(()).into_parts();
+    bencher
+        .counter(ItemsCount::new(EVENTS))
+        .with_inputs(|| Request::<OpenBb>::new(OpenBb::read(&parts, body.clone()).unwrap()))
+        .bench_values(|request| drain(Body::run(Speaker, request, &env)));
+}
+
+/// One event into a buffer that is there already.
+#[divan::bench]
+fn openbb_text_alone_200_tokens(bencher: Bencher<'_, '_>) {
+    let env = Env::default();
+    let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
+    let (parts, ()) = http::Request::new(()).into_parts();
+    let request = OpenBb::read(&parts, body).unwrap();
+    let frame = OpenBb::text_frame(&OpenBb::session(&request, &env));
+    let mut out = Vec::with_capacity(64 * 1024);
+    bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
+        out.clear();
+        for token in tokens() {
+            OpenBb::text(&frame, black_box(token), &mut out);
+        }
+        out.len()
+    });
+}
+
+#[derive(serde::Serialize)]
+struct Delta<'a> {
+    delta: &'a str,
+}
+
+/// What one would write by hand.
+#[divan::bench]
+fn format_and_serde_json_200_tokens(bencher: Bencher<'_, '_>) {
+    bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
+        let mut length = 0;
+        for token in tokens() {
+            let data = serde_json::to_string(&Delta {
+                delta: black_box(token),
+            })
+            .unwrap();
+            let event = format!("event: copilotMessageChunk\ndata: {data}\n\n");
+            length += black_box(Bytes::from(event)).len();
+        }
+        length
+    });
+}

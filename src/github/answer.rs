@@ -1,0 +1,134 @@
+//! The user's answer to a confirmation.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+
+use super::fields::{rest, text};
+use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
+
+/// The user's answer to a confirmation: `copilot_confirmations` of GitHub's documentation.
+///
+/// What comes back crossed the client: it is the user's data, never a proof of anything.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Answer {
+    /// `accepted` or `dismissed`. Everything that is not `accepted` is a no.
+    pub state: String,
+    /// What the agent sent along with the question, unchanged. `None` when it came as `null`, on
+    /// which GitHub's own SDK throws.
+    pub confirmation: Option<Json>,
+    /// Members that have no field here.
+    pub unknown: Members,
+    odd: Option<Json>,
+}
+
+impl Answer {
+    /// A yes to a confirmation that was sent with this data.
+    #[must_use]
+    pub fn accepted(confirmation: Json) -> Self {
+        Self::new("accepted", confirmation)
+    }
+
+    /// A no.
+    #[must_use]
+    pub fn dismissed(confirmation: Json) -> Self {
+        Self::new("dismissed", confirmation)
+    }
+
+    fn new(state: &str, confirmation: Json) -> Self {
+        Self {
+            state: state.to_owned(),
+            confirmation: Some(confirmation),
+            ..Self::default()
+        }
+    }
+
+    /// Whether the user agreed: the state is exactly `accepted`.
+    #[must_use]
+    pub fn is_accepted(&self) -> bool {
+        self.state == "accepted"
+    }
+
+    /// The id of the question. Conventional, not required: one official sample sends none.
+    #[must_use]
+    pub fn id(&self) -> Option<Cow<'_, str>> {
+        // A reader, because the text must outlive the member.
+        let mut id = None;
+        let mut reader = self.confirmation.as_ref()?.reader();
+        let read = reader.object(|reader, key| {
+            if key == "id" {
+                id = reader.string()?;
+            }
+            Ok(())
+        });
+        read.ok().and(id)
+    }
+
+    /// The data without the id: what GitHub's SDK calls `metadata`.
+    #[must_use]
+    pub fn metadata(&self) -> Members {
+        let members = self.confirmation.iter().flat_map(Json::members);
+        members
+            .filter(|(key, _)| key != "id")
+            .map(|(key, value)| (key.into_owned(), value))
+            .collect()
+    }
+
+    /// The data, id included, as a type of its own.
+    ///
+    /// # Errors
+    ///
+    /// When the data does not have the shape of the type, or there is none.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
+        match &self.confirmation {
+            Some(confirmation) => confirmation.decode(),
+            None => Json::default().decode(),
+        }
+    }
+
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let mut answer = Self::default();
+        if !reader.is(Kind::Object) {
+            answer.odd = Some(reader.value()?);
+            return Ok(answer);
+        }
+        let mut unknown = Members::new();
+        reader.object_keeping(&mut unknown, |reader, key| {
+            match &*key {
+                "state" => answer.state = text(reader)?.unwrap_or_default(),
+                "confirmation" if !reader.is(Kind::Null) => {
+                    answer.confirmation = Some(reader.value()?);
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        answer.unknown = unknown;
+        Ok(answer)
+    }
+
+    pub(super) fn write(&self, place: ValueWriter<'_>) -> Result<(), WriteError> {
+        if let Some(odd) = &self.odd {
+            place.raw(odd);
+            return Ok(());
+        }
+        place.object(|object| {
+            if !self.state.is_empty() {
+                object.str("state", &self.state);
+            }
+            object.opt_raw("confirmation", self.confirmation.as_ref());
+            rest(object, &self.unknown, |key| match key {
+                "state" => !self.state.is_empty(),
+                "confirmation" => self.confirmation.is_some(),
+                _ => false,
+            });
+            Ok(())
+        })
+    }
+
+    /// Whether this was no object at all.
+    pub(super) fn is_odd(&self) -> bool {
+        self.odd.is_some()
+    }
+}

@@ -1,0 +1,130 @@
+//! The request as a conversation.
+
+use std::borrow::Cow;
+
+use super::data::Data;
+use super::message::Message;
+use super::request::ChatRequest;
+use crate::protocol::{self, Conversation, Decision, Document, Role, ToolResult};
+
+impl Message {
+    fn speaker(&self) -> Role {
+        match self.role.as_str() {
+            "user" => Role::User,
+            "assistant" => Role::Assistant,
+            "system" | "developer" => Role::System,
+            "tool" | "function" => Role::Tool,
+            _ => Role::Other,
+        }
+    }
+}
+
+impl Conversation for ChatRequest {
+    /// Without the client's own messages: `_session`, and those that carry references or answers
+    /// and no text. The `@slug ` that starts earlier messages of the user is taken off.
+    fn messages(&self) -> impl Iterator<Item = protocol::Message<'_>> + Send {
+        let last = self.messages.len().saturating_sub(1);
+        let messages = self.messages.iter().enumerate();
+        messages.filter_map(move |(index, message)| {
+            let role = message.speaker();
+            let mut text = message.text();
+            if message.is_odd() || message.is_session() || text.is_empty() {
+                return None;
+            }
+            if role == Role::User && index != last {
+                if let Some(said) = self.after_slug(&text) {
+                    text = Cow::Owned(said.to_owned());
+                }
+            }
+            Some(protocol::Message::new(role, text))
+        })
+    }
+
+    /// The text of the last message when it is the user's. `None` when it is empty, which an answer
+    /// to a confirmation is: the question before it is not asked again.
+    fn prompt(&self) -> Option<Cow<'_, str>> {
+        let last = self.messages.last()?;
+        if last.speaker() == Role::User && !last.is_session() {
+            return Some(last.text()).filter(|text| !text.is_empty());
+        }
+        let mut newest = None;
+        for message in Conversation::messages(self) {
+            if message.role == Role::User {
+                newest = Some(message.text);
+            }
+        }
+        newest
+    }
+
+    /// Files and selections in the current context. What only has an address, the files and
+    /// snippets of github.com, has its data as content.
+    fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
+        let context = self.context();
+        let documents = context.data().filter_map(|(reference, data)| {
+            let name = reference.display_name().unwrap_or(&reference.id);
+            let raw = reference.data.as_ref().map_or("", |data| data.text());
+            Some(match data {
+                Data::ClientFile(file) => Document::new(reference.id.as_str(), name, file.content),
+                Data::ClientSelection(selection) => {
+                    let (start, end) = (selection.start.line + 1, selection.end.line + 1);
+                    let name = format!("{name} (lines {start}-{end})");
+                    Document::new(reference.id.as_str(), name, selection.content)
+                }
+                Data::File(_) | Data::Snippet(_) => Document::new(reference.id.as_str(), name, raw),
+                _ => return None,
+            })
+        });
+        documents.collect::<Vec<_>>().into_iter()
+    }
+
+    /// The messages of the roles `tool` and `function` behind the newest one of the user.
+    fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
+        let asked = self
+            .messages
+            .iter()
+            .rposition(|message| message.speaker() == Role::User);
+        let since = asked.map_or(0, |asked| asked + 1);
+        let answered = self.messages.get(since..).unwrap_or_default().iter();
+        answered
+            .filter(|message| message.speaker() == Role::Tool)
+            .map(|message| {
+                let call_id = message.tool_call_id();
+                let name = match (&message.name, &call_id) {
+                    (Some(name), _) => Some(name.clone()),
+                    (None, Some(id)) => self.name_of_call(id),
+                    (None, None) => None,
+                };
+                let mut result = ToolResult::new(name.unwrap_or_default(), message.text());
+                result.call_id = call_id;
+                result
+            })
+    }
+
+    /// The first answer on the last message, as GitHub's SDK has it;
+    /// [`answers`](ChatRequest::answers) has all. The data is the whole confirmation.
+    fn decision(&self) -> Option<Decision<'_>> {
+        let answer = self.answers().next()?;
+        let mut decision = Decision::new(answer.id().unwrap_or_default(), answer.is_accepted());
+        decision.data.clone_from(&answer.confirmation);
+        Some(decision)
+    }
+}
+
+impl ChatRequest {
+    /// What follows `@slug `. Messages of earlier turns start with it, the current one does not
+    /// (recorded request of github.com).
+    fn after_slug<'a>(&self, text: &'a str) -> Option<&'a str> {
+        let slug = self.agent.as_deref()?;
+        text.strip_prefix('@')?
+            .strip_prefix(slug)?
+            .strip_prefix(' ')
+    }
+
+    fn name_of_call(&self, id: &str) -> Option<String> {
+        self.messages
+            .iter()
+            .flat_map(Message::function_calls)
+            .find(|call| call.id.as_deref() == Some(id))
+            .map(|call| call.name)
+    }
+}

@@ -1,0 +1,111 @@
+//! Skillsets: the platform runs the model and calls one endpoint a skill.
+
+use std::fmt;
+
+use async_trait::async_trait;
+use http::HeaderMap;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::caller::Token;
+use crate::json::{Json, WriteError};
+use crate::protocol::AgentError;
+
+/// A skill of a skillset (GitHub's documentation, "Building Copilot skillsets"): typed arguments in, plain data out. There is no
+/// stream, no confirmation and no reference; the platform's model reads the answer.
+///
+/// An App is either an agent or a skillset, of up to five skills. Mount each with
+/// [`Router::github_skill`](crate::Router::github_skill).
+///
+/// ```
+/// use copilot_wire::async_trait;
+/// use copilot_wire::github::{Skill, SkillCall, SkillReply};
+/// use copilot_wire::protocol::AgentError;
+///
+/// #[derive(serde::Deserialize)]
+/// struct Port {
+///     port: String,
+/// }
+///
+/// struct HighWater;
+///
+/// #[async_trait]
+/// impl Skill for HighWater {
+///     type Arguments = Port;
+///
+///     async fn call(&self, call: SkillCall<Port>) -> Result<SkillReply, AgentError> {
+///         Ok(SkillReply::text(format!("High water at {} is at noon.", call.arguments.port)))
+///     }
+/// }
+/// ```
+#[async_trait]
+pub trait Skill: Send + Sync {
+    /// What the skill takes. The platform sends `{}` when the schema has no parameters.
+    type Arguments: DeserializeOwned + Send;
+
+    /// Answers one call.
+    ///
+    /// # Errors
+    ///
+    /// Whatever keeps the skill from answering: status 500, with the error's message for the model.
+    async fn call(&self, call: SkillCall<Self::Arguments>) -> Result<SkillReply, AgentError>;
+}
+
+/// A call of a skill.
+#[non_exhaustive]
+pub struct SkillCall<T> {
+    /// What the model filled in.
+    pub arguments: T,
+    /// The headers of the HTTP request. Some are secrets.
+    pub headers: HeaderMap,
+}
+
+impl<T> SkillCall<T> {
+    /// A call.
+    #[must_use]
+    pub fn new(arguments: T, headers: HeaderMap) -> Self {
+        Self { arguments, headers }
+    }
+
+    /// The user's token.
+    #[must_use]
+    pub fn token(&self) -> Option<Token<'_>> {
+        Token::of(&self.headers)
+    }
+}
+
+/// Shows neither arguments nor the values of headers.
+impl<T> fmt::Debug for SkillCall<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SkillCall")
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+/// What a skill answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SkillReply {
+    /// Text.
+    Text(String),
+    /// Data.
+    Json(Json),
+}
+
+impl SkillReply {
+    /// Answers with text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Answers with data.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] when the value does not serialise.
+    pub fn json<T: Serialize + ?Sized>(value: &T) -> Result<Self, WriteError> {
+        Json::encode(value).map(Self::Json)
+    }
+}

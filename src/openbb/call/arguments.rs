@@ -1,0 +1,75 @@
+//! The arguments of a call, typed where they are known.
+
+use super::{
+    AddGenerativeWidget, AddWidgetToDashboard, AssignTasksToAgents, DataSource, ExecuteAgentTool,
+    ExecuteClientSql, FunctionCall, GetParamsOptions, GetSkillContent, GetWidgetData,
+    ManageNavigationBar, PrepareClientSqlTables, SaveSkill, UpdateWidgetInDashboard, data_sources,
+};
+use crate::json::Json;
+use crate::openbb::wire::from_json;
+
+/// The arguments of a call, typed where they are known: for clients, and for agents that read
+/// their own calls back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Arguments {
+    /// `get_widget_data` and `get_extra_widget_data`, in the form of any era.
+    GetWidgetData(GetWidgetData),
+    /// `get_direct_retrieval_data`
+    GetDirectRetrievalData(DataSource),
+    /// `get_params_options`
+    GetParamsOptions(GetParamsOptions),
+    /// `add_widget_to_dashboard`
+    AddWidgetToDashboard(AddWidgetToDashboard),
+    /// `update_widget_in_dashboard`
+    UpdateWidgetInDashboard(UpdateWidgetInDashboard),
+    /// `execute_agent_tool`
+    ExecuteAgentTool(ExecuteAgentTool),
+    /// `assign_tasks_to_agents`
+    AssignTasksToAgents(AssignTasksToAgents),
+    /// `add_generative_widget`
+    AddGenerativeWidget(AddGenerativeWidget),
+    /// `manage_navigation_bar`
+    ManageNavigationBar(ManageNavigationBar),
+    /// `get_skill_content`
+    GetSkillContent(GetSkillContent),
+    /// `save_skill`
+    SaveSkill(SaveSkill),
+    /// `execute_client_sql`
+    ExecuteClientSql(ExecuteClientSql),
+    /// `prepare_client_sql_tables`
+    PrepareClientSqlTables(PrepareClientSqlTables),
+    /// A function whose arguments this crate does not know.
+    Raw(Json),
+}
+
+impl FunctionCall {
+    /// The arguments, typed where they are known.
+    #[must_use]
+    pub fn arguments(&self) -> Arguments {
+        let json = &self.input_arguments;
+        let typed = match self.function.as_str() {
+            "get_widget_data" | "get_extra_widget_data" => {
+                Some(Arguments::GetWidgetData(GetWidgetData {
+                    data_sources: data_sources(json).into(),
+                    extra: self.function == "get_extra_widget_data",
+                    ..GetWidgetData::default()
+                }))
+            }
+            "get_direct_retrieval_data" => from_json(json).map(Arguments::GetDirectRetrievalData),
+            "get_params_options" => from_json(json).map(Arguments::GetParamsOptions),
+            "add_widget_to_dashboard" => from_json(json).map(Arguments::AddWidgetToDashboard),
+            "update_widget_in_dashboard" => from_json(json).map(Arguments::UpdateWidgetInDashboard),
+            "execute_agent_tool" => from_json(json).map(Arguments::ExecuteAgentTool),
+            "assign_tasks_to_agents" => from_json(json).map(Arguments::AssignTasksToAgents),
+            "add_generative_widget" => from_json(json).map(Arguments::AddGenerativeWidget),
+            "manage_navigation_bar" => from_json(json).map(Arguments::ManageNavigationBar),
+            "get_skill_content" => from_json(json).map(Arguments::GetSkillContent),
+            "save_skill" => from_json(json).map(Arguments::SaveSkill),
+            "execute_client_sql" => from_json(json).map(Arguments::ExecuteClientSql),
+            "prepare_client_sql_tables" => from_json(json).map(Arguments::PrepareClientSqlTables),
+            _ => None,
+        };
+        typed.unwrap_or_else(|| Arguments::Raw(json.clone()))
+    }
+}

@@ -1,0 +1,118 @@
+//! What a call must be before it leaves.
+
+use super::function_call::Origin;
+use super::widget_data::in_era;
+use super::{ExecuteAgentTool, FunctionCall, schema};
+use crate::json::{Json, Kind};
+use crate::openbb::Session;
+use crate::openbb::wire::from_json;
+use crate::protocol::SendError;
+
+/// The call as it goes on the wire: in the form of the request's era, its arguments checked, and
+/// refused where the front end would fail the turn.
+pub(in crate::openbb) fn prepare(
+    call: &FunctionCall,
+    session: &Session,
+) -> Result<FunctionCall, SendError> {
+    let mut call = call.clone();
+    if matches!(call.origin, Origin::Received) {
+        return Ok(call);
+    }
+    if call.function.is_empty() {
+        return Err(SendError::Invalid(
+            "a call needs the name of a function".into(),
+        ));
+    }
+    if call.input_arguments.kind() != Kind::Object {
+        return Err(SendError::Invalid(
+            "the arguments of a call must be an object".into(),
+        ));
+    }
+    if !matches!(call.origin, Origin::Raw) {
+        check(&call, session)?;
+    }
+    if let "get_widget_data" | "get_extra_widget_data" = call.function.as_str() {
+        if let Some(arguments) = in_era(&call.input_arguments, session.era)? {
+            call.input_arguments = arguments;
+        }
+    }
+    // A front end that sends no state back is not given one that nobody asked for.
+    if matches!(call.origin, Origin::Filled) && !session.era.has_extra_state() {
+        call.extra_state = None;
+    }
+    Ok(call)
+}
+
+fn check(call: &FunctionCall, session: &Session) -> Result<(), SendError> {
+    let count = |key: &str| {
+        let list = call.input_arguments.get(key).unwrap_or_default();
+        list.elements().count()
+    };
+    match call.function.as_str() {
+        "execute_client_sql" | "prepare_client_sql_tables" if !session.has_client_sql => {
+            Err(SendError::Unsupported("SQL in the browser"))
+        }
+        "execute_client_sql" if count("queries") == 0 => invalid("there must be a query"),
+        "prepare_client_sql_tables" if !(1..=10).contains(&count("widgets")) => {
+            invalid("there must be one to ten widgets")
+        }
+        "assign_tasks_to_agents" if !session.has_orchestration => {
+            Err(SendError::Unsupported("tasks for other agents"))
+        }
+        "assign_tasks_to_agents" if count("task_requests") == 0 => invalid("there must be a task"),
+        "execute_agent_tool" => check_tool(&call.input_arguments, session),
+        "manage_navigation_bar" => check_navigation(&call.input_arguments),
+        // Words of the newest front ends that none of them takes in a stream.
+        "create_widget" | "update_widget" => Err(SendError::Unsupported(
+            "create_widget and update_widget; the names in a stream are add_widget_to_dashboard \
+             and update_widget_in_dashboard",
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn invalid(message: &str) -> Result<(), SendError> {
+    Err(SendError::Invalid(message.to_owned()))
+}
+
+/// `{operation: create | add_tabs | remove_tabs, tabs}` or `{operation: rename_tabs, rename_map}`.
+fn check_navigation(arguments: &Json) -> Result<(), SendError> {
+    let operation = arguments.get("operation").unwrap_or_default();
+    let has = |key: &str| {
+        let member = arguments.get(key).unwrap_or_default();
+        member.elements().next().is_some() || member.members().next().is_some()
+    };
+    match operation.string().as_deref() {
+        Some("rename_tabs") if !has("rename_map") => invalid("there must be names to change"),
+        Some("create" | "add_tabs" | "remove_tabs") if !has("tabs") => {
+            invalid("there must be tabs")
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The name goes back as the request has it. One without `_`, and an empty server id, throw in the
+/// browser.
+fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
+    let call: ExecuteAgentTool = from_json(arguments).unwrap_or_default();
+    let offered = |name: &str| session.tools.iter().find(|tool| tool.name == name);
+    let Some(tool) = offered(&call.tool_name) else {
+        return Err(SendError::Unsupported(
+            "a tool that the request does not offer",
+        ));
+    };
+    if !tool.name.contains('_') {
+        return invalid("the name of a tool must hold the name of its server, before a `_`");
+    }
+    if call.server_id.is_empty() {
+        return invalid("a tool needs the id of its server");
+    }
+    if call.parameters.kind() != Kind::Object {
+        return invalid("the arguments of a tool must be an object");
+    }
+    match &tool.input_schema {
+        Some(schema) => schema::check(schema, &call.parameters)
+            .map_err(|fault| SendError::Invalid(format!("tool {}: {fault}", tool.name))),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,270 @@
+//! Changing dashboards, and handing tasks to other agents.
+
+use super::widget_data::sources_object;
+use super::{DataSource, FunctionCall};
+use crate::json::{Json, Members};
+use crate::openbb::List;
+use crate::openbb::request::{AgentInfo, Widget};
+use crate::openbb::wire::{to_json, wire};
+
+/// Adds widgets to the open dashboard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AddWidgetToDashboard {
+    /// The widgets. `input_args` may hold `inner_tab`, and for `rich_note` `content`, `name` and
+    /// `description`.
+    pub data_sources: List<DataSource>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(AddWidgetToDashboard { data_sources: "data_sources" always });
+
+impl AddWidgetToDashboard {
+    /// Adds these widgets.
+    #[must_use]
+    pub fn new(sources: impl IntoIterator<Item = DataSource>) -> Self {
+        let new = |source| DataSource {
+            // What is yet to be added has no id on the dashboard.
+            widget_uuid: None,
+            ..source
+        };
+        Self {
+            data_sources: sources.into_iter().map(new).collect(),
+            unknown: Members::new(),
+        }
+    }
+}
+
+impl From<AddWidgetToDashboard> for FunctionCall {
+    fn from(call: AddWidgetToDashboard) -> Self {
+        let arguments = sources_object(&call.data_sources, &call.unknown);
+        Self::made("add_widget_to_dashboard", arguments)
+    }
+}
+
+/// Changes the arguments of widgets on the open dashboard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UpdateWidgetInDashboard {
+    /// The changes.
+    pub data_sources: List<WidgetUpdate>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(UpdateWidgetInDashboard { data_sources: "data_sources" always });
+
+impl UpdateWidgetInDashboard {
+    /// Makes these changes.
+    #[must_use]
+    pub fn new(updates: impl IntoIterator<Item = WidgetUpdate>) -> Self {
+        Self {
+            data_sources: updates.into_iter().collect(),
+            unknown: Members::new(),
+        }
+    }
+}
+
+impl From<UpdateWidgetInDashboard> for FunctionCall {
+    fn from(call: UpdateWidgetInDashboard) -> Self {
+        Self::made("update_widget_in_dashboard", call.to_json())
+    }
+}
+
+/// New arguments for one widget.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WidgetUpdate {
+    /// The widget.
+    pub widget_uuid: String,
+    /// The arguments to change.
+    pub input_args: Members,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(WidgetUpdate { widget_uuid: "widget_uuid" always, input_args: "input_args" always });
+
+impl WidgetUpdate {
+    /// A change of a widget; `None` when the widget has no id.
+    #[must_use]
+    pub fn new(widget: &Widget, arguments: Members) -> Option<Self> {
+        Some(Self {
+            widget_uuid: widget.id()?.into_owned(),
+            input_args: arguments,
+            unknown: Members::new(),
+        })
+    }
+}
+
+/// Makes, fills, empties or renames the tabs of the open dashboard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ManageNavigationBar {
+    /// `create`, `add_tabs`, `remove_tabs` or `rename_tabs`.
+    pub operation: String,
+    /// The tabs, for all but `rename_tabs`.
+    pub tabs: List<NavigationTab>,
+    /// Old names with the new ones, for `rename_tabs`.
+    pub rename_map: Members,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(ManageNavigationBar {
+    operation: "operation" always,
+    tabs: "tabs",
+    rename_map: "rename_map",
+});
+
+impl ManageNavigationBar {
+    fn tabs<S: Into<String>>(operation: &str, names: impl IntoIterator<Item = S>) -> Self {
+        let tab = |name: S| NavigationTab {
+            name: name.into(),
+            unknown: Members::new(),
+        };
+        Self {
+            operation: operation.into(),
+            tabs: names.into_iter().map(tab).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Makes a navigation bar with these tabs.
+    #[must_use]
+    pub fn create<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self::tabs("create", names)
+    }
+
+    /// Adds tabs.
+    #[must_use]
+    pub fn add_tabs<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self::tabs("add_tabs", names)
+    }
+
+    /// Removes tabs.
+    #[must_use]
+    pub fn remove_tabs<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self::tabs("remove_tabs", names)
+    }
+
+    /// Renames tabs, each from the first name to the second.
+    #[must_use]
+    pub fn rename_tabs<O: Into<String>, N: AsRef<str>>(
+        names: impl IntoIterator<Item = (O, N)>,
+    ) -> Self {
+        let rename =
+            |(old, new): (O, N)| (old.into(), crate::openbb::request::string(new.as_ref()));
+        Self {
+            operation: "rename_tabs".into(),
+            rename_map: names.into_iter().map(rename).collect(),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<ManageNavigationBar> for FunctionCall {
+    fn from(call: ManageNavigationBar) -> Self {
+        Self::made("manage_navigation_bar", call.to_json())
+    }
+}
+
+/// A tab of the navigation bar.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NavigationTab {
+    /// Its name.
+    pub name: String,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(NavigationTab { name: "name" always });
+
+/// Hands tasks to other agents.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AssignTasksToAgents {
+    /// The tasks.
+    pub task_requests: List<TaskRequest>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(AssignTasksToAgents { task_requests: "task_requests" always });
+
+impl AssignTasksToAgents {
+    /// Hands out these tasks.
+    #[must_use]
+    pub fn new(tasks: impl IntoIterator<Item = TaskRequest>) -> Self {
+        Self {
+            task_requests: tasks.into_iter().collect(),
+            unknown: Members::new(),
+        }
+    }
+}
+
+impl From<AssignTasksToAgents> for FunctionCall {
+    fn from(call: AssignTasksToAgents) -> Self {
+        Self::made("assign_tasks_to_agents", call.to_json())
+    }
+}
+
+/// One task.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TaskRequest {
+    /// An id of the task.
+    pub id: String,
+    /// What to do.
+    pub description: String,
+    /// The server that has the agent.
+    pub assigned_holder_url: String,
+    /// The agent's id there.
+    pub assigned_agent_id: String,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(TaskRequest {
+    id: "id" always,
+    description: "description" always,
+    assigned_holder_url: "assigned_holder_url" always,
+    assigned_agent_id: "assigned_agent_id" always,
+});
+
+impl TaskRequest {
+    /// A task for an agent of the request's `workspace_state.agents`.
+    #[must_use]
+    pub fn new(id: impl Into<String>, agent: &AgentInfo, task: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            description: task.into(),
+            assigned_holder_url: agent.holder_url.clone(),
+            assigned_agent_id: agent.id.clone(),
+            unknown: Members::new(),
+        }
+    }
+}
+
+impl DataSource {
+    /// A note to add to the dashboard: Markdown under a name.
+    #[must_use]
+    pub fn rich_note(origin: impl Into<String>, name: &str, markdown: &str) -> Self {
+        let mut arguments = Members::new();
+        arguments.push("content", crate::openbb::request::string(markdown));
+        arguments.push("name", crate::openbb::request::string(name));
+        Self {
+            input_args: to_json(&arguments),
+            ..Self::new(origin, "rich_note")
+        }
+    }
+}
+
+/// Keeps the arguments of an update raw where they are wanted so.
+impl From<&WidgetUpdate> for Json {
+    fn from(update: &WidgetUpdate) -> Self {
+        update.to_json()
+    }
+}

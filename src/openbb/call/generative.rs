@@ -1,0 +1,121 @@
+//! Putting what the agent made on the dashboard.
+
+use serde::Serialize;
+
+use super::FunctionCall;
+use crate::json::{Json, Members};
+use crate::openbb::event::{ArtifactError, ChartParams, rows_of};
+use crate::openbb::wire::wire;
+use crate::protocol::ChartKind;
+
+/// Puts a note, a table, a chart or HTML on the open dashboard.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AddGenerativeWidget {
+    /// `chart`, `table`, `note` or `html`.
+    pub widget_type: String,
+    /// A string for a note and HTML, an array of objects for a table and a chart.
+    pub data: Json,
+    /// What to call it.
+    pub name: String,
+    /// What it shows.
+    pub description: String,
+    /// How to draw a chart.
+    pub chart_params: Option<ChartParams>,
+    /// The tab of the dashboard.
+    pub inner_tab: String,
+    /// Citations to show with it.
+    pub citations: Option<Json>,
+    /// Artifacts to show with it.
+    pub artifacts: Option<Json>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(AddGenerativeWidget {
+    widget_type: "widget_type" always,
+    data: "data" always,
+    name: "name" always,
+    description: "description",
+    chart_params: "chart_params",
+    inner_tab: "inner_tab",
+    citations: "citations",
+    artifacts: "artifacts",
+});
+
+impl AddGenerativeWidget {
+    fn of(widget_type: &str, name: impl Into<String>, data: Json) -> Self {
+        Self {
+            widget_type: widget_type.into(),
+            data,
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// A note in Markdown.
+    #[must_use]
+    pub fn note(name: impl Into<String>, markdown: &str) -> Self {
+        Self::of("note", name, crate::openbb::request::string(markdown))
+    }
+
+    /// HTML.
+    #[must_use]
+    pub fn html(name: impl Into<String>, html: &str) -> Self {
+        Self::of("html", name, crate::openbb::request::string(html))
+    }
+
+    /// A table of rows.
+    ///
+    /// # Errors
+    ///
+    /// When the rows are not an array of objects.
+    pub fn table<T: Serialize + ?Sized>(
+        name: impl Into<String>,
+        rows: &T,
+    ) -> Result<Self, ArtifactError> {
+        Ok(Self::of("table", name, rows_of(rows)?))
+    }
+
+    /// A chart of rows over axes: a line, bars or dots.
+    ///
+    /// # Errors
+    ///
+    /// When the chart has no axes, its axes are not in the rows, or the rows are not an array of
+    /// objects.
+    pub fn chart<T: Serialize + ?Sized>(
+        name: impl Into<String>,
+        kind: &ChartKind,
+        rows: &T,
+    ) -> Result<Self, ArtifactError> {
+        let rows = rows_of(rows)?;
+        let params = ChartParams::new(kind, &rows)?;
+        if params.x_key.is_empty() {
+            return Err(ArtifactError::NoAxes);
+        }
+        Ok(Self {
+            chart_params: Some(params),
+            ..Self::of("chart", name, rows)
+        })
+    }
+
+    /// Sets what it shows.
+    #[must_use]
+    pub fn described(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Sets the tab of the dashboard to put it on.
+    #[must_use]
+    pub fn on_tab(mut self, tab: impl Into<String>) -> Self {
+        self.inner_tab = tab.into();
+        self
+    }
+}
+
+impl From<AddGenerativeWidget> for FunctionCall {
+    fn from(call: AddGenerativeWidget) -> Self {
+        Self::made("add_generative_widget", call.to_json())
+    }
+}

@@ -1,0 +1,105 @@
+//! Several calls at once.
+
+use super::FunctionCall;
+use crate::json::{Json, Kind};
+use crate::openbb::wire::to_json;
+use crate::openbb::{List, QueryRequest};
+
+/// Where the calls wait in the state of the one that runs: the name that OpenBB's own agent uses.
+pub(super) const PENDING: &str = "pending_bridge_calls";
+
+/// More calls than this do not wait: a state from the browser may hold anything.
+const MOST: usize = 64;
+
+/// Calls that wait for their turn.
+///
+/// A reply can hold one call. When a model asks for several, put them all in a queue and end with
+/// the first; the others travel in its state. On the next request, before the model is asked
+/// again, take the queue up and end with the next one.
+///
+/// ```
+/// use copilot_wire::openbb::{CallQueue, OpenBb};
+/// use copilot_wire::protocol::AgentError;
+/// use copilot_wire::{Reply, Request};
+///
+/// async fn go_on(request: Request<OpenBb>, reply: Reply<OpenBb>) -> Result<(), AgentError> {
+///     if let Some(call) = CallQueue::of(&request).next() {
+///         return Ok(reply.end(call.carrying(&request))?);
+///     }
+///     // Every call has run: ask the model again.
+///     Ok(())
+/// }
+/// ```
+///
+/// What comes back crossed the browser. Every call is checked again when it is sent.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CallQueue {
+    calls: std::collections::VecDeque<FunctionCall>,
+}
+
+impl CallQueue {
+    /// An empty queue.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// The calls that wait, as the request brings them back. What is no call is left out, and so
+    /// is everything past 64 calls.
+    #[must_use]
+    pub fn of(request: &QueryRequest) -> Self {
+        let state = request.extra_state();
+        let pending = state.and_then(|state| state.get(PENDING));
+        let calls = pending.iter().flat_map(Json::elements);
+        let call = |json: Json| {
+            let call = FunctionCall::received(&json)?;
+            let named = !call.function.is_empty() && call.input_arguments.kind() == Kind::Object;
+            // Made anew: what waited in the browser is checked like a call of the agent's own.
+            named.then(|| FunctionCall {
+                extra_state: call.extra_state,
+                ..FunctionCall::made(call.function, call.input_arguments)
+            })
+        };
+        Self {
+            calls: calls.filter_map(call).take(MOST).collect(),
+        }
+    }
+
+    /// Adds a call behind the others.
+    pub fn push(&mut self, call: impl Into<FunctionCall>) {
+        self.calls.push_back(call.into());
+    }
+
+    /// How many calls wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+
+    /// True when no call waits.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// The first call, to end the turn with; the others wait in its state. `None`: none waits.
+    #[must_use]
+    pub fn next(mut self) -> Option<FunctionCall> {
+        let first = self.calls.pop_front()?;
+        if self.calls.is_empty() {
+            return Some(first);
+        }
+        let rest: List<FunctionCall> = self.calls.into_iter().collect();
+        Some(first.filled_with(PENDING, to_json(&rest)))
+    }
+}
+
+impl FunctionCall {
+    /// Adds a member to the state, beside what it would carry anyway.
+    fn filled_with(self, key: &str, value: Json) -> Self {
+        let made = self.origin;
+        let mut call = self.filled().with_state_member(key, value);
+        call.origin = made;
+        call
+    }
+}

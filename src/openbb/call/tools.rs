@@ -1,0 +1,257 @@
+//! Running tools, fetching skills, asking SQL.
+
+use serde::Serialize;
+
+use super::FunctionCall;
+use crate::json::{Json, Members, WriteError};
+use crate::openbb::List;
+use crate::openbb::request::{Tool, Widget};
+use crate::openbb::wire::{to_json, wire};
+
+/// Runs an MCP tool that the request offers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecuteAgentTool {
+    /// The server that has the tool.
+    pub server_id: String,
+    /// The tool's name, as the request has it.
+    pub tool_name: String,
+    /// The arguments: an object.
+    pub parameters: Json,
+    /// Members that this crate does not know or cannot read, such as `url` and `endpoint`.
+    pub unknown: Members,
+}
+
+wire!(ExecuteAgentTool {
+    server_id: "server_id" always,
+    tool_name: "tool_name" always,
+    parameters: "parameters" always,
+});
+
+impl ExecuteAgentTool {
+    /// Runs a tool of the request. When it is sent, the arguments are checked against the tool's
+    /// schema.
+    ///
+    /// # Errors
+    ///
+    /// When the arguments cannot be JSON.
+    pub fn new<T: Serialize + ?Sized>(tool: &Tool, parameters: &T) -> Result<Self, WriteError> {
+        Ok(Self {
+            server_id: tool.server_id.clone(),
+            tool_name: tool.name.clone(),
+            parameters: Json::encode(parameters)?,
+            unknown: Members::new(),
+        })
+    }
+}
+
+impl From<ExecuteAgentTool> for FunctionCall {
+    fn from(call: ExecuteAgentTool) -> Self {
+        Self::made("execute_agent_tool", call.to_json())
+    }
+}
+
+/// Fetches a skill of the request's catalog.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GetSkillContent {
+    /// The skill.
+    pub slug: String,
+    /// Why it is needed.
+    pub reason: String,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(GetSkillContent { slug: "slug" always, reason: "reason" });
+
+impl GetSkillContent {
+    /// Fetches a skill.
+    #[must_use]
+    pub fn new(slug: impl Into<String>) -> Self {
+        Self {
+            slug: slug.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Says why it is needed.
+    #[must_use]
+    pub fn because(mut self, reason: impl Into<String>) -> Self {
+        self.reason = reason.into();
+        self
+    }
+}
+
+impl From<GetSkillContent> for FunctionCall {
+    fn from(call: GetSkillContent) -> Self {
+        Self::made("get_skill_content", call.to_json())
+    }
+}
+
+/// Proposes a skill to keep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SaveSkill {
+    /// What to call it.
+    pub name: String,
+    /// The instructions.
+    pub instructions: String,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(SaveSkill {
+    name: "name",
+    instructions: "instructions"
+});
+
+impl SaveSkill {
+    /// Proposes a skill.
+    #[must_use]
+    pub fn new(name: impl Into<String>, instructions: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            instructions: instructions.into(),
+            unknown: Members::new(),
+        }
+    }
+}
+
+impl From<SaveSkill> for FunctionCall {
+    fn from(call: SaveSkill) -> Self {
+        Self::made("save_skill", call.to_json())
+    }
+}
+
+/// Runs SQL over widget data in the browser. Only for front ends with the option `client-sql`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExecuteClientSql {
+    /// The queries. Entry *i* of the result answers query *i*.
+    pub queries: List<SqlQuery>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(ExecuteClientSql { queries: "queries" always });
+
+impl ExecuteClientSql {
+    /// Runs these queries.
+    #[must_use]
+    pub fn new(queries: impl IntoIterator<Item = SqlQuery>) -> Self {
+        Self {
+            queries: queries.into_iter().collect(),
+            unknown: Members::new(),
+        }
+    }
+}
+
+impl From<ExecuteClientSql> for FunctionCall {
+    fn from(call: ExecuteClientSql) -> Self {
+        Self::made("execute_client_sql", call.to_json())
+    }
+}
+
+/// One query.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SqlQuery {
+    /// The query.
+    pub sql: String,
+    /// The widgets whose tables it reads.
+    pub widget_uuids: List<String>,
+    /// The most rows to give back.
+    pub row_limit: Option<u64>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(SqlQuery { sql: "sql" always, widget_uuids: "widget_uuids" always, row_limit: "row_limit" });
+
+impl SqlQuery {
+    /// A query over the tables of widgets.
+    #[must_use]
+    pub fn new<S: Into<String>>(
+        sql: impl Into<String>,
+        widget_uuids: impl IntoIterator<Item = S>,
+    ) -> Self {
+        Self {
+            sql: sql.into(),
+            widget_uuids: widget_uuids.into_iter().map(Into::into).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the most rows to give back.
+    #[must_use]
+    pub fn limit(mut self, rows: u64) -> Self {
+        self.row_limit = Some(rows);
+        self
+    }
+}
+
+/// Loads the data of one to ten widgets into tables in the browser. Only for front ends with the
+/// option `client-sql`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PrepareClientSqlTables {
+    /// The widgets, at most ten.
+    pub widgets: List<SqlWidget>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(PrepareClientSqlTables { widgets: "widgets" always });
+
+impl PrepareClientSqlTables {
+    /// Loads these widgets.
+    #[must_use]
+    pub fn new<S: Into<SqlWidget>>(widgets: impl IntoIterator<Item = S>) -> Self {
+        Self {
+            widgets: widgets.into_iter().map(Into::into).collect(),
+            unknown: Members::new(),
+        }
+    }
+}
+
+impl From<PrepareClientSqlTables> for FunctionCall {
+    fn from(call: PrepareClientSqlTables) -> Self {
+        Self::made("prepare_client_sql_tables", call.to_json())
+    }
+}
+
+/// A widget whose data is to be a table.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SqlWidget {
+    /// The widget on the dashboard.
+    pub widget_uuid: String,
+    /// Its id at the backend.
+    pub widget_id: String,
+    /// The backend.
+    pub origin: String,
+    /// The values of its parameters: an object.
+    pub input_args: Option<Json>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(SqlWidget {
+    widget_uuid: "widget_uuid",
+    widget_id: "widget_id",
+    origin: "origin",
+    input_args: "input_args",
+});
+
+impl From<&Widget> for SqlWidget {
+    fn from(widget: &Widget) -> Self {
+        Self {
+            widget_uuid: widget.id().unwrap_or_default().into_owned(),
+            widget_id: widget.widget_id.clone(),
+            origin: widget.origin.clone(),
+            input_args: Some(to_json(&widget.arguments())),
+            unknown: Members::new(),
+        }
+    }
+}

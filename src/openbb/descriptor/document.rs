@@ -1,0 +1,92 @@
+//! The documents `agents.json` and `copilots.json`.
+
+use bytes::Bytes;
+
+use super::{Descriptor, DescriptorError, Switch};
+use crate::json::{Escape, JsonError, ObjectWriter, Reader};
+use crate::openbb::wire::Wire;
+
+/// The documents `agents.json` and `copilots.json`.
+///
+/// # Errors
+///
+/// [`DescriptorError`] when the Workspace would refuse them.
+pub(crate) fn documents(descriptors: &[Descriptor]) -> Result<[Vec<u8>; 2], DescriptorError> {
+    for (index, descriptor) in descriptors.iter().enumerate() {
+        descriptor.check()?;
+        for other in descriptors.iter().take(index) {
+            if other.id == descriptor.id {
+                return Err(DescriptorError::SameId(descriptor.id.clone()));
+            }
+            if other.name.to_lowercase() == descriptor.name.to_lowercase() {
+                return Err(DescriptorError::SameName(descriptor.name.clone()));
+            }
+        }
+    }
+    let old: Vec<Descriptor> = descriptors.iter().map(for_old_front_ends).collect();
+    Ok([document(descriptors), document(&old)])
+}
+
+fn document(descriptors: &[Descriptor]) -> Vec<u8> {
+    let mut out = Vec::new();
+    let mut document = ObjectWriter::new(&mut out, Escape::Json);
+    for descriptor in descriptors {
+        descriptor.write(document.member(&descriptor.id));
+    }
+    document.finish();
+    out
+}
+
+/// An entry for front ends from before May 2025, which ask for `copilots.json`: the flags that
+/// came before `features`, switches only, and whole URLs when the server knows its own.
+fn for_old_front_ends(descriptor: &Descriptor) -> Descriptor {
+    let mut old = descriptor.clone();
+    let widgets = [
+        Switch::WidgetDashboardSelect,
+        Switch::WidgetDashboardSearch,
+        Switch::WidgetGlobalSearch,
+    ];
+    old.has_streaming = Some(true);
+    old.has_documents = Some(descriptor.has(Switch::FileUpload.as_str()));
+    let reads_widgets = widgets.iter().any(|switch| descriptor.has(switch.as_str()));
+    old.has_function_calling = Some(reads_widgets);
+    old.features = descriptor.features.switches();
+    let base = descriptor.base_url.trim_end_matches('/');
+    if !base.is_empty() {
+        let whole = |place: &mut String| {
+            if place.starts_with('/') {
+                place.insert_str(0, base);
+            }
+        };
+        whole(&mut old.image);
+        if let Some(endpoints) = &mut old.endpoints {
+            whole(&mut endpoints.query);
+            whole(&mut endpoints.feedback);
+            // The very first front ends know `link` only.
+            old.link.clone_from(&endpoints.query);
+        }
+    }
+    old
+}
+
+/// Reads `agents.json` or `copilots.json` of any year, for clients: the entries in order.
+///
+/// An entry that is no object is left out. What the Workspace would refuse is not refused here:
+/// see [`Descriptor::check`].
+///
+/// # Errors
+///
+/// When the document is not a JSON object.
+pub fn agents(document: &Bytes) -> Result<Vec<Descriptor>, JsonError> {
+    let mut agents = Vec::new();
+    let mut reader = Reader::new(document)?;
+    reader.object(|reader, key| {
+        if let Some(mut descriptor) = <Descriptor as Wire>::read(reader)? {
+            descriptor.id = key.into_owned();
+            agents.push(descriptor);
+        }
+        Ok(())
+    })?;
+    reader.end()?;
+    Ok(agents)
+}

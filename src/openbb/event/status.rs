@@ -1,0 +1,131 @@
+//! A step of the work.
+
+use serde::Serialize;
+
+use super::Artifact;
+use super::details::{Filter, detail};
+use crate::json::{Json, Members, WriteError};
+use crate::openbb::List;
+use crate::openbb::wire::{wire, wire_names};
+
+/// How much a step matters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EventType {
+    /// An ordinary step.
+    #[default]
+    Info,
+    /// Something to know.
+    Warning,
+    /// A failure. The Workspace also deletes the latest call and its result from the chat.
+    Error,
+    /// One that this crate does not know.
+    Other(String),
+}
+
+wire_names!(EventType {
+    Info: "INFO",
+    Warning: "WARNING",
+    Error: "ERROR"
+});
+
+/// A step of the work, shown beside the answer.
+///
+/// It closes the running answer message: text after it starts a new one.
+///
+/// ```
+/// use copilot_wire::openbb::StatusUpdate;
+/// use serde_json::json;
+///
+/// // `id` is one of the keys that the Workspace must not see.
+/// let step = StatusUpdate::info("Loaded").detail(&json!({"Rows": 3, "id": "x"}))?;
+/// assert_eq!(
+///     step.to_json().text(),
+///     r#"{"eventType":"INFO","message":"Loaded","group":"reasoning","details":[{"Rows":3}],"hidden":false}"#,
+/// );
+/// # Ok::<(), copilot_wire::json::WriteError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct StatusUpdate {
+    /// How much it matters.
+    pub event_type: EventType,
+    /// What happens, in a few words.
+    pub message: String,
+    /// `reasoning`; the Workspace ignores it.
+    pub group: String,
+    /// More about it: texts, and objects with what to show as names and values.
+    pub details: Option<List<Json>>,
+    /// Artifacts to show inside the step.
+    pub artifacts: Option<List<Artifact>>,
+    /// Whether it is not shown at all.
+    pub hidden: bool,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(StatusUpdate {
+    event_type: "eventType" always,
+    message: "message" always,
+    group: "group" always,
+    details: "details",
+    artifacts: "artifacts",
+    hidden: "hidden" always,
+});
+
+impl StatusUpdate {
+    fn of(event_type: EventType, message: impl Into<String>) -> Self {
+        Self {
+            event_type,
+            message: message.into(),
+            group: "reasoning".into(),
+            details: Some(List::new()),
+            ..Self::default()
+        }
+    }
+
+    /// An ordinary step.
+    #[must_use]
+    pub fn info(message: impl Into<String>) -> Self {
+        Self::of(EventType::Info, message)
+    }
+
+    /// A step that deserves attention.
+    #[must_use]
+    pub fn warning(message: impl Into<String>) -> Self {
+        Self::of(EventType::Warning, message)
+    }
+
+    /// A failure after which the latest call and its result are deleted from the chat, meant for a
+    /// context that overflows. Every other failure is a [`warning`](Self::warning).
+    #[must_use]
+    pub fn error_deleting_last_call(message: impl Into<String>) -> Self {
+        Self::of(EventType::Error, message)
+    }
+
+    /// Adds a detail: a text, or an object whose members are shown as names and values. Keys that
+    /// are internals of the Workspace are left out.
+    ///
+    /// # Errors
+    ///
+    /// When the detail cannot be JSON.
+    pub fn detail<T: Serialize + ?Sized>(mut self, value: &T) -> Result<Self, WriteError> {
+        let detail = detail(value, Filter::Status)?;
+        self.details.get_or_insert_default().push(detail);
+        Ok(self)
+    }
+
+    /// Adds an artifact to show inside the step.
+    #[must_use]
+    pub fn artifact(mut self, artifact: Artifact) -> Self {
+        self.artifacts.get_or_insert_default().push(artifact);
+        self
+    }
+
+    /// Says that the step is not shown.
+    #[must_use]
+    pub fn hidden(mut self) -> Self {
+        self.hidden = true;
+        self
+    }
+}

@@ -1,0 +1,87 @@
+//! What the user thinks of an answer.
+
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+
+use super::List;
+use super::wire::{Wire as _, wire, wire_names};
+use crate::json::{Members, Reader};
+use crate::protocol::Refusal;
+
+/// Thumbs up or down.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Vote {
+    /// The answer was good.
+    ThumbsUp,
+    /// The answer was bad; there is at least one tag.
+    ThumbsDown,
+    /// A vote that this crate does not know.
+    Other(String),
+}
+
+wire_names!(Vote {
+    ThumbsUp: "thumbs_up",
+    ThumbsDown: "thumbs_down"
+});
+
+impl Default for Vote {
+    fn default() -> Self {
+        Self::Other(String::new())
+    }
+}
+
+/// What the user thinks of an answer: the body of `POST /v1/feedback`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Feedback {
+    /// Thumbs up or down.
+    pub vote: Vote,
+    /// What is wrong, from a closed list of texts.
+    pub tags: List<String>,
+    /// What the user wrote.
+    pub user_comment: String,
+    /// The answer.
+    pub ai_response: String,
+    /// The question.
+    pub user_prompt: String,
+    /// The chat: the body's own id, which is empty for custom agents, else the header
+    /// `X-Trace-Id`.
+    pub trace_id: String,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(Feedback {
+    vote: "vote",
+    tags: "tags",
+    user_comment: "user_comment",
+    ai_response: "ai_response",
+    user_prompt: "user_prompt",
+    trace_id: "trace_id",
+});
+
+impl Feedback {
+    /// Reads the body of a feedback.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] when it is not a JSON object (400) or has no vote (422).
+    pub fn read(headers: &HeaderMap, body: &Bytes) -> Result<Self, Refusal> {
+        let unprocessable = |message| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message);
+        let mut reader = Reader::new(body)?;
+        let feedback = <Self as super::wire::Wire>::read(&mut reader)?;
+        if feedback.is_none() {
+            reader.skip()?;
+        }
+        reader.end()?;
+        let mut feedback = feedback.ok_or_else(|| unprocessable("must be an object"))?;
+        if feedback.vote.is_absent() {
+            return Err(unprocessable("must be thumbs_up or thumbs_down").at("vote"));
+        }
+        if feedback.trace_id.is_empty() {
+            feedback.trace_id = super::trace_id(headers).unwrap_or_default().to_owned();
+        }
+        Ok(feedback)
+    }
+}

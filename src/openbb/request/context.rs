@@ -1,0 +1,94 @@
+//! What was put in context.
+
+use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter};
+use crate::openbb::List;
+use crate::openbb::result::{Item, items_of};
+use crate::openbb::wire::{Wire, wire};
+
+/// What was put in context.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Context {
+    /// One text (requests up to July 2024).
+    Text(String),
+    /// Entries: artifacts that the agent made in this chat, selected rows, and until January 2025
+    /// widgets.
+    Entries(List<ContextEntry>),
+}
+
+impl Context {
+    /// The entries; none when it is one text.
+    pub fn entries(&self) -> impl Iterator<Item = &ContextEntry> + Send {
+        let entries = match self {
+            Self::Text(_) => None,
+            Self::Entries(entries) => Some(entries.iter()),
+        };
+        entries.into_iter().flatten()
+    }
+
+    /// The text, when it is one.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            Self::Entries(_) => None,
+        }
+    }
+}
+
+impl Wire for Context {
+    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if reader.is(Kind::Array) {
+            return Ok(List::read(reader)?.map(Self::Entries));
+        }
+        Ok(String::read(reader)?.map(Self::Text))
+    }
+
+    fn write(&self, to: ValueWriter<'_>) {
+        match self {
+            Self::Text(text) => text.write(to),
+            Self::Entries(entries) => entries.write(to),
+        }
+    }
+}
+
+/// One entry of the context.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContextEntry {
+    /// Its id: of an artifact the one that the agent sent it with.
+    pub uuid: String,
+    /// Its name.
+    pub name: String,
+    /// What it is.
+    pub description: String,
+    /// More about it, in any form.
+    pub metadata: Option<Json>,
+    /// The content itself (2024). Use [`items`](Self::items).
+    pub content: Option<Json>,
+    /// The content and more about it. Use [`items`](Self::items).
+    pub data: Option<Json>,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+wire!(ContextEntry {
+    uuid: "uuid",
+    name: "name",
+    description: "description",
+    metadata: "metadata",
+    content: "content",
+    data: "data",
+});
+
+impl ContextEntry {
+    /// The content, whatever the era: `data.items`, `data.content` or `content`.
+    #[must_use]
+    pub fn items(&self) -> Vec<Item> {
+        if let Some(data) = &self.data {
+            return items_of(data);
+        }
+        let content = self.content.as_ref().filter(|content| !content.is_null());
+        content.cloned().map(Item::of).into_iter().collect()
+    }
+}

@@ -1,0 +1,113 @@
+//! Widgets as tools, for agents that speak to every front end.
+
+use super::{DefaultValue, Param, QueryRequest, Tier, Widget};
+use crate::json::{Json, Kind, Members};
+use crate::openbb::List;
+use crate::openbb::request::string;
+use crate::openbb::wire::to_json;
+
+/// The widgets of the dashboard, each with the name that it is offered as a tool under:
+/// `openbb_widget_` and its id. A tool's name holds no other characters than models take.
+///
+/// Those of the tier `extra` are too many, and are for agents that know this protocol.
+pub(in crate::openbb) fn widget_tools(
+    request: &QueryRequest,
+) -> impl Iterator<Item = (String, Tier, &Widget)> + Send {
+    let mut taken: Vec<String> = Vec::new();
+    let shown = |&(tier, widget): &(Tier, &Widget)| {
+        tier != Tier::Extra && !widget.is_container() && widget.id().is_some()
+    };
+    request.widgets().filter(shown).map(move |(tier, widget)| {
+        let id = [&widget.widget_id, &widget.name, &widget.uuid];
+        let id = id.into_iter().find(|id| !id.is_empty());
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let id: String = id
+            .into_iter()
+            .flat_map(|id| id.chars())
+            .map(plain)
+            .take(40)
+            .collect();
+        let stem = format!("openbb_widget_{id}");
+        let numbered = (2_u32..).map(|number| format!("{stem}_{number}"));
+        let mut free = std::iter::once(stem.clone())
+            .chain(numbered)
+            .filter(|name| !taken.contains(name));
+        let name = free.next().unwrap_or_default();
+        taken.push(name.clone());
+        (name, tier, widget)
+    })
+}
+
+impl Widget {
+    /// The JSON schema of the widget's parameters, for models.
+    #[must_use]
+    pub fn schema(&self) -> Json {
+        let properties: Members = self
+            .params
+            .iter()
+            .map(|param| (param.name.clone(), property(param)))
+            .collect();
+        let needed = |param: &&Param| {
+            param.value().is_none() && param.default_value() == DefaultValue::Absent
+        };
+        let required: List<String> = self
+            .params
+            .iter()
+            .filter(needed)
+            .map(|param| param.name.clone())
+            .collect();
+        let mut schema = Members::new();
+        schema.push("type", string("object"));
+        schema.push("properties", to_json(&properties));
+        if !required.is_empty() {
+            schema.push("required", to_json(&required));
+        }
+        to_json(&schema)
+    }
+
+    /// What the widget is, in a sentence for models.
+    pub(in crate::openbb) fn summary(&self) -> String {
+        let mut summary = format!("Gets the data of the widget \"{}\"", self.name);
+        if !self.description.is_empty() && self.description != self.name {
+            summary.push_str(": ");
+            summary.push_str(&self.description);
+        }
+        summary
+    }
+}
+
+fn property(param: &Param) -> Json {
+    let kind = match param.kind.as_str() {
+        kind @ ("number" | "integer" | "boolean") => kind,
+        _ => "string",
+    };
+    let mut value = Members::new();
+    value.push("type", string(kind));
+    let choices: List<Json> = param.options.iter().filter_map(choice).collect();
+    if !choices.is_empty() {
+        value.push("enum", to_json(&choices));
+    }
+    let mut property = Members::new();
+    if param.multi_select {
+        property.push("type", string("array"));
+        property.push("items", to_json(&value));
+    } else {
+        property = value;
+    }
+    if !param.description.is_empty() {
+        property.push("description", string(&param.description));
+    }
+    if let Some(default) = param.value() {
+        property.push("default", default.clone());
+    }
+    to_json(&property)
+}
+
+/// A choice is a value, or an object with `label` and `value`.
+fn choice(option: &Json) -> Option<Json> {
+    match option.kind() {
+        Kind::Object => option.get("value"),
+        Kind::Null | Kind::Array => None,
+        _ => Some(option.clone()),
+    }
+}

@@ -1,0 +1,17 @@
+//! What comes back from a call, in every shape that it has had.
+
+mod call_result;
+mod entry;
+mod format;
+mod item;
+mod outcome;
+mod params;
+
+pub use call_result::CallResult;
+pub use entry::{BridgeError, BridgeResult, CommandResult, ErrorResult, Items};
+pub use format::{DataFormat, QueryDataSource};
+pub use item::Item;
+pub use outcome::Outcome;
+pub use params::{ParamChoice, ParamChoices, ParamOptions};
+
+pub(super) use item::items_of;

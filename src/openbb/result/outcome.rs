@@ -1,0 +1,175 @@
+//! One entry of a result, whatever its shape.
+
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+
+use super::{BridgeResult, CommandResult, ErrorResult, Item, Items, ParamOptions};
+use crate::json::{Json, JsonError, Kind};
+use crate::openbb::Citation;
+use crate::openbb::wire::from_json;
+
+/// One entry of a result, whatever its shape.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Outcome {
+    /// Data: texts, tables and files.
+    Items(Items),
+    /// One item alone (October 2024 to May 2025).
+    Item(Item),
+    /// Rows as they are (2024): an array of objects.
+    Rows(Json),
+    /// One row among entries of other shapes.
+    Row(Json),
+    /// A failure.
+    Error(ErrorResult),
+    /// What became of a command.
+    Command(CommandResult),
+    /// What became of a command, in the words of the newest front ends.
+    Bridge(BridgeResult),
+    /// Anything else.
+    Unknown(Json),
+}
+
+impl Outcome {
+    /// Sorts one element of `data`.
+    ///
+    /// It has `error_type`: a failure; `items`: data; `status`: a command's result; `ok` and
+    /// `command`: a bridge result; `file_reference`, `url` or `content`: one item; any other
+    /// object is a row.
+    pub(super) fn of(entry: Json) -> Self {
+        if entry.kind() != Kind::Object {
+            return Self::Unknown(entry);
+        }
+        let has = |key: &str| entry.get(key).is_some();
+        let sorted = if has("error_type") {
+            from_json(&entry).map(Self::Error)
+        } else if has("items") {
+            from_json(&entry).map(Self::Items)
+        } else if has("status") {
+            from_json(&entry).map(Self::Command)
+        } else if has("ok") && has("command") {
+            from_json(&entry).map(Self::Bridge)
+        } else if has("file_reference") || has("url") || has("content") {
+            from_json(&entry).map(Self::Item)
+        } else {
+            None
+        };
+        sorted.unwrap_or(Self::Row(entry))
+    }
+
+    /// The items of data; none of a failure or a command.
+    pub fn items(&self) -> impl Iterator<Item = &Item> + Send {
+        let (many, one) = match self {
+            Self::Items(items) => (Some(items.items.iter()), None),
+            Self::Item(item) => (None, Some(item)),
+            _ => (None, None),
+        };
+        many.into_iter().flatten().chain(one)
+    }
+
+    /// Citations for the agent to pass on.
+    pub fn extra_citations(&self) -> impl Iterator<Item = &Citation> {
+        let items = match self {
+            Self::Items(items) => Some(items),
+            _ => None,
+        };
+        items
+            .into_iter()
+            .flat_map(|items| items.extra_citations.iter())
+    }
+
+    /// Whether it says that the call failed.
+    #[must_use]
+    pub fn failed(&self) -> bool {
+        match self {
+            Self::Error(_) => true,
+            Self::Command(command) => command.status == "error",
+            Self::Bridge(bridge) => !bridge.ok,
+            _ => false,
+        }
+    }
+
+    /// All of it as text; JSON where it is data, the URL where it is a file elsewhere.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        match self {
+            Self::Items(_) | Self::Item(_) => {
+                let mut texts = self
+                    .items()
+                    .filter_map(|item| item.text().or_else(|| item.reference().map(Cow::Borrowed)));
+                let first = texts.next().unwrap_or_default();
+                texts.fold(first, |all, next| format!("{all}\n\n{next}").into())
+            }
+            Self::Rows(json) | Self::Row(json) | Self::Unknown(json) => {
+                json.string().unwrap_or_else(|| json.text().into())
+            }
+            Self::Error(error) => Cow::Borrowed(&error.content),
+            Self::Command(command) => match (&command.data, command.message.as_str()) {
+                (Some(data), "") => Cow::Borrowed(data.text()),
+                (Some(data), message) => format!("{message}\n{}", data.text()).into(),
+                (None, "") => Cow::Borrowed(&command.status),
+                (None, message) => Cow::Borrowed(message),
+            },
+            Self::Bridge(bridge) => {
+                let error = bridge.error.as_ref().map(|error| error.message.as_str());
+                match (&bridge.data, error.unwrap_or(&bridge.message)) {
+                    (Some(data), message) if error.is_none() => {
+                        format!("{message}\n{}", data.text()).into()
+                    }
+                    (_, message) => Cow::Borrowed(message),
+                }
+            }
+        }
+    }
+
+    /// The first table in it, as rows of a type of your own.
+    ///
+    /// # Errors
+    ///
+    /// When there is no table, or a row does not fit.
+    pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, JsonError> {
+        match self {
+            Self::Rows(rows) => rows.decode(),
+            Self::Row(row) => Ok(vec![row.decode()?]),
+            _ => {
+                let mut items = self.items();
+                let first = items.next().map(Item::rows);
+                let first = first.unwrap_or_else(|| Item::default().rows());
+                match first {
+                    Ok(rows) => Ok(rows),
+                    // A table may stand behind a text.
+                    Err(error) => items.find_map(|item| item.rows().ok()).ok_or(error),
+                }
+            }
+        }
+    }
+
+    /// What `get_params_options` found out.
+    #[must_use]
+    pub fn param_options(&self) -> Option<ParamOptions> {
+        let json = self.items().find_map(Item::json)?;
+        json.get("param_options")?;
+        ParamOptions::from_json(&json)
+    }
+
+    /// The texts that an MCP tool gave: the content is an array of texts, or of MCP parts with a
+    /// member `text`; anything else is one text.
+    #[must_use]
+    pub fn tool_texts(&self) -> Vec<String> {
+        let Some(item) = self.items().next() else {
+            return Vec::new();
+        };
+        let whole = || item.text().map(|text| vec![text.into_owned()]);
+        let parts = item.json().filter(|json| json.kind() == Kind::Array);
+        let texts = parts.and_then(|parts| {
+            let text = |part: Json| {
+                let text = part.get("text");
+                let text = text.as_ref().unwrap_or(&part).string()?.into_owned();
+                Some(text)
+            };
+            parts.elements().map(text).collect()
+        });
+        texts.or_else(whole).unwrap_or_default()
+    }
+}

@@ -1,0 +1,66 @@
+//! What the events of one reply share.
+
+use super::event::Names;
+use super::request::{Era, Piece, Role, Tool, pieces, widget_tools};
+use super::{QueryRequest, Widget};
+use crate::protocol::Env;
+
+/// What the events of one reply share: what the request switched on, and the names that are taken.
+#[derive(Debug)]
+pub struct Session {
+    pub(super) env: Env,
+    pub(super) era: Era,
+    pub(super) has_client_sql: bool,
+    pub(super) has_orchestration: bool,
+    pub(super) tools: Vec<Tool>,
+    /// The widgets of the dashboard, each with the name of the tool that it is offered as.
+    pub(super) widgets: Vec<(String, Widget)>,
+    /// The artifacts in context: id and name.
+    pub(super) context: Vec<(String, String)>,
+    pub(super) names: Names,
+}
+
+impl Session {
+    pub(super) fn new(request: &QueryRequest, env: &Env) -> Self {
+        let state = request.workspace_state.as_ref();
+        let agents = state.is_some_and(|state| !state.agents.is_empty());
+        let entries = request.context.iter().flat_map(|context| context.entries());
+        let context: Vec<_> = entries
+            .map(|entry| (entry.uuid.clone(), entry.name.clone()))
+            .collect();
+        let mut names = Names::default();
+        for (uuid, name) in &context {
+            names.take(name, uuid);
+        }
+        for message in request
+            .messages
+            .iter()
+            .filter(|message| message.role == Role::Ai)
+        {
+            let text = message.raw_text().unwrap_or_default();
+            for piece in pieces(&text) {
+                if let Piece::Artifact(name) = piece {
+                    names.take_if_free(name);
+                }
+            }
+        }
+        Self {
+            env: env.clone(),
+            era: Era::of(request),
+            has_client_sql: request.option("client-sql").is_on(),
+            has_orchestration: agents || request.option("agent-orchestration").is_on(),
+            tools: request.tools.iter().cloned().collect(),
+            widgets: widget_tools(request)
+                .map(|(name, _, widget)| (name, widget.clone()))
+                .collect(),
+            context,
+            names,
+        }
+    }
+
+    /// The era of the request that is answered.
+    #[must_use]
+    pub fn era(&self) -> Era {
+        self.era
+    }
+}

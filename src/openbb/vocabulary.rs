@@ -1,0 +1,204 @@
+//! The shared vocabulary in the words of this protocol.
+
+use super::call::{DataSource, ExecuteAgentTool, GetWidgetData, check_schema};
+use super::event::{
+    Artifact, ArtifactError, Citation, Event, PromptSuggestions, SourceInfo, StatusUpdate,
+    write_chunk,
+};
+use super::request::Widget;
+use super::{FunctionCall, Session};
+use crate::json::{Json, Kind, Members};
+use crate::protocol::{
+    self, Chart, Confirmation, Level, Notice, SendError, Status, Table, ToolCall, Word, markdown,
+};
+
+/// Says a word. Front ends from before November 2024 know only text and calls.
+pub(super) fn say(
+    session: &mut Session,
+    word: Word<'_>,
+    out: &mut Vec<u8>,
+) -> Result<(), SendError> {
+    let modern = session.era.has_artifacts();
+    match word {
+        Word::Status(status) if modern => step(status)?.write(session, out),
+        // A step is no part of the answer.
+        Word::Status(_) => Ok(()),
+        Word::Cite(citation) if modern => cite(citation, session)?.write(session, out),
+        Word::Cite(citation) => {
+            write_chunk(&markdown::sources(std::slice::from_ref(citation)), out);
+            Ok(())
+        }
+        Word::Table(table) if modern => self::table(table, session)?.write(session, out),
+        Word::Table(table) => {
+            write_chunk(&markdown::table(table), out);
+            Ok(())
+        }
+        Word::Chart(chart) if modern => self::chart(chart, session)?.write(session, out),
+        Word::Chart(chart) => {
+            write_chunk(&markdown::table(&chart.to_table()), out);
+            Ok(())
+        }
+        Word::Error(notice) if modern => failure(notice)?.write(session, out),
+        Word::Error(notice) => {
+            write_chunk(&markdown::notice(notice), out);
+            Ok(())
+        }
+        Word::Confirm(confirmation) => confirm(confirmation, session, out),
+        Word::Call(call) => Event::from(self::call(call, session)?).write(session, out),
+    }
+}
+
+/// A step with all details in one object. No word becomes a step of the type `ERROR`: that would
+/// delete the latest call and its result from the chat.
+fn step(status: &Status) -> Result<Event, SendError> {
+    let step = match status.level {
+        Level::Info => StatusUpdate::info(&status.message),
+        Level::Warning | Level::Error => StatusUpdate::warning(&status.message),
+    };
+    let step = with_details(step, &status.details)?;
+    Ok(Event::Say(step.into()))
+}
+
+fn with_details(
+    step: StatusUpdate,
+    details: &[(String, String)],
+) -> Result<StatusUpdate, SendError> {
+    if details.is_empty() {
+        return Ok(step);
+    }
+    let details = details.iter();
+    let details: Members = details
+        .map(|(name, value)| (name, super::request::string(value)))
+        .map(|(name, value)| (name.clone(), value))
+        .collect();
+    Ok(step.detail(&details)?)
+}
+
+fn failure(notice: &Notice) -> Result<Event, SendError> {
+    let mut details = vec![("Code".to_owned(), notice.code.clone().into_owned())];
+    if let Some(identifier) = &notice.identifier {
+        details.push(("Concerns".to_owned(), identifier.clone()));
+    }
+    let step = with_details(StatusUpdate::warning(&notice.message), &details)?;
+    Ok(Event::Say(step.into()))
+}
+
+/// A widget when the document is one, by its id or the name of the tool that it is offered as; an
+/// artifact when it is in context; a page when there is a link.
+fn cite(citation: &protocol::Citation, session: &Session) -> Result<Event, SendError> {
+    let document = citation.document.as_deref();
+    let widget = session.widgets.iter().find(|(tool, widget)| {
+        document.is_some_and(|id| tool == id || widget.id().is_some_and(|own| own == id))
+    });
+    let context = session.context.iter();
+    let entry = context
+        .clone()
+        .find(|(uuid, _)| Some(uuid.as_str()) == document);
+    let mut source = match (widget, entry, &citation.url) {
+        (Some((_, widget)), _, _) => SourceInfo::widget(widget, &widget.arguments()),
+        (None, Some((uuid, name)), _) => SourceInfo {
+            uuid: uuid.clone(),
+            name: name.clone(),
+            ..SourceInfo::new("artifact")
+        },
+        // The Workspace takes the link from the name.
+        (None, None, Some(url)) => SourceInfo {
+            name: url.clone(),
+            ..SourceInfo::new("web")
+        },
+        (None, None, None) => SourceInfo::new("direct retrieval"),
+    };
+    if source.name.is_empty() {
+        source.name.clone_from(&citation.title);
+    }
+    let mut cited = Citation::with_source(session.env.uuid(), source);
+    let mut details = Members::new();
+    if cited.source_info.name != citation.title {
+        details.push("Name", super::request::string(&citation.title));
+    }
+    if let Some(excerpt) = &citation.excerpt {
+        details.push("Excerpt", super::request::string(excerpt));
+    }
+    if !details.is_empty() {
+        cited = cited.detail(&details)?;
+    }
+    Ok(Event::Say(cited.into()))
+}
+
+fn table(table: &Table, session: &Session) -> Result<Event, SendError> {
+    let artifact = Artifact::table(&table.rows).map_err(invalid)?;
+    Ok(finish(
+        artifact,
+        &table.name,
+        table.description.as_deref(),
+        session,
+    ))
+}
+
+fn chart(chart: &Chart, session: &Session) -> Result<Event, SendError> {
+    let artifact = Artifact::chart(&chart.kind, &chart.rows).map_err(invalid)?;
+    Ok(finish(
+        artifact,
+        &chart.name,
+        chart.description.as_deref(),
+        session,
+    ))
+}
+
+fn finish(artifact: Artifact, name: &str, about: Option<&str>, session: &Session) -> Event {
+    let artifact = artifact
+        .with_uuid(session.env.uuid())
+        .named(name)
+        .described(about.unwrap_or_default());
+    Event::Say(artifact.into())
+}
+
+fn invalid(error: ArtifactError) -> SendError {
+    match error {
+        ArtifactError::Write(error) => SendError::Write(error),
+        error => SendError::Invalid(error.to_string()),
+    }
+}
+
+/// The question as text, and the two answers to click on. The answer is the user's next message.
+fn confirm(
+    confirmation: &Confirmation,
+    session: &mut Session,
+    out: &mut Vec<u8>,
+) -> Result<(), SendError> {
+    write_chunk(&markdown::question(confirmation), out);
+    if session.era.has_artifacts() {
+        let answers = PromptSuggestions::new(["Yes", "No"]);
+        Event::Say(answers.into()).write(session, out)?;
+    }
+    Ok(())
+}
+
+/// An MCP tool runs in the browser; a widget that is offered as a tool is asked for its data.
+fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
+    if call.arguments.kind() != Kind::Object {
+        return Err(SendError::Invalid(
+            "the arguments of a call must be an object".into(),
+        ));
+    }
+    if let Some(tool) = session.tools.iter().find(|tool| tool.name == call.name) {
+        return Ok(ExecuteAgentTool::new(tool, &call.arguments)?.into());
+    }
+    let widget = session.widgets.iter().find(|(tool, _)| *tool == call.name);
+    let Some((_, widget)) = widget else {
+        return Err(SendError::Unsupported(
+            "a tool that the request does not offer",
+        ));
+    };
+    check_schema(&widget.schema(), &call.arguments)
+        .map_err(|fault| SendError::Invalid(format!("tool {}: {fault}", call.name)))?;
+    Ok(GetWidgetData::of([with_arguments(widget, &call.arguments)]).into())
+}
+
+/// A widget with the arguments that it is shown with, except where the call says otherwise.
+fn with_arguments(widget: &Widget, arguments: &Json) -> DataSource {
+    let given = arguments.members();
+    given.fold(DataSource::from(widget), |source, (name, value)| {
+        source.with_arg(&name, value)
+    })
+}

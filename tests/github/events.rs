@@ -1,0 +1,287 @@
+//! Events: byte for byte what GitHub's SDK writes, and read back in every form.
+
+use bytes::Bytes;
+use copilot_wire::github::{
+    ChatRequest, Chunk, ChunkForm, Confirmation, CopilotError, ErrorKind, Event, GitHub, Reference,
+    Say,
+};
+use copilot_wire::json::Json;
+use copilot_wire::protocol::{Env, EventDecoder, Protocol, SendError};
+use serde_json::Value;
+
+use crate::fixtures::bytes;
+
+pub(crate) fn encode(events: &[Event]) -> String {
+    encode_in(&ChatRequest::default(), events)
+}
+
+fn encode_in(request: &ChatRequest, events: &[Event]) -> String {
+    let mut session = GitHub::session(request, &Env::default());
+    let mut out = Vec::new();
+    for event in events {
+        GitHub::encode(&mut session, event, &mut out).unwrap();
+    }
+    String::from_utf8(out).unwrap()
+}
+
+pub(crate) fn decode(mut input: &[u8]) -> Vec<Event> {
+    let mut decoder = EventDecoder::<GitHub>::new();
+    let mut events = Vec::new();
+    while let Some(event) = decoder.next(&mut input).unwrap() {
+        events.push(event);
+    }
+    events
+}
+
+pub(crate) fn text(text: &str) -> Event {
+    Say::Text(text.into()).into()
+}
+
+/// Builds the event of an SDK call out of its arguments.
+fn built(function: &str, arguments: &Value) -> Vec<Event> {
+    let string = |value: &Value| value.as_str().unwrap().to_owned();
+    match function {
+        "createAckEvent" => vec![Say::acknowledge().into()],
+        "createDoneEvent" => vec![Event::Finish, Event::Done],
+        "createTextEvent" => vec![text(arguments[0].as_str().unwrap())],
+        "createConfirmationEvent" => {
+            let it = &arguments[0];
+            let id = it["id"].as_str().unwrap();
+            let mut question = Confirmation::new(id, string(&it["title"]), string(&it["message"]));
+            if let Some(metadata) = it.get("metadata") {
+                question = question.with_metadata(metadata).unwrap();
+            }
+            vec![question.into()]
+        }
+        "createReferencesEvent" => {
+            let list = arguments[0].as_array().unwrap().iter().map(|it| {
+                let mut reference = Reference::bare(string(&it["type"]), string(&it["id"]));
+                reference.data = it.get("data").map(|data| Json::encode(data).unwrap());
+                reference.is_implicit = it.get("is_implicit").and_then(Value::as_bool);
+                if let Some(metadata) = it.get("metadata") {
+                    let read = metadata.as_object().unwrap();
+                    let own = reference.metadata.get_or_insert_default();
+                    own.display_name = read.get("display_name").map(string);
+                    own.display_icon = read.get("display_icon").map(string);
+                    own.display_url = read.get("display_url").map(string);
+                }
+                reference
+            });
+            vec![Say::References(list.collect()).into()]
+        }
+        "createErrorsEvent" => {
+            let list = arguments[0].as_array().unwrap().iter().map(|it| {
+                let kind = match it["type"].as_str().unwrap() {
+                    "reference" => ErrorKind::Reference,
+                    "function" => ErrorKind::Function,
+                    _ => ErrorKind::Agent,
+                };
+                CopilotError::new(
+                    kind,
+                    string(&it["code"]),
+                    string(&it["message"]),
+                    string(&it["identifier"]),
+                )
+            });
+            vec![Say::Errors(list.collect()).into()]
+        }
+        other => panic!("{other}"),
+    }
+}
+
+/// The metadata with its members in their order, which `serde_json::Value` does not keep.
+fn ordered(case: &Json) -> Option<Json> {
+    let arguments = case.get("args")?.elements().next()?;
+    arguments.get("metadata").map(|metadata| compact(&metadata))
+}
+
+#[test]
+fn events_are_byte_identical_to_the_sdk() {
+    let raw = Json::parse(bytes("sdk-events.json")).unwrap();
+    let cases = raw.get("cases").unwrap();
+    let mut count = 0;
+    for case in cases.elements() {
+        let value: Value = case.decode().unwrap();
+        let name = value["name"].as_str().unwrap();
+        let output = value["output"].as_str().unwrap();
+        let mut events = built(value["function"].as_str().unwrap(), &value["args"]);
+        if let (Some(metadata), Event::Confirmation(question)) = (ordered(&case), &mut events[0]) {
+            let id = value["args"][0]["id"].as_str().unwrap();
+            *question = Confirmation::new(id, question.title.clone(), question.message.clone())
+                .with_metadata(&metadata)
+                .unwrap();
+        }
+        if let Event::Say(Say::References(list)) = &mut events[0] {
+            let arguments = case.get("args").unwrap().elements().next().unwrap();
+            for (reference, argument) in list.iter_mut().zip(arguments.elements()) {
+                let data = argument.get("data");
+                // The fixture is indented; a value that serialises is written compactly.
+                reference.data = data.map(|data| compact(&data));
+            }
+        }
+        let written = encode(&events);
+        assert_eq!(written, output, "{name}");
+        assert_eq!(
+            written.len() as u64,
+            value["bytes"].as_u64().unwrap(),
+            "{name}"
+        );
+        assert_eq!(decode(output.as_bytes()), events, "{name}");
+        count += 1;
+    }
+    assert_eq!(count, 21);
+}
+
+/// The same value without white space, members in their order.
+fn compact(json: &Json) -> Json {
+    let mut inside = false;
+    let mut escaped = false;
+    let text = json.text().chars().filter(|&it| {
+        let quote = it == '"' && !escaped;
+        inside ^= quote;
+        escaped = it == '\\' && !escaped;
+        inside || !it.is_whitespace()
+    });
+    Json::parse(text.collect::<String>()).unwrap()
+}
+
+#[test]
+fn metadata_is_spread_as_in_javascript() {
+    let metadata = Json::parse(r#"{"b":1,"10":2,"2":3,"01":4,"id":"inner","-1":5,"4294967295":6}"#);
+    let question = Confirmation::new("outer", "t", "m")
+        .with_metadata(&metadata.unwrap())
+        .unwrap();
+    // From Node.js: JSON.stringify({id: "outer", ...metadata})
+    let spread = r#"{"2":3,"10":2,"id":"inner","b":1,"01":4,"-1":5,"4294967295":6}"#;
+    assert_eq!(question.confirmation.text(), spread);
+    for odd in ["[]", "7", "null", "\"x\""] {
+        let error = Confirmation::new("1", "t", "m")
+            .with_metadata(&Json::parse(odd).unwrap())
+            .unwrap_err();
+        assert!(matches!(error, SendError::Invalid(_)), "{odd}");
+    }
+}
+
+#[test]
+fn builders_follow_what_clients_render() {
+    let reference = Reference::new("a.b", "1", "One");
+    assert_eq!(
+        reference.to_json().text(),
+        r#"{"type":"a.b","id":"1","data":{},"is_implicit":false,"metadata":{"display_name":"One"}}"#
+    );
+    for data in [
+        r#"{"url":"x"}"#,
+        r#"{"a":1,"html_url":"x"}"#,
+        "[]",
+        "1",
+        "null",
+    ] {
+        let data = Json::parse(data).unwrap();
+        assert!(
+            Reference::new("a.b", "1", "One").with_data(&data).is_err(),
+            "{data:?}"
+        );
+    }
+    let nested = serde_json::json!({"page": {"url": "fine"}});
+    assert!(Reference::new("a.b", "1", "One").with_data(&nested).is_ok());
+    let bare = reference
+        .with_data(&serde_json::json!({"n": 1}))
+        .unwrap()
+        .show_bare_url("https://example.com/1");
+    assert_eq!(
+        bare.data.unwrap().text(),
+        r#"{"n":1,"url":"https://example.com/1"}"#
+    );
+}
+
+#[test]
+fn full_chunks_have_one_head() {
+    let mut request = ChatRequest::parse(&Bytes::from(
+        r#"{"agent":"tide","messages":[{"role":"user","content":"x"}]}"#,
+    ))
+    .unwrap();
+    request.chunks = ChunkForm::Full;
+    let mut session = GitHub::session(&request, &Env::default());
+    let mut out = Vec::new();
+    GitHub::open(&mut session, &mut out);
+    GitHub::text(&GitHub::text_frame(&session), "a \"b\"\u{2028}", &mut out);
+    GitHub::keep_alive(&session, &mut out);
+    let foreign = r#"{"id":null,"choices":[{"index":0,"delta":{"refusal":"no"}}],"x":1}"#;
+    let foreign = Chunk::new(Json::parse(foreign).unwrap()).unwrap();
+    GitHub::encode(&mut session, &Say::Chunk(foreign).into(), &mut out).unwrap();
+    GitHub::finish(&mut session, &mut out);
+    let events = decode(&out);
+    let mut heads = Vec::new();
+    let mut deltas = Vec::new();
+    for event in &events[..events.len() - 1] {
+        let Event::Say(Say::Chunk(chunk)) = event else {
+            panic!("{event:?}")
+        };
+        let value: Value = chunk.json().decode().unwrap();
+        heads.push((
+            value["id"].as_str().unwrap().to_owned(),
+            value["object"].clone(),
+            value["created"].as_u64().unwrap(),
+            value["model"].clone(),
+        ));
+        deltas.push(value["choices"][0].clone());
+    }
+    assert_eq!(events.last(), Some(&Event::Done));
+    assert!(heads.iter().all(|head| *head == heads[0]), "{heads:?}");
+    assert!(heads[0].0.starts_with("chatcmpl-"));
+    assert_eq!(heads[0].1, "chat.completion.chunk");
+    assert_eq!(heads[0].3, "tide");
+    let chunk = |delta: Value, reason: Value| serde_json::json!({"index": 0, "delta": delta, "logprobs": null, "finish_reason": reason});
+    assert_eq!(
+        deltas,
+        [
+            chunk(
+                serde_json::json!({"role": "assistant", "content": ""}),
+                Value::Null
+            ),
+            chunk(
+                serde_json::json!({"content": "a \"b\"\u{2028}"}),
+                Value::Null
+            ),
+            chunk(serde_json::json!({"content": ""}), Value::Null),
+            serde_json::json!({"index": 0, "delta": {"refusal": "no"}}),
+            chunk(serde_json::json!({}), "stop".into()),
+        ]
+    );
+    // The role comes once: an accumulating client of OpenAI's appends it every time.
+    assert_eq!(
+        String::from_utf8(out).unwrap().matches("assistant").count(),
+        1
+    );
+}
+
+#[test]
+fn an_answer_ends_once() {
+    let done = encode(&[Event::Finish, Event::Done]);
+    assert_eq!(encode(&[Event::Done]), done);
+    assert_eq!(
+        encode(&[Event::Finish, Event::Finish, Event::Done, Event::Done]),
+        done
+    );
+    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    let mut out = Vec::new();
+    GitHub::encode(&mut session, &Event::Done, &mut out).unwrap();
+    let length = out.len();
+    for event in [text("late"), Say::from(Reference::bare("a", "b")).into()] {
+        let error = GitHub::encode(&mut session, &event, &mut out).unwrap_err();
+        assert!(matches!(error, SendError::Invalid(_)));
+    }
+    GitHub::finish(&mut session, &mut out);
+    GitHub::fail(&mut session, "late", &mut out);
+    assert_eq!(out.len(), length);
+
+    // The chunk of a model that ends its answer is the ending: only `[DONE]` is added, and the
+    // usage figures may come between.
+    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    let mut out = Vec::new();
+    for event in &decode(&bytes("chunk-usage.sse"))[..3] {
+        GitHub::encode(&mut session, event, &mut out).unwrap();
+    }
+    GitHub::finish(&mut session, &mut out);
+    assert_eq!(out, bytes("chunk-usage.sse"));
+}

@@ -1,0 +1,62 @@
+//! A model's stream passed on as the agent's answer.
+
+use copilot_wire::github::{Event, Relay, Say};
+
+use crate::events::decode;
+use crate::fixtures::bytes;
+
+fn relay(name: &str) -> (Vec<Say>, bool) {
+    let mut relay = Relay::new();
+    let said = decode(&bytes(name))
+        .into_iter()
+        .filter_map(|event| relay.next(event))
+        .collect();
+    (said, relay.is_complete())
+}
+
+#[test]
+fn only_what_is_said_goes_on() {
+    let text = |text: &str| Say::Text(text.into());
+    let cases = [
+        ("chunk-basic.sse", vec![text("Hello"), text(" world")], true),
+        (
+            "chunk-framing.sse",
+            [" crlf", " named", " two-lines"].into_iter().fold(
+                vec![text("no space")],
+                |mut all, it| {
+                    all.push(text(it));
+                    all
+                },
+            ),
+            true,
+        ),
+        ("chunk-usage.sse", vec![text("Hi")], true),
+        // The call and its arguments are the agent's business.
+        ("chunk-tool-calls.sse", vec![], true),
+        ("chunk-two-choices-logprobs.sse", vec![text("A")], true),
+        // Whatever comes behind the first `[DONE]` is not part of the answer.
+        (
+            "sse-proxied-double-done.sse",
+            vec![text(""), text("A closure"), text(" is a function")],
+            true,
+        ),
+    ];
+    for (name, expected, complete) in cases {
+        assert_eq!(relay(name), (expected, complete), "{name}");
+    }
+}
+
+#[test]
+fn a_failure_of_the_model_is_told() {
+    let (said, complete) = relay("chunk-error-midstream.sse");
+    let [Say::Text(text), Say::Errors(errors)] = said.as_slice() else {
+        panic!("{said:?}")
+    };
+    assert_eq!(text, "Par");
+    assert!(errors[0].message.starts_with("The server had an error"));
+    assert!(!complete);
+    let mut relay = Relay::new();
+    assert_eq!(relay.next(Event::Done), None);
+    assert_eq!(relay.next(Say::Text("late".into()).into()), None);
+    assert!(!relay.is_complete());
+}

@@ -1,0 +1,353 @@
+//! Requests: the accessors give what GitHub's SDK gives, and more where it throws or loses.
+
+use bytes::Bytes;
+use copilot_wire::github::{Answer, ChatRequest, Content, GitHub, Message, Reference};
+use copilot_wire::json::Json;
+use copilot_wire::protocol::{Conversation, Protocol, Role};
+use serde_json::{Value, json};
+
+use crate::fixtures::{bytes, json as fixture, request, requests};
+
+fn parse(body: &str) -> ChatRequest {
+    ChatRequest::parse(&Bytes::from(body.to_owned())).expect(body)
+}
+
+#[test]
+fn accessors_agree_with_the_sdk() {
+    let expected = fixture("req-expected.json");
+    for (name, request) in requests() {
+        let expected = &expected[&name];
+        let size = expected["bytes"].as_u64().unwrap();
+        assert_eq!(bytes(&name).len() as u64, size, "{name}");
+
+        // The SDK hands out an array of parts as it is; here it is text.
+        let user_message = match &expected["getUserMessage"]["value"] {
+            Value::Array(parts) => parts[0]["text"].clone(),
+            text => text.clone(),
+        };
+        assert_eq!(json!(request.user_message()), user_message, "{name}");
+
+        let answer = request.answers().next();
+        let answer = answer.map(|answer| {
+            let metadata = serde_json::to_value(answer.metadata()).unwrap();
+            json!({"accepted": answer.is_accepted(), "id": answer.id(), "metadata": metadata})
+        });
+        let wanted = &expected["getUserConfirmation"];
+        match answer {
+            Some(answer) => assert_eq!(answer, wanted["value"], "{name}"),
+            None => assert_eq!(wanted["result"], "undefined", "{name}"),
+        }
+
+        // Everything that the SDK keeps is there, and what it loses as well.
+        let transformed: Value = serde_json::from_slice(&request.to_openai()).unwrap();
+        let ours = transformed["messages"].as_array().unwrap();
+        let theirs = &expected["transformPayloadForOpenAICompatibility"]["value"]["messages"];
+        assert_eq!(ours.len(), theirs.as_array().unwrap().len(), "{name}");
+        for (ours, theirs) in ours.iter().zip(theirs.as_array().unwrap()) {
+            for (key, value) in theirs.as_object().unwrap() {
+                assert_eq!(&ours[key], value, "{name}: {key}");
+            }
+            let no_copilot = |key: &String| !key.starts_with("copilot_");
+            assert!(ours.as_object().unwrap().keys().all(no_copilot), "{name}");
+        }
+    }
+}
+
+#[test]
+fn tool_calls_survive_where_the_sdk_loses_them() {
+    let request = request("req-tool-messages.json");
+    let openai: Value = serde_json::from_slice(&request.to_openai()).unwrap();
+    let recorded = fixture("req-tool-messages.json");
+    assert_eq!(openai["messages"], recorded["messages"]);
+
+    let calls: Vec<_> = request.messages[2].function_calls().collect();
+    assert_eq!(calls.len(), 1);
+    assert_eq!(calls[0].id.as_deref(), Some("call_1"));
+    assert_eq!(calls[0].name, "get_weather");
+    assert_eq!(calls[0].arguments, r#"{"city":"Brest"}"#);
+    assert_eq!(
+        request.messages[3].tool_call_id().as_deref(),
+        Some("call_1")
+    );
+}
+
+#[test]
+fn every_member_is_written_back() {
+    for (name, request) in requests() {
+        let written = request.to_bytes();
+        let again: Value = serde_json::from_slice(&written).unwrap();
+        assert_eq!(again, fixture(&name), "{name}");
+        let read = ChatRequest::parse(&written).unwrap();
+        assert_eq!(read.to_bytes(), written, "{name}");
+        assert_eq!(read.messages.len(), request.messages.len(), "{name}");
+    }
+    // Numbers keep their digits, and odd elements of every list their places.
+    let odd = r#"{"messages":[7,{"role":"user","content":"hi","name":3,"copilot_references":[null,{"type":1,"id":2,"data":[1.0],"metadata":"m"},"x"],"copilot_confirmations":["y",{"state":null,"confirmation":null}]},[]],"agent":9,"temperature":0.0,"big":123456789012345678901234567890}"#;
+    let written = parse(odd).to_bytes();
+    let text = String::from_utf8(written.to_vec()).unwrap();
+    assert!(text.contains(r#""temperature":0.0"#), "{text}");
+    assert!(text.contains("123456789012345678901234567890"), "{text}");
+    let (one, two): (Value, Value) = (
+        serde_json::from_str(odd).unwrap(),
+        serde_json::from_slice(&written).unwrap(),
+    );
+    assert_eq!(one["messages"], two["messages"]);
+    assert_eq!(one["agent"], two["agent"]);
+}
+
+#[test]
+fn a_changed_request_has_each_member_once() {
+    let mut request = request("req-nulls.json");
+    request.thread_id = Some("t-1".into());
+    request.agent = Some("tide-agent".into());
+    request.messages[1]
+        .references
+        .push(Reference::bare("a.b", "1"));
+    request.messages[0].content = Some(Content::from("hello"));
+    let written = String::from_utf8(request.to_bytes().to_vec()).unwrap();
+    assert_eq!(written.matches("copilot_thread_id").count(), 1);
+    assert_eq!(written.matches("\"agent\"").count(), 1);
+    assert_eq!(written.matches("copilot_references").count(), 2);
+    assert_eq!(written.matches("\"content\"").count(), 2);
+}
+
+#[test]
+fn a_client_writes_what_a_server_reads() {
+    let mut message = Message::new("user", "explain \"this\"\n");
+    let file = json!({"language": "rust", "content": "fn main() {}"});
+    let mut reference = Reference::bare("client.file", "src/main.rs").implicit(true);
+    reference.data = Some(Json::encode(&file).unwrap());
+    message.references.push(reference);
+    let confirmation = Json::encode(&json!({"id": "q-1", "n": 1})).unwrap();
+    message.confirmations.push(Answer::accepted(confirmation));
+    let mut request = ChatRequest::new([message]);
+    request.thread_id = Some("t-1".into());
+    let read = ChatRequest::parse(&request.to_bytes()).unwrap();
+    assert_eq!(read, request);
+    assert_eq!(read.documents().next().unwrap().content, "fn main() {}");
+    assert!(read.decision().unwrap().accepted);
+}
+
+#[test]
+fn what_the_sdk_throws_on_is_nothing() {
+    // An empty list of messages, and an answer whose confirmation is null.
+    let empty = parse(r#"{"messages":[]}"#);
+    assert_eq!(empty.user_message(), None);
+    assert_eq!(empty.prompt(), None);
+    assert_eq!(empty.answers().count(), 0);
+    let null = parse(
+        r#"{"messages":[{"role":"user","content":"","copilot_confirmations":[{"state":"accepted","confirmation":null}]}]}"#,
+    );
+    let decision = null.decision().unwrap();
+    assert!(decision.accepted);
+    assert_eq!((&*decision.id, decision.data), ("", None));
+    for body in ["{}", r#"{"messages":null}"#, r#"{"messages":{}}"#] {
+        assert_eq!(parse(body).messages, [], "{body}");
+    }
+}
+
+#[test]
+fn only_what_is_no_request_is_refused() {
+    let (parts, ()) = http::Request::new(()).into_parts();
+    let cases = [
+        ("", 400, "", "the request body is empty"),
+        ("{", 400, "", "the body ends where `,` or `}` is expected"),
+        ("[]", 400, "", "expected an object (byte 0)"),
+        ("{} x", 400, "", "expected the end of the text (byte 3)"),
+        (r#"{"messages":[]}"#, 422, "messages", "must not be empty"),
+        (r#"{"messages":7}"#, 422, "messages", "must not be empty"),
+        (
+            r#"{"messages":[{"role":}]}"#,
+            400,
+            "messages[0].role",
+            "expected a value (byte 21)",
+        ),
+    ];
+    for (body, status, path, message) in cases {
+        let refusal = GitHub::read(&parts, Bytes::from(body)).unwrap_err();
+        assert_eq!(refusal.status().as_u16(), status, "{body}");
+        assert_eq!((refusal.path(), refusal.message()), (path, message));
+    }
+}
+
+#[test]
+fn numbers_of_zero_are_not_set() {
+    let nulls = request("req-nulls.json").sampling();
+    let web = request("req-web-genuine.json").sampling();
+    assert_eq!(nulls, web);
+    assert_eq!(
+        (web.temperature, web.max_tokens, web.stop.len()),
+        (None, None, 0)
+    );
+    let request = request("req-unknown-extras.json");
+    let sampling = request.sampling();
+    assert_eq!(sampling.temperature, Some(0.2));
+    assert_eq!(sampling.top_p, Some(0.95));
+    assert_eq!(sampling.frequency_penalty, Some(-0.5));
+    assert_eq!(sampling.presence_penalty, None);
+    assert_eq!(sampling.max_tokens, Some(4096));
+    assert_eq!(sampling.stop, ["END", "STOP"]);
+    assert_eq!(request.skills().collect::<Vec<_>>(), ["bing-search"]);
+    let other = parse(r#"{"messages":[],"stop":"x","max_tokens":10.0,"temperature":"hot"}"#);
+    assert_eq!(other.sampling().stop, ["x"]);
+    assert_eq!(other.sampling().max_tokens, Some(10));
+    assert_eq!(other.sampling().temperature, None);
+}
+
+#[test]
+fn the_conversation_is_what_people_said() {
+    let said = |name: &str| -> Vec<(Role, String)> {
+        let request = request(name);
+        let messages = Conversation::messages(&request);
+        messages
+            .map(|message| (message.role, message.text.into_owned()))
+            .collect()
+    };
+    let user = |text: &str| (Role::User, text.to_owned());
+    assert_eq!(
+        said("req-web-genuine.json"),
+        [user("hi"), user("test"), user("test"), user("test")]
+    );
+    assert_eq!(
+        said("req-web-session-history.json"),
+        [
+            user("hello"),
+            (Role::Assistant, "Hello! Ask me about tides.".into()),
+            user("when is high water?"),
+        ]
+    );
+    assert_eq!(said("req-redacted.json"), [user("hi")]);
+    assert_eq!(
+        said("req-unknown-extras.json"),
+        [
+            (Role::System, "be brief".into()),
+            user("what flag is this?")
+        ]
+    );
+    assert_eq!(
+        said("req-tool-messages.json"),
+        [
+            (Role::System, "You are helpful.".into()),
+            user("weather in Brest?"),
+            (Role::Tool, r#"{"c":11}"#.into()),
+            user("and tomorrow?"),
+        ]
+    );
+    // Only the slug of this agent, and never in the current message.
+    let typed = parse(
+        r#"{"agent":"tide","messages":[{"role":"user","content":"@tide a"},{"role":"user","content":"@tidex b"},{"role":"user","content":"@tide c"}]}"#,
+    );
+    let texts = Conversation::messages(&typed).map(|message| message.text.into_owned());
+    assert_eq!(texts.collect::<Vec<_>>(), ["a", "@tidex b", "@tide c"]);
+    assert_eq!(typed.prompt().as_deref(), Some("@tide c"));
+}
+
+#[test]
+fn the_prompt_is_the_users_last_message() {
+    let cases = [
+        ("req-web-genuine.json", Some("test")),
+        (
+            "req-docs-minimal.json",
+            Some("What is a closure in javascript?"),
+        ),
+        (
+            "req-vscode-editor-context.json",
+            Some("explain this function"),
+        ),
+        ("req-web-session-history.json", Some("when is high water?")),
+        ("req-redacted.json", Some("hi")),
+        // An answer to a question is no new prompt, and the old one is not asked again.
+        ("req-confirmation-accepted.json", None),
+        ("req-confirmation-dismissed.json", None),
+        ("req-nulls.json", Some("hi")),
+        ("req-unknown-extras.json", Some("what flag is this?")),
+        ("req-tool-messages.json", Some("and tomorrow?")),
+        ("req-gh-debug-cli.json", Some("hello")),
+    ];
+    for (name, prompt) in cases {
+        assert_eq!(request(name).prompt().as_deref(), prompt, "{name}");
+    }
+    // Behind the user's message there are a call and its result: the prompt is still the user's.
+    let loop_of_tools = parse(
+        r#"{"messages":[{"role":"user","content":"weather?"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"w","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"fine"}]}"#,
+    );
+    assert_eq!(loop_of_tools.prompt().as_deref(), Some("weather?"));
+    let results: Vec<_> = loop_of_tools.results().collect();
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0].name, "w");
+    assert_eq!(results[0].call_id.as_deref(), Some("c1"));
+    assert_eq!(results[0].content, "fine");
+    assert_eq!(request("req-tool-messages.json").results().count(), 0);
+}
+
+#[test]
+fn answers_count_on_the_last_message_only() {
+    #[derive(serde::Deserialize, Debug, PartialEq)]
+    struct Flag {
+        id: String,
+        other: String,
+        nested: Nested,
+    }
+    #[derive(serde::Deserialize, Debug, PartialEq)]
+    struct Nested {
+        attempt: u32,
+        tags: Vec<String>,
+    }
+    let request = request("req-confirmation-accepted.json");
+    let answer = request.answers().next().unwrap();
+    let flag: Flag = answer.decode().unwrap();
+    assert_eq!(flag.nested.attempt, 2);
+    assert!(answer.decode::<Vec<u8>>().is_err());
+    let decision = request.decision().unwrap();
+    assert_eq!((&*decision.id, decision.accepted), ("id-123", true));
+    let data: Flag = decision.data.unwrap().decode().unwrap();
+    assert_eq!(data, flag);
+
+    let several = parse(
+        r#"{"messages":[{"role":"user","content":"","copilot_confirmations":[{"state":"dismissed","confirmation":{"id":"1"}},3,{"state":"accepted","confirmation":{"owner":"o","repo":"r"}},{"state":"ACCEPTED","confirmation":{"id":"3"}}]}]}"#,
+    );
+    let states: Vec<_> = several
+        .answers()
+        .map(|answer| (answer.id().map(String::from), answer.is_accepted()))
+        .collect();
+    let id = |id: &str| Some(id.to_owned());
+    assert_eq!(states, [(id("1"), false), (None, true), (id("3"), false)]);
+
+    let old = parse(
+        r#"{"messages":[{"role":"user","content":"","copilot_confirmations":[{"state":"accepted","confirmation":{"id":"1"}}]},{"role":"assistant","content":"done"},{"role":"user","content":"and now?","copilot_confirmations":[]}]}"#,
+    );
+    assert_eq!(old.answers().count(), 0);
+    assert_eq!(old.decision(), None);
+}
+
+#[test]
+fn debug_shows_no_content_and_no_token() {
+    let request = request("req-vscode-editor-context.json");
+    let debug = format!("{request:?}");
+    assert!(!debug.contains("println"), "{debug}");
+    assert!(!debug.contains("explain"), "{debug}");
+    assert!(debug.contains("client.file"), "{debug}");
+
+    let mut http = http::Request::new(());
+    http.headers_mut()
+        .insert("x-github-token", "ghu_secret".parse().unwrap());
+    let (parts, ()) = http.into_parts();
+    let request = copilot_wire::Request::<GitHub>::from_parts(parts, request);
+    let debug = format!("{request:?}");
+    assert!(!debug.contains("ghu_secret"), "{debug}");
+}
+
+#[test]
+fn the_thread_is_the_conversation() {
+    let headers = http::HeaderMap::new();
+    let id = |name: &str| {
+        let request = request(name);
+        GitHub::conversation_id(&request, &headers).map(|id| id.into_owned())
+    };
+    assert_eq!(
+        id("req-web-genuine.json").as_deref(),
+        Some("9a1cc23a-ab73-498b-87a5-96c94cb7e3f3")
+    );
+    assert_eq!(id("req-nulls.json"), None);
+    assert_eq!(id("req-docs-minimal.json"), None);
+}

@@ -1,0 +1,159 @@
+//! A confirmation over several requests, each built from what a client has: it keeps the thread,
+//! sends its history along and answers with what it was sent.
+
+use std::sync::Mutex;
+
+use copilot_wire::github::{Answer, ChatRequest, GitHub, Message, Mount};
+use copilot_wire::json::Json;
+use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+use crate::server::{post, strictly};
+use crate::vs_code::Shown;
+
+/// Turns a flag off when the user has agreed to it, for every front end.
+struct Flags {
+    off: Arc<Mutex<Vec<String>>>,
+}
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Flags {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        if let Some(decision) = request.decision() {
+            let flag = decision.data.as_ref().and_then(|data| data.get("flag"));
+            let flag = flag.and_then(|flag| Some(flag.string()?.into_owned()));
+            return match (&*decision.id, decision.accepted, flag) {
+                ("turn-off", true, Some(flag)) => {
+                    self.off.lock().unwrap().push(flag.clone());
+                    Ok(reply.text(&format!("{flag} is off.")).await?)
+                }
+                ("turn-off", false, _) => Ok(reply.text("It stays on.").await?),
+                _ => Ok(reply.text("I did not ask that.").await?),
+            };
+        }
+        let prompt = request.prompt().unwrap_or_default();
+        match prompt.strip_prefix("turn off ") {
+            Some(flag) => {
+                let data = Json::encode(&json!({"flag": flag, "attempt": 2}))?;
+                let question = Confirmation::new("turn-off", "Turn it off?", "Are you sure?");
+                Ok(reply.confirm(question.data(data))?)
+            }
+            None => Ok(reply.text(&format!("You said: {prompt}")).await?),
+        }
+    }
+}
+
+/// VS Code's side of a thread.
+struct Client {
+    router: Router,
+    messages: Vec<Message>,
+}
+
+impl Client {
+    fn new() -> (Self, Arc<Mutex<Vec<String>>>) {
+        let off = Arc::new(Mutex::new(Vec::new()));
+        let agent = Flags {
+            off: Arc::clone(&off),
+        };
+        let router = Router::new().github(Mount::unverified(), agent).unwrap();
+        let messages = Vec::new();
+        (Self { router, messages }, off)
+    }
+
+    fn turn(&mut self, message: Message) -> Shown {
+        let mut history = self.messages.clone();
+        history.push(message);
+        let request = ChatRequest::new(history.clone());
+        let (_, shown) = strictly(&post(&self.router, request.to_bytes()).body);
+        history.push(Message::new("assistant", shown.text.as_str()));
+        self.messages = history;
+        shown
+    }
+
+    fn say(&mut self, text: &str) -> Shown {
+        self.turn(Message::new("user", text))
+    }
+
+    fn answer(&mut self, accept: bool, confirmation: &Value) -> Shown {
+        let confirmation = Json::encode(confirmation).unwrap();
+        let mut message = Message::new("user", "");
+        message.confirmations.push(match accept {
+            true => Answer::accepted(confirmation),
+            false => Answer::dismissed(confirmation),
+        });
+        self.turn(message)
+    }
+
+    fn asked(&mut self) -> Value {
+        let shown = self.say("turn off lights");
+        let [(title, message, data)] = shown.dialogs.as_slice() else {
+            panic!("{shown:?}")
+        };
+        assert_eq!(
+            (title.as_str(), message.as_str()),
+            ("Turn it off?", "Are you sure?")
+        );
+        assert_eq!(
+            *data,
+            json!({"id": "turn-off", "flag": "lights", "attempt": 2})
+        );
+        data.clone()
+    }
+}
+
+#[test]
+fn asked_and_accepted_it_acts() {
+    let (mut client, off) = Client::new();
+    let question = client.asked();
+    assert!(off.lock().unwrap().is_empty());
+    assert_eq!(client.answer(true, &question).text, "lights is off.");
+    assert_eq!(*off.lock().unwrap(), ["lights"]);
+    // The answer is history now: it does nothing a second time.
+    assert_eq!(client.say("and now?").text, "You said: and now?");
+    assert_eq!(*off.lock().unwrap(), ["lights"]);
+}
+
+#[test]
+fn asked_and_dismissed_it_does_not() {
+    let (mut client, off) = Client::new();
+    let question = client.asked();
+    assert_eq!(client.answer(false, &question).text, "It stays on.");
+    assert!(off.lock().unwrap().is_empty());
+}
+
+#[test]
+fn asked_and_ignored_the_user_talks_on() {
+    let (mut client, off) = Client::new();
+    client.asked();
+    assert_eq!(client.say("hello").text, "You said: hello");
+    // What `gh debug-cli` sends for its own prompt is text, and no answer.
+    client.asked();
+    assert_eq!(client.say("y").text, "You said: y");
+    assert!(off.lock().unwrap().is_empty());
+}
+
+#[test]
+fn an_answer_to_another_question_does_nothing() {
+    let (mut client, off) = Client::new();
+    client.asked();
+    for other in [
+        json!({"id": "other", "flag": "lights"}),
+        json!({"flag": "lights"}),
+        json!([]),
+    ] {
+        assert_eq!(client.answer(true, &other).text, "I did not ask that.");
+    }
+    assert!(off.lock().unwrap().is_empty());
+}
+
+#[test]
+fn the_session_of_a_reply_is_its_own() {
+    // Two replies at once share nothing: what one cites does not show up in the other.
+    let (mut one, _) = Client::new();
+    let (mut two, _) = Client::new();
+    one.asked();
+    assert_eq!(two.say("hi").dialogs, []);
+    assert_eq!(GitHub::NAME, "github");
+}
