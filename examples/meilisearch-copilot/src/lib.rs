@@ -21,7 +21,7 @@ pub use store::{Memory, Store};
 pub use upstream::{Answer, Upstream, UpstreamError};
 
 use copilot_wire::Router;
-use copilot_wire::openai::Model;
+use copilot_wire::github::Mount;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::Env;
 use copilot_wire::router::MountError;
@@ -32,7 +32,7 @@ use std::sync::Arc;
 /// # Errors
 ///
 /// When two front ends want one path.
-pub fn router(bridge: Bridge) -> Result<Router, MountError> {
+pub fn router(bridge: Bridge, env: Env) -> Result<Router, MountError> {
     let bridge = Arc::new(bridge);
     let descriptor = Descriptor::new(
         "copilot-wire-search",
@@ -40,8 +40,10 @@ pub fn router(bridge: Bridge) -> Result<Router, MountError> {
         "Answers from the documents of a Meilisearch workspace and names its sources.",
     );
     Router::new()
-        .env(Env::new(Outside))
+        .env(env)
         .openbb(descriptor, Arc::clone(&bridge))?
-        .openai(Model::new("search"), Arc::clone(&bridge))?
+        .openai("search", Arc::clone(&bridge))?
+        // Anybody may ask here: fine on this machine, and in the open a case for `Mount::verified`.
+        .github(Mount::unverified(), Arc::clone(&bridge))?
         .meilisearch(bridge)
 }

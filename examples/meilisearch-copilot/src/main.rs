@@ -6,8 +6,9 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use copilot_wire::meilisearch::{ApiKey, Instance};
+use copilot_wire::protocol::Env;
 use meilisearch_copilot::replay::{Recordings, Replay};
-use meilisearch_copilot::{Bridge, Upstream};
+use meilisearch_copilot::{Bridge, Outside, Upstream};
 use tokio::net::TcpListener;
 
 /// A search in a large index, and a model that thinks before it speaks, take their time.
@@ -56,13 +57,14 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let upstream = Upstream::new(instance, or("MEILI_WORKSPACE", "default"), PATIENCE)?;
     let bridge = Bridge::new(upstream, or("MEILI_MODEL", "gpt-4o-mini"));
-    let router = meilisearch_copilot::router(bridge)?;
+    let router = meilisearch_copilot::router(bridge, Env::new(Outside::default()))?;
 
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     let address = listener.local_addr()?;
     println!("meilisearch-copilot: listening on http://{address}, answers from {source}");
     println!("  OpenBB Workspace: add http://{address} as an agent");
     println!("  OpenAI clients: base URL http://{address}/v1, model `search`");
+    println!("  GitHub Copilot extension clients: POST http://{address}/github");
     println!("  Meilisearch chat clients: POST http://{address}/chats/default/chat/completions");
     let stop = async { drop(tokio::signal::ctrl_c().await) };
     Ok(hyper_server::serve(listener, router, stop).await?)

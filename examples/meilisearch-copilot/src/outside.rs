@@ -5,7 +5,7 @@ use std::time::Duration;
 use copilot_wire::protocol::{Environment, Incident, Ticks, TokioEnv};
 
 /// Tokio's timer, and incidents on standard error.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct Outside;
 

@@ -2,20 +2,40 @@
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
     ApiError, ApiKey, ChatRequest, Decoder, Event, Instance, Message, Outcome, Sources, Tools,
 };
 use copilot_wire::openai::{Event as OpenAiEvent, OpenAi};
-use copilot_wire::protocol::EventDecoder;
+use copilot_wire::protocol::{Env, Environment, EventDecoder};
 use meilisearch_copilot::replay::{Recordings, Replay, Script, Step};
 use meilisearch_copilot::{Bridge, Memory, Store, Turn, Upstream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
+
+/// A fixed time, and ids that count.
+fn counting() -> Env {
+    struct Counting(AtomicU64);
+    impl Environment for Counting {
+        fn now(&self) -> SystemTime {
+            SystemTime::UNIX_EPOCH + Duration::from_secs(1_760_000_000)
+        }
+        fn random(&self, bytes: &mut [u8]) {
+            let count = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+            let last = bytes.len().saturating_sub(count.len());
+            bytes.fill(0);
+            for (byte, count) in bytes[last..].iter_mut().zip(count) {
+                *byte = count;
+            }
+        }
+    }
+    Env::new(Counting(AtomicU64::new(1)))
+}
 
 /// A bridge in front of a replay, both on loopback.
 struct Setup {
@@ -52,7 +72,7 @@ impl Setup {
         let upstream = Upstream::new(instance, "films", patience).unwrap();
         let store = Arc::new(Memory::default());
         let bridge = Bridge::new(upstream, "search_all_tools").store(Arc::clone(&store) as _);
-        let router = meilisearch_copilot::router(set(bridge)).unwrap();
+        let router = meilisearch_copilot::router(set(bridge), counting()).unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let served = tokio::spawn(async move {
@@ -96,6 +116,16 @@ impl Setup {
         let body = json!({"model": "search", "stream": true, "messages": messages});
         let response = self.post("/v1/chat/completions", &[], body).await;
         OpenAiAnswer::read(&response.bytes().await.unwrap())
+    }
+
+    async fn github(&self, thread: &str, messages: &[(&str, &str)]) -> GitHubAnswer {
+        let messages: Vec<_> = messages
+            .iter()
+            .map(|(role, content)| json!({"role": role, "content": content}))
+            .collect();
+        let body = json!({"copilot_thread_id": thread, "messages": messages});
+        let response = self.post("/github", &[], body).await;
+        GitHubAnswer::read(&response.text().await.unwrap())
     }
 
     async fn openbb(&self, trace: &str, messages: &[(&str, &str)]) -> String {
@@ -166,9 +196,43 @@ impl OpenAiAnswer {
                         answer.finish = Some(reason.to_owned());
                     }
                 }
-                OpenAiEvent::Error(error) => answer.error = Some(format!("{error:?}")),
+                OpenAiEvent::Error(error) => answer.error = Some(error.message),
                 OpenAiEvent::Done => answer.done = true,
                 _ => {}
+            }
+        }
+        answer
+    }
+}
+
+#[derive(Debug, Default)]
+struct GitHubAnswer {
+    text: String,
+    references: usize,
+    error: bool,
+    done: bool,
+}
+
+impl GitHubAnswer {
+    fn read(stream: &str) -> Self {
+        let mut answer = Self::default();
+        for block in stream.split("\n\n") {
+            let name = block.lines().find_map(|line| line.strip_prefix("event: "));
+            let Some(data) = block.lines().find_map(|line| line.strip_prefix("data: ")) else {
+                continue;
+            };
+            match (name, data) {
+                (_, "[DONE]") => answer.done = true,
+                (Some("copilot_errors"), _) => answer.error = true,
+                (Some("copilot_references"), data) => {
+                    let references: Value = serde_json::from_str(data).unwrap();
+                    answer.references += references.as_array().unwrap().len();
+                }
+                (_, data) => {
+                    let chunk: Value = serde_json::from_str(data).unwrap();
+                    let content = &chunk["choices"][0]["delta"]["content"];
+                    answer.text.push_str(content.as_str().unwrap_or(""));
+                }
             }
         }
         answer
@@ -269,6 +333,25 @@ async fn the_workspace_reads_the_answer() {
 }
 
 #[tokio::test]
+async fn a_github_client_reads_the_answer_and_its_sources() {
+    let setup = Setup::new(recordings()).await;
+    let answer = setup
+        .github("t", &[("user", "Which films are about robots?")])
+        .await;
+    assert!(
+        answer
+            .text
+            .starts_with("I'll search for robots now.\n\nHere is what I found"),
+        "{answer:?}"
+    );
+    assert!(
+        answer.references == 3 || answer.text.contains("- Metropolis"),
+        "{answer:?}"
+    );
+    assert!(answer.done && !answer.error);
+}
+
+#[tokio::test]
 async fn text_survives_every_front_end() {
     let setup = Setup::new(then("unicode_text", usize::MAX, vec![])).await;
     let (events, _) = read(Recordings::stream("unicode_text").unwrap().as_bytes());
@@ -279,6 +362,7 @@ async fn text_survives_every_front_end() {
             && expected.contains('\0')
     );
     assert_eq!(setup.openai("x").await.text, expected);
+    assert_eq!(setup.github("t", &[("user", "x")]).await.text, expected);
     assert_eq!(setup.openbb("t", &[("human", "x")]).await, expected);
     assert_eq!(text(&setup.meilisearch("m", Tools::ALL).await.0), expected);
 }
@@ -317,6 +401,13 @@ async fn an_answer_that_goes_wrong_ends_cleanly() {
             "{what}: {answer:?}"
         );
         assert_eq!(answer.text, "I'll search for robots now.", "{what}");
+
+        let answer = setup.github("t", &[("user", "x")]).await;
+        assert!(answer.error && answer.done, "{what}: {answer:?}");
+        assert!(
+            answer.text.starts_with("I'll search for robots now."),
+            "{what}"
+        );
 
         let answer = setup.openbb("t", &[("human", "x")]).await;
         assert!(
@@ -398,6 +489,7 @@ async fn a_front_end_that_leaves_stops_the_search_engine() {
         for path in [
             "/v1/chat/completions",
             "/chats/any/chat/completions",
+            "/github",
             "/v1/query",
         ] {
             let role = if path == "/v1/query" { "human" } else { "user" };
@@ -567,4 +659,57 @@ async fn the_program_works_with_nothing_installed() {
     let (events, outcome) = read(&body);
     assert!(outcome.is_answered());
     assert!(text(&events).contains("Here is what I found"));
+}
+
+/// The whole stream of every front end for a recorded answer. `GOLDEN=write` writes the files anew.
+#[tokio::test]
+async fn golden_streams() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    for name in [
+        "search_all_tools",
+        "parallel_two_all_tools",
+        "unknown_index_all_tools",
+        "llm_error_second_turn",
+    ] {
+        for (front, path, request) in [
+            (
+                "openbb",
+                "/v1/query",
+                json!({"messages": [{"role": "human", "content": "x"}]}),
+            ),
+            (
+                "github",
+                "/github",
+                json!({"messages": [{"role": "user", "content": "x"}]}),
+            ),
+            (
+                "openai",
+                "/v1/chat/completions",
+                json!({
+                    "model": "search", "stream": true, "messages": [{"role": "user", "content": "x"}],
+                }),
+            ),
+            (
+                "meilisearch",
+                "/chats/any/chat/completions",
+                json!({
+                    "model": name, "stream": true, "messages": [{"role": "user", "content": "x"}],
+                    "tools": [
+                        {"type": "function", "function": {"name": "_meiliSearchProgress"}},
+                        {"type": "function", "function": {"name": "_meiliSearchSources"}},
+                    ],
+                }),
+            ),
+        ] {
+            let setup = Setup::new(then(name, usize::MAX, vec![])).await;
+            let stream = setup.post(path, &[], request).await.text().await.unwrap();
+            let file = folder.join(format!("{front}.{name}.sse"));
+            if std::env::var("GOLDEN").is_ok_and(|value| value == "write") {
+                std::fs::create_dir_all(&folder).unwrap();
+                std::fs::write(&file, &stream).unwrap();
+            }
+            let golden = std::fs::read_to_string(&file).unwrap();
+            assert!(stream == golden, "{}:\n{stream}", file.display());
+        }
+    }
 }

@@ -16,12 +16,14 @@ const declared = Object.fromEntries(
     tool({ description, inputSchema: jsonSchema({ type: "object" }) }),
   ]),
 );
-// This SDK knows no refusals: one provider hands them out as text, the other drops them.
+// This SDK knows no refusals: one provider hands them out as text that a filter ended, the other
+// drops them.
 const adapt = {
-  "ai-openai": (wanted) => ({ ...wanted, text: wanted.text + wanted.refusal }),
+  "ai-openai": (wanted) =>
+    wanted.refusal ? { ...wanted, text: wanted.refusal, finish: "content_filter" } : wanted,
   "ai-compatible": (wanted) => wanted,
 };
-const reasons = { stop: "stop", length: "length", "tool-calls": "tool_calls" };
+const reasons = { stop: "stop", length: "length", "tool-calls": "tool_calls", "content-filter": "content_filter" };
 
 async function ask(model) {
   const got = { text: "", notifications: [], finish: null, failed: false };
