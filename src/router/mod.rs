@@ -7,6 +7,8 @@ mod github;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod intake;
+#[cfg(feature = "meilisearch")]
+mod meilisearch;
 #[cfg(feature = "openai")]
 mod openai;
 #[cfg(feature = "openbb")]
