@@ -175,7 +175,7 @@ impl<P: Protocol> Channel<P> {
         }
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
         Ok(())
     }
 
@@ -259,7 +259,7 @@ impl<P: Protocol> Channel<P> {
         });
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
         let protocol = P::NAME;
         let incident = match &outcome {
             Outcome::Failed(error) => Incident::Failed {
@@ -288,6 +288,13 @@ impl<P: Protocol> State<P> {
             Reader::Attached(waker) => waker.take(),
             Reader::Gone | Reader::Drained => None,
         }
+    }
+}
+
+/// Wakes whoever waits; foreign code, so never under the lock.
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }
 
@@ -366,7 +373,7 @@ impl<P: Protocol> Frames for Channel<P> {
         state.out = out;
         state.on_desk = false;
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
     }
 
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
