@@ -526,6 +526,16 @@ fn a_detached_run_that_is_dropped_ends_the_body() {
 }
 
 #[test]
+fn a_detached_run_that_is_dropped_unpolled_ends_the_body() {
+    let mut body = body(|reply| async move {
+        reply.text("never").await?;
+        Ok(())
+    });
+    drop(body.detach());
+    assert_eq!(whole(body), failed());
+}
+
+#[test]
 fn a_failing_serialisation_writes_nothing_and_the_turn_goes_on() {
     struct Fails;
     impl serde::Serialize for Fails {
