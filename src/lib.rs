@@ -76,6 +76,8 @@ pub mod json;
 pub mod openai;
 #[cfg(feature = "openbb")]
 pub mod openbb;
+#[cfg(feature = "playground")]
+mod playground;
 pub mod protocol;
 pub mod router;
 pub mod sse;
