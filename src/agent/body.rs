@@ -141,7 +141,7 @@ impl Body {
 
     /// The exact length, when the whole body is there already.
     #[must_use]
-    pub fn len(&self) -> Option<u64> {
+    pub fn size(&self) -> Option<u64> {
         match &self.0 {
             Kind::Full(bytes) => Some(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Live(_) => None,

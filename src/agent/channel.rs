@@ -171,7 +171,7 @@ impl<P: Protocol> Channel<P> {
         }
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
         Ok(())
     }
 
@@ -253,7 +253,7 @@ impl<P: Protocol> Channel<P> {
         });
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
         let protocol = P::NAME;
         let incident = match &outcome {
             Outcome::Failed(error) => Incident::Failed {
@@ -282,6 +282,13 @@ impl<P: Protocol> State<P> {
             Reader::Attached(waker) => waker.take(),
             Reader::Gone | Reader::Drained => None,
         }
+    }
+}
+
+/// Wakes whoever waits; foreign code, so never under the lock.
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }
 
@@ -360,7 +367,7 @@ impl<P: Protocol> Frames for Channel<P> {
         state.out = out;
         state.on_desk = false;
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
     }
 
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>> {

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use http::Response;
 use http::request::Parts;
-use http::{Response, StatusCode};
 
 use super::{json, stream};
 use crate::agent::{Agent, Body, Request};
@@ -76,13 +76,15 @@ impl<P: Protocol, A: Agent<P> + 'static> Endpoint for Streaming<P, A> {
 }
 
 /// A document that is always the same.
+#[cfg(any(feature = "openai", feature = "openbb"))]
 pub(super) struct Document(pub(super) Bytes);
 
+#[cfg(any(feature = "openai", feature = "openbb"))]
 #[async_trait]
 impl Endpoint for Document {
     async fn call(&self, call: Call) -> Response<Body> {
         drop(call);
-        let mut response = json(StatusCode::OK, Vec::new());
+        let mut response = json(http::StatusCode::OK, Vec::new());
         *response.body_mut() = Body::full(self.0.clone());
         response
     }
