@@ -118,7 +118,10 @@ class Page {
     byId("setup-open").addEventListener("click", () => this.#setup());
     byId("setup-close").addEventListener("click", () => byId("setup").close());
     byId("setup").addEventListener("click", (event) => event.target === byId("setup") && byId("setup").close());
-    byId("setup").addEventListener("close", () => this.changed());
+    byId("setup").addEventListener("close", () => {
+      byId("setup-fields").replaceChildren();
+      this.changed();
+    });
     for (const name of ["chat", "events"]) {
       byId(`show-${name}`).addEventListener("click", () => this.#side(name));
     }

@@ -10,6 +10,7 @@ use std::net::Ipv4Addr;
 
 use copilot_wire::Router;
 use copilot_wire::github::Mount;
+use copilot_wire::github::verify::RequestSigner;
 use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire::protocol::{Env, TokioEnv};
 use tokio::net::TcpListener;
@@ -21,12 +22,14 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let descriptor = Descriptor::new("stage", "Stage", "Shows what an agent can do")
         .enable(Switch::WidgetDashboardSelect)
         .enable(Switch::WidgetDashboardSearch);
+    let signer = RequestSigner::generate()?;
     let router = Router::new()
         .env(Env::new(TokioEnv::new()))
         .playground()?
         .openbb(descriptor, Stage)?
-        .github(Mount::unverified(), Stage)?
-        .openai("stage", Stage)?;
+        .github(Mount::verified(signer.key_set()), Stage)?
+        .openai("stage", Stage)?
+        .playground_signer(signer)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     tell(&format!("http://{}", listener.local_addr()?));
     let stop = async {
