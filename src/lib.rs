@@ -67,6 +67,16 @@
 //! servers do by themselves. Work that must go on is [detached](Body::detach).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// A build without every protocol leaves parts of the lower floors unused.
+#![cfg_attr(
+    not(all(
+        feature = "openbb",
+        feature = "github",
+        feature = "openai",
+        feature = "meilisearch"
+    )),
+    allow(dead_code, unused_imports)
+)]
 
 pub mod agent;
 #[cfg(feature = "github")]

@@ -76,10 +76,8 @@ impl<P: Protocol, A: Agent<P> + 'static> Endpoint for Streaming<P, A> {
 }
 
 /// A document that is always the same.
-#[cfg(any(feature = "openai", feature = "openbb"))]
 pub(super) struct Document(pub(super) Bytes);
 
-#[cfg(any(feature = "openai", feature = "openbb"))]
 #[async_trait]
 impl Endpoint for Document {
     async fn call(&self, call: Call) -> Response<Body> {

@@ -62,7 +62,7 @@ impl Conversation for QueryRequest {
         let query = (!self.query.is_empty())
             .then(|| protocol::Message::new(protocol::Role::User, self.query.as_str()));
         let messages = self.live_messages().filter_map(move |message| {
-            let role = match message.role {
+            let role = match message.role() {
                 Role::Ai if delegated.is_some_and(|last| std::ptr::eq(last, message)) => {
                     protocol::Role::User
                 }
