@@ -88,6 +88,8 @@ pub mod meilisearch;
 pub mod openai;
 #[cfg(feature = "openbb")]
 pub mod openbb;
+#[cfg(feature = "playground")]
+mod playground;
 pub mod protocol;
 pub mod router;
 pub mod sse;

@@ -27,6 +27,11 @@ pub(super) trait Endpoint: Send + Sync {
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         super::refuse(refusal)
     }
+
+    /// The protocol that is spoken here, where a chat front end may call.
+    fn protocol(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// An agent that streams its answer.
@@ -63,6 +68,10 @@ impl<P: Protocol, A: Agent<P> + 'static> Endpoint for Streaming<P, A> {
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         json(refusal.status(), P::refuse(refusal))
+    }
+
+    fn protocol(&self) -> Option<&'static str> {
+        Some(P::NAME)
     }
 }
 

@@ -14,6 +14,8 @@ mod openai;
 #[cfg(feature = "openbb")]
 mod openbb;
 mod path;
+#[cfg(feature = "playground")]
+mod playground;
 #[cfg(feature = "tower")]
 mod tower;
 
@@ -143,6 +145,8 @@ impl Router {
             path,
             endpoint: Arc::new(endpoint),
         });
+        #[cfg(feature = "playground")]
+        self.edit().list_fronts();
         Ok(())
     }
 
