@@ -7,5 +7,5 @@ mod server;
 
 pub use client::{Client, Response};
 pub use kernel::{accepted, memory, open};
-pub use puppet::{PIECE, Puppet, chunk, say, sorry};
+pub use puppet::{PATHS, PIECE, Puppet, chunk, say, say_to, sorry};
 pub use server::{SERVERS, Server, Start};

@@ -135,7 +135,8 @@ impl Puppet {
             .env(Env::new(TokioEnv::new()))
             .openbb(descriptor, self.clone())?
             .github(Mount::unverified(), self.clone())?
-            .openai("puppet", self.clone())
+            .openai("puppet", self.clone())?
+            .meilisearch(self.clone())
     }
 
     /// Waits until so many agents are at work, and says how long that took.
@@ -154,10 +155,28 @@ impl Puppet {
     }
 }
 
+/// Where the puppet answers.
+pub const PATHS: [&str; 4] = [
+    "/v1/query",
+    "/github",
+    "/v1/chat/completions",
+    "/chats/main/chat/completions",
+];
+
 /// A request to the OpenBB mount that tells the puppet what to do.
 #[must_use]
 pub fn say(prompt: &str) -> String {
     format!(r#"{{"messages":[{{"role":"human","content":"{prompt}"}}]}}"#)
+}
+
+/// The same to the mount at `path`, for a stream.
+#[must_use]
+pub fn say_to(path: &str, prompt: &str) -> String {
+    if path == "/v1/query" {
+        return say(prompt);
+    }
+    let messages = format!(r#"[{{"role":"user","content":"{prompt}"}}]"#);
+    format!(r#"{{"model":"puppet","stream":true,"messages":{messages}}}"#)
 }
 
 /// The event that the OpenBB mount says a text in.

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use server_tests::{Client, Puppet, SERVERS, chunk, memory, open, say};
+use server_tests::{Client, PATHS, Puppet, SERVERS, chunk, memory, open, say, say_to};
 
 const CLIENTS: usize = 10_000;
 /// How many are connected at a time.
@@ -29,14 +29,13 @@ impl Random {
 fn hang_up(address: SocketAddr, random: &mut Random) {
     let mut client = Client::connect(address).unwrap();
     let prompt = ["silence", "drip", "flood", "words", "panic", "well"][random.below(6)];
-    let path = ["/v1/query", "/github", "/v1/chat/completions"][random.below(3)];
-    let body = if path == "/v1/query" {
-        say(prompt)
-    } else {
-        // What is collected is not waited for by the agent: no flood.
-        let stream = prompt == "flood" || random.below(8) > 0;
-        format!(r#"{{"stream":{stream},"messages":[{{"role":"user","content":"{prompt}"}}]}}"#)
-    };
+    let path = PATHS[random.below(4)];
+    let mut body = say_to(path, prompt);
+    // Some want it all at once. What is collected does not wait for its reader: no flood then.
+    let at_once = path == "/v1/chat/completions" && prompt != "flood" && random.below(8) == 0;
+    if at_once {
+        body = body.replace("true", "false");
+    }
     let head = format!(
         "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n\r\n",
@@ -52,7 +51,7 @@ fn hang_up(address: SocketAddr, random: &mut Random) {
     if sent < whole.len() {
         return;
     }
-    if random.below(3) > 0 && !body.contains("false") {
+    if random.below(3) > 0 && !at_once {
         let head = client.head();
         let fine = head.as_ref().is_ok_and(|head| head.status == 200);
         assert!(fine, "{prompt} at {path}: {head:?}");
