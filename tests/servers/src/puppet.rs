@@ -79,6 +79,13 @@ impl<P: Protocol> Agent<P> for Puppet {
                 reply.text("drop").await?;
                 tokio::time::sleep(Duration::from_millis(10)).await;
             },
+            "brook" => {
+                for _ in 0..50 {
+                    reply.text("drop").await?;
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Ok(())
+            }
             "words" => {
                 for _ in 0..20 {
                     reply.text("word ").await?;
