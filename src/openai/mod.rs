@@ -49,7 +49,9 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use crate::json::{Escape, escape};
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word, markdown};
+use crate::protocol::{
+    Env, EventError, Protocol, Refusal, SendError, Shape, TextFrame, Word, markdown,
+};
 use crate::sse;
 
 /// The chat completion protocol of OpenAI.
@@ -137,6 +139,10 @@ impl Protocol for OpenAi {
 
     fn decode(event: &sse::Event<'_>) -> Result<Event, EventError> {
         Event::read(event.data())
+    }
+
+    fn decode_like(shape: &mut Shape<Event>, event: &sse::Event<'_>) -> Result<Event, EventError> {
+        Event::read_like(shape, event.data())
     }
 
     fn refuse(refusal: &Refusal) -> Vec<u8> {
