@@ -67,6 +67,16 @@
 //! servers do by themselves. Work that must go on is [detached](Body::detach).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// A build without every protocol leaves parts of the lower floors unused.
+#![cfg_attr(
+    not(all(
+        feature = "openbb",
+        feature = "github",
+        feature = "openai",
+        feature = "meilisearch"
+    )),
+    allow(dead_code, unused_imports)
+)]
 
 pub mod agent;
 #[cfg(feature = "github")]
@@ -78,6 +88,8 @@ pub mod meilisearch;
 pub mod openai;
 #[cfg(feature = "openbb")]
 pub mod openbb;
+#[cfg(feature = "playground")]
+mod playground;
 pub mod protocol;
 pub mod router;
 pub mod sse;

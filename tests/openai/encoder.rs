@@ -203,7 +203,10 @@ fn rule_6_after_a_failure_there_is_one_error() {
 
 #[test]
 fn rule_7_silence_is_broken_with_a_comment() {
-    assert_eq!(OpenAi::KEEP_ALIVE, b": ping\n\n");
+    let (session, mut out) = open(false, &fixed());
+    out.clear();
+    OpenAi::keep_alive(&session, &mut out);
+    assert_eq!(out, b": ping\n\n");
 }
 
 #[test]

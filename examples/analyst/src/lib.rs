@@ -6,6 +6,7 @@
 mod analyst;
 mod dataset;
 mod model;
+mod signatures;
 
 pub use analyst::Analyst;
 pub use model::Model;
@@ -41,6 +42,7 @@ pub fn port() -> Result<u16, Box<dyn Error>> {
 pub fn greet(address: SocketAddr) {
     println!("copilot-wire: listening on http://{address}");
     println!("  OpenBB Workspace   add http://{address} as an agent");
+    println!("  GitHub Copilot     POST http://{address}/github, see GITHUB_SIGNATURES");
     println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
 }
 
@@ -69,6 +71,7 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     Ok(Router::new()
         .env(Env::new(Outside))
         .openbb(descriptor, agent.clone())?
+        .github(signatures::mount()?, agent.clone())?
         .openai("analyst", agent)?)
 }
 

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use copilot_wire::Reply;
 use copilot_wire::openai::{ChatMessage, ChatRequest, Event, OpenAi};
@@ -16,6 +17,17 @@ pub struct Model {
     url: String,
     key: Option<String>,
     name: String,
+}
+
+/// The HTTP client. A server that does not answer is given up; one that does may take its time.
+pub(crate) fn client() -> reqwest::Result<reqwest::Client> {
+    // A second installation in one process is refused and harmless.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let patience = Duration::from_secs(30);
+    reqwest::Client::builder()
+        .connect_timeout(patience)
+        .read_timeout(patience * 4)
+        .build()
 }
 
 impl Model {
@@ -33,10 +45,8 @@ impl Model {
         let Some(base) = variable("OPENAI_BASE_URL") else {
             return Ok(None);
         };
-        // A second installation in one process is refused and harmless.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Some(Self {
-            client: reqwest::Client::builder().build()?,
+            client: client()?,
             url: format!("{}/chat/completions", base.trim_end_matches('/')),
             key: variable("OPENAI_API_KEY"),
             name: variable("OPENAI_MODEL").unwrap_or_else(|| "gpt-4o-mini".into()),
