@@ -16,7 +16,8 @@ pub(super) const HIGH_WATER: usize = 16 * 1024;
 
 pub(super) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
-    /// Whether `out` may hold what came from elsewhere while the rest was on the desk.
+    /// Whether the desk is out of date: `out` may hold what came from elsewhere, or the text frame
+    /// may have changed.
     overflow: AtomicBool,
     env: Env,
 }
@@ -113,6 +114,9 @@ impl<P: Protocol> Channel<P> {
             if room {
                 desk.make_room();
                 P::text(&desk.frame, text, &mut desk.out);
+                let rollback = Rollback::new(&mut desk.out);
+                P::text(&desk.frame, text, rollback.out);
+                rollback.commit();
             }
             room
         });
@@ -169,10 +173,11 @@ impl<P: Protocol> Channel<P> {
         state.turn = turn;
         if let Reader::Drained = state.reader {
             state.out.clear();
+            desk::with(self.id(), |desk| desk.out.clear());
         }
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
         Ok(())
     }
 
@@ -195,9 +200,11 @@ impl<P: Protocol> Channel<P> {
         let on_desk = desk::with(self.id(), |desk| {
             // What came from elsewhere came after what is on the desk, or at no certain time.
             desk.out.append(&mut state.out);
-            self.overflow.store(false, Ordering::Release);
+            // If this panics, the frame on the desk may be an old one: text then takes the lock.
+            self.overflow.store(true, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut desk.out);
             desk.frame = P::text_frame(&state.session);
+            self.overflow.store(false, Ordering::Release);
             written
         });
         on_desk.unwrap_or_else(|| {
@@ -254,7 +261,7 @@ impl<P: Protocol> Channel<P> {
         });
         let reader = state.take_reader();
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
         let protocol = P::NAME;
         let incident = match &outcome {
             Outcome::Failed(error) => Incident::Failed {
@@ -293,6 +300,13 @@ impl<P: Protocol> State<P> {
             Reader::Attached(waker) => waker.take(),
             Reader::Gone | Reader::Drained => None,
         }
+    }
+}
+
+/// Wakes whoever waits; foreign code, so never under the lock.
+fn wake(waker: Option<Waker>) {
+    if let Some(waker) = waker {
+        waker.wake();
     }
 }
 
@@ -375,7 +389,7 @@ impl<P: Protocol> Frames for Channel<P> {
         state.out = out;
         state.on_desk = false;
         drop(state);
-        reader.map(Waker::wake);
+        wake(reader);
     }
 
     fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>> {

@@ -26,7 +26,7 @@ impl http_body::Body for Body {
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.len()
+        self.size()
             .map_or_else(SizeHint::default, SizeHint::with_exact)
     }
 }

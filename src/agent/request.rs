@@ -92,7 +92,7 @@ impl<P: Protocol> Request<P> {
     ///
     /// Hands both back when the request is not of protocol `Q`.
     // The two pairs are what the caller goes on with; boxing them would cost every request.
-    #[expect(clippy::result_large_err)]
+    #[expect(clippy::result_large_err, clippy::type_complexity)]
     pub fn native<Q: Protocol>(
         self,
         reply: Reply<P>,

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::fields::{rest, text};
 use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
 
-/// The user's answer to a confirmation (reference, section 4).
+/// The user's answer to a confirmation: `copilot_confirmations` of GitHub's documentation.
 ///
 /// What comes back crossed the client: it is the user's data, never a proof of anything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

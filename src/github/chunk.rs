@@ -89,7 +89,7 @@ impl Chunk {
         })
     }
 
-    /// The question that the platform relays in a chunk (reference, section 6.6).
+    /// The question that the platform relays in a chunk, as VS Code's `stream.ts` reads it.
     #[must_use]
     pub fn confirmation(&self) -> Option<Confirmation> {
         let relayed = self.get("copilot_confirmation")?;

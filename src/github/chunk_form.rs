@@ -1,6 +1,6 @@
 //! The two forms of a text chunk.
 
-/// The form of the text chunks in a reply (reference, section 6.5). The platform takes both.
+/// The form of the text chunks in a reply. The platform takes both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChunkForm {

@@ -6,8 +6,8 @@ use super::fields::{rest, text};
 use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
 use crate::protocol::{self, SendError};
 
-/// A question to the user, `copilot_confirmation` on the wire; it ends the turn (reference,
-/// section 6.2).
+/// A question to the user, `copilot_confirmation` on the wire; it ends the turn (the
+/// SDK's `createConfirmationEvent`).
 ///
 /// The answer is among the next request's [`answers`](super::ChatRequest::answers), with the data
 /// that was sent along.

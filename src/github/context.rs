@@ -9,7 +9,7 @@ use super::reference::Reference;
 
 /// What context came with the current turn, what was withheld, and why.
 ///
-/// Clients put it in different places (reference, section 2.3): an IDE on the last message;
+/// Clients put it in different places (recorded request of github.com, VS Code's source): an IDE on the last message;
 /// github.com on the messages from the last `_session` message on, of which the last one carries
 /// the prompt and nothing else. This is the same for both.
 ///
@@ -130,7 +130,7 @@ impl<'a> Context<'a> {
 
     /// What was withheld, and why.
     ///
-    /// The rules of redaction (reference, section 3.1): an App that cannot read the repository gets
+    /// The rules of redaction (GitHub's documentation on context passing): an App that cannot read the repository gets
     /// `github.repository` redacted, on github.com together with `github.current-url`; a URL that
     /// belongs to no repository is redacted alone.
     pub fn withheld(&self) -> impl Iterator<Item = Withheld<'a>> {

@@ -112,7 +112,7 @@ impl Conversation for ChatRequest {
 
 impl ChatRequest {
     /// What follows `@slug `. Messages of earlier turns start with it, the current one does not
-    /// (reference, section 2.3).
+    /// (recorded request of github.com).
     fn after_slug<'a>(&self, text: &'a str) -> Option<&'a str> {
         let slug = self.agent.as_deref()?;
         text.strip_prefix('@')?

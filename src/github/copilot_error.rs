@@ -5,7 +5,7 @@ use crate::protocol::Notice;
 
 use super::fields::{rest, text};
 
-/// What went wrong, an element of `copilot_errors` (reference, section 6.2).
+/// What went wrong, an element of `copilot_errors` (the SDK's `createErrorsEvent`).
 ///
 /// VS Code shows the message as a warning. The debug command line demands that no member is empty.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,8 @@ use super::fields::{id, integer};
 use super::place::Place;
 use crate::json::{Json, JsonError, Kind, Reader};
 
-/// The data of a reference by its type (reference, section 3).
+/// The data of a reference by its type: those of GitHub's documentation on context passing, of VS
+/// Code and of copilot-go.
 ///
 /// A view: it borrows from the reference, which keeps the data as it came. A member that is missing
 /// or of another type is `None`, because clients differ in what they send.

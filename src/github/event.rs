@@ -21,7 +21,7 @@ pub enum Event {
     /// The chunk that says that the answer is complete: the first half of the SDK's done event.
     Finish,
     /// `[DONE]`: nothing follows. The second half of the SDK's done event. A reader stops here: an
-    /// agent that copies a model's stream sends both halves twice (reference, section 6.4).
+    /// agent that copies a model's stream sends both halves twice, as the SDK's own example does.
     Done,
 }
 
@@ -49,7 +49,7 @@ pub struct Raw {
     /// The name.
     pub name: EventName,
     /// The data. On the way out it must be a single line: known readers take each `data` line for
-    /// itself (reference, section 6.1).
+    /// itself (VS Code and `gh debug-cli`).
     pub data: String,
 }
 
@@ -120,7 +120,7 @@ impl Event {
         if let Some(event) = short(chunk.json()) {
             return event;
         }
-        // Relayed events (reference, section 6.6): one `copilot_` member, everything else `null`.
+        // Relayed events as VS Code reads them: one `copilot_` member, everything else `null`.
         let mut members = chunk
             .json()
             .members()

@@ -8,7 +8,8 @@ use super::fields::{list, rest, text};
 use super::reference::Reference;
 use crate::json::{Json, JsonError, Kind, Members, ObjectWriter, Reader, ValueWriter, WriteError};
 
-/// One message of a request (reference, section 2.2).
+/// One message of a request, with the members that recorded requests, GitHub's SDK, VS Code and
+/// `gh debug-cli` have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
@@ -195,7 +196,7 @@ impl Message {
     }
 
     /// Writes what an OpenAI endpoint takes; `transformPayloadForOpenAICompatibility` of GitHub's
-    /// SDK loses the calls and their ids, which breaks a history with tools (section 8).
+    /// SDK loses the calls and their ids, which breaks a history with tools.
     pub(super) fn write_for_model(&self, object: &mut ObjectWriter<'_>) {
         const KEPT: [&str; 7] = [
             "role",

@@ -22,10 +22,16 @@
 //! | confirm | `copilot_confirmation`, then done |
 //! | call | an error: the front end offers no tools |
 //!
-//! A reply starts with the acknowledgement, at once, and ends with the done event, once. Its rules
-//! are those of GitHub's own SDK, `@copilot-extensions/preview-sdk` 5.0.1, whose bytes these are;
-//! "reference" in these pages is the description of the protocol that was collected from that SDK,
-//! GitHub's documentation, recorded traffic and the source of the clients.
+//! A reply starts with the acknowledgement, at once, and ends with the done event, once. Builders of
+//! agents reported that VS Code shows an "internal agent error" when a reply takes more than 60
+//! seconds in total, however much is said in the meantime: keep turns shorter than that. The rules
+//! of events are those of GitHub's own SDK, to the byte.
+//!
+//! "The SDK" in these pages is `@copilot-extensions/preview-sdk` 5.0.1, run under Node.js;
+//! `gh debug-cli` is copilot-extensions/gh-debug-cli, "VS Code" is microsoft/vscode-copilot-chat
+//! (`remoteAgents.ts`, `stream.ts`) and copilot-go is colbylwilliams/copilot-go, all by their source;
+//! "recorded" is a genuine request of August 2024. `#` and a number is an issue of the repository
+//! that is named.
 
 mod answer;
 mod caller;
@@ -47,6 +53,9 @@ mod request;
 mod session;
 mod session_info;
 mod skill;
+mod verified;
+#[cfg(feature = "verify")]
+pub mod verify;
 
 pub use answer::Answer;
 pub use caller::{Token, integration_id};
@@ -69,6 +78,7 @@ pub use request::{ChatRequest, Sampling};
 pub use session::Session;
 pub use session_info::SessionInfo;
 pub use skill::{Skill, SkillCall, SkillReply};
+pub use verified::Verified;
 
 use std::borrow::Cow;
 
@@ -124,8 +134,8 @@ impl Protocol for GitHub {
         session.acknowledge(out);
     }
 
-    /// There is no event for this; an empty text event is the only harmless filler (reference,
-    /// section 6.3).
+    /// There is no event for this; an empty text event is the only harmless filler
+    /// (copilot-extensions/user-feedback#4 asked for one).
     fn keep_alive(session: &Session, out: &mut Vec<u8>) {
         session.keep_alive(out);
     }
@@ -134,6 +144,7 @@ impl Protocol for GitHub {
         session.frame().clone()
     }
 
+    /// The bytes of `JSON.stringify`: U+2028 and U+2029 stay as they are.
     fn text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(&frame.head);
         escape(text, Escape::Json, out);

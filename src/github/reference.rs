@@ -7,7 +7,8 @@ use super::fields::{rest, text};
 use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
 use crate::protocol::{Citation, SendError};
 
-/// What is attached to a message: a file, a repository, a source (reference, sections 3 and 6.2).
+/// What is attached to a message: a file, a repository, a source (`copilot_references` in GitHub's
+/// documentation, shown as VS Code's `remoteAgents.ts` shows it).
 ///
 /// The same type comes with requests and goes out in `copilot_references`. What an agent sends
 /// comes back on its own message in later requests: the only memory that the protocol has.

@@ -6,7 +6,7 @@ use super::event::{Event, Say};
 /// Passes a model's stream on as the agent's answer.
 ///
 /// Copying the bytes, as GitHub's samples do, ends the answer twice and mixes chunk ids, and
-/// github.com then attributes the answer to Copilot in place of the agent (reference, section 6.4).
+/// github.com then attributes the answer to Copilot in place of the agent (copilot-extensions/preview-sdk.js#113).
 /// This takes the text out of each event and leaves ids and endings to the reply.
 ///
 /// ```

@@ -12,7 +12,7 @@ use super::message::Message;
 use super::session_info::SessionInfo;
 use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader};
 
-/// The request of one turn: the whole conversation, newest message last (reference, section 2.2).
+/// The request of one turn: the whole conversation, newest message last.
 ///
 /// It is read tolerantly: every member may be missing, `null` or of another type, and what has no
 /// field is kept. [`to_bytes`](Self::to_bytes) writes every member back, so a client or a proxy
@@ -38,7 +38,7 @@ pub struct ChatRequest {
 /// The sampling parameters that were set.
 ///
 /// The platform's sender writes `0` for what is not set, so zero is `None` here: forwarding it
-/// would ask a model for no tokens at all (reference, section 2.2).
+/// would ask a model for no tokens at all (recorded).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Sampling {
@@ -137,7 +137,7 @@ impl ChatRequest {
     }
 
     /// The user's answers to confirmations, all of them: those on the last message, because an
-    /// answer in an earlier message must not trigger anything again (reference, section 4).
+    /// answer in an earlier message must not trigger anything again.
     pub fn answers(&self) -> impl Iterator<Item = &Answer> {
         let last = self.messages.last();
         last.into_iter()

@@ -13,15 +13,11 @@ use crate::protocol::{
 use crate::sse::EventWriter;
 
 /// What GitHub's SDK writes around a piece of text; `content` comes before `role`.
-const TEXT: [&[u8]; 2] = [
-    br#"data: {"choices":[{"index":0,"delta":{"content":""#,
-    b"\",\"role\":\"assistant\"}}]}\n\n",
-];
-/// What stands around it in a full chunk, behind the head.
-const FULL: [&[u8]; 2] = [
-    b"\"content\":\"",
-    b"\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n",
-];
+const TEXT_HEAD: &[u8] = br#"data: {"choices":[{"index":0,"delta":{"content":""#;
+const TEXT_TAIL: &[u8] = b"\",\"role\":\"assistant\"}}]}\n\n";
+/// What stands around the text in a full chunk, behind the start that all have in common.
+const FULL_HEAD: &[u8] = b"\"content\":\"";
+const FULL_TAIL: &[u8] = b"\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n";
 /// The acknowledgement: empty text.
 const ACKNOWLEDGE: &[u8] =
     b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\",\"role\":\"assistant\"}}]}\n\n";
@@ -33,14 +29,13 @@ const DONE: &[u8] = b"data: [DONE]\n\n";
 /// What the events of one reply share.
 ///
 /// A reply has one `copilot_*` event at most, unless the agent itself sends more: the strictest
-/// reader, the debug command line, rejects a reply with two (reference, section 6.1). So citations
+/// reader, the debug command line, rejects a reply with two. So citations
 /// and notices of the shared vocabulary wait for the ending and go out together. A question comes
 /// before errors, errors come before references; what has to yield becomes Markdown.
 #[derive(Debug)]
 pub struct Session {
-    /// What a full chunk starts with, up to and including `"delta":{`.
+    /// What full chunks have in common; the short form has nothing.
     head: Option<Head>,
-    /// What stands around a piece of text.
     frame: TextFrame,
     /// The agent's slug, for errors.
     agent: String,
@@ -57,7 +52,7 @@ pub struct Session {
 struct Head {
     /// `"id":...,"object":...,"created":...,"model":...`
     members: Vec<u8>,
-    /// The same as the start of a chunk's event.
+    /// The start of a chunk's event, up to and including `"delta":{`.
     start: Vec<u8>,
 }
 
@@ -90,12 +85,13 @@ impl Head {
 impl Session {
     pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
         let head = (request.chunks == ChunkForm::Full).then(|| Head::new(request, env));
+        let frame = match &head {
+            None => TextFrame::new(TEXT_HEAD, TEXT_TAIL),
+            Some(head) => TextFrame::new([&head.start, FULL_HEAD].concat(), FULL_TAIL),
+        };
         Self {
-            frame: match &head {
-                None => TextFrame::new(TEXT[0], TEXT[1]),
-                Some(head) => TextFrame::new([&*head.start, FULL[0]].concat(), FULL[1]),
-            },
             head,
+            frame,
             agent: request.agent.clone().unwrap_or_default(),
             citations: Vec::new(),
             notices: Vec::new(),
@@ -105,15 +101,16 @@ impl Session {
         }
     }
 
-    /// The acknowledgement: the user interface then says that the agent is responding (reference,
-    /// section 6.3). In full chunks it is the one that carries the role, as OpenAI's first chunk.
+    /// The acknowledgement: the user interface then says that the agent is responding (the
+    /// SDK's README asks for it). In full chunks it is the one that carries the role, as OpenAI's first chunk.
     pub(super) fn acknowledge(&self, out: &mut Vec<u8>) {
         match &self.head {
             None => out.extend_from_slice(ACKNOWLEDGE),
             Some(head) => {
                 out.extend_from_slice(&head.start);
-                out.extend_from_slice(br#""role":"assistant","content":"""#);
-                out.extend_from_slice(b"},\"logprobs\":null,\"finish_reason\":null}]}\n\n");
+                out.extend_from_slice(b"\"role\":\"assistant\",");
+                out.extend_from_slice(FULL_HEAD);
+                out.extend_from_slice(FULL_TAIL);
             }
         }
     }
@@ -127,14 +124,13 @@ impl Session {
         &self.frame
     }
 
-    /// Writes a piece of text.
-    pub(super) fn text(&self, text: &str, out: &mut Vec<u8>) {
+    fn text(&self, text: &str, out: &mut Vec<u8>) {
         GitHub::text(&self.frame, text, out);
     }
 
     pub(super) fn word(&mut self, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match word {
-            // There is no event for progress; it was asked for and never came (section 6.3).
+            // There is no event for progress; it was asked for and never came (user-feedback#4).
             Word::Status(_) => {}
             Word::Cite(citation) => {
                 if !self.citations.contains(citation) {
@@ -259,7 +255,8 @@ impl Session {
         }
     }
 
-    /// Closes a turn that failed: `copilot_errors`, then done (section 6.3).
+    /// Closes a turn that failed: `copilot_errors`, then done. The HTTP status is
+    /// long gone.
     pub(super) fn fail(&mut self, message: &str, out: &mut Vec<u8>) {
         if !self.finished {
             self.notices.push(Notice::new(message).code("agent_failed"));
@@ -296,11 +293,12 @@ impl Session {
 
     /// Writes what waited as Markdown, because another event takes its place.
     fn yield_to_text(&mut self, out: &mut Vec<u8>) {
-        let mut text = String::new();
-        for notice in std::mem::take(&mut self.notices) {
-            text.push_str(&markdown::notice(&notice));
+        let notices = std::mem::take(&mut self.notices);
+        let mut text: String = notices.iter().map(markdown::notice).collect();
+        let citations = std::mem::take(&mut self.citations);
+        if !citations.is_empty() {
+            text.push_str(&markdown::sources(&citations));
         }
-        text.push_str(&markdown::sources(&std::mem::take(&mut self.citations)));
         if !text.is_empty() {
             self.text(&text, out);
         }
@@ -313,7 +311,7 @@ fn errors(list: &[CopilotError], out: &mut Vec<u8>) -> Result<(), WriteError> {
     })
 }
 
-/// Writes a named event with one line of data, as GitHub's SDK frames it (section 6.1).
+/// Writes a named event with one line of data, as the SDK frames it.
 fn named(
     name: &'static str,
     out: &mut Vec<u8>,

@@ -1,6 +1,6 @@
 //! The context message of github.com.
 
-/// What the `_session` message of github.com says (reference, section 2.4).
+/// What the `_session` message of github.com says (recorded request).
 ///
 /// Its content is lines of `Key: value`. It is the client's, not the user's words: neither show it
 /// nor take it for a prompt.

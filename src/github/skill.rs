@@ -11,7 +11,7 @@ use super::caller::Token;
 use crate::json::{Json, WriteError};
 use crate::protocol::AgentError;
 
-/// A skill of a skillset (reference, section 7): typed arguments in, plain data out. There is no
+/// A skill of a skillset (GitHub's documentation, "Building Copilot skillsets"): typed arguments in, plain data out. There is no
 /// stream, no confirmation and no reference; the platform's model reads the answer.
 ///
 /// An App is either an agent or a skillset, of up to five skills. Mount each with

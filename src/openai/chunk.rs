@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::{Delta, FinishReason, Logprobs, Usage, read};
-use crate::json::{JsonError, Kind, Members, Reader};
+use crate::json::{JsonError, Members, Reader};
 
 /// One chunk of a streamed completion.
 ///
@@ -75,7 +75,9 @@ impl ChatCompletionChunk {
                 "object" => reader.skip()?,
                 "created" => chunk.created = read::u64(reader)?,
                 "model" => chunk.model = read::string(reader)?,
-                "choices" => chunk.choices = read::list(reader, Choice::read)?,
+                "choices" => {
+                    chunk.choices = read::list(reader, Choice::read)?.unwrap_or_default();
+                }
                 "usage" => chunk.usage = read::object(reader, Usage::read)?,
                 "system_fingerprint" => chunk.system_fingerprint = read::string(reader)?,
                 "service_tier" => chunk.service_tier = read::string(reader)?,
@@ -194,9 +196,9 @@ impl Choice {
         reader.object_keeping(&mut choice.unknown, |reader, key| {
             match &*key {
                 "index" => choice.index = read::index(reader)?,
-                "delta" if reader.is(Kind::Object) => choice.delta = Delta::read(reader)?,
-                // Always written, so what is none must go.
-                "delta" => reader.skip()?,
+                "delta" => {
+                    choice.delta = read::object(reader, Delta::read)?.unwrap_or_default();
+                }
                 "logprobs" => choice.logprobs = read::object(reader, Logprobs::read)?,
                 "finish_reason" => choice.finish_reason = finish_reason(reader)?,
                 _ => {}
@@ -208,9 +210,6 @@ impl Choice {
 }
 
 pub(super) fn finish_reason(reader: &mut Reader<'_>) -> Result<Option<FinishReason>, JsonError> {
-    match reader.string()? {
-        Some(name) => Ok(FinishReason::from_name(&name)),
-        // Always written, so what is none must go.
-        None => reader.skip().map(|()| None),
-    }
+    let name = read::string(reader)?;
+    Ok(name.and_then(|name| FinishReason::from_name(&name)))
 }

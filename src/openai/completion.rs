@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 use super::chunk::finish_reason;
 use super::{ChatMessage, FinishReason, Logprobs, ToolCall, Usage, read};
-use crate::json::{Escape, JsonError, Kind, Members, Reader, write};
+use crate::json::{Escape, JsonError, Members, Reader, write};
 
 /// A whole completion.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -83,7 +83,10 @@ impl ChatCompletion {
                 "object" => reader.skip()?,
                 "created" => completion.created = read::u64(reader)?.unwrap_or_default(),
                 "model" => completion.model = read::string(reader)?.unwrap_or_default(),
-                "choices" => completion.choices = read::list(reader, CompletedChoice::read)?,
+                "choices" => {
+                    let choices = read::list(reader, CompletedChoice::read)?;
+                    completion.choices = choices.unwrap_or_default();
+                }
                 "usage" => completion.usage = read::object(reader, Usage::read)?,
                 "system_fingerprint" => completion.system_fingerprint = read::string(reader)?,
                 "service_tier" => completion.service_tier = read::string(reader)?,
@@ -145,15 +148,11 @@ impl CompletedChoice {
         reader.object_keeping(&mut choice.unknown, |reader, key| {
             match &*key {
                 "index" => choice.index = read::index(reader)?,
-                "message" if reader.is(Kind::Object) => {
-                    choice.message = ChatMessage::read(reader)?;
+                "message" => {
+                    let message = read::object(reader, ChatMessage::read)?;
+                    choice.message = message.unwrap_or_default();
                 }
-                // Always written, so what is none must go.
-                "message" => reader.skip()?,
-                "logprobs" if reader.is(Kind::Object) => {
-                    choice.logprobs = Some(Logprobs::read(reader)?);
-                }
-                "logprobs" => reader.skip()?,
+                "logprobs" => choice.logprobs = read::object(reader, Logprobs::read)?,
                 "finish_reason" => choice.finish_reason = finish_reason(reader)?,
                 _ => {}
             }

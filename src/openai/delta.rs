@@ -58,7 +58,10 @@ impl Delta {
                 "role" => delta.role = read::string(reader)?,
                 "content" => delta.content = content(reader)?,
                 "refusal" => delta.refusal = read::string(reader)?,
-                "tool_calls" => delta.tool_calls = read::list(reader, ToolCallDelta::read)?,
+                "tool_calls" => {
+                    let calls = read::list(reader, ToolCallDelta::read)?;
+                    delta.tool_calls = calls.unwrap_or_default();
+                }
                 "function_call" => {
                     delta.function_call = read::object(reader, FunctionDelta::read)?;
                 }

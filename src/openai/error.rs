@@ -1,7 +1,10 @@
 //! The error object, in a stream and as the body of a refusal.
 
+use std::fmt;
+
 use serde::Serialize;
 
+use super::read;
 use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, write};
 use crate::protocol::Refusal;
 
@@ -9,8 +12,9 @@ use crate::protocol::Refusal;
 ///
 /// OpenAI chat streams, errors: both official clients raise any event whose JSON has a truthy member
 /// `error`, whatever the name of the event.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, thiserror::Error)]
-#[error("{message}")]
+///
+/// It is no Rust error, and `Debug` shows the names in it only: what servers say may hold keys.
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// What went wrong, fit for the user.
@@ -124,10 +128,7 @@ impl ErrorObject {
         let mut error = Self::default();
         reader.object_keeping(&mut error.unknown, |reader, key| {
             match &*key {
-                "message" => match reader.string()? {
-                    Some(message) => error.message = message.into_owned(),
-                    None => reader.skip()?,
-                },
+                "message" => error.message = read::string(reader)?.unwrap_or_default(),
                 "type" => error.kind = name(reader)?,
                 "param" => error.param = name(reader)?,
                 "code" => error.code = name(reader)?,
@@ -136,6 +137,16 @@ impl ErrorObject {
             Ok(())
         })?;
         Ok(error)
+    }
+}
+
+impl fmt::Debug for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErrorObject")
+            .field("kind", &self.kind)
+            .field("param", &self.param)
+            .field("code", &self.code)
+            .finish_non_exhaustive()
     }
 }
 

@@ -11,8 +11,6 @@ use crate::protocol::EventError;
 /// An event in either direction.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-// Chunks are the rule; boxing them would cost every event.
-#[expect(clippy::large_enum_variant)]
 pub enum Event {
     /// A chunk.
     Chunk(ChatCompletionChunk),

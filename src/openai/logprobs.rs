@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::read;
-use crate::json::{JsonError, Kind, Members, Reader};
+use crate::json::{JsonError, Members, Reader};
 
 /// How likely the tokens of a piece of an answer were.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -32,8 +32,8 @@ impl Logprobs {
         let mut logprobs = Self::default();
         reader.object_keeping(&mut logprobs.unknown, |reader, key| {
             match &*key {
-                "content" => logprobs.content = tokens(reader)?,
-                "refusal" => logprobs.refusal = tokens(reader)?,
+                "content" => logprobs.content = read::list(reader, TokenLogprob::read)?,
+                "refusal" => logprobs.refusal = read::list(reader, TokenLogprob::read)?,
                 _ => {}
             }
             Ok(())
@@ -61,13 +61,6 @@ impl Logprobs {
     }
 }
 
-fn tokens(reader: &mut Reader<'_>) -> Result<Option<Vec<TokenLogprob>>, JsonError> {
-    if reader.null()? || !reader.is(Kind::Array) {
-        return Ok(None);
-    }
-    read::list(reader, TokenLogprob::read).map(Some)
-}
-
 /// How likely one token was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
@@ -80,7 +73,7 @@ pub struct TokenLogprob {
     pub bytes: Option<Vec<u8>>,
     /// What else it could have been; `None` inside such a list.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_logprobs: Option<Vec<TokenLogprob>>,
+    pub top_logprobs: Option<Vec<Self>>,
     /// Members that this crate does not know.
     #[serde(flatten)]
     pub unknown: Members,
@@ -105,12 +98,9 @@ impl TokenLogprob {
         reader.object_keeping(&mut token.unknown, |reader, key| {
             match &*key {
                 "token" => token.token = read::string(reader)?.unwrap_or_default(),
-                "logprob" => match reader.f64()? {
-                    Some(logprob) => token.logprob = logprob,
-                    None => reader.skip()?,
-                },
-                "bytes" => token.bytes = bytes(reader)?,
-                "top_logprobs" => token.top_logprobs = tokens(reader)?,
+                "logprob" => token.logprob = read::f64(reader)?.unwrap_or_default(),
+                "bytes" => token.bytes = read::list(reader, byte)?,
+                "top_logprobs" => token.top_logprobs = read::list(reader, Self::read)?,
                 _ => {}
             }
             Ok(())
@@ -125,13 +115,7 @@ impl TokenLogprob {
     }
 }
 
-fn bytes(reader: &mut Reader<'_>) -> Result<Option<Vec<u8>>, JsonError> {
-    if reader.null()? || !reader.is(Kind::Array) {
-        return Ok(None);
-    }
-    let read = |reader: &mut Reader<'_>| {
-        let byte = reader.u64()?.and_then(|byte| u8::try_from(byte).ok());
-        byte.ok_or_else(|| reader.expected("a byte"))
-    };
-    read::list(reader, read).map(Some)
+fn byte(reader: &mut Reader<'_>) -> Result<u8, JsonError> {
+    let byte = reader.u64()?.and_then(|byte| u8::try_from(byte).ok());
+    byte.ok_or_else(|| reader.expected("a byte"))
 }

@@ -90,7 +90,9 @@ impl ChatMessage {
                 }
                 "name" => message.name = read::string(reader)?,
                 "refusal" => message.refusal = read::string(reader)?,
-                "tool_calls" => message.tool_calls = read::list(reader, ToolCall::read)?,
+                "tool_calls" => {
+                    message.tool_calls = read::list(reader, ToolCall::read)?.unwrap_or_default();
+                }
                 "function_call" => {
                     message.function_call = read::object(reader, FunctionCall::read)?;
                 }

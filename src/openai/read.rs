@@ -1,23 +1,42 @@
-//! Reading members that front ends fill in loosely: `null` is the same as absent.
+//! Reading the members that models name.
+//!
+//! A value of another kind, `null` included, is the same as none: it is skipped, because a member
+//! that were also kept as an unknown one would be written twice.
 
 use std::borrow::Cow;
 
 use crate::json::{JsonError, Kind, Reader};
 
-/// A string; a value of another kind is left unread.
-pub(super) fn string(reader: &mut Reader<'_>) -> Result<Option<String>, JsonError> {
-    if reader.null()? {
-        return Ok(None);
+/// What `read` finds; what it leaves unread is skipped.
+fn or_skip<'a, T>(
+    reader: &mut Reader<'a>,
+    read: impl FnOnce(&mut Reader<'a>) -> Result<Option<T>, JsonError>,
+) -> Result<Option<T>, JsonError> {
+    let value = read(reader)?;
+    if value.is_none() {
+        reader.skip()?;
     }
-    Ok(reader.string()?.map(Cow::into_owned))
+    Ok(value)
 }
 
-/// A number; a value of another kind is left unread.
+/// A string.
+pub(super) fn string(reader: &mut Reader<'_>) -> Result<Option<String>, JsonError> {
+    or_skip(reader, |reader| Ok(reader.string()?.map(Cow::into_owned)))
+}
+
+/// A boolean.
+pub(super) fn bool(reader: &mut Reader<'_>) -> Result<Option<bool>, JsonError> {
+    or_skip(reader, |reader| reader.bool())
+}
+
+/// A whole number.
 pub(super) fn u64(reader: &mut Reader<'_>) -> Result<Option<u64>, JsonError> {
-    if reader.null()? {
-        return Ok(None);
-    }
-    reader.u64()
+    or_skip(reader, |reader| reader.u64())
+}
+
+/// A number.
+pub(super) fn f64(reader: &mut Reader<'_>) -> Result<Option<f64>, JsonError> {
+    or_skip(reader, |reader| reader.f64())
 }
 
 /// The position in a list; absent is the first. One that cannot be is an error, because taking it
@@ -30,31 +49,37 @@ pub(super) fn index(reader: &mut Reader<'_>) -> Result<u32, JsonError> {
     index.ok_or_else(|| reader.expected("an index"))
 }
 
-/// A list of which odd elements are left out; anything but a list is left unread.
+/// A list, of which odd elements are left out.
 pub(super) fn list<'a, T>(
     reader: &mut Reader<'a>,
     mut read: impl FnMut(&mut Reader<'a>) -> Result<T, JsonError>,
-) -> Result<Vec<T>, JsonError> {
-    let mut list = Vec::new();
-    if reader.null()? || !reader.is(Kind::Array) {
-        return Ok(list);
+) -> Result<Option<Vec<T>>, JsonError> {
+    if !reader.is(Kind::Array) {
+        return reader.skip().map(|()| None);
     }
+    let mut list = Vec::new();
     reader.array(|reader, _| {
-        if let Ok(element) = reader.value_or_raw(&mut read)? {
-            list.push(element);
+        let bookmark = reader.clone();
+        match read(reader) {
+            Ok(element) => list.push(element),
+            Err(error) => {
+                *reader = bookmark;
+                // Where the element is no JSON at all, the first error has the better place.
+                reader.skip().map_err(|_| error)?;
+            }
         }
         Ok(())
     })?;
-    Ok(list)
+    Ok(Some(list))
 }
 
-/// An object; a value of another kind is left unread.
+/// An object.
 pub(super) fn object<'a, T>(
     reader: &mut Reader<'a>,
     read: impl FnOnce(&mut Reader<'a>) -> Result<T, JsonError>,
 ) -> Result<Option<T>, JsonError> {
-    if reader.null()? || !reader.is(Kind::Object) {
-        return Ok(None);
+    if !reader.is(Kind::Object) {
+        return reader.skip().map(|()| None);
     }
     read(reader).map(Some)
 }

@@ -5,7 +5,7 @@ use http::StatusCode;
 use serde::Serialize;
 
 use super::{ChatMessage, Function, Tool, read};
-use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, WriteError, write};
+use crate::json::{Escape, Json, JsonError, Members, Reader, WriteError, write};
 use crate::protocol::Refusal;
 
 /// A request for a chat completion.
@@ -88,7 +88,7 @@ impl ChatRequest {
 
     /// Sets the tools that the answer may call.
     #[must_use]
-    pub fn tools(mut self, tools: Vec<Tool>) -> Self {
+    pub fn with_tools(mut self, tools: Vec<Tool>) -> Self {
         self.tools = tools;
         self
     }
@@ -127,12 +127,17 @@ impl ChatRequest {
         reader.object_keeping(&mut request.unknown, |reader, key| {
             match &*key {
                 "model" => request.model = read::string(reader)?.unwrap_or_default(),
-                "messages" => request.messages = read::list(reader, ChatMessage::read)?,
-                "stream" => request.stream = flag(reader)?,
+                "messages" => {
+                    let messages = read::list(reader, ChatMessage::read)?;
+                    request.messages = messages.unwrap_or_default();
+                }
+                "stream" => request.stream = read::bool(reader)?,
                 "stream_options" => {
                     request.stream_options = read::object(reader, StreamOptions::read)?;
                 }
-                "tools" => request.tools = read::list(reader, Tool::read)?,
+                "tools" => {
+                    request.tools = read::list(reader, Tool::read)?.unwrap_or_default();
+                }
                 "tool_choice" if !reader.null()? => {
                     request.tool_choice = Some(reader.value()?);
                 }
@@ -178,18 +183,10 @@ impl StreamOptions {
         let mut options = Self::default();
         reader.object_keeping(&mut options.unknown, |reader, key| {
             if key == "include_usage" {
-                options.include_usage = flag(reader)?;
+                options.include_usage = read::bool(reader)?;
             }
             Ok(())
         })?;
         Ok(options)
     }
-}
-
-fn flag(reader: &mut Reader<'_>) -> Result<Option<bool>, JsonError> {
-    if reader.is(Kind::Null) {
-        reader.skip()?;
-        return Ok(None);
-    }
-    reader.bool()
 }

@@ -106,7 +106,7 @@ impl Session {
     }
 
     /// Writes a piece of text.
-    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+    pub(super) fn text(&self, text: &str, out: &mut Vec<u8>) {
         if !self.done {
             OpenAi::text(&self.frame, text, out);
         }
@@ -135,6 +135,7 @@ impl Session {
         if call.arguments.kind() != Kind::Object {
             return Err(SendError::Invalid("arguments must be an object".into()));
         }
+        self.open(out);
         self.sources(out);
         let id = new_call_id(&self.env);
         let Some(turn) = self.turns.first_mut() else {
@@ -159,6 +160,7 @@ impl Session {
             self.usage = Some(usage.clone());
         }
         let mut pieces = Vec::with_capacity(chunk.choices.len());
+        let mut openings = Vec::new();
         for choice in &chunk.choices {
             let env = &self.env;
             let position = self
@@ -170,7 +172,11 @@ impl Session {
                 self.turns.len() - 1
             });
             if let Some(turn) = self.turns.get_mut(position) {
-                pieces.extend(turn.add(choice, &mut || new_call_id(env)));
+                let piece = turn.add(choice, &mut || new_call_id(env));
+                if piece.is_some() && !turn.is_open() {
+                    openings.push(turn.open());
+                }
+                pieces.extend(piece);
             }
         }
         if pieces.is_empty() {
@@ -180,6 +186,9 @@ impl Session {
             self.pending
                 .extend(unknown.map(|(key, value)| (key, value.clone())));
             return Ok(());
+        }
+        if !openings.is_empty() {
+            self.write(&openings, None, out)?;
         }
         self.write(&pieces, Some(chunk), out)?;
         Ok(())

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::read;
 use super::tool_call::{FUNCTION, kind};
-use crate::json::{Json, JsonError, Kind, Members, Reader};
+use crate::json::{Json, JsonError, Members, Reader};
 
 /// A tool that a request offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -102,10 +102,7 @@ impl Function {
                 "name" => function.name = read::string(reader)?.unwrap_or_default(),
                 "description" => function.description = read::string(reader)?,
                 "parameters" => function.parameters = read::object(reader, Reader::value)?,
-                "strict" if reader.is(Kind::Bool) => function.strict = reader.bool()?,
-                "strict" => {
-                    reader.null()?;
-                }
+                "strict" => function.strict = read::bool(reader)?,
                 _ => {}
             }
             Ok(())

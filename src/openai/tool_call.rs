@@ -87,12 +87,9 @@ impl TryFrom<&ToolCall> for protocol::ToolCall {
 
 /// The kind of a call or a tool.
 pub(super) fn kind(reader: &mut Reader<'_>) -> Result<Option<Cow<'static, str>>, JsonError> {
-    if reader.null()? {
-        return Ok(None);
-    }
-    Ok(reader.string()?.map(|kind| match &*kind {
+    Ok(read::string(reader)?.map(|kind| match kind.as_str() {
         "function" => FUNCTION,
-        _ => Cow::Owned(kind.into_owned()),
+        _ => Cow::Owned(kind),
     }))
 }
 

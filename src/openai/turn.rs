@@ -54,7 +54,8 @@ impl Turn {
         self.opened
     }
 
-    /// The chunk with the role.
+    /// The chunk with the role, and nothing else: both official clients count log probabilities
+    /// twice that are in the first chunk of a choice.
     pub(super) fn open(&mut self) -> Choice {
         self.opened = true;
         Choice::new(
@@ -96,26 +97,7 @@ impl Turn {
             unknown: choice.unknown.clone(),
         };
         let nothing = Choice::new(self.index, Delta::default());
-        if self.opened {
-            return (piece != nothing).then_some(piece);
-        }
-        if piece == nothing && *delta == Delta::default() {
-            return None;
-        }
-        Some(self.opening(piece))
-    }
-
-    /// Puts the role into the first piece, and empty content where nothing else says anything.
-    fn opening(&mut self, mut piece: Choice) -> Choice {
-        self.opened = true;
-        let delta = &mut piece.delta;
-        delta.role = Some("assistant".into());
-        let silent =
-            delta.refusal.is_none() && delta.tool_calls.is_empty() && delta.function_call.is_none();
-        if silent {
-            delta.content.get_or_insert_default();
-        }
-        piece
+        (piece != nothing).then_some(piece)
     }
 
     /// What can be written of the call whose turn it is. Those behind it wait until it is known
@@ -172,31 +154,21 @@ impl Turn {
             tool_calls: self.rest(&mut String::new),
             ..Delta::default()
         };
-        let piece = Choice::new(self.index, delta);
-        if self.opened {
-            piece
-        } else {
-            self.opening(piece)
-        }
+        Choice::new(self.index, delta)
     }
 
     /// What is left to write: the role, calls, the finish reason.
     pub(super) fn finish(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<Choice> {
-        let mut pieces = Vec::with_capacity(2);
-        let tool_calls = self.rest(new_id);
-        if !tool_calls.is_empty() {
-            let delta = Delta {
-                tool_calls,
-                ..Delta::default()
-            };
-            let piece = Choice::new(self.index, delta);
-            pieces.push(if self.opened {
-                piece
-            } else {
-                self.opening(piece)
-            });
-        } else if !self.opened {
+        let mut pieces = Vec::with_capacity(3);
+        if !self.opened {
             pieces.push(self.open());
+        }
+        let delta = Delta {
+            tool_calls: self.rest(new_id),
+            ..Delta::default()
+        };
+        if !delta.tool_calls.is_empty() {
+            pieces.push(Choice::new(self.index, delta));
         }
         let reason = match self.reason.take() {
             Some(FinishReason::ToolCalls) | None if self.written == 0 => FinishReason::Stop,

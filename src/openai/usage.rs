@@ -74,9 +74,13 @@ impl Usage {
         let mut total = None;
         reader.object_keeping(&mut usage.unknown, |reader, key| {
             match &*key {
-                "prompt_tokens" => usage.prompt_tokens = tokens(reader)?,
-                "completion_tokens" => usage.completion_tokens = tokens(reader)?,
-                "total_tokens" => total = Some(tokens(reader)?),
+                "prompt_tokens" => {
+                    usage.prompt_tokens = read::u64(reader)?.unwrap_or_default();
+                }
+                "completion_tokens" => {
+                    usage.completion_tokens = read::u64(reader)?.unwrap_or_default();
+                }
+                "total_tokens" => total = read::u64(reader)?,
                 "prompt_tokens_details" => {
                     usage.prompt_tokens_details = read::object(reader, Reader::value)?;
                 }
@@ -90,14 +94,6 @@ impl Usage {
         let sum = usage.prompt_tokens.saturating_add(usage.completion_tokens);
         usage.total_tokens = total.unwrap_or(sum);
         Ok(usage)
-    }
-}
-
-/// A count; what is no count is 0, and gone, because the member is written in any case.
-fn tokens(reader: &mut Reader<'_>) -> Result<u64, JsonError> {
-    match reader.u64()? {
-        Some(tokens) => Ok(tokens),
-        None => reader.skip().map(|()| 0),
     }
 }
 

@@ -1,6 +1,10 @@
 //! How the models of this protocol are read and written: one list of wire names a model.
 
-use crate::json::{Json, JsonError, Kind, Members, ObjectWriter, Reader, ValueWriter};
+use serde::Serialize;
+
+use crate::json::{
+    Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader, ValueWriter, WriteError, write,
+};
 
 /// A value on the wire.
 pub(super) trait Wire: Sized {
@@ -45,12 +49,21 @@ pub(super) fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'
     debug_assert!(result.is_ok());
 }
 
-/// A written model as raw JSON.
+/// A written model as raw JSON, escaped as it will be on the wire.
 pub(super) fn to_json<T: Wire>(value: &T) -> Json {
     let mut out = Vec::new();
-    value.write(ValueWriter::new(&mut out, crate::json::Escape::Json));
+    value.write(ValueWriter::new(&mut out, Escape::JsonAndSeparators));
     // A model writes one JSON value.
     Json::parse(out).unwrap_or_default()
+}
+
+/// A value as raw JSON, escaped as it will be on the wire: so an event that is read back equals
+/// the one that was sent.
+pub(super) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Json, WriteError> {
+    let mut out = Vec::new();
+    write(value, Escape::JsonAndSeparators, &mut out)?;
+    // What was written is one JSON value.
+    Ok(Json::parse(out).unwrap_or_default())
 }
 
 /// Reads a model from raw JSON.

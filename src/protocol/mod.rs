@@ -3,13 +3,32 @@
 //! A protocol is a folder with one type that implements [`Protocol`]: how its request is read, how
 //! each word of a reply is written, how a turn ends, and how its events are read back. The reply,
 //! the body and the router are written against this trait alone.
+//!
+//! # The shared vocabulary
+//!
+//! What an agent for every front end says with the methods of [`Reply`](crate::Reply), and what
+//! becomes of it. A word that a protocol lacks becomes its nearest honest equivalent, or nothing;
+//! never an invalid or misleading event.
+//!
+//! | word | OpenBB | GitHub | OpenAI | Meilisearch |
+//! |---|---|---|---|---|
+//! | `text` | message chunk | text event | content | content |
+//! | `status` | status update | nothing | nothing | nothing |
+//! | `cite` | citation with an id; a widget where the document is one | one references event at the end | Markdown links at the end | Markdown links at the end |
+//! | `table` | table artifact | Markdown table | Markdown table | Markdown table |
+//! | `chart` | chart artifact | Markdown table | Markdown table | Markdown table |
+//! | `error` | status update, as a warning | one errors event at the end | text | text |
+//! | `confirm` | question in text, yes and no as suggestions | confirmation event | question in text | question in text |
+//! | `call` | function call: an offered MCP tool or widget | an error | tool call: an offered tool | an error |
+//!
+//! A question in text ends with its id; the answer is a plain yes or no in the user's next message.
 
 mod conversation;
 mod decoder;
 mod env;
 mod error;
 mod incident;
-#[cfg(any(feature = "github", feature = "openai", feature = "meilisearch"))]
+
 pub(crate) mod markdown;
 mod refusal;
 #[cfg(feature = "tokio")]

@@ -4,8 +4,8 @@ use std::marker::PhantomData;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use http::Response;
 use http::request::Parts;
-use http::{Response, StatusCode};
 
 use super::{json, stream};
 use crate::agent::{Agent, Body, Request};
@@ -26,6 +26,11 @@ pub(super) trait Endpoint: Send + Sync {
     /// How this endpoint's clients read a refusal.
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         super::refuse(refusal)
+    }
+
+    /// The protocol that is spoken here, where a chat front end may call.
+    fn protocol(&self) -> Option<&'static str> {
+        None
     }
 }
 
@@ -64,6 +69,10 @@ impl<P: Protocol, A: Agent<P> + 'static> Endpoint for Streaming<P, A> {
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         json(refusal.status(), P::refuse(refusal))
     }
+
+    fn protocol(&self) -> Option<&'static str> {
+        Some(P::NAME)
+    }
 }
 
 /// A document that is always the same.
@@ -73,7 +82,7 @@ pub(super) struct Document(pub(super) Bytes);
 impl Endpoint for Document {
     async fn call(&self, call: Call) -> Response<Body> {
         drop(call);
-        let mut response = json(StatusCode::OK, Vec::new());
+        let mut response = json(http::StatusCode::OK, Vec::new());
         *response.body_mut() = Body::full(self.0.clone());
         response
     }

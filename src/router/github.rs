@@ -86,7 +86,7 @@ impl<E: Endpoint> Endpoint for Gated<E> {
     async fn call(&self, mut call: Call) -> Response<Body> {
         match self.mount.admit(&call.parts.headers, call.body).await {
             Ok(body) => {
-                call.body = body;
+                call.body = body.into_inner();
                 call.parts.extensions.insert(self.mount.form());
                 self.endpoint.call(call).await
             }
@@ -96,6 +96,10 @@ impl<E: Endpoint> Endpoint for Gated<E> {
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         self.endpoint.refuse(refusal)
+    }
+
+    fn protocol(&self) -> Option<&'static str> {
+        self.endpoint.protocol()
     }
 }
 

@@ -13,7 +13,7 @@ use super::endpoint::{Call, Document, Endpoint};
 use super::path::Path;
 use super::{MountError, Router, json, stream};
 use crate::agent::{Agent, Body, Request};
-use crate::openai::{self, Accumulator, ErrorObject, Event, Model, OpenAi};
+use crate::openai::{self, Accumulator, Content, ErrorObject, Event, Model, OpenAi};
 use crate::protocol::{EventDecoder, EventError, Protocol, Refusal};
 use crate::sse::Decoder;
 
@@ -108,6 +108,10 @@ impl Endpoint for Completions {
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         json(refusal.status(), OpenAi::refuse(refusal))
     }
+
+    fn protocol(&self) -> Option<&'static str> {
+        Some(OpenAi::NAME)
+    }
 }
 
 /// `GET /v1/models/{model}`.
@@ -165,5 +169,14 @@ async fn completion(mut body: Body) -> Result<Vec<u8>, ErrorObject> {
             }
         }
     }
-    Ok(whole.finish().to_json())
+    let mut completion = whole.finish();
+    for choice in &mut completion.choices {
+        let message = &mut choice.message;
+        let instead = !message.tool_calls.is_empty() || message.refusal.is_some();
+        // The empty text that the role comes with says nothing beside calls or a refusal.
+        if instead && message.content.text().is_empty() {
+            message.content = Content::Null;
+        }
+    }
+    Ok(completion.to_json())
 }

@@ -7,16 +7,20 @@ use bytes::Bytes;
 use copilot_wire::github::ChatRequest;
 use serde_json::Value;
 
-fn folder() -> PathBuf {
-    PathBuf::from(concat!(
-        env!("CARGO_MANIFEST_DIR"),
-        "/fixtures/github-copilot"
-    ))
+fn folder(name: &str) -> PathBuf {
+    // The streams of models are shared with the tests of the OpenAI protocol.
+    let folder = match name.starts_with("chunk-") {
+        true => "openai",
+        false => "github-copilot",
+    };
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures")
+        .join(folder)
 }
 
 /// The names of all files that start and end like this, in order.
 pub(crate) fn names(prefix: &str, suffix: &str) -> Vec<String> {
-    let entries = fs::read_dir(folder()).unwrap();
+    let entries = fs::read_dir(folder(prefix)).unwrap();
     let mut names: Vec<String> = entries
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| name.starts_with(prefix) && name.ends_with(suffix))
@@ -27,7 +31,7 @@ pub(crate) fn names(prefix: &str, suffix: &str) -> Vec<String> {
 }
 
 pub(crate) fn bytes(name: &str) -> Bytes {
-    fs::read(folder().join(name)).expect(name).into()
+    fs::read(folder(name).join(name)).expect(name).into()
 }
 
 pub(crate) fn json(name: &str) -> Value {

@@ -11,6 +11,7 @@
 
 mod context;
 mod debug_cli;
+mod decoding;
 mod events;
 mod fixtures;
 mod mutations;
@@ -20,5 +21,7 @@ mod replies;
 mod requests;
 mod rounds;
 mod server;
+#[cfg(all(feature = "verify", feature = "testing"))]
+mod signed;
 mod skills;
 mod vs_code;

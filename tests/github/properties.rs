@@ -129,7 +129,7 @@ proptest! {
         events.extend([Event::Finish, Event::Done]);
         let wire = encode(&events);
         prop_assert_eq!(decode(wire.as_bytes()), events);
-        // Nothing on the wire but what section 6.1 allows: one `data` line an event.
+        // Nothing on the wire but what the strictest reader takes: one `data` line an event.
         for block in wire.split_terminator("\n\n") {
             let lines: Vec<_> = block.split('\n').collect();
             prop_assert!(matches!(lines.len(), 1 | 2), "{}", block);

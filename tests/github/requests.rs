@@ -130,7 +130,7 @@ fn a_client_writes_what_a_server_reads() {
 
 #[test]
 fn what_the_sdk_throws_on_is_nothing() {
-    // An empty list of messages, and an answer whose confirmation is null (section 4).
+    // An empty list of messages, and an answer whose confirmation is null.
     let empty = parse(r#"{"messages":[]}"#);
     assert_eq!(empty.user_message(), None);
     assert_eq!(empty.prompt(), None);

@@ -142,7 +142,9 @@ fn extras(chunk: &Value, shown: &mut Shown) -> Result<(), String> {
 
 fn reference(it: &Value, shown: &mut Shown) -> Result<(), String> {
     // `reference.data.results` is read without a check, then `'url' in reference.data`.
-    let data = it["data"].as_object().ok_or(format!("it throws: {it}"))?;
+    let data = it["data"]
+        .as_object()
+        .ok_or_else(|| format!("it throws: {it}"))?;
     if data.get("type") == Some(&json!("github.agent")) || it["type"] == "github.text" {
         return Ok(());
     }
@@ -162,7 +164,7 @@ fn reference(it: &Value, shown: &mut Shown) -> Result<(), String> {
     }
     let metadata = it["metadata"]
         .as_object()
-        .ok_or(format!("not shown: {it}"))?;
+        .ok_or_else(|| format!("not shown: {it}"))?;
     let text = |key: &str| {
         metadata
             .get(key)
@@ -175,7 +177,7 @@ fn reference(it: &Value, shown: &mut Shown) -> Result<(), String> {
     let value = text("display_url").or_else(|| text("display_name"));
     shown
         .references
-        .push(value.ok_or(format!("not shown: {it}"))?.into());
+        .push(value.ok_or_else(|| format!("not shown: {it}"))?.into());
     shown.memory.push(it.clone());
     Ok(())
 }

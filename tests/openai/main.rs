@@ -1,5 +1,13 @@
 //! The OpenAI protocol: both roles, against fixtures and in process.
 #![cfg(feature = "openai")]
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+mod accumulator;
+mod encoder;
+mod fixtures;
+mod relay;
+mod requests;
+mod rules;
 mod server;
 mod support;
+mod words;

@@ -1,25 +1,31 @@
-//! The OpenAI server role, in process: requests through a router, replies as a client reads them.
+//! The server role, in process: requests through a router, replies as a client reads them.
 
-use crate::support::{agent, fixed, post};
-use copilot_wire::openai::OpenAi;
-use copilot_wire::protocol::AgentError;
-use copilot_wire::{Reply, Router};
-use http::StatusCode;
+use copilot_wire::openai::{ChatCompletion, ErrorObject, Model, OpenAi, Usage};
+use copilot_wire::protocol::{AgentError, Conversation};
+use copilot_wire::router::MountError;
+use copilot_wire::{Reply, Request, Router};
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::rules::{End, check};
+use crate::support::{Answer, Read, agent, agent_with_request, fixed, get, post, send, whole};
 
 async fn hello(reply: Reply<OpenAi>) -> Result<(), AgentError> {
     reply.text("Hello").await?;
+    reply.send(Usage::new(19, 10)).await?;
     reply.text(" \"world\"\u{2028}").await?;
     Ok(())
 }
 
+fn server() -> Router {
+    let router = Router::new().env(fixed());
+    router.openai("m", agent(hello)).unwrap()
+}
+
 #[test]
 fn a_stream_is_golden() {
-    let router = Router::new()
-        .env(fixed())
-        .openai("m", agent(hello))
-        .unwrap();
     let body = r#"{"model":"m","messages":[{"role":"user","content":"hi"}],"stream":true}"#;
-    let (status, text) = post(&router, body);
+    let (status, text) = post(&server(), body);
     assert_eq!(status, StatusCode::OK);
     let head = r#"data: {"id":"chatcmpl-2a2a2a2a2a2a4a2aaa2a2a2a2a2a2a2a","object":"chat.completion.chunk","created":1764000000,"model":"m","choices":[{"index":0,"delta":"#;
     let expected = [
@@ -31,4 +37,210 @@ fn a_stream_is_golden() {
     .map(|rest| format!("{head}{rest}\n\n"))
     .concat();
     assert_eq!(text, expected + "data: [DONE]\n\n");
+}
+
+#[test]
+fn usage_is_told_when_it_is_asked_for() {
+    let ask = |options: &str| {
+        let body = format!(
+            r#"{{"model":"m","messages":[{{"role":"user","content":"hi"}}],"stream":true,"stream_options":{options}}}"#
+        );
+        post(&server(), &body).1
+    };
+    let told = ask(r#"{"include_usage":true}"#);
+    check(&told, true, End::Done);
+    assert_eq!(
+        Read::all(told.as_bytes()).completion().usage,
+        Some(Usage::new(19, 10))
+    );
+    for options in [r#"{"include_usage":false}"#, "{}", "null"] {
+        check(&ask(options), false, End::Done);
+    }
+}
+
+#[test]
+fn the_headers_are_those_of_a_stream() {
+    let body = r#"{"messages":[{"role":"user","content":"hi"}],"stream":true}"#;
+    let response = send(&server(), Method::POST, "/v1/chat/completions", body);
+    let header = |name: &str| response.headers()[name].to_str().unwrap();
+    assert_eq!(header("content-type"), "text/event-stream");
+    assert_eq!(header("cache-control"), "no-cache, no-transform");
+    assert_eq!(header("x-accel-buffering"), "no");
+}
+
+#[test]
+fn without_stream_the_answer_is_one_completion() {
+    for stream in ["", r#","stream":false"#, r#","stream":null"#] {
+        let body =
+            format!(r#"{{"model":"m","messages":[{{"role":"user","content":"hi"}}]{stream}}}"#);
+        let response = send(&server(), Method::POST, "/v1/chat/completions", &body);
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()["content-type"], "application/json");
+        let text = whole(response.into_body());
+        assert_eq!(
+            serde_json::from_str::<Value>(&text).unwrap(),
+            json!({
+                "id": "chatcmpl-2a2a2a2a2a2a4a2aaa2a2a2a2a2a2a2a",
+                "object": "chat.completion",
+                "created": 1_764_000_000,
+                "model": "m",
+                "choices": [{
+                    "index": 0,
+                    "message": {"role": "assistant", "content": "Hello \"world\"\u{2028}"},
+                    "logprobs": null,
+                    "finish_reason": "stop",
+                }],
+                "usage": {"prompt_tokens": 19, "completion_tokens": 10, "total_tokens": 29},
+            })
+        );
+        assert!(ChatCompletion::read(&text.into()).unwrap().is_complete());
+    }
+}
+
+#[test]
+fn a_very_long_answer_is_collected_whole() {
+    let long = agent(|reply| async move {
+        let piece = "x".repeat(3 << 20);
+        for _ in 0..8 {
+            reply.text(&piece).await?;
+        }
+        Ok(())
+    });
+    let router = Router::new().openai("m", long).unwrap();
+    let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
+    assert_eq!(status, StatusCode::OK);
+    let completion = ChatCompletion::read(&text.into()).unwrap();
+    assert_eq!(completion.message().unwrap().content.text().len(), 24 << 20);
+}
+
+fn error(text: String) -> ErrorObject {
+    ErrorObject::find(&copilot_wire::json::Json::parse(text).unwrap()).unwrap()
+}
+
+#[test]
+fn a_failure_is_an_error_in_the_form_of_its_request() {
+    let failing = || {
+        agent(|reply| async move {
+            reply.text("Par").await?;
+            Err(AgentError::new("The model is away."))
+        })
+    };
+    let router = Router::new().openai("m", failing()).unwrap();
+    let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
+    assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+    assert_eq!(error(text), ErrorObject::new("The model is away."));
+    let body = r#"{"messages":[{"role":"user","content":"hi"}],"stream":true}"#;
+    let (status, text) = post(&router, body);
+    assert_eq!(status, StatusCode::OK);
+    check(&text, false, End::Error);
+
+    let panicking = agent(|reply| async move {
+        reply.text("Par").await?;
+        panic!("a bug in the agent");
+    });
+    let router = Router::new().openai("m", panicking).unwrap();
+    check(&post(&router, body).1, false, End::Error);
+}
+
+#[test]
+fn refusals_have_the_shape_of_openai() {
+    let cases = [
+        ("{", 400, "invalid_request_error", None, "malformed_json"),
+        (
+            "{\"messages\":[]}",
+            400,
+            "invalid_request_error",
+            Some("messages"),
+            "invalid_request",
+        ),
+        (
+            r#"{"model":"other","messages":[{"role":"user","content":"hi"}]}"#,
+            404,
+            "invalid_request_error",
+            Some("model"),
+            "model_not_found",
+        ),
+    ];
+    for (body, status, kind, param, code) in cases {
+        let (found, text) = post(&server(), body);
+        assert_eq!(found, status, "{body}");
+        let error = error(text);
+        assert_eq!(error.kind.as_deref(), Some(kind));
+        assert_eq!(error.param.as_deref(), param);
+        assert_eq!(error.code.as_deref(), Some(code));
+        assert!(!error.message.is_empty());
+    }
+    let too_large = server().body_limit(10);
+    let (status, text) = post(&too_large, r#"{"messages":[{"role":"user"}]}"#);
+    assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(error(text).message.contains("10 bytes"));
+}
+
+/// Says which agent and which model answered.
+fn named(name: &'static str) -> impl copilot_wire::Agent<OpenAi> {
+    agent_with_request(
+        move |request: Request<OpenAi>, reply: Reply<OpenAi>| -> Answer {
+            Box::pin(async move {
+                let prompt = request.prompt().unwrap_or_default();
+                reply.text(&format!("{name}: {prompt}")).await?;
+                Ok(())
+            })
+        },
+    )
+}
+
+#[test]
+fn the_model_says_which_agent_answers() {
+    let router = Router::new()
+        .openai(Model::new("one").owned_by("us").created(7), named("first"))
+        .unwrap()
+        .openai("two/b", named("second"))
+        .unwrap()
+        .openai(Model::new("one").base("/other/v1/"), named("third"))
+        .unwrap();
+    let ask = |path: &str, model: &str| {
+        let body = format!(r#"{{{model}"messages":[{{"role":"user","content":"hi"}}]}}"#);
+        let response = send(&router, Method::POST, path, &body);
+        let completion = ChatCompletion::read(&whole(response.into_body()).into()).unwrap();
+        let text = completion
+            .message()
+            .map(|message| message.content.text().into_owned());
+        (text.unwrap_or_default(), completion.model)
+    };
+    let pair = |text: &str, model: &str| (text.to_owned(), model.to_owned());
+    let path = "/v1/chat/completions";
+    assert_eq!(ask(path, r#""model":"one","#), pair("first: hi", "one"));
+    assert_eq!(
+        ask(path, r#""model":"two/b","#),
+        pair("second: hi", "two/b")
+    );
+    assert_eq!(ask(path, ""), pair("first: hi", "one"));
+    assert_eq!(
+        ask("/other/v1/chat/completions", ""),
+        pair("third: hi", "one")
+    );
+
+    let (status, list) = get(&router, "/v1/models");
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(
+        serde_json::from_str::<Value>(&list).unwrap(),
+        json!({"object": "list", "data": [
+            {"id": "one", "object": "model", "created": 7, "owned_by": "us"},
+            {"id": "two/b", "object": "model", "created": 0, "owned_by": "copilot-wire"},
+        ]})
+    );
+    let (status, one) = get(&router, "/v1/models/two%2Fb");
+    assert_eq!(status, StatusCode::OK);
+    assert_eq!(serde_json::from_str::<Value>(&one).unwrap()["id"], "two/b");
+    let (status, text) = get(&router, "/v1/models/three");
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    assert_eq!(error(text).code.as_deref(), Some("model_not_found"));
+}
+
+#[test]
+fn a_model_is_mounted_once() {
+    let result = server().openai("m", named("again"));
+    assert!(matches!(result, Err(MountError::Taken)));
+    let result = Router::new().openai(Model::new("m").base("v1"), named("odd"));
+    assert!(matches!(result, Err(MountError::Path)));
 }

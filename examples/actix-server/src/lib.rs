@@ -54,8 +54,8 @@ async fn answer(
     for (name, value) in &head.headers {
         response.append_header((name.as_str(), value.as_bytes()));
     }
-    Ok(match body.len() {
-        Some(length) => response.body(SizedStream::new(length, body)),
+    Ok(match body.size() {
+        Some(size) => response.body(SizedStream::new(size, body)),
         None => response.streaming(body),
     })
 }

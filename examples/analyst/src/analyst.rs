@@ -1,16 +1,20 @@
 //! The agent.
 
 use std::sync::Arc;
+use std::time::Duration;
 
-use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::openbb::{GetWidgetData, OpenBb, PromptSuggestions, QueryRequest, Tier, Widget};
+use copilot_wire::protocol::{AgentError, Chart, Citation, Conversation, Protocol, Status, Table};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 
+use crate::dataset::{Content, Dataset};
 use crate::model::Model;
 
-/// Answers from the data it is given, or from a model.
+/// Tells what the data at hand says, or has a model tell it.
 #[derive(Clone, Debug)]
 pub struct Analyst {
     model: Option<Arc<Model>>,
+    pace: Duration,
 }
 
 impl Analyst {
@@ -19,26 +23,164 @@ impl Analyst {
     pub fn new(model: Option<Model>) -> Self {
         Self {
             model: model.map(Arc::new),
+            pace: Duration::from_millis(15),
         }
+    }
+
+    /// Sets the time between two words, which makes the stream pleasant to watch.
+    #[must_use]
+    pub fn pace(mut self, pace: Duration) -> Self {
+        self.pace = pace;
+        self
     }
 }
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Analyst {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(model) = &self.model {
-            return model.answer(&*request, &reply).await;
+        // The Workspace has more than the others: widgets to ask for, and suggestions.
+        match request.native::<OpenBb>(reply) {
+            Ok((request, reply)) => self.in_the_workspace(&request, reply).await,
+            Err((request, reply)) => {
+                let data: Vec<Dataset> = request.documents().map(Into::into).collect();
+                self.report(&*request, &data, &reply).await
+            }
         }
-        let prompt = request.prompt().unwrap_or_default();
-        let said = format!(
-            "You said: “{}”. I am the built-in analyst: put a widget on your dashboard and ask me \
-             about it, and I will read its data. To have a model answer, start the server with \
-             `OPENAI_BASE_URL` set.",
-            prompt.trim()
-        );
-        for word in said.split_inclusive(' ') {
-            reply.text(word).await?;
+    }
+}
+
+impl Analyst {
+    async fn in_the_workspace(
+        &self,
+        request: &QueryRequest,
+        reply: Reply<OpenBb>,
+    ) -> Result<(), AgentError> {
+        let Some(result) = request.last_result() else {
+            let widgets = at_hand(request);
+            if !widgets.is_empty() {
+                let names: Vec<_> = widgets.iter().map(|widget| widget.name.as_str()).collect();
+                let step = Status::new("Asking for the data of your widgets");
+                reply
+                    .status(step.detail("widgets", names.join(", ")))
+                    .await?;
+                return Ok(reply.end(GetWidgetData::of(widgets))?);
+            }
+            let data: Vec<Dataset> = request.documents().map(Into::into).collect();
+            return self.report(request, &data, &reply).await;
+        };
+        let mut data = Vec::new();
+        for (source, outcome) in result.by_source() {
+            let source = source.unwrap_or_default();
+            let id = source.widget_uuid.as_deref().unwrap_or(&source.id);
+            let widget = request.widget(id);
+            let name = widget.map_or(source.id.as_str(), |widget| widget.name.as_str());
+            let name = if name.is_empty() { "The widget" } else { name };
+            if outcome.failed() {
+                let problem = format!("{name} gave no data: {}", outcome.text());
+                reply.error(problem).await?;
+            } else {
+                data.push(Dataset::new(name, id, &outcome.text()));
+            }
+        }
+        self.report(request, &data, &reply).await?;
+        if !data.is_empty() && self.model.is_none() {
+            let ideas = [
+                "Which value is the highest?",
+                "How did it change over time?",
+            ];
+            reply.send(PromptSuggestions::new(ideas)).await?;
         }
         Ok(())
     }
+
+    /// Answers from the data, or from the conversation when there is none.
+    async fn report<P: Protocol>(
+        &self,
+        conversation: &impl Conversation,
+        data: &[Dataset],
+        reply: &Reply<P>,
+    ) -> Result<(), AgentError> {
+        if let Some(model) = &self.model {
+            reply.status("Asking the model").await?;
+            model.answer(conversation, data, reply).await?;
+        } else if data.is_empty() {
+            return self.say(&introduction(conversation), reply).await;
+        }
+        for dataset in data {
+            if self.model.is_none() {
+                self.say(&dataset.summary(), reply).await?;
+                show(dataset, reply).await?;
+            }
+            reply
+                .cite(Citation::new(&dataset.name).document(&dataset.id))
+                .await?;
+        }
+        Ok(())
+    }
+
+    /// Says a paragraph word by word.
+    async fn say<P: Protocol>(&self, text: &str, reply: &Reply<P>) -> Result<(), AgentError> {
+        for word in text.split_inclusive(' ') {
+            reply.text(word).await?;
+            if !self.pace.is_zero() {
+                tokio::time::sleep(self.pace).await;
+            }
+        }
+        Ok(reply.text("\n\n").await?)
+    }
+}
+
+/// The widgets to ask for: those that the user pointed at, else those of the dashboard.
+fn at_hand(request: &QueryRequest) -> Vec<&Widget> {
+    let of_tier = |wanted| {
+        let widgets = request.widgets().filter(move |(tier, _)| *tier == wanted);
+        widgets
+            .map(|(_, widget)| widget)
+            .filter(|widget| !widget.is_container())
+            .collect()
+    };
+    let pointed_at: Vec<_> = of_tier(Tier::Primary);
+    if pointed_at.is_empty() {
+        of_tier(Tier::Secondary)
+    } else {
+        pointed_at
+    }
+}
+
+/// Shows the latest rows, and a chart where there are numbers.
+async fn show<P: Protocol>(dataset: &Dataset, reply: &Reply<P>) -> Result<(), AgentError> {
+    let Content::Rows(rows) = &dataset.content else {
+        return Ok(());
+    };
+    reply
+        .status(format!("Reading {} rows of {}", rows.len(), dataset.name))
+        .await?;
+    let table = Table::new(format!("{}: latest rows", dataset.name), &rows.latest(10))?;
+    reply.table(table).await?;
+    if let Some((kind, rows)) = rows.chart() {
+        reply
+            .chart(Chart::new(
+                format!("{}: over time", dataset.name),
+                kind,
+                &rows,
+            )?)
+            .await?;
+    }
+    Ok(())
+}
+
+fn introduction(conversation: &impl Conversation) -> String {
+    let prompt = conversation.prompt().unwrap_or_default();
+    let before = conversation.messages().count().saturating_sub(1);
+    let said = match before {
+        0 => "That is the first message of our conversation.".to_owned(),
+        1 => "There is one message before it.".to_owned(),
+        count => format!("There are {count} messages before it."),
+    };
+    let prompt: String = prompt.trim().chars().take(200).collect();
+    format!(
+        "You said: “{prompt}”. {said} I am the built-in analyst: put a widget on your dashboard or \
+         a document in context, ask me about it, and I tell you what its data says. To have a \
+         model answer, start the server with `OPENAI_BASE_URL` set."
+    )
 }

@@ -4,7 +4,9 @@
 //! answers from that model instead.
 
 mod analyst;
+mod dataset;
 mod model;
+mod signatures;
 
 pub use analyst::Analyst;
 pub use model::Model;
@@ -14,7 +16,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use copilot_wire::Router;
-use copilot_wire::openbb::Descriptor;
+use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire::protocol::{Env, Environment, Incident, Ticks, TokioEnv};
 
 /// The port of `--port N`, by default 7777.
@@ -39,7 +41,9 @@ pub fn port() -> Result<u16, Box<dyn Error>> {
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
 pub fn greet(address: SocketAddr) {
     println!("copilot-wire: listening on http://{address}");
-    println!("  OpenBB Workspace: add http://{address} as an agent");
+    println!("  OpenBB Workspace   add http://{address} as an agent");
+    println!("  GitHub Copilot     POST http://{address}/github, see GITHUB_SIGNATURES");
+    println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
 }
 
 /// The example agent on every front end.
@@ -48,15 +52,27 @@ pub fn greet(address: SocketAddr) {
 ///
 /// When the settings in the environment are not usable.
 pub fn router() -> Result<Router, Box<dyn Error>> {
-    let agent = Analyst::new(Model::from_env()?);
+    routes(Analyst::new(Model::from_env()?))
+}
+
+/// An analyst on every front end.
+///
+/// # Errors
+///
+/// When it cannot be mounted.
+pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     let descriptor = Descriptor::new(
         "copilot-wire-analyst",
         "Analyst",
         "Looks at the widgets on your dashboard and tells you what their data says.",
-    );
+    )
+    .enable(Switch::WidgetDashboardSelect)
+    .enable(Switch::WidgetDashboardSearch);
     Ok(Router::new()
         .env(Env::new(Outside))
-        .openbb(descriptor, agent)?)
+        .openbb(descriptor, agent.clone())?
+        .github(signatures::mount()?, agent.clone())?
+        .openai("analyst", agent)?)
 }
 
 /// Tokio's timer, and incidents on standard error.

@@ -2,13 +2,14 @@
 
 use std::error::Error;
 use std::fmt;
+use std::time::Duration;
 
 use copilot_wire::Reply;
-use copilot_wire::json::Json;
-use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire::sse::{Decoder, Frame};
+use copilot_wire::openai::{ChatMessage, ChatRequest, Event, OpenAi};
+use copilot_wire::protocol::{AgentError, Conversation, EventDecoder, Protocol, Role};
 use futures_util::StreamExt;
-use serde_json::json;
+
+use crate::dataset::Dataset;
 
 /// A model behind an OpenAI-compatible endpoint.
 pub struct Model {
@@ -16,6 +17,17 @@ pub struct Model {
     url: String,
     key: Option<String>,
     name: String,
+}
+
+/// The HTTP client. A server that does not answer is given up; one that does may take its time.
+pub(crate) fn client() -> reqwest::Result<reqwest::Client> {
+    // A second installation in one process is refused and harmless.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let patience = Duration::from_secs(30);
+    reqwest::Client::builder()
+        .connect_timeout(patience)
+        .read_timeout(patience * 4)
+        .build()
 }
 
 impl Model {
@@ -33,27 +45,22 @@ impl Model {
         let Some(base) = variable("OPENAI_BASE_URL") else {
             return Ok(None);
         };
-        // A second installation in one process is refused and harmless.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         Ok(Some(Self {
-            client: reqwest::Client::builder().build()?,
+            client: client()?,
             url: format!("{}/chat/completions", base.trim_end_matches('/')),
             key: variable("OPENAI_API_KEY"),
             name: variable("OPENAI_MODEL").unwrap_or_else(|| "gpt-4o-mini".into()),
         }))
     }
 
-    /// Hands the conversation to the model and its words to the reply.
+    /// Hands conversation and data to the model, and its words to the reply.
     pub(crate) async fn answer<P: Protocol>(
         &self,
         conversation: &impl Conversation,
+        data: &[Dataset],
         reply: &Reply<P>,
     ) -> Result<(), AgentError> {
-        let messages: Vec<_> = conversation
-            .messages()
-            .map(|message| json!({"role": message.role.as_str(), "content": message.text}))
-            .collect();
-        let body = json!({"model": self.name, "stream": true, "messages": messages}).to_string();
+        let body = ChatRequest::new(&self.name, messages(conversation, data)).stream(true);
         let mut request = self
             .client
             .post(&self.url)
@@ -61,20 +68,26 @@ impl Model {
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
         }
-        let response = request.body(body).send().await?.error_for_status()?;
+        let response = request
+            .body(body.to_json())
+            .send()
+            .await?
+            .error_for_status()?;
 
-        let mut decoder = Decoder::new();
+        let mut decoder = EventDecoder::<OpenAi>::new();
         let mut stream = response.bytes_stream();
-        while let Some(chunk) = stream.next().await {
-            let chunk = chunk?;
-            let mut input = &*chunk;
-            while let Some(frame) = decoder.next(&mut input)? {
-                let Frame::Event(event) = frame else { continue };
-                if event.data() == "[DONE]" {
-                    return Ok(());
-                }
-                if let Some(text) = delta(event.data())? {
-                    reply.text(&text).await?;
+        while let Some(bytes) = stream.next().await {
+            let bytes = bytes?;
+            let mut input = &*bytes;
+            while let Some(event) = decoder.next(&mut input)? {
+                match event {
+                    Event::Chunk(chunk) => {
+                        if let Some(text) = chunk.text() {
+                            reply.text(text).await?;
+                        }
+                    }
+                    Event::Done => return Ok(()),
+                    _ => return Err(AgentError::new("The model reported an error.")),
                 }
             }
         }
@@ -84,17 +97,25 @@ impl Model {
     }
 }
 
-/// The text that a chunk adds.
-fn delta(data: &str) -> Result<Option<String>, AgentError> {
-    let chunk = Json::parse(data.as_bytes().to_vec())?;
-    if chunk.get("error").is_some() {
-        return Err(AgentError::new("The model reported an error."));
+fn messages(conversation: &impl Conversation, data: &[Dataset]) -> Vec<ChatMessage> {
+    let mut messages = vec![ChatMessage::system(
+        "You are a financial analyst. Answer briefly, in Markdown, from the data you are given.",
+    )];
+    for dataset in data {
+        let text = format!("Data of {}:\n{}", dataset.name, dataset.text());
+        messages.push(ChatMessage::system(text));
     }
-    let choice = chunk
-        .get("choices")
-        .and_then(|choices| choices.elements().next());
-    let content = choice.and_then(|choice| choice.get("delta")?.get("content"));
-    Ok(content.and_then(|content| content.string().map(Into::into)))
+    for message in conversation.messages() {
+        let text = message.text.into_owned();
+        match message.role {
+            Role::System => messages.push(ChatMessage::system(text)),
+            Role::Assistant => messages.push(ChatMessage::assistant(text)),
+            // The data of calls is among the data above.
+            Role::Tool => {}
+            _ => messages.push(ChatMessage::user(text)),
+        }
+    }
+    messages
 }
 
 impl fmt::Debug for Model {

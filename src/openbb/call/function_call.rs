@@ -80,7 +80,7 @@ impl FunctionCall {
         function: impl Into<String>,
         input_arguments: &T,
     ) -> Result<Self, WriteError> {
-        let arguments = Json::encode(input_arguments)?;
+        let arguments = crate::openbb::wire::encode(input_arguments)?;
         Ok(Self::made(function, arguments))
     }
 

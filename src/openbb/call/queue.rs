@@ -44,11 +44,12 @@ impl CallQueue {
         Self::default()
     }
 
-    /// The calls that wait, as the request brings them back. What is no call is left out, and so
-    /// is everything past 64 calls.
+    /// The calls that wait, as the request brings them back; none when a person speaks now. What
+    /// is no call is left out, and so is everything past 64 calls.
     #[must_use]
     pub fn of(request: &QueryRequest) -> Self {
-        let state = request.extra_state();
+        // What waited when a person spoke is not what that person wants now.
+        let state = request.last_result().and_then(|result| result.extra_state);
         let pending = state.and_then(|state| state.get(PENDING));
         let calls = pending.iter().flat_map(Json::elements);
         let call = |json: Json| {

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::FunctionCall;
-use crate::json::{Json, JsonError, Members, WriteError};
+use crate::json::{JsonError, Members, WriteError};
 use crate::openbb::QueryRequest;
 use crate::openbb::wire::to_json;
 
@@ -103,8 +103,8 @@ impl State {
         value: &T,
     ) -> Result<FunctionCall, WriteError> {
         let mut state = Members::new();
-        state.push("version", Json::encode(&self.version)?);
-        state.push("value", Json::encode(value)?);
+        state.push("version", crate::openbb::wire::encode(&self.version)?);
+        state.push("value", crate::openbb::wire::encode(value)?);
         Ok(call.into().with_state_member(self.name, to_json(&state)))
     }
 

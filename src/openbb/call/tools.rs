@@ -39,7 +39,7 @@ impl ExecuteAgentTool {
         Ok(Self {
             server_id: tool.server_id.clone(),
             tool_name: tool.name.clone(),
-            parameters: Json::encode(parameters)?,
+            parameters: crate::openbb::wire::encode(parameters)?,
             unknown: Members::new(),
         })
     }

@@ -110,7 +110,7 @@ wire!(Artifact {
 
 /// Serialises rows and checks that they are an array of objects.
 pub(in crate::openbb) fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, ArtifactError> {
-    let rows = Json::encode(rows)?;
+    let rows = crate::openbb::wire::encode(rows)?;
     let is_object = |row: Json| row.kind() == Kind::Object;
     if rows.kind() == Kind::Array && rows.elements().all(is_object) {
         Ok(rows)
@@ -205,8 +205,8 @@ impl Artifact {
     ) -> Result<Self, ArtifactError> {
         let mut artifact = Self::text_of(ArtifactType::App, name, "");
         artifact.content = None;
-        artifact.app = Some(Json::encode(app)?);
-        artifact.widget_refs = Some(Json::encode(widget_refs)?);
+        artifact.app = Some(crate::openbb::wire::encode(app)?);
+        artifact.widget_refs = Some(crate::openbb::wire::encode(widget_refs)?);
         Ok(artifact)
     }
 

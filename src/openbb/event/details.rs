@@ -38,7 +38,7 @@ impl Filter {
 /// Serialises one detail. Of an object the filtered members are left out, at the top level only.
 /// The caller's own data stays as it is.
 pub(super) fn detail<T: Serialize + ?Sized>(value: &T, filter: Filter) -> Result<Json, WriteError> {
-    let json = Json::encode(value)?;
+    let json = crate::openbb::wire::encode(value)?;
     if json.kind() != Kind::Object {
         return Ok(json);
     }

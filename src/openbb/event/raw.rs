@@ -37,7 +37,7 @@ impl RawEvent {
         }
         Ok(Self {
             name: name.as_str().to_owned(),
-            data: Json::encode(data)?,
+            data: crate::openbb::wire::encode(data)?,
         })
     }
 

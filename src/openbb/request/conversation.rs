@@ -62,7 +62,7 @@ impl Conversation for QueryRequest {
         let query = (!self.query.is_empty())
             .then(|| protocol::Message::new(protocol::Role::User, self.query.as_str()));
         let messages = self.live_messages().filter_map(move |message| {
-            let role = match message.role {
+            let role = match message.role() {
                 Role::Ai if delegated.is_some_and(|last| std::ptr::eq(last, message)) => {
                     protocol::Role::User
                 }
@@ -165,9 +165,7 @@ impl Conversation for QueryRequest {
             .next()
             .filter(|message| message.role == Role::Human)?;
         let asked = messages.next().filter(|message| message.role == Role::Ai)?;
-        let decision = markdown::decision(&asked.text()?, &answer.text()?)
-            .map(|decision| Decision::new(decision.id.into_owned(), decision.accepted))?;
-        Some(decision)
+        markdown::decision(&asked.text()?, &answer.text()?)
     }
 }
 

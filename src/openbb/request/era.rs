@@ -133,7 +133,7 @@ fn of_context(context: &Context) -> Option<Era> {
 }
 
 fn of_message(message: &Message) -> Option<Era> {
-    match message.role {
+    match message.role() {
         Role::Ai => of_arguments(&message.call()?.input_arguments),
         Role::Tool => {
             let arguments = message.input_arguments.as_ref().and_then(of_arguments);

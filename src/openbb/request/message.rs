@@ -40,7 +40,7 @@ impl Default for Role {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// Who wrote it.
+    /// Who wrote it, as it is on the wire. Use [`role`](Self::role()).
     pub role: Role,
     /// The text, or a function call: use [`text`](Self::text) and [`call`](Self::call).
     pub content: Option<Json>,
@@ -120,6 +120,15 @@ impl Message {
         }
     }
 
+    /// Who wrote it. A message without a role but with a function is a result, as in Python.
+    #[must_use]
+    pub fn role(&self) -> &Role {
+        match &self.role {
+            Role::Other(role) if role.is_empty() && !self.function.is_empty() => &Role::Tool,
+            role => role,
+        }
+    }
+
     /// The text as it came, markers included; `None` when the content is none.
     #[must_use]
     pub fn raw_text(&self) -> Option<Cow<'_, str>> {
@@ -175,5 +184,5 @@ fn parse_inside(string: &Json) -> Option<Json> {
 /// A text as a JSON string.
 pub(in crate::openbb) fn string(text: &str) -> Json {
     // Text always serialises.
-    Json::encode(text).unwrap_or_default()
+    crate::openbb::wire::encode(text).unwrap_or_default()
 }

@@ -195,20 +195,29 @@ impl QueryRequest {
     /// What came back from the call that the agent made last; `None` when a person speaks now.
     #[must_use]
     pub fn last_result(&self) -> Option<CallResult> {
-        let mut messages = self.messages.iter().rev();
-        let tool = messages.next().filter(|last| last.role == Role::Tool)?;
-        let call = messages.next().and_then(Message::call);
-        Some(CallResult::new(tool, call))
+        let newest = self.messages.iter().next_back();
+        newest.filter(|message| *message.role() == Role::Tool)?;
+        self.newest_result()
     }
 
-    /// The state that the agent sent with its last call.
+    /// The newest result of the conversation, whoever spoke since.
+    fn newest_result(&self) -> Option<CallResult> {
+        let mut messages = self.messages.iter().rev();
+        let tool = messages.find(|message| *message.role() == Role::Tool)?;
+        Some(CallResult::new(
+            tool,
+            messages.next().and_then(Message::call),
+        ))
+    }
+
+    /// The state that the agent sent with the newest call that has a result.
     ///
     /// Only the newest one is safe to rely on, and it crossed the browser: never trust it further
     /// than the user. A typed way is [`State`](crate::openbb::State).
     #[must_use]
     pub fn extra_state(&self) -> Option<Json> {
         let object = |json: &Json| json.kind() == Kind::Object;
-        let state = self.last_result().and_then(|result| result.extra_state);
+        let state = self.newest_result().and_then(|result| result.extra_state);
         state.or_else(|| self.root_state.clone()).filter(object)
     }
 

@@ -32,7 +32,7 @@ impl CallResult {
         let mut call = None;
         let mut results = Vec::new();
         for message in messages {
-            match message.role {
+            match message.role() {
                 Role::Ai => call = message.call(),
                 Role::Tool => results.push(Self::new(message, call.take())),
                 _ => call = None,

@@ -1,0 +1,226 @@
+//! Rows, and what can be said about them without a model.
+
+use std::fmt::Write as _;
+
+use copilot_wire::json::{Json, Kind};
+use copilot_wire::protocol::{ChartKind, Document};
+
+/// The data of one widget or document.
+#[derive(Clone, Debug)]
+pub(crate) struct Dataset {
+    pub(crate) name: String,
+    /// What to cite it by.
+    pub(crate) id: String,
+    pub(crate) content: Content,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Rows(Rows),
+    Text(String),
+}
+
+/// A table that is not empty: every row is an object.
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    rows: Vec<Json>,
+    columns: Vec<Column>,
+}
+
+#[derive(Clone, Debug)]
+struct Column {
+    name: String,
+    numeric: bool,
+}
+
+impl Dataset {
+    /// Reads text that may be JSON.
+    pub(crate) fn new(name: &str, id: &str, text: &str) -> Self {
+        let content = match Rows::parse(text) {
+            Some(rows) => Content::Rows(rows),
+            None => Content::Text(text.to_owned()),
+        };
+        Self {
+            name: name.to_owned(),
+            id: id.to_owned(),
+            content,
+        }
+    }
+
+    /// All of it as text, cut where a model would lose patience.
+    pub(crate) fn text(&self) -> String {
+        const LIMIT: usize = 20_000;
+        match &self.content {
+            Content::Rows(rows) => {
+                let lines: Vec<String> = rows
+                    .latest(500)
+                    .iter()
+                    .map(|row| row.text().to_owned())
+                    .collect();
+                lines.join("\n").chars().take(LIMIT).collect()
+            }
+            Content::Text(text) => text.chars().take(LIMIT).collect(),
+        }
+    }
+
+    /// A few facts, in Markdown.
+    pub(crate) fn summary(&self) -> String {
+        match &self.content {
+            Content::Rows(rows) => format!("**{}** has {}", self.name, rows.facts()),
+            Content::Text(text) => {
+                let words = text.split_whitespace().count();
+                let start: String = text.chars().take(160).collect();
+                let dots = if start.len() < text.len() { "…" } else { "" };
+                let start = start.split_whitespace().collect::<Vec<_>>().join(" ");
+                format!(
+                    "**{}** is a text of {words} words. It begins: “{start}{dots}”",
+                    self.name
+                )
+            }
+        }
+    }
+}
+
+impl From<Document<'_>> for Dataset {
+    fn from(document: Document<'_>) -> Self {
+        Self::new(&document.name, &document.id, &document.content)
+    }
+}
+
+impl Rows {
+    fn parse(text: &str) -> Option<Self> {
+        let json = Json::parse(text.as_bytes().to_vec()).ok()?;
+        let rows: Vec<Json> = json.elements().collect();
+        let first = rows.first()?;
+        if rows.iter().any(|row| row.kind() != Kind::Object) {
+            return None;
+        }
+        let columns = first.members().map(|(name, _)| {
+            let values = || {
+                rows.iter()
+                    .filter_map(|row| row.get(&name))
+                    .filter(|v| !v.is_null())
+            };
+            let numeric = values().next().is_some() && values().all(|v| v.kind() == Kind::Number);
+            Column {
+                name: name.clone().into_owned(),
+                numeric,
+            }
+        });
+        let columns = columns.collect();
+        Some(Self { rows, columns })
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The column that orders the rows: the first that is no number.
+    fn order(&self) -> Option<&str> {
+        self.columns
+            .iter()
+            .find(|column| !column.numeric)
+            .map(|column| column.name.as_str())
+    }
+
+    fn values(&self, column: &str) -> impl Iterator<Item = String> {
+        self.rows
+            .iter()
+            .filter_map(move |row| row.get(column))
+            .map(|value| plain(&value))
+    }
+
+    /// The newest rows first where the order is one of time, as text dates compare; else the last.
+    pub(crate) fn latest(&self, count: usize) -> Vec<Json> {
+        let mut rows = self.rows.clone();
+        let key = |row: &Json| {
+            self.order()
+                .and_then(|column| row.get(column))
+                .map(|value| plain(&value))
+        };
+        if self
+            .order()
+            .is_some_and(|column| self.values(column).all(|value| is_date(&value)))
+        {
+            rows.sort_by_key(|row| std::cmp::Reverse(key(row)));
+        } else {
+            rows.reverse();
+        }
+        rows.truncate(count);
+        rows
+    }
+
+    /// A line of the most telling number over the order of the rows, oldest first.
+    pub(crate) fn chart(&self) -> Option<(ChartKind, Vec<Json>)> {
+        let x = self.order()?.to_owned();
+        let y = self.telling()?.to_owned();
+        let mut rows = self.latest(200);
+        rows.reverse();
+        (rows.len() > 2).then_some((ChartKind::Line { x, y: vec![y] }, rows))
+    }
+
+    /// The number that people ask for.
+    fn telling(&self) -> Option<&str> {
+        let numeric = || self.columns.iter().filter(|column| column.numeric);
+        let asked = ["close", "price", "last", "value"];
+        let known = |column: &&Column| asked.contains(&column.name.to_lowercase().as_str());
+        numeric()
+            .find(known)
+            .or_else(|| numeric().next())
+            .map(|column| column.name.as_str())
+    }
+
+    /// Count, columns, range and the latest values.
+    fn facts(&self) -> String {
+        let names: Vec<_> = self
+            .columns
+            .iter()
+            .map(|column| column.name.as_str())
+            .collect();
+        let rows = if self.rows.len() == 1 { "row" } else { "rows" };
+        let mut out = format!(
+            "{} {rows}, with the columns {}.",
+            self.rows.len(),
+            names.join(", ")
+        );
+        if let Some(column) = self.order() {
+            let (first, last) = (self.values(column).min(), self.values(column).max());
+            if let (Some(first), Some(last)) = (first, last) {
+                if first != last {
+                    let _ = write!(out, " The rows run from {first} to {last}.");
+                }
+            }
+        }
+        if let Some(column) = self.telling() {
+            let numbers = self.rows.iter().filter_map(|row| row.get(column)?.as_f64());
+            let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+            numbers.for_each(|number| (low, high) = (low.min(number), high.max(number)));
+            if low < high {
+                let _ = write!(out, " The {column} lies between {low} and {high}.");
+            }
+        }
+        if let Some(latest) = self.latest(1).first() {
+            let values: Vec<_> = latest
+                .members()
+                .map(|(name, value)| format!("{name} {}", plain(&value)))
+                .collect();
+            let _ = write!(out, " Latest: {}.", values.join(", "));
+        }
+        out
+    }
+}
+
+fn plain(value: &Json) -> String {
+    value
+        .string()
+        .map_or_else(|| value.text().to_owned(), Into::into)
+}
+
+/// Text like `2024-10-14`, with or without a time.
+fn is_date(text: &str) -> bool {
+    let mut parts = text.splitn(3, '-');
+    let number = |part: Option<&str>, digits: usize| {
+        part.is_some_and(|part| part.len() == digits && part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    number(parts.next(), 4) && number(parts.next(), 2) && parts.next().is_some()
+}

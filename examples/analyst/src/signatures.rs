@@ -1,0 +1,54 @@
+//! Whose requests the GitHub route takes.
+
+use std::error::Error;
+
+use bytes::Bytes;
+use copilot_wire::async_trait;
+use copilot_wire::github::Mount;
+use copilot_wire::github::verify::{CachedKeys, FetchKeys, RequestSigner};
+use http::{Request, Response};
+
+/// The mount that `GITHUB_SIGNATURES` asks for.
+///
+/// `test`, the default: requests signed with keys that are made at every start. `github`: requests
+/// of the platform, by the keys that it publishes. `off`: anybody's, for `gh debug-cli` on this
+/// machine.
+///
+/// # Errors
+///
+/// When the setting is none of these, or there is no randomness to make keys from.
+pub(crate) fn mount() -> Result<Mount, Box<dyn Error>> {
+    match std::env::var("GITHUB_SIGNATURES").as_deref() {
+        Err(_) | Ok("test") => Ok(Mount::verified(RequestSigner::generate()?.key_set())),
+        Ok("github") => Ok(Mount::verified(CachedKeys::new(Http(
+            crate::model::client()?,
+        )))),
+        Ok("off") => Ok(Mount::unverified()),
+        Ok(_) => Err("GITHUB_SIGNATURES is one of `test`, `github` and `off`".into()),
+    }
+}
+
+/// Sends the key source's requests with reqwest.
+struct Http(reqwest::Client);
+
+#[async_trait]
+impl FetchKeys for Http {
+    async fn fetch(
+        &self,
+        request: Request<()>,
+    ) -> Result<Response<Bytes>, Box<dyn Error + Send + Sync>> {
+        let (head, ()) = request.into_parts();
+        let url = head.uri.to_string();
+        let answer = self
+            .0
+            .request(head.method, url)
+            .headers(head.headers)
+            .send()
+            .await?;
+        let mut response = Response::new(Bytes::new());
+        *response.status_mut() = answer.status();
+        response.headers_mut().clone_from(answer.headers());
+        *response.body_mut() = answer.bytes().await?;
+        Ok(response)
+    }
+}

@@ -1,0 +1,52 @@
+use async_trait::async_trait;
+
+use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};
+
+/// `do_nothing`
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct DoNothing;
+
+impl DoNothing {
+    /// The command.
+    #[must_use]
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+#[async_trait]
+impl Command for DoNothing {
+    fn spec(&self) -> Spec {
+        Spec::new("do_nothing", "Do nothing", &[]).with_policy(Policy::Never)
+    }
+
+    async fn run(&self, _: &Args<'_>, _: &Scope) -> Result<Output, CommandError> {
+        Ok(Output::new("No action performed."))
+    }
+}
+
+/// `generate_image` of the original without a provider of images.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct GenerateImage;
+
+impl GenerateImage {
+    /// The command.
+    #[must_use]
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+#[async_trait]
+impl Command for GenerateImage {
+    fn spec(&self) -> Spec {
+        Spec::new("generate_image", "Generate image", &[("prompt", "prompt")])
+    }
+
+    async fn run(&self, args: &Args<'_>, _: &Scope) -> Result<Output, CommandError> {
+        args.text("prompt")?;
+        Ok(Output::new("No Image Provider Set"))
+    }
+}

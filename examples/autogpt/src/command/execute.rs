@@ -1,0 +1,147 @@
+use std::io;
+use std::process::{ExitStatus, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::io::{AsyncRead, AsyncReadExt};
+use tokio::process::{Child, Command as Process};
+
+use super::{Args, Command, CommandError, Output, Scope, Spec};
+use crate::workspace::Workspace;
+
+/// `execute_python_file`: runs a program of the workspace in a child process.
+///
+/// It is in no registry unless it is put there. The program is opened inside the workspace and
+/// handed to the interpreter as its input, so no path is looked up twice and no shell is involved.
+/// The child has an empty environment and the workspace as its folder, and ends with its children
+/// after a time. It is **not** a sandbox: it can do whatever the user who runs it can do.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ExecutePython {
+    workspace: Arc<Workspace>,
+    interpreter: String,
+    time: Duration,
+    output_bytes: u64,
+}
+
+impl ExecutePython {
+    /// The command with an interpreter, such as `/usr/bin/python3`, and a time limit.
+    #[must_use]
+    pub fn new(workspace: Arc<Workspace>, interpreter: &str, time: Duration) -> Self {
+        Self {
+            workspace,
+            interpreter: interpreter.to_owned(),
+            time,
+            output_bytes: 64 * 1024,
+        }
+    }
+
+    fn spawn(&self, program: std::fs::File) -> io::Result<Child> {
+        let mut process = Process::new(&self.interpreter);
+        process
+            .arg("-")
+            .env_clear()
+            .current_dir(self.workspace.path())
+            .stdin(Stdio::from(program))
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .kill_on_drop(true);
+        #[cfg(unix)]
+        process.process_group(0);
+        process.spawn()
+    }
+}
+
+#[async_trait]
+impl Command for ExecutePython {
+    fn spec(&self) -> Spec {
+        Spec::new(
+            "execute_python_file",
+            "Execute Python file",
+            &[("file", "file")],
+        )
+    }
+
+    async fn run(&self, args: &Args<'_>, _: &Scope) -> Result<Output, CommandError> {
+        let file = args.text("file")?;
+        let failed = |text: &str| CommandError::Failed(text.to_owned());
+        if !file.ends_with(".py") {
+            return Err(failed("Invalid file type. Only .py files are allowed."));
+        }
+        let program = self.workspace.open_file(&file)?;
+        let child = self.spawn(program);
+        let mut child = child.map_err(|_| failed("the interpreter could not be started"))?;
+        let group = Group::of(&child);
+        let mut log = Log::default();
+        let run = log.follow(&mut child, self.output_bytes);
+        let ended = tokio::time::timeout(self.time, run).await;
+        drop(group);
+        let log = log.text();
+        match ended {
+            Ok(Ok(status)) if status.success() => Ok(Output::new(log)),
+            Ok(Ok(status)) => Err(failed(&format!("the program ended with {status}\n{log}"))),
+            Ok(Err(error)) => Err(failed(&format!("{error}\n{log}"))),
+            Err(_) => Err(failed(&format!("the program took too long\n{log}"))),
+        }
+    }
+}
+
+/// The child and what it started; ended when this is dropped.
+struct Group(#[cfg_attr(not(unix), expect(dead_code, reason = "no groups there"))] Option<u32>);
+
+impl Group {
+    fn of(child: &Child) -> Self {
+        Self(child.id())
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        {
+            let id = self.0.and_then(|id| i32::try_from(id).ok());
+            if let Some(id) = id.and_then(rustix::process::Pid::from_raw) {
+                // It fails when all are gone already, which is what is wanted.
+                let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
+            }
+        }
+    }
+}
+
+#[derive(Default)]
+struct Log {
+    out: Vec<u8>,
+    err: Vec<u8>,
+}
+
+impl Log {
+    async fn follow(&mut self, child: &mut Child, limit: u64) -> io::Result<ExitStatus> {
+        let (out, err) = (child.stdout.take(), child.stderr.take());
+        let out = read(out, &mut self.out, limit);
+        let err = read(err, &mut self.err, limit);
+        tokio::try_join!(out, err)?;
+        child.wait().await
+    }
+
+    fn text(&self) -> String {
+        let out = String::from_utf8_lossy(&self.out);
+        format!("{out}{}", String::from_utf8_lossy(&self.err))
+    }
+}
+
+async fn read(
+    pipe: Option<impl AsyncRead + Unpin>,
+    into: &mut Vec<u8>,
+    limit: u64,
+) -> io::Result<()> {
+    let Some(pipe) = pipe else { return Ok(()) };
+    let mut limited = pipe.take(limit + 1);
+    limited.read_to_end(into).await?;
+    match into.len() as u64 > limit {
+        true => Err(io::Error::other(format!(
+            "the program wrote more than {limit} bytes"
+        ))),
+        false => Ok(()),
+    }
+}

@@ -1,0 +1,96 @@
+use std::sync::Arc;
+
+use super::{Args, Command, CommandError, Outcome, Output, Scope, Spec, Wording};
+use crate::json::Value;
+use crate::list_text::ListText;
+
+/// The commands of an agent, and how their results are put into words.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Registry {
+    commands: Vec<Arc<dyn Command>>,
+    wording: Wording,
+    list_text: ListText,
+}
+
+impl Registry {
+    /// No commands, clear words, lists as JSON.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// No commands, and the words of the original.
+    #[must_use]
+    pub fn original() -> Self {
+        Self {
+            wording: Wording::Original,
+            list_text: ListText::Python,
+            ..Self::default()
+        }
+    }
+
+    /// The same with one more command, which takes the place of one of the same name.
+    #[must_use]
+    pub fn with(mut self, command: Arc<dyn Command>) -> Self {
+        let name = command.spec().name;
+        self.commands.retain(|known| known.spec().name != name);
+        self.commands.push(command);
+        self
+    }
+
+    /// The same with more commands.
+    #[must_use]
+    pub fn with_all(self, commands: impl IntoIterator<Item = Arc<dyn Command>>) -> Self {
+        commands.into_iter().fold(self, Self::with)
+    }
+
+    /// What the commands are called and take.
+    #[must_use]
+    pub fn specs(&self) -> Vec<Spec> {
+        self.commands.iter().map(|command| command.spec()).collect()
+    }
+
+    /// In whose words errors are.
+    #[must_use]
+    pub fn wording(&self) -> Wording {
+        self.wording
+    }
+
+    /// Runs a command by its exact name. Everything that goes wrong is a text for the model.
+    pub async fn run(&self, name: &str, args: &Value, scope: &Scope) -> Outcome {
+        let mut commands = self.commands.iter();
+        let Some(command) = commands.find(|command| command.spec().name == name) else {
+            return Outcome {
+                ok: false,
+                ..Outcome::new(&unknown(name))
+            };
+        };
+        self.outcome(command.run(&Args::new(args), scope).await)
+    }
+
+    fn outcome(&self, result: Result<Output, CommandError>) -> Outcome {
+        match result {
+            Ok(output) => Outcome {
+                ok: true,
+                text: match output.value {
+                    Value::Text(text) => text,
+                    other => self.list_text.of(&other),
+                },
+                sources: output.sources,
+                model_calls: output.model_calls,
+            },
+            Err(error) => Outcome {
+                ok: false,
+                ..Outcome::new(&format!("Error: {}", error.text(self.wording)))
+            },
+        }
+    }
+}
+
+fn unknown(name: &str) -> String {
+    format!(
+        "Unknown command '{name}'. Please refer to the 'COMMANDS' list for available commands \
+         and only respond in the specified JSON format."
+    )
+}

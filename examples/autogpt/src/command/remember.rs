@@ -1,0 +1,31 @@
+use async_trait::async_trait;
+
+use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};
+
+/// `memory_add`: remember a text.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct MemoryAdd;
+
+impl MemoryAdd {
+    /// The command.
+    #[must_use]
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+#[async_trait]
+impl Command for MemoryAdd {
+    fn spec(&self) -> Spec {
+        let spec = Spec::new("memory_add", "Remember a text", &[("string", "text")]);
+        spec.with_policy(Policy::Never)
+    }
+
+    async fn run(&self, args: &Args<'_>, scope: &Scope) -> Result<Output, CommandError> {
+        let text = args.text("string")?;
+        let stored = scope.memory.add(&text).await;
+        let stored = stored.map_err(|error| CommandError::Failed(error.to_string()))?;
+        Ok(Output::new(stored))
+    }
+}

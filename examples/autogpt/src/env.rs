@@ -1,0 +1,54 @@
+//! Time and chance, which tests fix.
+
+use std::fmt;
+
+use time::OffsetDateTime;
+use time::macros::format_description;
+
+/// Where the date and the ids of runs come from.
+pub trait Env: Send + Sync + fmt::Debug {
+    /// The date as `Wed Apr 12 09:49:23 2023`.
+    fn now(&self) -> String;
+
+    /// An id that nobody can guess.
+    ///
+    /// # Errors
+    ///
+    /// [`NoRandomness`] if the system has none.
+    fn run_id(&self) -> Result<String, NoRandomness>;
+}
+
+/// The system gave no random bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the system gave no random bytes")]
+#[non_exhaustive]
+pub struct NoRandomness;
+
+/// The clock (in UTC) and the random bytes of the system.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct SystemEnv;
+
+impl SystemEnv {
+    /// The environment.
+    #[must_use]
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+impl Env for SystemEnv {
+    fn now(&self) -> String {
+        let form = format_description!(
+            "[weekday repr:short] [month repr:short] [day padding:space] [hour]:[minute]:[second] \
+             [year]"
+        );
+        OffsetDateTime::now_utc().format(form).unwrap_or_default()
+    }
+
+    fn run_id(&self) -> Result<String, NoRandomness> {
+        let mut bytes = [0; 16];
+        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+        Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    }
+}

@@ -1,0 +1,127 @@
+use std::fmt;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use super::MemoryError;
+use crate::model::Endpoint;
+
+/// Turns a text into a vector whose dot product with another says how alike the texts are.
+#[async_trait]
+pub trait Embedder: Send + Sync + fmt::Debug {
+    /// The length of every vector.
+    fn dimension(&self) -> usize;
+
+    /// The vector of a text.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError`] if there is none.
+    async fn embed(&self, text: &str) -> Result<Vec<f32>, MemoryError>;
+}
+
+/// The dimension of `text-embedding-ada-002`, and of the memory files of the original.
+const ADA_DIMENSION: usize = 1536;
+
+/// A deterministic embedder that needs no model: entry `b` counts the bytes of value `b`, with line
+/// breaks as spaces.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct ByteCounts;
+
+impl ByteCounts {
+    /// The embedder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+#[async_trait]
+impl Embedder for ByteCounts {
+    fn dimension(&self) -> usize {
+        ADA_DIMENSION
+    }
+
+    async fn embed(&self, text: &str) -> Result<Vec<f32>, MemoryError> {
+        let mut vector = vec![0.0; ADA_DIMENSION];
+        for byte in text.replace('\n', " ").bytes() {
+            if let Some(entry) = vector.get_mut(usize::from(byte)) {
+                *entry += 1.0;
+            }
+        }
+        Ok(vector)
+    }
+}
+
+/// Embeddings of an OpenAI-compatible server.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct OpenAiEmbedder {
+    endpoint: Endpoint,
+    model: String,
+    dimension: usize,
+}
+
+#[derive(Serialize)]
+struct Request<'a> {
+    model: &'a str,
+    input: [&'a str; 1],
+}
+
+#[derive(Deserialize)]
+struct Response {
+    data: Vec<Row>,
+}
+
+#[derive(Deserialize)]
+struct Row {
+    embedding: Vec<f32>,
+}
+
+/// The model takes 8191 tokens; this many bytes are fewer in any language but the rarest.
+const INPUT_BYTES: usize = 16 * 1024;
+
+impl OpenAiEmbedder {
+    /// Embeddings of a model with vectors of a known length.
+    #[must_use]
+    pub fn new(endpoint: Endpoint, model: &str, dimension: usize) -> Self {
+        Self {
+            endpoint,
+            model: model.to_owned(),
+            dimension,
+        }
+    }
+
+    /// Embeddings of `text-embedding-ada-002`, the original's model.
+    #[must_use]
+    pub fn ada(endpoint: Endpoint) -> Self {
+        Self::new(endpoint, "text-embedding-ada-002", ADA_DIMENSION)
+    }
+}
+
+#[async_trait]
+impl Embedder for OpenAiEmbedder {
+    fn dimension(&self) -> usize {
+        self.dimension
+    }
+
+    async fn embed(&self, text: &str) -> Result<Vec<f32>, MemoryError> {
+        let mut text = text.replace('\n', " ");
+        while text.len() > INPUT_BYTES {
+            text.pop();
+        }
+        let request = Request {
+            model: &self.model,
+            input: [&text],
+        };
+        let response: Response = self
+            .endpoint
+            .post("embeddings", &request)
+            .await
+            .map_err(|error| MemoryError::Embedding(error.to_string()))?;
+        let row = response.data.into_iter().next();
+        row.map(|row| row.embedding)
+            .ok_or_else(|| MemoryError::Embedding("the answer is empty".to_owned()))
+    }
+}

@@ -1,0 +1,194 @@
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+
+use super::{Embedder, Memories, Memory, MemoryError};
+use crate::digest::hex_digest;
+
+/// A text with this in it is the report of a reply that could not be read, and is not remembered.
+const NOT_STORED: &str = "Command Error:";
+
+/// A memory in one JSON file, the same bytes as the original's.
+///
+/// The file is `{"texts":[...],"embeddings":[[...],...]}` in compact form. Each addition replaces it
+/// as a whole, so that it is never half written.
+#[derive(Debug)]
+pub struct LocalMemory {
+    /// None for a memory that ends with the process.
+    file: Option<PathBuf>,
+    embedder: Arc<dyn Embedder>,
+    rows: Mutex<Rows>,
+}
+
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Rows {
+    texts: Vec<String>,
+    embeddings: Vec<Vec<f32>>,
+}
+
+impl LocalMemory {
+    /// Opens a memory file; a missing one is an empty memory.
+    ///
+    /// # Errors
+    ///
+    /// [`MemoryError::Damaged`] if the file is not a memory of this embedder's dimension.
+    pub fn open(file: &Path, embedder: Arc<dyn Embedder>) -> Result<Self, MemoryError> {
+        let rows = match fs::read(file) {
+            Ok(bytes) => Rows::read(&bytes, embedder.dimension())?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Rows::default(),
+            Err(error) => return Err(error.into()),
+        };
+        Ok(Self {
+            file: Some(file.to_owned()),
+            embedder,
+            rows: Mutex::new(rows),
+        })
+    }
+
+    /// An empty memory without a file.
+    #[must_use]
+    pub fn volatile(embedder: Arc<dyn Embedder>) -> Self {
+        Self {
+            file: None,
+            embedder,
+            rows: Mutex::default(),
+        }
+    }
+
+    async fn embed(&self, text: &str) -> Result<Vec<f32>, MemoryError> {
+        let vector = self.embedder.embed(text).await?;
+        let whole = vector.len() == self.embedder.dimension();
+        if !whole || vector.iter().any(|number| !number.is_finite()) {
+            let reason = "the vector is of another kind".to_owned();
+            return Err(MemoryError::Embedding(reason));
+        }
+        Ok(vector)
+    }
+}
+
+#[async_trait]
+impl Memory for LocalMemory {
+    async fn add(&self, text: &str) -> Result<String, MemoryError> {
+        if text.contains(NOT_STORED) {
+            return Ok(String::new());
+        }
+        let embedding = self.embed(text).await?;
+        let mut rows = self.rows.lock().await;
+        rows.texts.push(text.to_owned());
+        rows.embeddings.push(embedding);
+        if let Some(file) = &self.file {
+            let bytes = serde_json::to_vec(&*rows).map_err(io::Error::from)?;
+            replace(file, &bytes)?;
+        }
+        Ok(text.to_owned())
+    }
+
+    async fn relevant(&self, query: &str, count: usize) -> Result<Vec<String>, MemoryError> {
+        let query = self.embed(query).await?;
+        let rows = self.rows.lock().await;
+        let best = most_relevant(&rows.embeddings, &query, count);
+        let texts = best.into_iter().filter_map(|row| rows.texts.get(row));
+        Ok(texts.cloned().collect())
+    }
+
+    async fn clear(&self) {
+        *self.rows.lock().await = Rows::default();
+    }
+
+    async fn count(&self) -> usize {
+        self.rows.lock().await.texts.len()
+    }
+}
+
+impl Rows {
+    fn read(bytes: &[u8], dimension: usize) -> Result<Self, MemoryError> {
+        let rows: Self =
+            serde_json::from_slice(bytes).map_err(|_| MemoryError::Damaged("not a memory file"))?;
+        if rows.texts.len() != rows.embeddings.len() {
+            return Err(MemoryError::Damaged("texts and rows differ in number"));
+        }
+        if rows.embeddings.iter().any(|row| row.len() != dimension) {
+            return Err(MemoryError::Damaged("a row has another width"));
+        }
+        Ok(rows)
+    }
+}
+
+/// The indexes of the rows with the largest dot products: score descending, then newest first.
+fn most_relevant(rows: &[Vec<f32>], query: &[f32], count: usize) -> Vec<usize> {
+    let score = |row: &Vec<f32>| row.iter().zip(query).map(|(a, b)| a * b).sum::<f32>();
+    let mut scored: Vec<(f32, usize)> = rows.iter().map(score).zip(0..).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
+    scored.into_iter().take(count).map(|(_, row)| row).collect()
+}
+
+/// Writes a file beside the old one and renames it into its place.
+fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut new = file.as_os_str().to_owned();
+    new.push(".new");
+    let new = PathBuf::from(new);
+    let mut writer = fs::File::create(&new)?;
+    io::Write::write_all(&mut writer, bytes)?;
+    writer.sync_all()?;
+    fs::rename(&new, file)
+}
+
+/// A folder with one memory file for each conversation.
+#[derive(Debug)]
+pub struct LocalMemories {
+    /// None for memories that end with the process.
+    folder: Option<PathBuf>,
+    embedder: Arc<dyn Embedder>,
+    open: Mutex<HashMap<String, Arc<LocalMemory>>>,
+}
+
+impl LocalMemories {
+    /// The memories of a folder, which is made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// An error of the file system.
+    pub fn new(folder: &Path, embedder: Arc<dyn Embedder>) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        Ok(Self {
+            folder: Some(folder.to_owned()),
+            embedder,
+            open: Mutex::default(),
+        })
+    }
+
+    /// Memories without files.
+    #[must_use]
+    pub fn volatile(embedder: Arc<dyn Embedder>) -> Self {
+        Self {
+            folder: None,
+            embedder,
+            open: Mutex::default(),
+        }
+    }
+}
+
+#[async_trait]
+impl Memories for LocalMemories {
+    async fn of(&self, conversation: &str) -> Result<Arc<dyn Memory>, MemoryError> {
+        // A conversation id comes from outside, so only its digest becomes a file name.
+        let name = hex_digest(&[conversation]);
+        let mut open = self.open.lock().await;
+        if let Some(memory) = open.get(&name) {
+            return Ok(Arc::<LocalMemory>::clone(memory));
+        }
+        let embedder = Arc::clone(&self.embedder);
+        let memory = Arc::new(match &self.folder {
+            Some(folder) => LocalMemory::open(&folder.join(format!("{name}.json")), embedder)?,
+            None => LocalMemory::volatile(embedder),
+        });
+        open.insert(name, Arc::clone(&memory));
+        Ok(memory)
+    }
+}

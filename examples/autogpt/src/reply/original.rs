@@ -1,0 +1,129 @@
+//! The stages of the original program, one after the other.
+
+use super::shape::{self, Shape};
+use super::{Reading, Reply, ReplyError, ReplyErrorKind, Stage, Thoughts};
+use crate::json::{FaultKind, Value, parse, without_bad_escapes};
+
+pub(super) fn read(text: &str) -> Reading {
+    // Every tab goes, also inside strings.
+    let text = text.replace('\t', "");
+    let fault = match parse(&text) {
+        Ok(value) => return done(value, Stage::Direct),
+        Err(fault) => fault,
+    };
+    // The class of the first fault alone chooses the cure.
+    let cured = match fault.kind {
+        FaultKind::BadEscape => {
+            let cured = without_bad_escapes(&text);
+            match parse(&cured) {
+                Ok(value) => return done(value, Stage::Corrected),
+                Err(_) => cured,
+            }
+        }
+        FaultKind::PropertyName => match parse(&with_quoted_names(&text)) {
+            Ok(value) => return done(value, Stage::Corrected),
+            Err(_) => return hard_fail(),
+        },
+        FaultKind::Other => text,
+    };
+    let balanced = with_balanced_braces(&cured);
+    if let Ok(value) = parse(&balanced) {
+        return done(value, Stage::Corrected);
+    }
+    extract(&cured)
+}
+
+pub(super) fn finish(damaged: &str, answer: &str) -> Reply {
+    match parse(answer) {
+        Ok(value) => reply(value, Stage::RepairedByModel),
+        Err(_) => reply(damaged.into(), Stage::Unrepaired),
+    }
+}
+
+/// From the first opening to the last closing brace.
+fn extract(text: &str) -> Reading {
+    let Some(start) = text.find('{') else {
+        return Reading::Damaged(text.to_owned());
+    };
+    let object = text.get(start..).unwrap_or_default();
+    let Some(end) = object.rfind('}') else {
+        return Reading::Damaged(object.to_owned());
+    };
+    let object = object.get(..=end).unwrap_or_default();
+    match parse(object) {
+        Ok(value) => done(value, Stage::Extracted),
+        Err(_) => Reading::Damaged(object.to_owned()),
+    }
+}
+
+/// Double quotes round every run of word characters that stands directly before a colon, strings
+/// included.
+fn with_quoted_names(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 16);
+    let mut word = String::new();
+    for character in text.chars() {
+        if character.is_alphanumeric() || character == '_' {
+            word.push(character);
+            continue;
+        }
+        if character == ':' && !word.is_empty() {
+            out.push('"');
+            out.push_str(&word);
+            out.push('"');
+        } else {
+            out.push_str(&word);
+        }
+        word.clear();
+        out.push(character);
+    }
+    out.push_str(&word);
+    out
+}
+
+/// Braces are counted in the whole text, strings included. Missing closing braces are appended;
+/// when there are too many, all at the end go, not just the surplus.
+fn with_balanced_braces(text: &str) -> String {
+    let opened = text.bytes().filter(|&byte| byte == b'{').count();
+    let closed = text.bytes().filter(|&byte| byte == b'}').count();
+    match opened.checked_sub(closed) {
+        Some(missing) => format!("{text}{}", "}".repeat(missing)),
+        None => text.trim_end_matches('}').to_owned(),
+    }
+}
+
+fn done(value: Value, stage: Stage) -> Reading {
+    Reading::Done(Box::new(reply(value, stage)))
+}
+
+fn hard_fail() -> Reading {
+    let error = ReplyError {
+        kind: ReplyErrorKind::InvalidJson,
+        message: "Invalid JSON".to_owned(),
+    };
+    Reading::Done(Box::new(Reply {
+        thoughts: Thoughts::default(),
+        command: Err(error),
+        stage: Stage::HardFail,
+    }))
+}
+
+fn reply(value: Value, stage: Stage) -> Reply {
+    Reply {
+        thoughts: Thoughts::of(&value),
+        command: shape::command(&value).map_err(in_words),
+        stage,
+    }
+}
+
+/// The words of the original; the accidental ones are those of Python 3.11.
+fn in_words(shape: Shape) -> ReplyError {
+    let message = match &shape {
+        Shape::NoCommand => "Missing 'command' object in JSON".to_owned(),
+        Shape::NoName => "Missing 'name' field in 'command' object".to_owned(),
+        Shape::TextIndexed(_) => "string indices must be integers, not 'str'".to_owned(),
+        Shape::ListIndexed => "list indices must be integers or slices, not str".to_owned(),
+        Shape::NotIterable(name) => format!("argument of type '{name}' is not iterable"),
+    };
+    let kind = shape.kind();
+    ReplyError { kind, message }
+}

@@ -1,0 +1,34 @@
+use crate::message::Message;
+
+/// The form that a repaired reply must have.
+const SCHEMA: &str = r#"{
+    "command": {
+        "name": "command name",
+        "args": {
+            "arg name": "value"
+        }
+    },
+    "thoughts": {
+        "text": "thought",
+        "reasoning": "reasoning",
+        "plan": "- short bulleted\n- list that conveys\n- long-term plan",
+        "criticism": "constructive self-criticism",
+        "speak": "thoughts summary to say to user"
+    }
+}"#;
+
+/// The request that asks a model to repair a damaged reply: the model plays a function, whose two
+/// arguments stand between three single quotes each. Sent with temperature 0.
+#[must_use]
+pub fn repair_request(damaged: &str) -> Vec<Message> {
+    vec![
+        Message::system(
+            "You are this Python function, and answer with its return value only:\n\
+             ```\n\
+             # Makes the text parse as JSON and fit the schema. What is missing is left out.\n\
+             def fix_json(json_str: str, schema: str) -> str:\n\
+             ```",
+        ),
+        Message::user(format!("'''{damaged}''', '''{SCHEMA}'''")),
+    ]
+}

@@ -1,0 +1,77 @@
+use serde::{Deserialize, Serialize};
+
+use crate::json::Value;
+use crate::list_text::ListText;
+
+/// What a model thinks beside its command. Every part is optional and only shown.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Thoughts {
+    /// The thought.
+    pub text: Option<String>,
+    /// Why.
+    pub reasoning: Option<String>,
+    /// What comes next: one line a point.
+    pub plan: Vec<String>,
+    /// What may be wrong with it.
+    pub criticism: Option<String>,
+    /// A summary for the human.
+    pub speak: Option<String>,
+}
+
+impl Thoughts {
+    /// The thoughts in the value of a reply.
+    #[must_use]
+    pub(super) fn of(reply: &Value) -> Self {
+        let Some(thoughts) = reply.member("thoughts") else {
+            return Self::default();
+        };
+        let text = |name| Some(thoughts.member(name)?.as_text()?.to_owned());
+        Self {
+            text: text("text"),
+            reasoning: text("reasoning"),
+            plan: thoughts.member("plan").map(plan_lines).unwrap_or_default(),
+            criticism: text("criticism"),
+            speak: text("speak"),
+        }
+    }
+
+    /// Thoughts that are one text.
+    #[must_use]
+    pub(super) fn plain(text: &str) -> Self {
+        Self {
+            text: Some(text.trim().to_owned()).filter(|text| !text.is_empty()),
+            ..Self::default()
+        }
+    }
+
+    /// Whether there is nothing to show.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A list is joined by newlines and an object turned into text; then each line loses its leading
+/// dashes and spaces, and is trimmed.
+fn plan_lines(plan: &Value) -> Vec<String> {
+    let text = match plan {
+        Value::Null => return Vec::new(),
+        Value::Text(text) => text.clone(),
+        Value::List(items) => {
+            let texts: Vec<String> = items.iter().map(item_text).collect();
+            texts.join("\n")
+        }
+        other => ListText::Python.of(other),
+    };
+    let lines = text.split('\n');
+    let lines = lines.map(|line| line.trim_start_matches(['-', ' ']).trim().to_owned());
+    lines.filter(|line| !line.is_empty()).collect()
+}
+
+fn item_text(item: &Value) -> String {
+    match item {
+        Value::Text(text) => text.clone(),
+        other => ListText::Python.of(other),
+    }
+}

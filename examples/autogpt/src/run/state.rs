@@ -1,0 +1,182 @@
+use serde::{Deserialize, Serialize};
+
+use super::{End, Proposal, Reason};
+use crate::message::Message;
+use crate::prompt::Profile;
+use crate::reply::Command;
+
+/// The version of the stored form.
+pub(super) const VERSION: u32 = 1;
+
+/// All that survives between two turns.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct State {
+    pub(super) version: u32,
+    pub(super) id: String,
+    pub(super) main: Thread,
+    pub(super) spent: Spent,
+    /// Why the run waits although its next effect is no question, and how often it has so far.
+    pub(super) paused: Option<Reason>,
+    pub(super) pauses: u64,
+}
+
+/// What a run and its current turn have used.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Spent {
+    pub(super) run_calls: u64,
+    pub(super) turn_calls: u64,
+    pub(super) unasked_commands: u64,
+    pub(super) tokens: u64,
+    /// Set when the time of the turn is over: the next command asks.
+    pub(super) out_of_time: bool,
+}
+
+/// One agent: the main one, or a sub-agent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Thread {
+    pub(super) profile: Profile,
+    pub(super) history: Vec<Message>,
+    /// The next user input.
+    pub(super) input: String,
+    /// Grows by one for each settled reply.
+    pub(super) step: u64,
+    /// How many commands may run without a question.
+    pub(super) granted: u64,
+    pub(super) phase: Phase,
+    pub(super) damaged_replies: u64,
+    /// Digests of the newest commands.
+    pub(super) recent: Vec<String>,
+    /// Model calls since the last message to a sub-agent.
+    pub(super) calls: u64,
+    pub(super) agents: Agents,
+}
+
+/// What a thread waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Phase {
+    Recalling,
+    Calling {
+        messages: Vec<Message>,
+        max_tokens: Option<u32>,
+    },
+    Repairing {
+        damaged: String,
+    },
+    Asking(Proposal),
+    Executing {
+        id: String,
+        command: Command,
+        /// Appended to the result.
+        note: Option<String>,
+    },
+    /// A plain chat with a sub-agent.
+    Chatting {
+        command: String,
+        key: u64,
+        stage: Chat,
+    },
+    /// A sub-agent's own run.
+    Child {
+        command: String,
+        key: u64,
+        first: bool,
+    },
+    Remembering(String),
+    Finished(End),
+}
+
+/// Where a plain chat with a sub-agent is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Chat {
+    /// It was told who it is; this is what it will be asked.
+    Hello { prompt: String },
+    /// It was asked the first time.
+    First,
+    /// It was sent a message.
+    Message,
+}
+
+/// The sub-agents of an agent. Keys count up from 0 and are never used again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Agents {
+    pub(super) next: u64,
+    pub(super) living: Vec<SubAgent>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct SubAgent {
+    pub(super) key: u64,
+    pub(super) name: String,
+    pub(super) task: String,
+    /// The chat, if it is a plain one.
+    pub(super) messages: Vec<Message>,
+    /// The run, if it is one.
+    pub(super) thread: Option<Box<Thread>>,
+}
+
+impl Thread {
+    pub(super) fn new(profile: Profile, input: &str) -> Self {
+        Self {
+            profile,
+            history: Vec::new(),
+            input: input.to_owned(),
+            step: 0,
+            granted: 0,
+            phase: Phase::Recalling,
+            damaged_replies: 0,
+            recent: Vec::new(),
+            calls: 0,
+            agents: Agents::default(),
+        }
+    }
+
+    /// Whether everything that the phase names is there.
+    pub(super) fn is_sound(&self) -> bool {
+        let whole = match &self.phase {
+            Phase::Child { key, .. } => {
+                let child = self
+                    .agents
+                    .get(*key)
+                    .and_then(|agent| agent.thread.as_ref());
+                child.is_some_and(|child| !matches!(child.phase, Phase::Finished(_)))
+            }
+            Phase::Chatting { key, .. } => self.agents.get(*key).is_some(),
+            _ => true,
+        };
+        let mut children = self
+            .agents
+            .living
+            .iter()
+            .filter_map(|agent| agent.thread.as_ref());
+        // Sub-agents have none of their own.
+        whole && children.all(|child| child.agents.living.is_empty() && child.is_sound())
+    }
+
+    /// Does something with the thread that is at work: this one, or that of a sub-agent.
+    pub(super) fn with_leaf<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+        if let Phase::Child { key, .. } = self.phase {
+            if let Some(child) = self.agents.thread(key) {
+                return act(child);
+            }
+        }
+        act(self)
+    }
+}
+
+impl Agents {
+    pub(super) fn get(&self, key: u64) -> Option<&SubAgent> {
+        self.living.iter().find(|agent| agent.key == key)
+    }
+
+    pub(super) fn get_mut(&mut self, key: u64) -> Option<&mut SubAgent> {
+        self.living.iter_mut().find(|agent| agent.key == key)
+    }
+
+    pub(super) fn thread(&mut self, key: u64) -> Option<&mut Thread> {
+        self.get_mut(key)?.thread.as_deref_mut()
+    }
+
+    pub(super) fn keys(&self) -> Vec<u64> {
+        self.living.iter().map(|agent| agent.key).collect()
+    }
+}

@@ -1,0 +1,180 @@
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::record::Record;
+use super::{AutoGpt, Outlet, Turn, TurnEnd, TurnError};
+use crate::command::{Outcome, Scope};
+use crate::decision::Decision;
+use crate::memory::Memory;
+use crate::reply::Command;
+use crate::run::{Answer, Effect, Event, Input, Run};
+use crate::store::Conversation;
+
+/// A turn at work.
+pub(super) struct Work<'a> {
+    agent: &'a AutoGpt,
+    outlet: &'a mut dyn Outlet,
+    memory: Arc<dyn Memory>,
+    conversation: Conversation,
+    until: Option<Instant>,
+    revision: u64,
+    record: Record,
+    /// How many events of the record were shown.
+    shown: usize,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(
+        agent: &'a AutoGpt,
+        outlet: &'a mut dyn Outlet,
+        memory: Arc<dyn Memory>,
+        conversation: Conversation,
+        revision: u64,
+    ) -> Self {
+        Self {
+            agent,
+            outlet,
+            memory,
+            conversation,
+            until: agent.turn_time.map(|time| Instant::now() + time),
+            revision,
+            record: Record::default(),
+            shown: 0,
+        }
+    }
+
+    /// The first turn of a run: what the human says is its goal.
+    pub(super) async fn first(mut self, turn: Turn) -> Result<TurnEnd, TurnError> {
+        let mut profile = self.agent.profile.clone();
+        if profile.goals.is_empty() {
+            let rules = self.agent.machine.settings().answers;
+            match turn.answer {
+                Answer::Text(text)
+                    if matches!(Decision::read(&text, rules), Decision::Feedback(_)) =>
+                {
+                    profile.goals.push(text);
+                }
+                // An approval of a run that is over, or was forgotten.
+                _ => return Ok(TurnEnd::NoRun),
+            }
+        }
+        let run = self.agent.machine.start(&self.agent.env.run_id()?, profile);
+        self.record.begin(turn.id, turn.index);
+        self.go(run).await
+    }
+
+    /// A turn that answers a question.
+    pub(super) async fn next(mut self, record: Record, turn: Turn) -> Result<TurnEnd, TurnError> {
+        let mut run = self.restore(&record)?;
+        if matches!(run.effect(), Effect::Finish(_)) {
+            return self.first(turn).await;
+        }
+        let stale = record
+            .index
+            .zip(turn.index)
+            .is_some_and(|(last, new)| new <= last);
+        let index = turn.index.max(record.index);
+        self.record.begin(turn.id, index);
+        if stale {
+            self.note("This answer is older than the last one; nothing was run.");
+            return self.go(run).await;
+        }
+        run.begin_turn();
+        // The last turn may have stopped on its way; what the human says now decides how it goes on.
+        run.interrupt();
+        let events = run.feed(Input::Answer(turn.answer));
+        self.record
+            .events
+            .extend(events.map_err(|_| TurnError::Unreadable)?);
+        self.go(run).await
+    }
+
+    /// A turn that was seen before.
+    pub(super) async fn again(mut self, record: Record) -> Result<TurnEnd, TurnError> {
+        let run = self.restore(&record)?;
+        self.record = record;
+        self.go(run).await
+    }
+
+    fn restore(&self, record: &Record) -> Result<Run, TurnError> {
+        let run = self.agent.machine.restore(&record.run);
+        run.map_err(|_| TurnError::Unreadable)
+    }
+
+    /// Does what the run asks for until it asks the human or ends.
+    ///
+    /// Every step is saved before it is shown: what was shown is never lost, and what was saved but
+    /// not shown is shown when the turn comes again.
+    async fn go(mut self, mut run: Run) -> Result<TurnEnd, TurnError> {
+        loop {
+            // The first time this claims the turn: of two processes, one goes on.
+            self.save(&run).await?;
+            self.show().await?;
+            let input = match run.effect() {
+                Effect::Ask(question) => return Ok(TurnEnd::Ask(question)),
+                Effect::Finish(end) => return Ok(TurnEnd::Finish(end)),
+                Effect::Recall { query, count } => self.recall(&query, count).await,
+                Effect::CallModel(request) => self.agent.ask_model(&request).await,
+                Effect::Remember(text) => self.remember(&text).await,
+                Effect::Execute { id, command } => self.execute(&id, &command).await?,
+            };
+            if self.until.is_some_and(|until| Instant::now() >= until) {
+                run.end_of_time();
+            }
+            let events = run.feed(input).map_err(|_| TurnError::Unreadable)?;
+            self.record.events.extend(events);
+        }
+    }
+
+    async fn save(&mut self, run: &Run) -> Result<(), TurnError> {
+        self.record.run = run.to_json();
+        let (store, record) = (&self.agent.store, self.record.to_json());
+        let saved = store.save(&self.conversation, self.revision, &record);
+        self.revision = saved.await?;
+        Ok(())
+    }
+
+    /// Shows what was not shown yet.
+    async fn show(&mut self) -> Result<(), TurnError> {
+        while let Some(event) = self.record.events.get(self.shown) {
+            self.outlet.show(event.clone()).await?;
+            self.shown += 1;
+        }
+        Ok(())
+    }
+
+    /// Marks the execution as started before it starts, so that it never starts twice.
+    async fn execute(&self, id: &str, command: &Command) -> Result<Input, TurnError> {
+        if !self.agent.store.start(&self.conversation, id).await? {
+            return Ok(Input::Lost);
+        }
+        let scope = Scope::new(Arc::clone(&self.memory));
+        let registry = &self.agent.registry;
+        let outcome: Outcome = registry.run(&command.name, &command.args, &scope).await;
+        Ok(Input::Ended(outcome))
+    }
+
+    async fn recall(&mut self, query: &str, count: usize) -> Input {
+        let texts = match count {
+            0 => Ok(Vec::new()),
+            count => self.memory.relevant(query, count).await,
+        };
+        let texts = texts.unwrap_or_else(|error| {
+            self.note(&format!("Nothing was looked up in the memory: {error}."));
+            Vec::new()
+        });
+        let now = self.agent.env.now();
+        Input::Memories { texts, now }
+    }
+
+    async fn remember(&mut self, text: &str) -> Input {
+        if let Err(error) = self.memory.add(text).await {
+            self.note(&format!("The step was not remembered: {error}."));
+        }
+        Input::Remembered
+    }
+
+    fn note(&mut self, text: &str) {
+        self.record.events.push(Event::notice(text));
+    }
+}

@@ -1,0 +1,117 @@
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+
+use super::{Conversation, RunStore, Saved, StoreError};
+use crate::digest::hex_digest;
+
+/// Runs as files: one folder for each conversation.
+///
+/// A record is a file of its own for each revision, made only if there is none yet, so that of two
+/// processes with the same expectation one fails. The older revision is removed afterwards. A started
+/// mark is an empty file, made the same way.
+#[derive(Clone, Debug)]
+pub struct DiskStore {
+    folder: PathBuf,
+}
+
+impl DiskStore {
+    /// The store in a folder, which is made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// An error of the file system.
+    pub fn new(folder: &Path) -> io::Result<Self> {
+        fs::create_dir_all(folder)?;
+        let folder = folder.to_owned();
+        Ok(Self { folder })
+    }
+
+    fn folder(&self, conversation: &Conversation) -> PathBuf {
+        self.folder.join(conversation.as_str())
+    }
+
+    fn newest(folder: &Path) -> io::Result<u64> {
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(0),
+            Err(error) => return Err(error),
+        };
+        let mut newest = 0;
+        for entry in entries {
+            let name = entry?.file_name();
+            let revision = name.to_str().and_then(|name| name.strip_suffix(".json"));
+            newest = newest.max(revision.and_then(|r| r.parse().ok()).unwrap_or(0));
+        }
+        Ok(newest)
+    }
+}
+
+#[async_trait]
+impl RunStore for DiskStore {
+    async fn load(&self, conversation: &Conversation) -> Result<Option<Saved>, StoreError> {
+        let folder = self.folder(conversation);
+        loop {
+            let revision = Self::newest(&folder)?;
+            if revision == 0 {
+                return Ok(None);
+            }
+            match fs::read_to_string(file(&folder, revision)) {
+                Ok(record) => return Ok(Some(Saved::new(revision, record))),
+                // A newer one took its place in between.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    async fn save(
+        &self,
+        conversation: &Conversation,
+        expected: u64,
+        record: &str,
+    ) -> Result<u64, StoreError> {
+        let folder = self.folder(conversation);
+        fs::create_dir_all(&folder)?;
+        if Self::newest(&folder)? != expected {
+            return Err(StoreError::Conflict);
+        }
+        let revision = expected + 1;
+        // Written aside first: a record that is half written never has its name.
+        let aside = tempfile::NamedTempFile::new_in(&folder)?;
+        fs::write(aside.path(), record)?;
+        aside.as_file().sync_all()?;
+        match aside.persist_noclobber(file(&folder, revision)) {
+            Ok(_) => {}
+            Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(StoreError::Conflict);
+            }
+            Err(error) => return Err(error.error.into()),
+        }
+        if expected > 0 {
+            // If it stays, it is only older.
+            let _ = fs::remove_file(file(&folder, expected));
+        }
+        Ok(revision)
+    }
+
+    async fn start(&self, conversation: &Conversation, id: &str) -> Result<bool, StoreError> {
+        let folder = self.folder(conversation);
+        fs::create_dir_all(&folder)?;
+        let mark = folder.join(format!("{}.started", hex_digest(&[id])));
+        match OpenOptions::new().write(true).create_new(true).open(mark) {
+            Ok(mark) => {
+                mark.sync_all()?;
+                Ok(true)
+            }
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+fn file(folder: &Path, revision: u64) -> PathBuf {
+    folder.join(format!("{revision}.json"))
+}

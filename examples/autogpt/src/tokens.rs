@@ -1,0 +1,182 @@
+//! Counting tokens.
+//!
+//! The total of a message list is the original's formula: for each message a constant of the model,
+//! plus the tokens of the role and of the content, and three for the start of the reply.
+
+use std::fmt;
+
+use tiktoken_rs::{CoreBPE, cl100k_base_singleton};
+
+use crate::message::Message;
+
+/// Longer text is counted in pieces of this many bytes, so that the time stays linear.
+///
+/// A piece boundary may add a token, so such a count is never too low.
+const PIECE: usize = 64 * 1024;
+
+/// The longest cl100k_base token in bytes: a lower bound of a count without counting.
+const LONGEST_TOKEN: usize = 128;
+
+/// Counts the tokens of plain text.
+pub trait Tokenizer: Send + Sync + fmt::Debug {
+    /// How many tokens a text is.
+    fn count(&self, text: &str) -> usize;
+
+    /// The longest start of a text that is at most so many tokens.
+    fn cut<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
+        search_cut(self, text, tokens)
+    }
+}
+
+/// Finds the cut by halving. The count of a longer start is never much lower, so this is the longest
+/// or close to it, and never too long.
+fn search_cut<'t, T: Tokenizer + ?Sized>(tokenizer: &T, text: &'t str, tokens: usize) -> &'t str {
+    let mut low = 0;
+    let mut high = floor(text, tokens.saturating_mul(LONGEST_TOKEN));
+    while low < high {
+        let middle = ceil(text, low + (high - low).div_ceil(2));
+        match tokenizer.count(text.get(..middle).unwrap_or_default()) <= tokens {
+            true => low = middle,
+            false => high = floor(text, middle - 1),
+        }
+    }
+    text.get(..low).unwrap_or_default()
+}
+
+/// The last character boundary at or before an index.
+pub(crate) fn floor(text: &str, index: usize) -> usize {
+    let mut index = index.min(text.len());
+    while !text.is_char_boundary(index) {
+        index -= 1;
+    }
+    index
+}
+
+/// The first character boundary at or after an index.
+fn ceil(text: &str, index: usize) -> usize {
+    let mut index = index.min(text.len());
+    while !text.is_char_boundary(index) {
+        index += 1;
+    }
+    index
+}
+
+/// Exact counts of the encoding cl100k_base.
+///
+/// The text of a special token counts as ordinary text; the original stopped with an error there.
+#[derive(Clone, Copy, Debug, Default)]
+#[non_exhaustive]
+pub struct Cl100k;
+
+impl Cl100k {
+    /// The tokenizer.
+    #[must_use]
+    pub fn new() -> Self {
+        Self
+    }
+
+    fn bpe(self) -> &'static CoreBPE {
+        cl100k_base_singleton()
+    }
+}
+
+impl Tokenizer for Cl100k {
+    fn count(&self, text: &str) -> usize {
+        let mut rest = text;
+        let mut total = 0;
+        while rest.len() > PIECE {
+            let (piece, tail) = rest.split_at(floor(rest, PIECE));
+            total += self.bpe().encode_ordinary(piece).len();
+            rest = tail;
+        }
+        total + self.bpe().encode_ordinary(rest).len()
+    }
+
+    /// Encodes once and drops the tokens beyond. What is left may encode differently at its end, so
+    /// it is counted, and searched for in the rare case that it is too long.
+    fn cut<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
+        let end = floor(text, tokens.saturating_mul(LONGEST_TOKEN).min(PIECE));
+        let start = text.get(..end).unwrap_or_default();
+        let encoded = self.bpe().encode_ordinary(start);
+        let kept = encoded.get(..tokens).unwrap_or(&encoded);
+        let length = self.bpe().decode_bytes(kept).map_or(0, |bytes| bytes.len());
+        let cut = text.get(..floor(text, length)).unwrap_or_default();
+        match self.count(cut) <= tokens {
+            true => cut,
+            false => search_cut(self, text, tokens),
+        }
+    }
+}
+
+/// How a model's messages are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MessageCost {
+    /// Tokens that every message adds.
+    pub per_message: usize,
+    /// Tokens that the name of a message's author adds to its own.
+    pub per_name: isize,
+    /// Tokens that a whole list adds.
+    pub per_list: usize,
+}
+
+impl MessageCost {
+    /// The constants of `gpt-3.5-turbo-0301`, which `gpt-3.5-turbo` counted as.
+    pub const GPT_3_5: Self = Self {
+        per_message: 4,
+        per_name: -1,
+        per_list: 3,
+    };
+    /// The constants of `gpt-4-0314`, which `gpt-4` counted as, and of all later models.
+    pub const GPT_4: Self = Self {
+        per_message: 3,
+        per_name: 1,
+        per_list: 3,
+    };
+
+    /// The constants of a model by its name; `None` for a name that the original refused.
+    #[must_use]
+    pub fn of_model(model: &str) -> Option<Self> {
+        match model {
+            "gpt-3.5-turbo" | "gpt-3.5-turbo-0301" => Some(Self::GPT_3_5),
+            "gpt-4" | "gpt-4-0314" => Some(Self::GPT_4),
+            _ => None,
+        }
+    }
+
+    /// The tokens of a message list.
+    #[must_use]
+    pub fn count(self, tokenizer: &dyn Tokenizer, messages: &[Message]) -> usize {
+        let cost = |message: &Message| self.of_message(tokenizer, message);
+        messages.iter().map(cost).sum::<usize>() + self.per_list
+    }
+
+    /// The tokens of one message counted alone.
+    #[must_use]
+    pub fn alone(self, tokenizer: &dyn Tokenizer, message: &Message) -> usize {
+        self.of_message(tokenizer, message) + self.per_list
+    }
+
+    /// Whether a message is surely above a limit, found without counting.
+    pub(crate) fn surely_above(self, message: &Message, limit: usize) -> bool {
+        message.content.len() / LONGEST_TOKEN > limit
+    }
+
+    fn of_message(self, tokenizer: &dyn Tokenizer, message: &Message) -> usize {
+        let mut total = self.per_message;
+        total += tokenizer.count(message.role.as_str());
+        total += tokenizer.count(&message.content);
+        if let Some(name) = &message.name {
+            total = (total + tokenizer.count(name)).saturating_add_signed(self.per_name);
+        }
+        if let Some(call) = &message.call {
+            total += tokenizer.count(&call.id);
+            total += tokenizer.count(&call.name);
+            total += tokenizer.count(&call.arguments);
+        }
+        if let Some(answers) = &message.answers {
+            total += tokenizer.count(answers);
+        }
+        total
+    }
+}

@@ -1,0 +1,189 @@
+use std::cell::RefCell;
+
+use html5ever::tendril::StrTendril;
+use html5ever::tokenizer::states::{Rawtext, Rcdata, ScriptData};
+use html5ever::tokenizer::{
+    BufferQueue, Tag, TagKind, Token, TokenSink, TokenSinkResult, Tokenizer, TokenizerOpts,
+};
+use url::Url;
+
+use crate::tokens::floor;
+
+/// Elements that do not end a line.
+const INLINE: [&str; 15] = [
+    "a", "abbr", "b", "code", "em", "i", "mark", "q", "s", "small", "span", "strong", "sub", "sup",
+    "u",
+];
+
+/// The most links that are kept.
+const LINKS: usize = 100;
+
+/// How many bytes are read at once, and the longest tag. A tag takes time in the square of its
+/// attributes, so at a longer one reading ends.
+const PIECE: usize = 16 * 1024;
+const LONGEST_TAG: usize = 64 * 1024;
+
+/// What an HTML page says.
+///
+/// It is read as a row of tags and texts, without building a tree: that takes time in proportion to
+/// the page, however its elements are nested.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Page {
+    /// Its title.
+    pub title: Option<String>,
+    /// Its text without `script` and `style`: lines trimmed and split at double spaces, empty ones
+    /// dropped.
+    pub text: String,
+    /// Its first links, as text and address, the address as it was written.
+    pub links: Vec<(String, String)>,
+}
+
+impl Page {
+    /// Reads a page. There is no HTML that cannot be read.
+    #[must_use]
+    pub fn read(html: &str) -> Self {
+        let tokenizer = Tokenizer::new(Reader::default(), TokenizerOpts::default());
+        let input = BufferQueue::default();
+        let mut rest = html;
+        let mut silent = 0;
+        while !rest.is_empty() && silent < LONGEST_TAG {
+            let (piece, tail) = rest.split_at(floor(rest, PIECE));
+            let tokens = tokenizer.sink.0.borrow().tokens;
+            input.push_back(StrTendril::from(piece));
+            // It only stops early for scripts that would have to run.
+            let _ = tokenizer.feed(&input);
+            let quiet = tokenizer.sink.0.borrow().tokens == tokens;
+            silent = if quiet { silent + piece.len() } else { 0 };
+            rest = tail;
+        }
+        tokenizer.end();
+        tokenizer.sink.0.into_inner().page()
+    }
+
+    /// A page of plain text.
+    #[must_use]
+    pub fn plain(text: String) -> Self {
+        Self {
+            text,
+            ..Self::default()
+        }
+    }
+
+    /// The first links as `text (address)`, with addresses made absolute.
+    #[must_use]
+    pub fn links(&self, base: &str, count: usize) -> Vec<String> {
+        let base = Url::parse(base).ok();
+        let link = |(text, address): &(String, String)| {
+            let absolute = base.as_ref().and_then(|base| base.join(address).ok());
+            let address = absolute.map_or_else(|| address.clone(), String::from);
+            format!("{text} ({address})")
+        };
+        self.links.iter().take(count).map(link).collect()
+    }
+}
+
+#[derive(Default)]
+struct Reader(RefCell<State>);
+
+#[derive(Default)]
+struct State {
+    text: String,
+    tokens: u64,
+    /// Inside of `script` or `style`.
+    hidden: bool,
+    /// Where the title starts in the text, while it is open, and then the title.
+    title_start: Option<usize>,
+    title: Option<String>,
+    /// Where the text of a link starts, and its address, while it is open.
+    link: Option<(usize, String)>,
+    links: Vec<(String, String)>,
+}
+
+impl TokenSink for Reader {
+    type Handle = ();
+
+    fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
+        let mut state = self.0.borrow_mut();
+        state.tokens += 1;
+        match token {
+            Token::CharacterTokens(text) if !state.hidden => state.text.push_str(&text),
+            Token::TagToken(tag) if tag.kind == TagKind::StartTag => return state.open(&tag),
+            Token::TagToken(tag) => state.close(&tag.name),
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+}
+
+impl State {
+    fn open(&mut self, tag: &Tag) -> TokenSinkResult<()> {
+        let name: &str = &tag.name;
+        if !INLINE.contains(&name) {
+            self.text.push('\n');
+        }
+        match name {
+            "script" => {
+                self.hidden = true;
+                return TokenSinkResult::RawData(ScriptData);
+            }
+            "style" => {
+                self.hidden = true;
+                return TokenSinkResult::RawData(Rawtext);
+            }
+            "title" => {
+                self.title_start = Some(self.text.len());
+                return TokenSinkResult::RawData(Rcdata);
+            }
+            "textarea" => return TokenSinkResult::RawData(Rcdata),
+            "a" => {
+                self.close_link();
+                let mut attributes = tag.attrs.iter();
+                let href = attributes.find(|a| &*a.name.local == "href");
+                self.link = href.map(|href| (self.text.len(), href.value.to_string()));
+            }
+            _ => {}
+        }
+        TokenSinkResult::Continue
+    }
+
+    fn close(&mut self, name: &str) {
+        match name {
+            "script" | "style" => self.hidden = false,
+            "title" => {
+                let title = self.title_start.take().map(|start| self.words_from(start));
+                self.title = self.title.take().or(title);
+            }
+            "a" => self.close_link(),
+            _ => {}
+        }
+        if !INLINE.contains(&name) {
+            self.text.push('\n');
+        }
+    }
+
+    fn close_link(&mut self) {
+        if let Some((start, address)) = self.link.take() {
+            if self.links.len() < LINKS {
+                self.links.push((self.words_from(start), address));
+            }
+        }
+    }
+
+    fn words_from(&self, start: usize) -> String {
+        let text = self.text.get(start..).unwrap_or_default();
+        let words: Vec<&str> = text.split_whitespace().collect();
+        words.join(" ")
+    }
+
+    fn page(mut self) -> Page {
+        self.close_link();
+        let phrases = self.text.lines().flat_map(|line| line.split("  "));
+        let phrases = phrases.map(str::trim).filter(|phrase| !phrase.is_empty());
+        Page {
+            title: self.title.filter(|title| !title.is_empty()),
+            text: phrases.collect::<Vec<_>>().join("\n"),
+            links: self.links,
+        }
+    }
+}

@@ -1,0 +1,256 @@
+//! The one folder that file commands can reach.
+//!
+//! The folder is opened once, and every path is resolved from that handle by `cap-std`, component by
+//! component (on Linux by the kernel itself): no absolute path, no `..`, no symbolic link and no
+//! race with another program leads out of it. On top of that, names that mean something else on
+//! another system are refused everywhere, so that a workspace can move between systems.
+//!
+//! A hard link inside the folder is a file of the folder and cannot be told from one; whoever can
+//! make hard links there can already reach the file.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use cap_std::ambient_authority;
+use cap_std::fs::{Dir, OpenOptions};
+
+/// The largest file that is read or written.
+const FILE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The most files that a search lists, and the deepest folder that it looks into.
+const SEARCH_FILES: usize = 2000;
+const SEARCH_DEPTH: usize = 32;
+
+/// Names that are devices on Windows, whatever their extension.
+const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+
+/// A folder that file commands cannot leave.
+#[derive(Debug)]
+pub struct Workspace {
+    dir: Dir,
+    path: PathBuf,
+}
+
+/// A path that was refused, or a file operation that failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathError {
+    /// The path leads, or could lead, out of the workspace.
+    #[error("the path is outside of the workspace; use names inside it, such as notes/plan.txt")]
+    Outside,
+    /// The file is too large.
+    #[error("the file is larger than {FILE_BYTES} bytes")]
+    TooLarge,
+    /// The operation failed.
+    #[error("'{path}': {}", in_words(source))]
+    Io {
+        /// The path inside the workspace.
+        path: String,
+        /// Why.
+        source: io::Error,
+    },
+}
+
+impl Workspace {
+    /// Opens a folder, which is made if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// An error of the file system.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        fs::create_dir_all(path)?;
+        let path = path.canonicalize()?;
+        let dir = Dir::open_ambient_dir(&path, ambient_authority())?;
+        Ok(Self { dir, path })
+    }
+
+    /// Where the folder is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The text of a file. What is not UTF-8 is replaced.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError`]
+    pub fn read(&self, name: &str) -> Result<String, PathError> {
+        let path = inside(name)?;
+        let file = self.dir.open(&path).map_err(in_file(&path))?;
+        let mut bytes = Vec::new();
+        let mut limited = file.take(FILE_BYTES + 1);
+        limited.read_to_end(&mut bytes).map_err(in_file(&path))?;
+        if bytes.len() as u64 > FILE_BYTES {
+            return Err(PathError::TooLarge);
+        }
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// Writes a file, and makes the folders that it needs.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError`]
+    pub fn write(&self, name: &str, text: &str) -> Result<(), PathError> {
+        let path = inside(name)?;
+        if text.len() as u64 > FILE_BYTES {
+            return Err(PathError::TooLarge);
+        }
+        if let Some((folder, _)) = path.rsplit_once('/') {
+            self.dir.create_dir_all(folder).map_err(in_file(&path))?;
+        }
+        self.dir.write(&path, text).map_err(in_file(&path))
+    }
+
+    /// Appends to a file, which is made if it is missing; its folder is not.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError`]
+    pub fn append(&self, name: &str, text: &str) -> Result<(), PathError> {
+        let path = inside(name)?;
+        let mut options = OpenOptions::new();
+        options.append(true).create(true);
+        let file = self.dir.open_with(&path, &options);
+        let mut file = file.map_err(in_file(&path))?;
+        let length = file.metadata().map_err(in_file(&path))?.len();
+        if length + text.len() as u64 > FILE_BYTES {
+            return Err(PathError::TooLarge);
+        }
+        file.write_all(text.as_bytes()).map_err(in_file(&path))
+    }
+
+    /// Deletes a file.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError`]
+    pub fn delete(&self, name: &str) -> Result<(), PathError> {
+        let path = inside(name)?;
+        self.dir.remove_file(&path).map_err(in_file(&path))
+    }
+
+    /// The files in a folder and below, relative to the workspace and sorted. Names that start with
+    /// a dot and links are left out; a missing folder is empty. `""` and `/` are the whole workspace.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError`]
+    pub fn search(&self, folder: &str) -> Result<Vec<String>, PathError> {
+        let folder = match folder {
+            "" | "/" | "." | "./" => String::new(),
+            folder => inside(folder)?,
+        };
+        let mut found = Vec::new();
+        let dir = match folder.as_str() {
+            "" => self.dir.try_clone(),
+            folder => self.dir.open_dir(folder),
+        };
+        match dir {
+            Ok(dir) => walk(&dir, &folder, SEARCH_DEPTH, &mut found).map_err(in_file(&folder))?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(in_file(&folder)(error)),
+        }
+        found.sort();
+        Ok(found)
+    }
+
+    /// Opens a file for a child process to read.
+    ///
+    /// # Errors
+    ///
+    /// [`PathError`]
+    pub fn open_file(&self, name: &str) -> Result<fs::File, PathError> {
+        let path = inside(name)?;
+        let file = self.dir.open(&path).map_err(in_file(&path))?;
+        Ok(file.into_std())
+    }
+}
+
+fn walk(dir: &Dir, prefix: &str, depth: usize, found: &mut Vec<String>) -> io::Result<()> {
+    for entry in dir.entries()? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with('.') || found.len() >= SEARCH_FILES {
+            continue;
+        }
+        let path = match prefix {
+            "" => name.into_owned(),
+            prefix => format!("{prefix}/{name}"),
+        };
+        let kind = entry.file_type()?;
+        if kind.is_file() {
+            found.push(path);
+        } else if kind.is_dir() && depth > 0 {
+            walk(&entry.open_dir()?, &path, depth - 1, found)?;
+        }
+    }
+    Ok(())
+}
+
+/// The components of a name, joined by slashes, or [`PathError::Outside`].
+///
+/// `..` is resolved by name and may not climb above the workspace. The name of the original's folder
+/// in front is dropped when a climb led back into it (`a/../../auto_gpt_workspace/b`), as it did.
+fn inside(name: &str) -> Result<String, PathError> {
+    let mut parts: Vec<&str> = Vec::new();
+    let mut above = false;
+    if name.starts_with('/') {
+        return Err(PathError::Outside);
+    }
+    for part in name.split('/') {
+        match part {
+            "" | "." => {}
+            ".." if parts.pop().is_some() => {}
+            ".." if !above => above = true,
+            "auto_gpt_workspace" if above => above = false,
+            _ if above || part == ".." || !portable(part) => return Err(PathError::Outside),
+            part => parts.push(part),
+        }
+    }
+    if above || parts.is_empty() {
+        return Err(PathError::Outside);
+    }
+    Ok(parts.join("/"))
+}
+
+/// Whether a name means the same file on every system: no drive, stream, device, share or control
+/// character.
+fn portable(part: &str) -> bool {
+    let strange =
+        |c: char| c.is_control() || matches!(c, '\\' | ':' | '<' | '>' | '"' | '|' | '?' | '*');
+    if part.contains(strange) || part.ends_with(['.', ' ']) {
+        return false;
+    }
+    let stem = part.split('.').next().unwrap_or_default();
+    let stem = stem.trim_end().to_lowercase();
+    let numbered = |device: &str| {
+        let number = stem.strip_prefix(device);
+        number.is_some_and(|n| n.chars().count() == 1 && n.contains(|c: char| c.is_numeric()))
+    };
+    !DEVICES.contains(&stem.as_str()) && !numbered("com") && !numbered("lpt")
+}
+
+fn in_file(path: &str) -> impl Fn(io::Error) -> PathError {
+    move |source| match source.kind() {
+        // What cap-std says of a path that leads out.
+        io::ErrorKind::PermissionDenied if source.raw_os_error().is_none() => PathError::Outside,
+        _ => PathError::Io {
+            path: path.to_owned(),
+            source,
+        },
+    }
+}
+
+fn in_words(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file",
+        io::ErrorKind::IsADirectory => "this is a folder",
+        io::ErrorKind::NotADirectory => "a part of the path is a file",
+        io::ErrorKind::PermissionDenied => "there is no permission",
+        _ => "the operation failed",
+    }
+}

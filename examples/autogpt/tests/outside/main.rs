@@ -1,0 +1,14 @@
+//! What the agent reaches outside: servers on this machine that misbehave, pages, child processes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may be blunt"
+)]
+
+mod demo;
+mod execute;
+mod model;
+mod server;
+mod web;

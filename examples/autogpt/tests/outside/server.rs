@@ -1,0 +1,106 @@
+//! A server that says what a test wants, in order, and keeps what it was sent.
+
+use std::sync::{Arc, Mutex};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+
+pub(crate) struct Server {
+    pub(crate) base: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    /// Serves raw answers one after the other; the last one again and again.
+    pub(crate) async fn new(answers: Vec<String>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let base = format!("http://{}", listener.local_addr().unwrap());
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        tokio::spawn(async move {
+            let mut answers = answers.into_iter().peekable();
+            loop {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let request = read(&mut stream).await;
+                seen.lock().unwrap().push(request);
+                let answer = answers.next().unwrap();
+                if answers.peek().is_none() {
+                    answers = vec![answer.clone()].into_iter().peekable();
+                }
+                // A client that is gone is not the server's fault.
+                let _ = stream.write_all(answer.as_bytes()).await;
+            }
+        });
+        Self { base, requests }
+    }
+
+    /// The bodies of the requests so far.
+    pub(crate) fn bodies(&self) -> Vec<serde_json::Value> {
+        let requests = self.requests.lock().unwrap();
+        let bodies = requests.iter().map(|r| r.split_once("\r\n\r\n").unwrap().1);
+        bodies
+            .map(|body| serde_json::from_str(body).unwrap())
+            .collect()
+    }
+
+    /// The first lines of the requests so far.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let requests = self.requests.lock().unwrap();
+        requests
+            .iter()
+            .map(|r| r.lines().next().unwrap().to_owned())
+            .collect()
+    }
+}
+
+async fn read(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 4096];
+    loop {
+        let count = stream.read(&mut buffer).await.unwrap();
+        bytes.extend_from_slice(&buffer[..count]);
+        let text = String::from_utf8_lossy(&bytes).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            let is_length = name.eq_ignore_ascii_case("content-length");
+            is_length.then(|| value.parse::<usize>().unwrap())
+        });
+        if body.len() >= length.unwrap_or(0) || count == 0 {
+            return text;
+        }
+    }
+}
+
+/// A whole answer.
+pub(crate) fn answer(status: &str, kind: &str, body: &str) -> String {
+    let length = body.len();
+    format!(
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\
+         connection: close\r\n\r\n{body}"
+    )
+}
+
+/// The answer of a chat model.
+pub(crate) fn chat(text: &str) -> String {
+    let message = serde_json::json!({ "role": "assistant", "content": text });
+    completion(&message)
+}
+
+/// The answer of a chat model that calls a tool.
+pub(crate) fn call(name: &str, arguments: &str) -> String {
+    let function = serde_json::json!({ "name": name, "arguments": arguments });
+    let call = serde_json::json!({ "id": "call_1", "type": "function", "function": function });
+    let message = serde_json::json!({ "role": "assistant", "content": null, "tool_calls": [call] });
+    completion(&message)
+}
+
+fn completion(message: &serde_json::Value) -> String {
+    let body = serde_json::json!({
+        "choices": [{ "index": 0, "message": message, "finish_reason": "stop" }],
+        "usage": { "prompt_tokens": 5, "completion_tokens": 2, "total_tokens": 7 },
+    });
+    answer("200 OK", "application/json", &body.to_string())
+}

@@ -1,0 +1,154 @@
+//! One future that many wait for.
+
+use std::{
+    collections::BTreeMap,
+    pin::Pin,
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, TryLockError},
+    task::{Context, Poll, Wake, Waker},
+};
+
+/// A future that is polled by whichever of its waiters is awake, so that it goes on when one of
+/// them is dropped.
+///
+/// No runtime is needed: the waker of the future wakes all waiters, and the first to come polls it
+/// for all.
+pub(super) struct Flight<T> {
+    /// Taken out when it is done. Poisoned when it panicked.
+    future: Mutex<Option<Pin<Box<dyn Future<Output = T> + Send>>>>,
+    outcome: OnceLock<T>,
+    waiters: Arc<Waiters>,
+}
+
+impl<T: Clone> Flight<T> {
+    pub(super) fn new(future: impl Future<Output = T> + Send + 'static) -> Arc<Self> {
+        Arc::new(Self {
+            future: Mutex::new(Some(Box::pin(future))),
+            outcome: OnceLock::new(),
+            waiters: Arc::default(),
+        })
+    }
+
+    /// Waits for the outcome; `None` when the future panicked.
+    pub(super) fn wait(self: &Arc<Self>) -> Wait<T> {
+        Wait {
+            id: self.waiters.join(),
+            flight: Arc::clone(self),
+        }
+    }
+
+    pub(super) fn has_waiters(&self) -> bool {
+        !self.waiters.lock().wakers.is_empty()
+    }
+}
+
+pub(super) struct Wait<T> {
+    flight: Arc<Flight<T>>,
+    id: u64,
+}
+
+impl<T> Wait<T> {
+    pub(super) fn flight(&self) -> Arc<Flight<T>> {
+        Arc::clone(&self.flight)
+    }
+}
+
+impl<T: Clone> Future for Wait<T> {
+    type Output = Option<T>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
+        let flight = &self.flight;
+        // First register, then look. Whoever lands the future wakes all afterwards; so it is enough
+        // to wait while another holds it, but only if it had not landed before.
+        flight.waiters.register(self.id, cx.waker());
+        if let Some(outcome) = flight.outcome.get() {
+            return Poll::Ready(Some(outcome.clone()));
+        }
+        let mut slot = match flight.future.try_lock() {
+            Ok(slot) => slot,
+            Err(TryLockError::WouldBlock) => return Poll::Pending,
+            Err(TryLockError::Poisoned(_)) => return Poll::Ready(None),
+        };
+        let Some(future) = slot.as_mut() else {
+            return Poll::Ready(flight.outcome.get().cloned());
+        };
+        flight.waiters.lock().woken = false;
+        let waker = Waker::from(Arc::clone(&flight.waiters));
+        let Poll::Ready(outcome) = future.as_mut().poll(&mut Context::from_waker(&waker)) else {
+            return Poll::Pending;
+        };
+        let outcome = flight.outcome.get_or_init(|| outcome).clone();
+        let done = slot.take();
+        drop(slot);
+        flight.waiters.wake_by_ref();
+        drop(done);
+        Poll::Ready(Some(outcome))
+    }
+}
+
+impl<T> Drop for Wait<T> {
+    /// Hands over: a wake-up that nobody has acted on may have been this waiter's to act on, and one
+    /// whose poll panicked has told nobody.
+    fn drop(&mut self) {
+        let flight = &self.flight;
+        let woken = flight.waiters.leave(self.id);
+        if flight.outcome.get().is_none() && (woken || flight.future.is_poisoned()) {
+            flight.waiters.wake_by_ref();
+        }
+    }
+}
+
+#[derive(Default)]
+struct Waiters(Mutex<List>);
+
+#[derive(Default)]
+struct List {
+    next: u64,
+    wakers: BTreeMap<u64, Waker>,
+    /// Whether there was a wake-up since the future was polled last.
+    woken: bool,
+}
+
+impl Waiters {
+    fn lock(&self) -> MutexGuard<'_, List> {
+        // The lock is never held while foreign code runs, and the list is valid after every
+        // statement.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn join(&self) -> u64 {
+        let mut list = self.lock();
+        let id = list.next;
+        list.next += 1;
+        list.wakers.insert(id, Waker::noop().clone());
+        id
+    }
+
+    fn register(&self, id: u64, waker: &Waker) {
+        let waker = waker.clone();
+        let old = self.lock().wakers.insert(id, waker);
+        drop(old);
+    }
+
+    /// Takes a waiter out, and tells whether there was a wake-up since the last poll.
+    fn leave(&self, id: u64) -> bool {
+        let mut list = self.lock();
+        let (old, woken) = (list.wakers.remove(&id), list.woken);
+        drop(list);
+        drop(old);
+        woken
+    }
+}
+
+impl Wake for Waiters {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        let mut list = self.lock();
+        list.woken = true;
+        let wakers: Vec<Waker> = list.wakers.values().cloned().collect();
+        drop(list);
+        wakers.into_iter().for_each(Waker::wake);
+    }
+}

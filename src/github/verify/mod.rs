@@ -1,0 +1,60 @@
+//! Request signatures of the Copilot platform (feature `verify`).
+//!
+//! The platform signs the raw body of every request with ECDSA on P-256 over SHA-256, sends the
+//! signature and the identifier of its key in two headers, and publishes its keys at one URL.
+//! [`Verifier`] checks a request against a [`KeySource`]; what it hands out is a
+//! [`Verified`](super::Verified) body, and there is no other way to get one by accident.
+//!
+//! ```
+//! use bytes::Bytes;
+//! use copilot_wire::github::verify::{CachedKeys, FetchKeys, Verifier, VerifyError};
+//!
+//! async fn handle<F: FetchKeys + 'static>(
+//!     verifier: &Verifier<CachedKeys<F>>,
+//!     request: http::Request<Bytes>,
+//! ) -> http::Response<String> {
+//!     let (parts, body) = request.into_parts();
+//!     let answer = match verifier.verify(body, &parts.headers).await {
+//!         Ok(body) => (http::StatusCode::OK, format!("{} bytes, verified", body.len())),
+//!         Err(error) => (error.status(), error.to_string()),
+//!     };
+//!     let mut response = http::Response::new(answer.1);
+//!     *response.status_mut() = answer.0;
+//!     response
+//! }
+//! ```
+//!
+//! **Replay.** The signature covers the body: no time, no URL, no header. Whoever has recorded a
+//! request can send it again, and it verifies. Where that matters, remember what was handled, or
+//! keep the channel private.
+//!
+//! **Locally**, with the feature `testing`, a `RequestSigner` signs requests and writes a key
+//! document, so that verification runs in tests and on a laptop instead of being switched off.
+
+mod base64;
+mod cache;
+mod error;
+mod fetch;
+mod flight;
+mod headers;
+mod key_id;
+mod key_set;
+mod public_key;
+mod signature;
+#[cfg(feature = "testing")]
+mod signer;
+mod source;
+mod verifier;
+
+pub use cache::CachedKeys;
+pub use error::{VerifyError, VerifyErrorKind};
+pub use fetch::FetchKeys;
+pub use headers::{HeaderPair, SignatureHeaders};
+pub use key_id::{InvalidKeyId, KeyId};
+pub use key_set::{InvalidKeyDocument, KeySet};
+pub use public_key::PublicKey;
+pub use signature::Signature;
+#[cfg(feature = "testing")]
+pub use signer::{NoRandomness, RequestSigner};
+pub use source::{KeyError, KeyErrorKind, KeySource};
+pub use verifier::{Verifier, verify};

@@ -1,0 +1,141 @@
+use std::fmt;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue};
+use p256::{
+    NonZeroScalar,
+    ecdsa::{SigningKey, signature::Signer as _},
+    elliptic_curve::{Generate as _, ops::Reduce as _},
+};
+use sha2::{Digest as _, Sha256};
+
+use super::{HeaderPair, KeyId, KeySet, PublicKey, base64, public_key};
+
+/// Signs requests the way the platform does, so that tests and local work go through verification
+/// instead of around it.
+///
+/// Serve [`key_document`](Self::key_document) and point [`CachedKeys::url`](super::CachedKeys::url)
+/// at it, or hand [`key_set`](Self::key_set) to a [`Verifier`](super::Verifier).
+///
+/// ```
+/// use copilot_wire::github::verify::{KeySet, RequestSigner, verify};
+///
+/// let signer = RequestSigner::generate()?;
+/// let request = http::Request::post("/github");
+/// # let mut request = request.body(br#"{"messages":[]}"#.as_slice())?;
+/// request.headers_mut().extend(signer.sign(br#"{"messages":[]}"#));
+///
+/// let keys = KeySet::from_json(&RequestSigner::key_document([(&signer, true)]))?;
+/// verify(request.body(), request.headers(), &keys)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct RequestSigner {
+    key: SigningKey,
+    pem: String,
+    identifier: KeyId,
+}
+
+impl RequestSigner {
+    /// A new key, from the randomness of the operating system.
+    ///
+    /// # Errors
+    ///
+    /// [`NoRandomness`] when there is none.
+    pub fn generate() -> Result<Self, NoRandomness> {
+        SigningKey::try_generate()
+            .map(Self::with_key)
+            .map_err(|_| NoRandomness)
+    }
+
+    /// The same key for the same seed, on every machine: for fixtures. Whoever knows the seed can
+    /// sign.
+    pub fn from_seed(seed: &[u8]) -> Self {
+        Self::with_key(SigningKey::from(NonZeroScalar::reduce(&Sha256::digest(
+            seed,
+        ))))
+    }
+
+    fn with_key(key: SigningKey) -> Self {
+        let pem = public_key::to_pem(key.verifying_key());
+        Self {
+            key,
+            identifier: KeyId::of_pem(&pem),
+            pem,
+        }
+    }
+
+    /// Signs a body: the headers to send with it, in both pairs, as the platform did in early 2025.
+    pub fn sign(&self, body: &[u8]) -> HeaderMap {
+        let mut headers = self.sign_as(HeaderPair::Newer, body);
+        headers.extend(self.sign_as(HeaderPair::Older, body));
+        headers
+    }
+
+    /// Signs a body: the headers to send with it, in one pair.
+    pub fn sign_as(&self, pair: HeaderPair, body: &[u8]) -> HeaderMap {
+        // Both texts are visible ASCII. Were they not, an empty value would be refused as missing.
+        let value =
+            |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""));
+        HeaderMap::from_iter([
+            (pair.identifier(), value(self.identifier.as_str())),
+            (pair.signature(), value(&self.signature(body))),
+        ])
+    }
+
+    /// The signature of a body as the header carries it: base64 of DER.
+    pub fn signature(&self, body: &[u8]) -> String {
+        let signature: p256::ecdsa::Signature = self.key.sign(body);
+        base64::encode(signature.to_der().as_bytes())
+    }
+
+    /// The identifier of the key: the SHA-256 of [its PEM text](Self::pem), as at GitHub.
+    pub fn identifier(&self) -> &KeyId {
+        &self.identifier
+    }
+
+    /// The public key as the key document writes it.
+    pub fn pem(&self) -> &str {
+        &self.pem
+    }
+
+    /// The public key, marked as current.
+    pub fn public_key(&self) -> PublicKey {
+        PublicKey::from_pem(self.identifier.clone(), &self.pem, true)
+    }
+
+    /// A set of this one key.
+    pub fn key_set(&self) -> KeySet {
+        [self.public_key()].into_iter().collect()
+    }
+
+    /// The body of a key endpoint that lists these signers, each with whether it is current: what
+    /// [`KeySet::from_json`] reads.
+    pub fn key_document<'a>(signers: impl IntoIterator<Item = (&'a Self, bool)>) -> Bytes {
+        let public_keys: Vec<_> = signers
+            .into_iter()
+            .map(|(signer, is_current)| {
+                let identifier = signer.identifier.as_str();
+                serde_json::json!({
+                    "key_identifier": identifier,
+                    "key": signer.pem,
+                    "is_current": is_current,
+                })
+            })
+            .collect();
+        serde_json::json!({ "public_keys": public_keys })
+            .to_string()
+            .into()
+    }
+}
+
+impl fmt::Debug for RequestSigner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RequestSigner").finish_non_exhaustive()
+    }
+}
+
+/// The operating system gave no random bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the operating system gives no random bytes")]
+#[non_exhaustive]
+pub struct NoRandomness;

@@ -1,0 +1,227 @@
+//! The shared vocabulary on OpenAI, through the router.
+
+use copilot_wire::Router;
+use copilot_wire::openai::{ChatMessage, ChatRequest, Ending, FinishReason, Function, OpenAi};
+use copilot_wire::protocol::{
+    AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
+    Table, ToolCall,
+};
+use copilot_wire::{Reply, Request};
+use serde_json::json;
+
+use crate::rules::{End, check};
+use crate::support::{Answer, Read, agent, agent_with_request, post};
+
+fn stream(messages: Vec<ChatMessage>) -> ChatRequest {
+    let tool = Function::new("get_tide", "The tide at a port.");
+    ChatRequest::new("m", messages)
+        .stream(true)
+        .with_tools(vec![tool.into()])
+}
+
+fn ask(router: &Router, request: &ChatRequest) -> String {
+    let (status, text) = post(router, std::str::from_utf8(&request.to_json()).unwrap());
+    assert_eq!(status, 200);
+    text
+}
+
+fn answer<F, Fut>(answer: F) -> Read
+where
+    F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    let router = Router::new().openai("m", agent(answer)).unwrap();
+    let text = ask(&router, &stream(vec![ChatMessage::user("hi")]));
+    check(&text, false, End::Done);
+    Read::all(text.as_bytes())
+}
+
+fn text(read: &Read) -> String {
+    read.completion()
+        .message()
+        .unwrap()
+        .content
+        .text()
+        .into_owned()
+}
+
+#[test]
+fn every_word_is_said_honestly() {
+    let rows = || json!([{"port": "Brest", "height": 4.2}]);
+    let read = answer(move |reply| async move {
+        reply
+            .cite(Citation::new("Tide tables").url("https://tides.example/brest"))
+            .await?;
+        reply
+            .status(Status::new("looking").detail("port", "Brest"))
+            .await?;
+        reply.text("High water.").await?;
+        reply.table(Table::new("Tides", &rows())?).await?;
+        let kind = ChartKind::Bar {
+            x: "port".into(),
+            y: vec!["height".into()],
+        };
+        reply.chart(Chart::new("Drawn", kind, &rows())?).await?;
+        reply.error(Notice::new("One port is missing.")).await?;
+        reply.cite(Citation::new("A friend")).await?;
+        Ok(())
+    });
+    let grid = "| height | port |\n| --- | --- |\n| 4.2 | Brest |\n\n";
+    assert_eq!(
+        text(&read),
+        format!(
+            "High water.\n\n**Tides**\n\n{grid}\n\n**Drawn**\n\n{grid}\
+             \n\n**Error:** One port is missing.\n\n\
+             \n\n**Sources**\n\n- [Tide tables](https://tides.example/brest)\n- A friend\n"
+        )
+    );
+}
+
+#[test]
+fn a_status_alone_is_nothing() {
+    let read = answer(|reply| async move { Ok(reply.status("working").await?) });
+    assert_eq!(text(&read), "");
+    assert_eq!(read.chunks.len(), 2);
+}
+
+#[test]
+fn a_call_ends_the_turn() {
+    let read = answer(|reply| async move {
+        reply.text("One moment.").await?;
+        reply.cite(Citation::new("A friend")).await?;
+        reply.call(ToolCall::new("get_tide", &json!({"port": "Brest"}))?)?;
+        Ok(())
+    });
+    let completion = read.completion();
+    assert_eq!(
+        completion.choices[0].finish_reason,
+        Some(FinishReason::ToolCalls)
+    );
+    let call = &completion.calls()[0];
+    assert!(call.id.starts_with("call_") && call.id.len() == 37);
+    assert_eq!(call.function.name, "get_tide");
+    assert_eq!(call.function.arguments, r#"{"port":"Brest"}"#);
+    assert_eq!(text(&read), "One moment.\n\n**Sources**\n\n- A friend\n");
+}
+
+#[test]
+fn only_tools_on_offer_can_be_called_and_only_with_an_object() {
+    let outcome = |call: fn() -> ToolCall| {
+        let failing = move |reply: Reply<OpenAi>| async move {
+            let result = reply.call(call());
+            match result {
+                Err(SendError::Unsupported(_)) => Err(AgentError::new("unsupported")),
+                Err(SendError::Invalid(_)) => Err(AgentError::new("invalid")),
+                other => panic!("{other:?}"),
+            }
+        };
+        let router = Router::new().openai("m", agent(failing)).unwrap();
+        let text = ask(&router, &stream(vec![ChatMessage::user("hi")]));
+        check(&text, false, End::Error);
+        Read::all(text.as_bytes()).error.unwrap().message
+    };
+    assert_eq!(
+        outcome(|| ToolCall::new("rm", &json!({})).unwrap()),
+        "unsupported"
+    );
+    assert_eq!(
+        outcome(|| ToolCall::new("get_tide", &[1]).unwrap()),
+        "invalid"
+    );
+}
+
+#[test]
+fn native_endings_end_the_turn_too() {
+    let read = answer(|reply| async move {
+        reply.text("As far as it").await?;
+        reply.end(FinishReason::Length)?;
+        Ok(())
+    });
+    assert_eq!(
+        read.completion().choices[0].finish_reason,
+        Some(FinishReason::Length)
+    );
+    let read = answer(|reply| async move {
+        let call = |id: &str| copilot_wire::openai::ToolCall::new(id, "get_tide", &json!({}));
+        reply.end(Ending::from(vec![call("A")?, call("B")?]))?;
+        // Too late to be told.
+        Err(AgentError::new("late"))
+    });
+    let completion = read.completion();
+    let ids: Vec<_> = completion
+        .calls()
+        .iter()
+        .map(|call| call.id.as_str())
+        .collect();
+    assert_eq!(ids, ["A", "B"]);
+}
+
+/// Asks before it deletes, and reads the answer in the next turn.
+fn careful(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Answer {
+    Box::pin(async move {
+        match request.decision() {
+            Some(decision) if decision.id == "delete `7`" => {
+                let said = if decision.accepted {
+                    "Deleted."
+                } else {
+                    "Kept."
+                };
+                reply.text(said).await?;
+            }
+            _ => {
+                reply.cite(Citation::new("A friend")).await?;
+                let message = "This cannot be undone.";
+                reply.confirm(Confirmation::new("delete `7`", "Delete it?", message))?;
+            }
+        }
+        Ok(())
+    })
+}
+
+#[test]
+fn a_question_is_answered_in_the_next_turn() {
+    let router = Router::new()
+        .openai("m", agent_with_request(careful))
+        .unwrap();
+    let said = |messages: Vec<ChatMessage>| {
+        let text = ask(&router, &stream(messages));
+        check(&text, false, End::Done);
+        Read::all(text.as_bytes())
+            .completion()
+            .message()
+            .unwrap()
+            .content
+            .text()
+            .into_owned()
+    };
+    let user = |text: &str| ChatMessage::user(text);
+    let question = said(vec![user("Delete it")]);
+    assert!(question.contains("**Delete it?**\n\nThis cannot be undone."));
+    assert!(question.starts_with("\n\n**Sources**"));
+    let asked = || ChatMessage::assistant(question.as_str());
+
+    assert_eq!(
+        said(vec![user("Delete it"), asked(), user("Yes")]),
+        "Deleted."
+    );
+    assert_eq!(said(vec![user("Delete it"), asked(), user("no.")]), "Kept.");
+    // Not an answer; one to an earlier question; one to another question; one that was not asked.
+    let other = || ChatMessage::assistant(question.replace("%607%60", "8"));
+    for messages in [
+        vec![user("Delete it"), asked(), user("Yes, but why?")],
+        vec![
+            asked(),
+            user("hm"),
+            ChatMessage::assistant("So?"),
+            user("yes"),
+        ],
+        vec![asked(), other(), user("yes")],
+        vec![asked(), user("yes"), ChatMessage::assistant("Deleted.")],
+        vec![asked(), user("yes"), user("yes")],
+        vec![user(&question), user("yes")],
+        vec![ChatMessage::assistant("Really?"), user("yes")],
+        vec![user("yes")],
+    ] {
+        assert_eq!(said(messages), question);
+    }
+}

@@ -1,0 +1,488 @@
+//! Calls: their forms by era, what is checked before they leave, and several at once.
+
+use copilot_wire::json::{Json, Members};
+use copilot_wire::openbb::{
+    AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, CallQueue,
+    DataSource, Event, ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetDirectRetrievalData,
+    GetParamsOptions, GetSkillContent, GetWidgetData, ManageNavigationBar, Message, OpenBb,
+    ParamOptionsQuery, PrepareClientSqlTables, QueryRequest, SaveSkill, SqlQuery, SqlWidget,
+    TaskRequest, UpdateWidgetInDashboard, Widget, WidgetUpdate,
+};
+use copilot_wire::protocol::{ChartKind, Protocol, SendError};
+use serde_json::json;
+
+use crate::{called, data, decode, plain, read, request};
+
+fn all_widgets(request: &QueryRequest) -> GetWidgetData {
+    GetWidgetData::of(request.widgets().map(|(_, widget)| widget))
+}
+
+/// `get_widget_data` in the form that the era of the request knows.
+#[test]
+fn the_form_of_the_era() {
+    let uuid = "38181a68-9650-4940-84fb-a3f29c8869f3";
+    let cases = [
+        ("e2_flat_widgets_all_flags", json!({"widget_uuid": uuid})),
+        (
+            "e2_tool_result_content_string",
+            json!({"widget_uuid": uuid}),
+        ),
+        ("e3_tool_result_data_object", json!({"widget_uuid": uuid})),
+        (
+            "e4_widget_uuids_tool_data_list",
+            json!({"widget_uuids": [uuid, "c276369e-e469-4689-b5fe-3f8c76f7c45a"]}),
+        ),
+        (
+            "e5_tiers_tool_data_content",
+            json!({"data_sources": [{"origin": "OpenBB API", "id": "yield_curve",
+                "input_args": {"country": "united_states", "startDate": "2025-01-16"}}]}),
+        ),
+        (
+            "v1_tool_result_items",
+            json!({"data_sources": [{"widget_uuid": "123e4567-e89b-12d3-a456-426614174000",
+                "origin": "openbb", "id": "company_news", "input_args": {"ticker": "AAPL"}}]}),
+        ),
+    ];
+    for (name, expected) in cases {
+        let request = request(name);
+        let call = called(&request, all_widgets(&request)).unwrap();
+        let arguments = call.get("input_arguments").unwrap();
+        assert_eq!(
+            arguments.decode::<serde_json::Value>().unwrap(),
+            expected,
+            "{name}"
+        );
+        // State comes back from February 2025 on.
+        let has_state = name.starts_with('v');
+        assert_eq!(call.get("extra_state").is_some(), has_state, "{name}");
+    }
+    let tiers = request("e5_tiers_all_three");
+    let call = called(&tiers, all_widgets(&tiers)).unwrap();
+    let sources = call
+        .get("input_arguments")
+        .unwrap()
+        .get("data_sources")
+        .unwrap();
+    let first = sources.elements().next().unwrap();
+    assert_eq!(
+        first.text(),
+        r#"{"widget_uuid":"4dd0de8d-50cc-ff0a-4dd0-de8d50ccff0a","origin":"OpenBB API","id":"stock_price","input_args":{"symbol":"TSLA"}}"#,
+    );
+}
+
+/// Byte for byte what the two documents of October 2024 show.
+#[test]
+fn the_call_of_2024() {
+    let request = read(
+        r#"{"messages":[{"role":"human","content":"What is the current stock price of AAPL?"}],
+            "widgets":[{"uuid":"c276369e-e469-4689-b5fe-3f8c76f7c45a","name":"stock price quote widget",
+            "description":"Contains the current stock price of a ticker","metadata":{"ticker":"AAPL"}}]}"#,
+    );
+    let call: FunctionCall = all_widgets(&request).into();
+    let out = crate::encode(&request, [call.into()]).unwrap();
+    let expected = "event: copilotFunctionCall\ndata: {\"function\":\"get_widget_data\",\
+        \"input_arguments\":{\"widget_uuid\":\"c276369e-e469-4689-b5fe-3f8c76f7c45a\"}}\n\n";
+    assert_eq!(String::from_utf8(out).unwrap(), expected);
+}
+
+#[test]
+fn what_an_era_cannot_say() {
+    let mut two = request("e3_tool_result_data_object");
+    let (_, widget) = two.widgets().next().unwrap();
+    let twice: [&Widget; 2] = [widget, widget];
+    let refused = data(&two, FunctionCall::from(GetWidgetData::of(twice)));
+    assert!(
+        matches!(refused, Err(SendError::Unsupported(_))),
+        "{refused:?}"
+    );
+    two.messages = [Message::human("x")].into_iter().collect();
+    let none = data(
+        &two,
+        FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")])),
+    );
+    assert!(matches!(none, Err(SendError::Invalid(_))));
+    // Today's form needs an origin and an id, and a widget.
+    let nameless = data(
+        &plain(),
+        FunctionCall::from(GetWidgetData::of([DataSource::new("", "i")])),
+    );
+    assert!(matches!(nameless, Err(SendError::Invalid(_))));
+    let nothing = data(&plain(), FunctionCall::from(GetWidgetData::default()));
+    assert!(matches!(nothing, Err(SendError::Invalid(_))));
+    let array = data(&plain(), FunctionCall::new("f", &[1]).unwrap());
+    assert!(matches!(array, Err(SendError::Invalid(_))));
+    let unnamed = data(&plain(), FunctionCall::new("", &json!({})).unwrap());
+    assert!(matches!(unnamed, Err(SendError::Invalid(_))));
+}
+
+/// A request of today that shows support for everything.
+pub(crate) fn able() -> QueryRequest {
+    read(
+        r#"{"messages":[{"role":"human","content":"hi"}],
+            "workspace_options":{"client-sql":true,"agent-orchestration":true},
+            "tools":[{"server_id":"2","name":"web_search","url":"u","input_schema":{"type":"object",
+                "properties":{"query":{"type":"string"},"n":{"type":"integer"}},"required":["query"]}},
+              {"server_id":"3","name":"noserver","url":"u"},{"server_id":"","name":"a_b","url":"u"}],
+            "workspace_state":{"agents":[{"holder_url":"http://h","id":"a","name":"A","features":{}}]},
+            "widgets":{"primary":[{"origin":"o","widget_id":"w","name":"W","description":"d","params":[],"metadata":{}}]}}"#,
+    )
+}
+
+/// A call of every function there is.
+pub(crate) fn functions(request: &QueryRequest) -> Vec<FunctionCall> {
+    let (_, widget) = request.widgets().next().unwrap();
+    let source = || DataSource::from(widget);
+    let tool = request.tools.first().unwrap();
+    let agent = request
+        .workspace_state
+        .as_ref()
+        .unwrap()
+        .agents
+        .first()
+        .unwrap();
+    let rows = json!([{"x": 1, "y": 2}]);
+    let line = ChartKind::Line {
+        x: "x".into(),
+        y: vec!["y".into()],
+    };
+    let mut arguments = Members::new();
+    arguments.push("symbol", crate::json("null"));
+    vec![
+        GetWidgetData::of([widget]).into(),
+        GetWidgetData::of([widget]).extra().into(),
+        GetParamsOptions::new([ParamOptionsQuery::new(widget, "symbol", &arguments)]).into(),
+        AddWidgetToDashboard::new([source(), DataSource::rich_note("OpenBB", "n", "# N")]).into(),
+        UpdateWidgetInDashboard::new(WidgetUpdate::new(widget, arguments.clone())).into(),
+        ExecuteAgentTool::new(tool, &json!({"query": "x"}))
+            .unwrap()
+            .into(),
+        AssignTasksToAgents::new([TaskRequest::new("1", agent, "do it")]).into(),
+        AddGenerativeWidget::note("n", "text").into(),
+        AddGenerativeWidget::html("h", "<p>").on_tab("t").into(),
+        AddGenerativeWidget::table("t", &rows)
+            .unwrap()
+            .described("d")
+            .into(),
+        AddGenerativeWidget::chart("c", &line, &rows)
+            .unwrap()
+            .into(),
+        ManageNavigationBar::create(["a"]).into(),
+        ManageNavigationBar::add_tabs(["a", "b"]).into(),
+        ManageNavigationBar::remove_tabs(["a"]).into(),
+        ManageNavigationBar::rename_tabs([("a", "b")]).into(),
+        GetSkillContent::new("slug").because("relevant").into(),
+        SaveSkill::new("n", "do").into(),
+        ExecuteClientSql::new([SqlQuery::new("select 1", ["u"]).limit(5)]).into(),
+        PrepareClientSqlTables::new([SqlWidget::from(widget)]).into(),
+    ]
+}
+
+/// The Workspace takes every call, it carries a state, and its arguments are read back typed.
+#[test]
+fn every_function() {
+    let request = able();
+    for call in functions(&request) {
+        let event = Event::from(call.clone());
+        let out = crate::encode(&request, [event.clone()]).unwrap();
+        let back = decode(&out).unwrap();
+        assert_eq!(back, [event]);
+        let Event::FunctionCall(back) = &back[0] else {
+            panic!()
+        };
+        let state = back.extra_state.as_ref().unwrap();
+        assert!(state.members().next().is_some(), "{}", call.function);
+        let typed = back.arguments();
+        assert!(!matches!(typed, Arguments::Raw(_)), "{}", call.function);
+        // Read and sent again, nothing is added.
+        let again = crate::encode(&request, [Event::FunctionCall(back.clone())]).unwrap();
+        assert_eq!(again, out);
+    }
+    let (_, widget) = request.widgets().next().unwrap();
+    let source = || DataSource::from(widget);
+    let direct: FunctionCall = GetDirectRetrievalData::new(source()).into();
+    assert_eq!(direct.function, "get_direct_retrieval_data");
+    assert!(
+        matches!(direct.arguments(), Arguments::GetDirectRetrievalData(found) if found == source())
+    );
+}
+
+#[test]
+fn arguments_on_the_wire() {
+    let request = able();
+    let arguments = |call: FunctionCall| {
+        called(&request, call)
+            .unwrap()
+            .get("input_arguments")
+            .unwrap()
+            .text()
+            .to_owned()
+    };
+    assert_eq!(
+        arguments(ManageNavigationBar::rename_tabs([("a", "b")]).into()),
+        r#"{"operation":"rename_tabs","rename_map":{"a":"b"}}"#
+    );
+    assert_eq!(
+        arguments(ManageNavigationBar::create(["a"]).into()),
+        r#"{"operation":"create","tabs":[{"name":"a"}]}"#
+    );
+    assert_eq!(
+        arguments(AddGenerativeWidget::note("n", "t").into()),
+        r#"{"widget_type":"note","data":"t","name":"n"}"#
+    );
+    assert_eq!(
+        arguments(SaveSkill::new("", "do").into()),
+        r#"{"instructions":"do"}"#
+    );
+    assert_eq!(
+        arguments(ExecuteClientSql::new([SqlQuery::new("s", ["u"]).limit(5)]).into()),
+        r#"{"queries":[{"sql":"s","widget_uuids":["u"],"row_limit":5}]}"#,
+    );
+    let tool =
+        ExecuteAgentTool::new(request.tools.first().unwrap(), &json!({"query": "x"})).unwrap();
+    assert_eq!(
+        arguments(tool.into()),
+        r#"{"server_id":"2","tool_name":"web_search","parameters":{"query":"x"}}"#,
+    );
+    let mut ssm = DataSource::new("o", "i");
+    ssm.ssm_request = Some(crate::json(r#"{"query":"q"}"#));
+    assert_eq!(
+        arguments(GetWidgetData::of([ssm]).into()),
+        r#"{"data_sources":[{"origin":"o","id":"i","input_args":{},"ssm_request":{"query":"q"}}]}"#,
+    );
+}
+
+/// What the request does not show, and arguments that do not fit, are typed errors for the agent.
+#[test]
+fn what_is_checked_before_a_call_leaves() {
+    let able = able();
+    let unsupported = |request: &QueryRequest, call: FunctionCall| {
+        let outcome = data(request, call);
+        assert!(
+            matches!(outcome, Err(SendError::Unsupported(_))),
+            "{outcome:?}"
+        );
+    };
+    let invalid = |request: &QueryRequest, call: FunctionCall| match data(request, call) {
+        Err(SendError::Invalid(message)) => message,
+        other => panic!("{other:?}"),
+    };
+    let sql: fn() -> FunctionCall = || ExecuteClientSql::new([SqlQuery::new("s", ["u"])]).into();
+    unsupported(&plain(), sql());
+    unsupported(
+        &plain(),
+        FunctionCall::new("prepare_client_sql_tables", &json!({"widgets": [{}]})).unwrap(),
+    );
+    unsupported(
+        &plain(),
+        FunctionCall::new("assign_tasks_to_agents", &json!({"task_requests": [{}]})).unwrap(),
+    );
+    unsupported(
+        &able,
+        FunctionCall::new("create_widget", &json!({})).unwrap(),
+    );
+    unsupported(
+        &able,
+        FunctionCall::new("update_widget", &json!({})).unwrap(),
+    );
+    invalid(
+        &able,
+        FunctionCall::new("execute_client_sql", &json!({"queries": []})).unwrap(),
+    );
+    let many = json!({"widgets": vec![json!({}); 11]});
+    invalid(
+        &able,
+        FunctionCall::new("prepare_client_sql_tables", &many).unwrap(),
+    );
+    invalid(
+        &able,
+        FunctionCall::new("assign_tasks_to_agents", &json!({})).unwrap(),
+    );
+    invalid(
+        &able,
+        ManageNavigationBar::create(Vec::<String>::new()).into(),
+    );
+    invalid(
+        &able,
+        ManageNavigationBar::rename_tabs(Vec::<(String, String)>::new()).into(),
+    );
+
+    let tools: Vec<_> = able.tools.iter().collect();
+    let execute = |index: usize, arguments: serde_json::Value| -> FunctionCall {
+        ExecuteAgentTool::new(tools[index], &arguments)
+            .unwrap()
+            .into()
+    };
+    assert_eq!(
+        invalid(&able, execute(0, json!({}))),
+        "tool web_search: query is missing"
+    );
+    assert_eq!(
+        invalid(&able, execute(0, json!({"query": 1}))),
+        "tool web_search: query must be of type \"string\""
+    );
+    assert_eq!(
+        invalid(&able, execute(0, json!({"query": "x", "n": 1.5}))),
+        "tool web_search: n must be of type \"integer\""
+    );
+    assert_eq!(
+        invalid(&able, execute(0, json!([]))),
+        "the arguments of a tool must be an object"
+    );
+    invalid(&able, execute(1, json!({})));
+    invalid(&able, execute(2, json!({})));
+    unsupported(&plain(), execute(0, json!({"query": "x"})));
+
+    // The escape hatch: a function that is newer than this crate, or than the request shows.
+    let raw = FunctionCall::raw(
+        "execute_client_sql",
+        crate::json(r#"{"queries":[{"sql":"s"}]}"#),
+    );
+    assert!(data(&plain(), raw).unwrap().contains("extra_state"));
+    let newest = Event::from(FunctionCall::new("a_function_of_2027", &json!({})).unwrap());
+    let mut session = OpenBb::session(&plain(), &crate::env());
+    let mut out = Vec::new();
+    OpenBb::encode(&mut session, &newest, &mut out).unwrap();
+    assert!(
+        String::from_utf8(out)
+            .unwrap()
+            .contains("a_function_of_2027")
+    );
+}
+
+#[test]
+fn state_that_is_never_empty_and_never_invented() {
+    let call = || FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")]));
+    let state = |call: FunctionCall| called(&plain(), call).unwrap().get("extra_state").unwrap();
+    assert_eq!(
+        state(call()).text(),
+        r#"{"copilot_function_call_arguments":{"data_sources":[{"origin":"o","id":"i","input_args":{}}]}}"#,
+    );
+    assert_eq!(
+        state(call().with_extra_state(crate::json("{}"))),
+        state(call())
+    );
+    assert_eq!(
+        state(call().with_extra_state(crate::json(r#"{"a":1}"#))).text(),
+        r#"{"a":1}"#
+    );
+    assert_eq!(
+        state(call().with_summary("Fetch")).text(),
+        r#"{"copilot_function_call_arguments":{"summary":"Fetch"}}"#
+    );
+    // What is large is not sent twice.
+    let long = FunctionCall::from(AddGenerativeWidget::note("n", &"x".repeat(10_000)));
+    assert_eq!(
+        state(long).text(),
+        r#"{"copilot_function_call_arguments":{"summary":"add_generative_widget"}}"#
+    );
+    // State of one's own is sent to old front ends too: they repeat the whole call.
+    let old = request("e2_flat_widgets_all_flags");
+    let own = FunctionCall::from(all_widgets(&old)).with_extra_state(crate::json(r#"{"a":1}"#));
+    let sent = data(&old, own).unwrap();
+    let content = serde_json::to_string(&sent).unwrap();
+    let back = read(format!(
+        r#"{{"messages":[{{"role":"ai","content":{content}}},{{"role":"tool","function":"get_widget_data","content":"x"}}]}}"#
+    ));
+    assert_eq!(back.extra_state().unwrap().text(), r#"{"a":1}"#);
+}
+
+/// The request that follows a call, as the Workspace makes it.
+fn reply_to(request: &QueryRequest, call: FunctionCall) -> QueryRequest {
+    let out = crate::encode(request, [call.into()]).unwrap();
+    let Event::FunctionCall(call) = decode(&out).unwrap().remove(0) else {
+        panic!()
+    };
+    let mut next = request.clone();
+    next.messages.push(Message::ai_call(&call));
+    next.messages.push(Message::tool(
+        &call,
+        crate::json(r#"[{"status":"success"}]"#),
+    ));
+    read(next.to_body())
+}
+
+#[test]
+fn several_calls_at_once() {
+    let mut queue = CallQueue::new();
+    for name in ["a", "b", "c"] {
+        queue.push(ManageNavigationBar::add_tabs([name]));
+    }
+    let mut request = able();
+    let mut ran = Vec::new();
+    let mut next = queue.next();
+    while let Some(call) = next {
+        let call = call.with_state_member("turn", crate::json("7"));
+        ran.push(call.input_arguments.get("tabs").unwrap().text().to_owned());
+        request = reply_to(&request, call);
+        assert_eq!(
+            request.extra_state().unwrap().get("turn").unwrap().text(),
+            "7"
+        );
+        next = CallQueue::of(&request)
+            .next()
+            .map(|call| call.carrying(&request));
+    }
+    assert_eq!(
+        ran,
+        [
+            r#"[{"name":"a"}]"#,
+            r#"[{"name":"b"}]"#,
+            r#"[{"name":"c"}]"#
+        ]
+    );
+    assert!(CallQueue::of(&request).is_empty());
+    // The queue of OpenBB's own agent has the same form.
+    let recorded = CallQueue::of(&crate::request("v2_bridge_result_and_documents"));
+    assert_eq!(recorded.len(), 1);
+    assert_eq!(recorded.next().unwrap().function, "manage_navigation_bar");
+    // When a person speaks, nothing waits any more; the state is there still.
+    let mut spoken = crate::request("v2_bridge_result_and_documents");
+    spoken.messages.push(Message::human("Stop"));
+    assert!(CallQueue::of(&spoken).is_empty());
+    assert!(spoken.extra_state().unwrap().get("turn_usage").is_some());
+    // A browser can send anything.
+    let state = |pending: &str| {
+        read(format!(
+            r#"{{"messages":[{{"role":"tool","function":"f","data":[],"extra_state":{{"pending_bridge_calls":{pending}}}}}]}}"#
+        ))
+    };
+    for odd in [
+        "7",
+        "null",
+        "[7,null,{}]",
+        r#"[{"function":"","input_arguments":{}},{"function":"f","input_arguments":[]}]"#,
+    ] {
+        assert!(CallQueue::of(&state(odd)).is_empty(), "{odd}");
+    }
+    let call = r#"{"function":"execute_client_sql","input_arguments":{"queries":[{"sql":"x"}]}}"#;
+    let many = state(&format!("[{}]", vec![call; 1000].join(",")));
+    let queue = CallQueue::of(&many);
+    assert_eq!(queue.len(), 64);
+    // What waited in the browser is checked like any other call.
+    let refused = data(&plain(), queue.next().unwrap());
+    assert!(matches!(refused, Err(SendError::Unsupported(_))));
+}
+
+#[test]
+fn calls_of_every_era_are_read_typed() {
+    let sources = |name: &str| -> Vec<Option<String>> {
+        let request = request(name);
+        let call = request.messages.iter().find_map(Message::call).unwrap();
+        let Arguments::GetWidgetData(call) = call.arguments() else {
+            panic!()
+        };
+        call.data_sources
+            .iter()
+            .map(|source| source.widget_uuid.clone())
+            .collect()
+    };
+    let uuid = || Some("38181a68-9650-4940-84fb-a3f29c8869f3".to_owned());
+    assert_eq!(sources("e2_tool_result_content_string"), [uuid()]);
+    assert_eq!(sources("e4_widget_uuids_tool_data_list")[0], uuid());
+    assert_eq!(sources("e5_tiers_tool_data_content"), [None]);
+    let unknown = FunctionCall::raw("execute_sql_query", crate::json(r#"{"a":1}"#));
+    assert!(
+        matches!(unknown.arguments(), Arguments::Raw(json) if json == crate::json(r#"{"a":1}"#))
+    );
+    let _: Json = GetParamsOptions::default().to_json();
+}

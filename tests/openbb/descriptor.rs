@@ -1,0 +1,176 @@
+//! What the Workspace is told about agents.
+
+use copilot_wire::openbb::{Control, Descriptor, DescriptorError, Feature, Switch, agents};
+use serde_json::json;
+
+use crate::router::{get, router};
+use crate::tree::{Tree, difference};
+use crate::{fixture, fixtures, json};
+
+fn new() -> Descriptor {
+    Descriptor::new("agent", "Agent", "An agent")
+}
+
+/// Descriptors of every year are read, and written again without losing a member.
+#[test]
+fn every_year() {
+    let mut names = fixtures("copilots_", ".json");
+    names.extend(fixtures("agents_", ".json"));
+    for name in names {
+        let document = fixture(&name);
+        let entries = agents(&document).unwrap();
+        let recorded = json(std::str::from_utf8(&document).unwrap());
+        for entry in &entries {
+            let before = Tree::of(&recorded.get(&entry.id).unwrap());
+            let after = Tree::of(&entry.to_json());
+            assert_eq!(difference(&before, &after, ""), None, "{name}");
+        }
+        assert_eq!(entries.len(), recorded.members().count());
+    }
+    let entry = |name: &str, index: usize| agents(&fixture(name)).unwrap().remove(index);
+    let oldest = entry("copilots_2023_12_link.json", 0);
+    assert_eq!(oldest.query_url(), "http://localhost:8000/gohanalyst");
+    assert!(!oldest.has("streaming"));
+    let flags = entry("copilots_2024_05_has_flags.json", 0);
+    assert!(flags.has("streaming") && flags.has("widget-global-search") && !flags.has("feedback"));
+    let both = entry("copilots_2025_02_features_and_deprecated.json", 0);
+    assert!(both.has("streaming") && !both.has("widget-dashboard-select"));
+    let newest = entry("agents_2026_custom_features.json", 0);
+    assert!(newest.has("feedback") && newest.has("mcp-tools"));
+    let Some(Feature::Control(model)) = newest.features.get("model") else {
+        panic!()
+    };
+    assert_eq!((model.kind.as_str(), model.options.len()), ("select", 2));
+    assert!(newest.check().is_ok());
+    assert_eq!(
+        entry("agents_2026_custom_features.json", 1).query_url(),
+        "http://localhost:7777/second/query"
+    );
+}
+
+#[test]
+fn the_document() {
+    let descriptor = new()
+        .image("/logo.png")
+        .enable(Switch::WidgetDashboardSelect)
+        .enable(Switch::McpTools)
+        .option("web-search")
+        .control(
+            "model",
+            Control::select("Model", "a", [("A", "a"), ("B", "b")]).described("Pick"),
+        )
+        .control("verbose", Control::toggle("Verbose", false))
+        .control("name", Control::text("Name", "Me").placeholder("e.g. Me"))
+        .model("m", "M")
+        .feedback("/v1/feedback")
+        .base_url("http://localhost:7777/");
+    let router = router(descriptor);
+    let new: serde_json::Value = serde_json::from_str(&get(&router, "/agents.json")).unwrap();
+    assert_eq!(
+        new,
+        json!({"agent": {
+            "name": "Agent", "description": "An agent", "image": "/logo.png",
+            "endpoints": {"query": "/v1/query", "feedback": "/v1/feedback"},
+            "features": {
+                "streaming": true, "widget-dashboard-select": true, "widget-dashboard-search": false,
+                "mcp-tools": true, "web-search": true, "feedback": true,
+                "model": {"label": "Model", "type": "select", "default": "a", "description": "Pick",
+                    "options": [{"label": "A", "value": "a"}, {"label": "B", "value": "b"}]},
+                "verbose": {"label": "Verbose", "default": false},
+                "name": {"label": "Name", "type": "text", "default": "Me", "placeholder": "e.g. Me"},
+            },
+            "models": [{"id": "m", "name": "M"}],
+        }}),
+    );
+    let old: serde_json::Value = serde_json::from_str(&get(&router, "/copilots.json")).unwrap();
+    let old = &old["agent"];
+    assert_eq!(old["hasStreaming"], true);
+    assert_eq!(old["hasFunctionCalling"], true);
+    assert_eq!(old["hasDocuments"], false);
+    assert_eq!(old["endpoints"]["query"], "http://localhost:7777/v1/query");
+    assert_eq!(old["link"], "http://localhost:7777/v1/query");
+    assert_eq!(old["image"], "http://localhost:7777/logo.png");
+    assert!(
+        old["features"]
+            .as_object()
+            .unwrap()
+            .values()
+            .all(serde_json::Value::is_boolean)
+    );
+}
+
+#[test]
+fn what_would_hide_every_agent() {
+    let odd = |change: fn(&mut Descriptor)| {
+        let mut descriptor = new();
+        change(&mut descriptor);
+        descriptor.check().unwrap_err()
+    };
+    use DescriptorError as E;
+    assert_eq!(odd(|d| d.id = String::new()), E::Id);
+    assert_eq!(odd(|d| d.id = "My Agent".into()), E::Id);
+    assert!(matches!(odd(|d| d.name = " ".into()), E::Empty(_)));
+    assert!(matches!(
+        odd(|d| d.description = String::new()),
+        E::Empty(_)
+    ));
+    for place in [
+        "not a url",
+        "//host",
+        "https://",
+        "ftp://x",
+        "/a b",
+        "http:// x",
+        "",
+    ] {
+        let mut descriptor = new().query(place);
+        assert!(
+            matches!(descriptor.check().unwrap_err(), E::Place(_)),
+            "{place}"
+        );
+        descriptor = new().image(place);
+        assert_eq!(descriptor.check().is_err(), !place.is_empty(), "{place}");
+    }
+    assert_eq!(
+        odd(|d| d.features.set("streaming", Feature::Switch(false))),
+        E::Streaming
+    );
+    assert_eq!(
+        odd(|d| d.features.set("feedback", Feature::Switch(true))),
+        E::Feedback
+    );
+    assert!(matches!(
+        odd(|d| d
+            .features
+            .set("mcp-tools", Feature::Control(Control::toggle("x", true)))),
+        E::NotASwitch(_)
+    ));
+    assert!(matches!(
+        odd(|d| d.features.set("x", Feature::Unknown(json("null")))),
+        E::Option { .. }
+    ));
+    let controls = [
+        Control::toggle("", true),
+        Control::select("S", "a", Vec::<(String, String)>::new()),
+        Control::select("S", "z", [("A", "a")]),
+        Control::select("S", "a", [("", "a")]),
+    ];
+    for control in controls {
+        assert!(matches!(
+            new().control("x", control).check().unwrap_err(),
+            E::Option { .. }
+        ));
+    }
+    let mut wrong = Control::toggle("T", true);
+    wrong.default = Some(json("\"yes\""));
+    assert!(new().control("x", wrong.clone()).check().is_err());
+    wrong.kind = "slider".into();
+    assert!(new().control("x", wrong).check().is_err());
+    assert!(new().option("a=b").check().is_err());
+    assert_eq!(
+        new().model("a", "A").model("a", "B").check().unwrap_err(),
+        E::Model
+    );
+    assert_eq!(new().model("", "A").check().unwrap_err(), E::Model);
+    assert!(new().query("https://agent.example.com/q").check().is_ok());
+}

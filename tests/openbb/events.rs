@@ -1,0 +1,392 @@
+//! Events in both directions.
+
+use copilot_wire::event_name;
+use copilot_wire::json::{Json, Members};
+use copilot_wire::openbb::{
+    Artifact, ArtifactError, ArtifactType, BoundingBox, Citation, CitationCollection,
+    ConversationSummary, Event, EventType, FunctionCall, PromptSuggestions, QueryDataSource,
+    RawEvent, Say, SourceInfo, StatusUpdate, TokenUsage,
+};
+use copilot_wire::protocol::{ChartKind, EventError};
+use serde_json::json;
+
+use crate::{data, decode, encode, fixture, fixtures, plain, said, workspace};
+
+#[test]
+fn every_recorded_stream_is_read() {
+    for name in fixtures("sse_", ".sse") {
+        let events = decode(&fixture(&name));
+        if name == "sse_legacy_python_repr_NOT_JSON.sse" {
+            assert!(matches!(events, Err(EventError::Data(_))), "{events:?}");
+            continue;
+        }
+        let events = events.unwrap();
+        assert!(!events.is_empty());
+        let unknown = |event: &&Event| matches!(event, Event::Say(Say::Raw(_)));
+        assert_eq!(events.iter().find(unknown), None, "{name}");
+        // What was read is written as it came, and read as the same again.
+        let written = encode(&plain(), events.clone()).unwrap();
+        assert_eq!(decode(&written).unwrap(), events, "{name}");
+    }
+}
+
+#[test]
+fn what_the_recorded_streams_say() {
+    let text: String = decode(&fixture("sse_full_turn_with_ping.sse"))
+        .unwrap()
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::Say(Say::MessageChunk(text)) => Some(text),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(text, "The answer.");
+    let drafts = decode(&fixture("sse_draft_events.sse")).unwrap();
+    let Event::Say(Say::TokenUsage(usage)) = &drafts[0] else {
+        panic!()
+    };
+    assert_eq!((usage.total, usage.breakdown.len()), (Some(120), 2));
+    let Event::Say(Say::ConversationSummary(summary)) = &drafts[1] else {
+        panic!()
+    };
+    assert_eq!(summary.covered_through_message_id, "m2");
+    let legacy = decode(&fixture("sse_legacy_function_call_widget_uuid.sse")).unwrap();
+    let Event::FunctionCall(call) = &legacy[0] else {
+        panic!()
+    };
+    assert!(call.copilot_function_call_arguments.is_some() && call.extra_state.is_none());
+    let newer = decode(&fixture("sse_newer_client_functions_lf.sse")).unwrap();
+    let Event::Say(Say::StatusUpdate(status)) = &newer[0] else {
+        panic!()
+    };
+    assert_eq!(
+        (status.group.as_str(), status.details.is_none()),
+        ("planning", true)
+    );
+}
+
+#[test]
+fn events_that_break_their_promise() {
+    let event =
+        |name: &str, data: &str| decode(format!("event: {name}\ndata: {data}\n\n").as_bytes());
+    for (name, text) in [
+        ("copilotMessageChunk", "{}"),
+        ("copilotMessageChunk", r#"{"delta":7}"#),
+        ("copilotFunctionCall", r#"{"function":"f"}"#),
+        (
+            "copilotFunctionCall",
+            r#"{"function":"f","input_arguments":[]}"#,
+        ),
+        ("copilotStatusUpdate", "7"),
+        ("copilotCitationCollection", r#"{"citations":7}"#),
+        ("copilotPromptSuggestions", "{}"),
+    ] {
+        assert!(
+            matches!(event(name, text), Err(EventError::Shape(_))),
+            "{name} {text}"
+        );
+    }
+    assert!(matches!(
+        event("copilotMessageChunk", "[DONE]"),
+        Err(EventError::Data(_))
+    ));
+    let raw = event("copilotNews", "[1]").unwrap();
+    let Event::Say(Say::Raw(raw)) = &raw[0] else {
+        panic!()
+    };
+    assert_eq!((raw.name(), raw.data().text()), ("copilotNews", "[1]"));
+    let tolerant = event(
+        "copilotStatusUpdate",
+        r#"{"eventType":"SUCCESS","message":null,"new":1}"#,
+    );
+    let tolerant = tolerant.unwrap();
+    let Event::Say(Say::StatusUpdate(status)) = &tolerant[0] else {
+        panic!()
+    };
+    assert_eq!(status.event_type, EventType::Other("SUCCESS".into()));
+    assert_eq!(status.unknown.len(), 1 + 1);
+}
+
+fn rows() -> serde_json::Value {
+    json!([{"x": 1, "y": 2.5, "s": "a", "n": null}, {"x": 2, "y": 3}])
+}
+
+fn line() -> ChartKind {
+    ChartKind::Line {
+        x: "x".into(),
+        y: vec!["y".into()],
+    }
+}
+
+/// What every constructor there is makes.
+pub(crate) fn constructors() -> Vec<Event> {
+    let axes = |make: fn(String, Vec<String>) -> ChartKind| make("x".into(), vec!["y".into()]);
+    let kinds = [
+        axes(|x, y| ChartKind::Line { x, y }),
+        axes(|x, y| ChartKind::Bar { x, y }),
+        axes(|x, y| ChartKind::Scatter { x, y }),
+        ChartKind::Pie {
+            angle: "y".into(),
+            label: "s".into(),
+        },
+        ChartKind::Donut {
+            angle: "y".into(),
+            label: "s".into(),
+        },
+    ];
+    let mut events: Vec<Event> = vec![
+        said("text \u{2028}\u{2029}\r\n\"\\\0"),
+        said(StatusUpdate::info("one")),
+        said(
+            StatusUpdate::warning("two")
+                .detail("a text")
+                .unwrap()
+                .detail(&rows()[0])
+                .unwrap(),
+        ),
+        said(StatusUpdate::error_deleting_last_call("three").hidden()),
+        said(StatusUpdate::info("four").artifact(Artifact::table(&rows()).unwrap())),
+        said(
+            Artifact::table(&rows())
+                .unwrap()
+                .named("A \"table\"")
+                .described("of mine"),
+        ),
+        said(Artifact::table(&json!([])).unwrap()),
+        said(Artifact::text("note", "# Title")),
+        said(Artifact::html("page", "<p>\u{2028}</p>")),
+        said(Artifact::snowflake_query(
+            "q",
+            "select 1",
+            QueryDataSource::new("sf", "t", "u"),
+        )),
+        said(Artifact::snowflake_python("p", "print()")),
+        said(Artifact::app("app", &json!({"name": "n", "tabs": {}}), &json!([])).unwrap()),
+        said(Artifact::raw("newest", "r", crate::json("[1]"))),
+        said(CitationCollection::new([
+            Citation::web("https://example.com")
+                .described("page")
+                .detail(&json!({"Name": "E"}))
+                .unwrap()
+                .quote([BoundingBox::new("q", 1, [1.0, 2.5, 3.0, 4.0])]),
+            Citation::artifact("3fa85f64-5717-4562-b3fc-2c963f66afa6", "T"),
+        ])),
+        said(PromptSuggestions::new(["a", "b"])),
+        said(TokenUsage::new([("input", 100), ("output", 20)])),
+        said(ConversationSummary::new("short", "m2")),
+        said(RawEvent::new(&event_name!("copilotNews"), &json!({"a": null})).unwrap()),
+    ];
+    events.extend(
+        kinds
+            .iter()
+            .map(|kind| said(Artifact::chart(kind, &rows()).unwrap())),
+    );
+    events
+}
+
+/// What the constructors make, the Workspace takes, and it is read back the same.
+#[test]
+fn every_constructor() {
+    let mut events = constructors();
+    events.push(FunctionCall::new("save_skill", &json!({})).unwrap().into());
+    let written = encode(&plain(), events.clone()).unwrap();
+    assert_eq!(decode(&written).unwrap(), events);
+    let turn = workspace::read(&written).unwrap();
+    assert_eq!((turn.artifacts.len(), turn.citations.len()), (8 + 5, 2));
+    assert_eq!(
+        turn.unknown,
+        [
+            "copilotTokenUsage",
+            "copilotConversationSummary",
+            "copilotNews"
+        ]
+    );
+}
+
+#[test]
+fn artifacts_that_cannot_be_made() {
+    let table = |rows: serde_json::Value| Artifact::table(&rows).unwrap_err();
+    assert!(matches!(table(json!({"a": 1})), ArtifactError::NotRows));
+    assert!(matches!(table(json!([1])), ArtifactError::NotRows));
+    let chart = |kind: ChartKind| Artifact::chart(&kind, &rows()).unwrap_err();
+    let x = || "x".to_owned();
+    assert!(matches!(
+        chart(ChartKind::Line { x: x(), y: vec![] }),
+        ArtifactError::NoAxes
+    ));
+    assert!(matches!(
+        chart(ChartKind::Bar {
+            x: x(),
+            y: vec!["z".into()]
+        }),
+        ArtifactError::NoSuchMember(_)
+    ));
+    assert!(matches!(
+        chart(ChartKind::Line {
+            x: String::new(),
+            y: vec![x()]
+        }),
+        ArtifactError::NoAxes
+    ));
+    assert!(matches!(
+        chart(ChartKind::Scatter {
+            x: "s".into(),
+            y: vec![x()]
+        }),
+        ArtifactError::NotNumeric(_)
+    ));
+    assert!(matches!(
+        chart(ChartKind::Pie {
+            angle: "s".into(),
+            label: x()
+        }),
+        ArtifactError::NotNumeric(_)
+    ));
+    assert!(matches!(
+        chart(ChartKind::Donut {
+            angle: x(),
+            label: "z".into()
+        }),
+        ArtifactError::NoSuchMember(_)
+    ));
+    assert!(RawEvent::new(&event_name!("copilotFunctionCall"), &json!({})).is_err());
+}
+
+#[test]
+fn names_are_unique_in_a_chat() {
+    let request = crate::request("v2_repost_as_sent_by_workspace");
+    let named = |name: &str| Artifact::table(&rows()).unwrap().named(name);
+    let mut shown = StatusUpdate::info("step").artifact(named("T"));
+    shown.artifacts.get_or_insert_default().push(named("T"));
+    let events = [
+        // An earlier answer has a table of this name.
+        said(named("Table_1a2b")),
+        said(named("T")),
+        said(shown),
+        said(named("T").with_uuid("u")),
+        said(named("T").with_uuid("u").named("T 4")),
+    ];
+    let out = encode(&request, events).unwrap();
+    let turn = workspace::read(&out).unwrap();
+    let names: Vec<_> = turn
+        .artifacts
+        .iter()
+        .map(|artifact| artifact["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["Table_1a2b 2", "T", "T 4", "T 4"]);
+    let steps: Vec<_> = turn.steps[0]["artifacts"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|artifact| artifact["name"].clone())
+        .collect();
+    assert_eq!(steps, ["T 2", "T 3"]);
+    // An artifact of the context may be sent again under its name: it is the same one.
+    let again = said(named("Table_1a2b").with_uuid("3fa85f64-5717-4562-b3fc-2c963f66afa6"));
+    let turn = workspace::read(&encode(&request, [again]).unwrap()).unwrap();
+    assert_eq!(turn.artifacts[0]["name"], "Table_1a2b");
+}
+
+#[test]
+fn names_and_ids_without_asking() {
+    let one = Artifact::table(&rows()).unwrap();
+    let two = Artifact::table(&rows()).unwrap();
+    assert_ne!(one.uuid, two.uuid);
+    assert!(
+        one.name.starts_with("Table_") && one.name.len() == 10,
+        "{}",
+        one.name
+    );
+    assert_eq!(one.description, "A table of data");
+    let chart = Artifact::chart(&line(), &rows())
+        .unwrap()
+        .named("")
+        .described("");
+    assert_eq!(
+        (chart.name.as_str(), chart.description.as_str()),
+        ("line chart", "A line chart of data")
+    );
+    assert_eq!(chart.kind, ArtifactType::Chart);
+    assert!(!Citation::web("u").id.is_empty());
+    let mut without = Citation::web("u");
+    without.id = String::new();
+    assert!(encode(&plain(), [said(without)]).is_err());
+    assert!(Artifact::text("", "x").name.starts_with("Text_"));
+}
+
+/// Details lose what the Workspace must not show; the caller's data stays whole.
+#[test]
+fn details_are_filtered() {
+    let keys = [
+        "lastUpdated",
+        "SOURCE",
+        "id",
+        "uuid",
+        "storedFileUuid",
+        "dataKey",
+        "originalFilename",
+        "extension",
+        "category",
+        "subCategory",
+        "transcript_url",
+    ];
+    let mut value = serde_json::Map::new();
+    for key in keys {
+        value.insert(key.into(), 1.into());
+    }
+    value.insert("url".into(), 1.into());
+    value.insert("Kept".into(), json!({"id": 1, "gone": null}));
+    let before = value.clone();
+    let status = StatusUpdate::info("m").detail(&value).unwrap();
+    assert_eq!(
+        status.details.unwrap().first().unwrap().text(),
+        r#"{"Kept":{"gone":null,"id":1}}"#
+    );
+    let citation = Citation::web("u").detail(&value).unwrap();
+    assert_eq!(
+        citation.details.unwrap().first().unwrap().text(),
+        r#"{"Kept":{"gone":null,"id":1},"url":1}"#
+    );
+    assert_eq!(value, before);
+}
+
+#[test]
+fn no_null_of_ours_and_every_null_of_the_user() {
+    let table = Artifact::table(&json!([{"a": null}]))
+        .unwrap()
+        .with_uuid("u")
+        .named("T")
+        .described("d");
+    assert_eq!(
+        data(&plain(), said(table)).unwrap(),
+        r#"{"type":"table","name":"T","description":"d","uuid":"u","content":[{"a":null}]}"#,
+    );
+    let mut source = SourceInfo::new("widget");
+    source.metadata = Some(crate::json(r#"{"x":null}"#));
+    let citation = Citation::new(source).with_id("i");
+    assert_eq!(
+        data(&plain(), said(citation)).unwrap(),
+        r#"{"citations":[{"id":"i","source_info":{"type":"widget","metadata":{"x":null},"citable":true}}]}"#,
+    );
+    let step = StatusUpdate::info("m").detail(&json!({"a": null})).unwrap();
+    assert_eq!(
+        data(&plain(), said(step)).unwrap(),
+        r#"{"eventType":"INFO","message":"m","group":"reasoning","details":[{"a":null}],"hidden":false}"#,
+    );
+}
+
+/// Numbers that serde_json would reprint stay as they were.
+#[test]
+fn user_data_is_not_reprinted() {
+    let raw: Json = crate::json(r#"[{"big":123456789012345678901234567890,"e":1e300,"f":1.50}]"#);
+    let table = Artifact::table(&raw).unwrap();
+    assert!(data(&plain(), said(table)).unwrap().contains(raw.text()));
+    let mut members = Members::new();
+    members.push("n", crate::json("1.50"));
+    let step = StatusUpdate::info("m").detail(&members).unwrap();
+    assert!(
+        data(&plain(), said(step))
+            .unwrap()
+            .contains(r#"{"n":1.50}"#)
+    );
+}

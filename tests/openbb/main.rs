@@ -1,0 +1,134 @@
+//! The OpenBB Workspace protocol, against the recorded requests and streams in `fixtures/openbb`.
+
+#![cfg(feature = "openbb")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+#![cfg(feature = "openbb")]
+
+mod byte_equality;
+mod calls;
+mod descriptor;
+mod events;
+mod facts;
+mod interop;
+mod mutation;
+mod properties;
+mod reader;
+mod refusals;
+mod results;
+mod router;
+mod sdk;
+mod state;
+mod tree;
+mod vocabulary;
+mod workspace;
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytes::Bytes;
+use copilot_wire::json::Json;
+use copilot_wire::openbb::{Event, FunctionCall, OpenBb, QueryRequest, Say};
+use copilot_wire::protocol::{Env, Environment, EventDecoder, EventError, Protocol, SendError};
+
+/// Random bytes that are the same in every run.
+#[derive(Default)]
+struct Fixed(AtomicU64);
+
+impl Environment for Fixed {
+    fn random(&self, bytes: &mut [u8]) {
+        let word = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        bytes
+            .iter_mut()
+            .rev()
+            .zip(word.iter().rev())
+            .for_each(|(to, from)| *to = *from);
+    }
+}
+
+fn env() -> Env {
+    Env::new(Fixed::default())
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/openbb")
+}
+
+fn fixture(name: &str) -> Bytes {
+    Bytes::from(std::fs::read(folder().join(name)).unwrap())
+}
+
+/// The names of all fixtures that start and end so.
+fn fixtures(start: &str, end: &str) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.starts_with(start) && name.ends_with(end))
+        .collect();
+    names.sort();
+    assert!(!names.is_empty());
+    names
+}
+
+fn read(body: impl Into<Bytes>) -> QueryRequest {
+    QueryRequest::read(&body.into()).unwrap()
+}
+
+fn request(name: &str) -> QueryRequest {
+    read(fixture(&format!("req_{name}.json")))
+}
+
+/// A request that says nothing but a word.
+fn plain() -> QueryRequest {
+    read(r#"{"messages":[{"role":"human","content":"hi"}]}"#)
+}
+
+fn json(text: &str) -> Json {
+    Json::parse(text.to_owned()).unwrap()
+}
+
+/// Encodes events as the answer to a request. The Workspace accepts whatever comes out.
+fn encode(
+    request: &QueryRequest,
+    events: impl IntoIterator<Item = Event>,
+) -> Result<Vec<u8>, SendError> {
+    let mut session = OpenBb::session(request, &env());
+    let mut out = Vec::new();
+    for event in events {
+        OpenBb::encode(&mut session, &event, &mut out)?;
+    }
+    workspace::read(&out).unwrap();
+    Ok(out)
+}
+
+/// The data of the only event that something becomes.
+fn data(request: &QueryRequest, event: impl Into<Event>) -> Result<String, SendError> {
+    let out = encode(request, [event.into()])?;
+    let text = String::from_utf8(out).unwrap();
+    let (_, data) = text.split_once("\ndata: ").unwrap();
+    Ok(data.trim_end().to_owned())
+}
+
+fn said(say: impl Into<Say>) -> Event {
+    Event::Say(say.into())
+}
+
+/// The arguments and the state of a call, as they are written.
+fn called(request: &QueryRequest, call: impl Into<FunctionCall>) -> Result<Json, SendError> {
+    let data = data(request, call.into())?;
+    Ok(json(&data))
+}
+
+fn decode(stream: &[u8]) -> Result<Vec<Event>, EventError> {
+    let mut decoder = EventDecoder::<OpenBb>::new();
+    let mut input = stream;
+    let mut events = Vec::new();
+    while let Some(event) = decoder.next(&mut input)? {
+        events.push(event);
+    }
+    Ok(events)
+}

@@ -1,0 +1,194 @@
+//! Nothing in a request is lost, and one odd value never costs the rest.
+
+use copilot_wire::json::{Json, Kind};
+use copilot_wire::openbb::{Context, Era, OpenBb, QueryRequest};
+use copilot_wire::protocol::{Conversation, Protocol};
+
+use crate::tree::{Tree, difference};
+use crate::{env, fixture, fixtures, read};
+
+/// Reads a request and writes it again; both must say the same.
+fn check(body: &str, what: &str) {
+    let request = QueryRequest::read(&body.to_owned().into())
+        .unwrap_or_else(|refusal| panic!("{what}: {refusal}\n{body}"));
+    visit(&request);
+    let written = request.to_body();
+    let one = Tree::of(&Json::parse(body.to_owned()).unwrap());
+    let other = Tree::of(&Json::parse(written).unwrap());
+    if let Some(difference) = difference(&one, &other, "") {
+        panic!("{what}{difference}\n{body}");
+    }
+}
+
+/// Asks a request everything that can be asked.
+fn visit(request: &QueryRequest) {
+    let _ = Era::of(request);
+    let _ = (request.prompt(), request.decision(), request.delegation());
+    let _ = (
+        request.messages().count(),
+        request.documents().count(),
+        request.tools().count(),
+    );
+    let _ = (
+        request.results().count(),
+        request.extra_citations(),
+        request.extra_state(),
+    );
+    for (_, widget) in request.widgets() {
+        let _ = (widget.id(), widget.arguments(), widget.schema());
+    }
+    for result in request.call_results() {
+        for (source, outcome) in result.by_source() {
+            let _ = (source, outcome.text(), outcome.rows::<serde_json::Value>());
+            let _ = (
+                outcome.param_options(),
+                outcome.tool_texts(),
+                outcome.failed(),
+            );
+            for item in outcome.items() {
+                let _ = (
+                    item.text(),
+                    item.json(),
+                    item.bytes(),
+                    item.reference(),
+                    item.parse_as(),
+                );
+            }
+        }
+    }
+    for entry in request.context.iter().flat_map(Context::entries) {
+        let _ = entry.items();
+    }
+    let options = request.workspace_options.iter();
+    let _ = options.flat_map(|options| options.iter()).count();
+    let _ = OpenBb::session(request, &env());
+    let _ = format!("{request:?}");
+}
+
+#[test]
+fn every_request_survives_reading_and_writing() {
+    for name in fixtures("req_", ".json") {
+        let body = String::from_utf8(fixture(&name).to_vec()).unwrap();
+        check(&body, &name);
+        // Once it was written, it stays as it is.
+        let written = read(body).to_body();
+        assert_eq!(read(written.clone()).to_body(), written, "{name}");
+    }
+}
+
+fn odd() -> Vec<String> {
+    let deep = format!("{}{}", "[".repeat(150), "]".repeat(150));
+    let odd = [
+        "null",
+        "7",
+        "1e400",
+        "123456789012345678901234567890",
+        "\"no such kind\"",
+        r#""a\ud800\u0000""#,
+        r#"[null,{"x":1}]"#,
+        r#"{"type":"no such kind","data_type":7,"items":null,"status":[]}"#,
+    ];
+    odd.map(str::to_owned).into_iter().chain([deep]).collect()
+}
+
+/// In every place of every request one odd value: it is accepted and kept, and so is the rest.
+#[test]
+fn an_odd_value_in_any_place() {
+    let mut count = 0;
+    for name in fixtures("req_", ".json") {
+        let whole = Tree::of(&Json::parse(fixture(&name)).unwrap());
+        let Tree::Object(members) = &whole else {
+            panic!()
+        };
+        let required = if name.contains("_e0_") {
+            "query"
+        } else {
+            "messages"
+        };
+        let required = members.iter().position(|(key, _)| key == required).unwrap();
+        for place in whole.different_places() {
+            // The request itself, and its messages: without them it is none.
+            if place.is_empty() || place == [required] {
+                continue;
+            }
+            for value in odd() {
+                let mut changed = whole.clone();
+                *changed.at(&place) = Tree::Raw(value.clone());
+                check(&changed.text(), &format!("{name} {place:?} "));
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 5_000, "{count}");
+}
+
+/// In every object one unknown member more, and in every array one odd element more.
+#[test]
+fn an_odd_value_more_anywhere() {
+    for name in fixtures("req_", ".json") {
+        let whole = Tree::of(&Json::parse(fixture(&name)).unwrap());
+        for place in whole.different_places() {
+            for value in odd() {
+                let mut changed = whole.clone();
+                let value = Tree::Raw(value.clone());
+                match changed.at(&place) {
+                    Tree::Array(elements) => elements.insert(elements.len() / 2, value),
+                    Tree::Object(members) => members.push(("a new member".into(), value)),
+                    _ => break,
+                }
+                check(&changed.text(), &format!("{name} {place:?} "));
+            }
+        }
+    }
+}
+
+/// A member that is there twice: the last one counts, as in JavaScript.
+#[test]
+fn the_last_of_two_members_counts() {
+    let request = read(
+        r#"{"messages":[],"timezone":"UTC","messages":[{"role":"ai","role":"human","content":"a","content":"b"}],
+            "timezone":null,"urls":["x"],"urls":["y","z"]}"#,
+    );
+    assert_eq!(request.prompt().unwrap(), "b");
+    assert_eq!(request.timezone, "");
+    assert_eq!(request.urls.len(), 2);
+}
+
+/// What was set since it was read wins over the odd value that was read.
+#[test]
+fn what_is_set_wins() {
+    let mut request =
+        read(r#"{"messages":[{"role":"human","content":"a"}],"timezone":null,"urls":[]}"#);
+    request.timezone = "UTC".into();
+    request.urls.push("https://example.com".into());
+    let written = Json::parse(request.to_body()).unwrap();
+    let keys: Vec<_> = written.members().map(|(key, _)| key.into_owned()).collect();
+    assert_eq!(keys, ["messages", "urls", "timezone"]);
+    assert_eq!(written.get("timezone").unwrap().kind(), Kind::String);
+}
+
+/// No secret is in any `Debug`.
+#[test]
+fn secrets_are_not_shown() {
+    let request = read(
+        r#"{"messages":[{"role":"human","content":"hi"}],
+            "api_keys":{"openai_api_key":"hunter2","other_key":"hunter2","third":["hunter2"]},
+            "tools":[{"server_id":"1","name":"a_b","url":"u","auth_token":"hunter2"},"hunter2"],
+            "api_urls":{"x":"hunter2"}}"#,
+    );
+    let shown = format!("{request:?}");
+    assert!(!shown.contains("hunter2"), "{shown}");
+    let keys = request.api_keys.unwrap();
+    assert_eq!(keys.openai_api_key.unwrap().expose(), "hunter2");
+    assert_eq!(
+        request
+            .tools
+            .first()
+            .unwrap()
+            .auth_token
+            .as_ref()
+            .unwrap()
+            .expose(),
+        "hunter2"
+    );
+}

@@ -1,0 +1,188 @@
+//! Requests over HTTP: paths, refusals, feedback, the id of the chat.
+
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use copilot_wire::openbb::{Descriptor, Feedback, GetWidgetData, List, OpenBb, Vote};
+use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::router::MountError;
+use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use futures::executor::block_on;
+use futures::{StreamExt, stream};
+use http::{Response, StatusCode};
+
+use crate::{fixture, fixtures, workspace};
+
+/// Says who asks what; reads a widget when there is one.
+struct Analyst;
+
+#[async_trait]
+impl Agent<OpenBb> for Analyst {
+    async fn answer(
+        &self,
+        request: Request<OpenBb>,
+        reply: Reply<OpenBb>,
+    ) -> Result<(), AgentError> {
+        let id = request.conversation_id().unwrap_or_default().into_owned();
+        reply
+            .text(&format!("[{id}] {}", request.prompt().unwrap_or_default()))
+            .await?;
+        reply.status("Looking").await?;
+        for result in request.results() {
+            reply
+                .text(&format!("\n{} {} bytes", result.name, result.content.len()))
+                .await?;
+        }
+        let widget = request.widgets().next().map(|(_, widget)| widget);
+        if let (Some(widget), None) = (widget, request.last_result()) {
+            reply.end(GetWidgetData::of([widget]))?;
+        }
+        Ok(())
+    }
+}
+
+struct Echo;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Echo {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
+    }
+}
+
+pub(crate) fn router(descriptor: Descriptor) -> Router {
+    Router::new().openbb(descriptor, Analyst).unwrap()
+}
+
+fn whole(response: Response<Body>) -> (StatusCode, String) {
+    let status = response.status();
+    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
+    (status, String::from_utf8(frames.concat()).unwrap())
+}
+
+pub(crate) fn get(router: &Router, path: &str) -> String {
+    let request = http::Request::get(path)
+        .body(stream::empty::<Result<Bytes, ()>>())
+        .unwrap();
+    let (status, text) = whole(block_on(router.handle(request)));
+    assert_eq!(status, 200, "{path}");
+    text
+}
+
+pub(crate) fn post(router: &Router, path: &str, body: impl Into<Bytes>) -> (StatusCode, String) {
+    let request = http::Request::post(path)
+        .header("content-type", "application/json")
+        .header("x-trace-id", "chat-1")
+        .body(stream::iter([Ok::<_, ()>(body.into())]))
+        .unwrap();
+    whole(block_on(router.handle(request)))
+}
+
+#[test]
+fn every_recorded_request_gets_an_answer_that_the_workspace_takes() {
+    let router = router(Descriptor::new("a", "A", "d"));
+    for name in fixtures("req_", ".json") {
+        let (status, text) = post(&router, "/v1/query", fixture(&name));
+        assert_eq!(status, 200, "{name}");
+        let turn = workspace::read(text.as_bytes())
+            .unwrap_or_else(|fault| panic!("{name}: {fault:?}\n{text}"));
+        assert!(turn.text.starts_with("[chat-1] "), "{name}: {}", turn.text);
+    }
+}
+
+#[test]
+fn refusals_over_http() {
+    let router = router(Descriptor::new("a", "A", "d"));
+    let cases = [
+        ("", 400),
+        ("{\"messages\":", 400),
+        ("{}", 422),
+        (r#"{"messages":[]}"#, 422),
+        ("[]", 422),
+    ];
+    for (body, expected) in cases {
+        let (status, text) = post(&router, "/v1/query", body.to_owned());
+        assert_eq!(status, expected, "{body}");
+        let error: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert!(error["error"]["message"].is_string(), "{text}");
+    }
+}
+
+#[test]
+fn several_agents_on_one_server() {
+    let second = || Descriptor::new("b", "B", "d").query("https://example.com/second/query");
+    let router = router(Descriptor::new("a", "A", "d"))
+        .openbb(second(), Echo)
+        .unwrap();
+    let document: serde_json::Value = serde_json::from_str(&get(&router, "/agents.json")).unwrap();
+    assert_eq!(document.as_object().unwrap().len(), 2);
+    let body = r#"{"messages":[{"role":"human","content":"hi"}]}"#;
+    let (_, text) = post(&router, "/second/query", body.to_owned());
+    assert_eq!(workspace::read(text.as_bytes()).unwrap().text, "hi");
+    let (_, text) = post(&router, "/v1/query", body.to_owned());
+    assert_eq!(
+        workspace::read(text.as_bytes()).unwrap().text,
+        "[chat-1] hi"
+    );
+
+    let taken = router.clone().openbb(Descriptor::new("c", "C", "d"), Echo);
+    assert_eq!(taken.unwrap_err(), MountError::Taken);
+    for (id, name) in [("b", "C"), ("c", "b")] {
+        let same = router
+            .clone()
+            .openbb(Descriptor::new(id, name, "d").query("/c"), Echo);
+        assert!(matches!(same.unwrap_err(), MountError::Descriptor(_)));
+    }
+    let bad = Router::new().openbb(Descriptor::new("C D", "C", "d"), Echo);
+    assert!(matches!(bad.unwrap_err(), MountError::Descriptor(_)));
+}
+
+#[test]
+fn feedback() {
+    let heard: Arc<Mutex<Vec<Feedback>>> = Arc::default();
+    let list = Arc::clone(&heard);
+    let router = router(Descriptor::new("a", "A", "d").feedback("/v1/feedback"))
+        .openbb_feedback("/v1/feedback", move |feedback| {
+            let list = Arc::clone(&list);
+            async move {
+                if feedback.user_comment == "fail" {
+                    return Err(AgentError::new("the database is away"));
+                }
+                list.lock().unwrap().push(feedback);
+                Ok(())
+            }
+        })
+        .unwrap();
+    let (status, _) = post(&router, "/v1/feedback", fixture("feedback_request.json"));
+    assert_eq!(status, 200);
+    let (status, _) = post(
+        &router,
+        "/v1/feedback",
+        r#"{"vote":"thumbs_up","trace_id":"","new":1}"#,
+    );
+    assert_eq!(status, 200);
+    let (status, text) = post(
+        &router,
+        "/v1/feedback",
+        r#"{"vote":"thumbs_up","user_comment":"fail"}"#,
+    );
+    assert_eq!(
+        (status.as_u16(), text.contains("the database is away")),
+        (500, true)
+    );
+    for (body, expected) in [("{}", 422), ("[]", 422), ("", 400), (r#"{"vote":7}"#, 422)] {
+        assert_eq!(
+            post(&router, "/v1/feedback", body.to_owned()).0,
+            expected,
+            "{body}"
+        );
+    }
+    let heard = heard.lock().unwrap();
+    assert_eq!(heard[0].vote, Vote::ThumbsDown);
+    assert_eq!(heard[0].tags.len(), 2);
+    assert_eq!(heard[0].trace_id, "request-trace-id");
+    // For custom agents the chat's id is in the header alone.
+    assert_eq!(heard[1].trace_id, "chat-1");
+    assert_eq!(heard[1].tags, List::new());
+    assert_eq!(heard[1].unknown.len(), 2);
+}

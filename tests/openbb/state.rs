@@ -1,0 +1,106 @@
+//! State of the agent's own: typed, versioned, and never trusted.
+
+use copilot_wire::openbb::{
+    DataSource, FunctionCall, GetWidgetData, QueryRequest, State, StateError,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{called, plain, read};
+
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Steps {
+    done: Vec<String>,
+    left: u32,
+}
+
+const STEPS: State = State::new("steps", 2);
+
+/// The request in which a state comes back.
+fn back(state: &str) -> QueryRequest {
+    read(format!(
+        r#"{{"messages":[{{"role":"tool","function":"get_widget_data","data":[],"extra_state":{state}}}]}}"#
+    ))
+}
+
+#[test]
+fn there_and_back() {
+    let steps = Steps {
+        done: vec!["a".into()],
+        left: 2,
+    };
+    let call = GetWidgetData::of([DataSource::new("o", "i")]);
+    let call = STEPS.put(call, &steps).unwrap();
+    let state = called(&plain(), call).unwrap().get("extra_state").unwrap();
+    assert_eq!(
+        state.text(),
+        r#"{"steps":{"version":2,"value":{"done":["a"],"left":2}}}"#
+    );
+    let taken = STEPS.take::<Steps>(&back(state.text())).unwrap().unwrap();
+    assert_eq!(taken.verify(|steps| steps.left < 5), Some(steps));
+    let taken = STEPS.take::<Steps>(&back(state.text())).unwrap().unwrap();
+    assert_eq!(taken.verify(|steps| steps.left > 5), None);
+    assert_eq!(
+        STEPS
+            .take::<Steps>(&back(state.text()))
+            .unwrap()
+            .unwrap()
+            .trust()
+            .left,
+        2
+    );
+}
+
+#[test]
+fn what_comes_back_may_be_anything() {
+    let take = |state: &str| STEPS.take::<Steps>(&back(state));
+    for none in ["{}", "null", "7", "[]", r#"{"other":{"version":2}}"#] {
+        assert!(matches!(take(none), Ok(None)), "{none}");
+    }
+    assert!(matches!(STEPS.take::<Steps>(&plain()), Ok(None)));
+    assert_eq!(
+        take(r#"{"steps":{"version":1,"value":{}}}"#).unwrap_err(),
+        StateError::Version { found: Some(1) }
+    );
+    for odd in [
+        "7",
+        "null",
+        "{}",
+        r#"{"version":"2"}"#,
+        r#"{"version":1e400}"#,
+    ] {
+        let error = take(&format!(r#"{{"steps":{odd}}}"#)).unwrap_err();
+        assert_eq!(error, StateError::Version { found: None }, "{odd}");
+    }
+    for odd in ["null", r#"{"done":7,"left":2}"#, r#"{"done":[],"left":-1}"#] {
+        let error = take(&format!(r#"{{"steps":{{"version":2,"value":{odd}}}}}"#)).unwrap_err();
+        assert!(matches!(error, StateError::Shape(_)), "{odd}");
+    }
+    let large = format!(
+        r#"{{"steps":{{"version":2,"value":{{"done":["{}"],"left":1}}}}}}"#,
+        "x".repeat(300_000)
+    );
+    assert!(matches!(take(&large), Err(StateError::Size { .. })));
+    assert!(
+        STEPS
+            .limit(1_000_000)
+            .take::<Steps>(&back(&large))
+            .unwrap()
+            .is_some()
+    );
+}
+
+/// A state beside another one, and the state of the call before.
+#[test]
+fn states_side_by_side() {
+    const OTHER: State = State::new("other", 1);
+    let before = back(
+        r#"{"steps":{"version":2,"value":{"done":[],"left":1}},"copilot_function_call_arguments":{"summary":"old"}}"#,
+    );
+    let call = FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")])).carrying(&before);
+    let call = OTHER.put(call, &7).unwrap();
+    let call = OTHER.put(call, &8).unwrap();
+    assert_eq!(
+        call.extra_state.unwrap().text(),
+        r#"{"steps":{"version":2,"value":{"done":[],"left":1}},"other":{"version":1,"value":8}}"#,
+    );
+}

@@ -1,0 +1,285 @@
+//! The shared vocabulary in the words of this protocol.
+
+use copilot_wire::json::Json;
+use copilot_wire::openbb::{Message, OpenBb, QueryRequest};
+use copilot_wire::protocol::{
+    Chart, ChartKind, Citation, Confirmation, Conversation, Level, Notice, Protocol, SendError,
+    Status, Table, ToolCall, Word,
+};
+use serde_json::json;
+
+use crate::workspace::{self, Turn};
+use crate::{env, read, request};
+
+fn write(request: &QueryRequest, words: &[Word<'_>]) -> Result<String, SendError> {
+    let mut session = OpenBb::session(request, &env());
+    let mut out = Vec::new();
+    for word in words {
+        OpenBb::word(&mut session, *word, &mut out)?;
+    }
+    OpenBb::finish(&mut session, &mut out);
+    workspace::read(&out).unwrap();
+    Ok(String::from_utf8(out).unwrap())
+}
+
+fn turn(request: &QueryRequest, words: &[Word<'_>]) -> Turn {
+    workspace::read(write(request, words).unwrap().as_bytes()).unwrap()
+}
+
+fn old() -> QueryRequest {
+    request("e2_flat_widgets_all_flags")
+}
+
+fn new() -> QueryRequest {
+    request("v2_repost_as_sent_by_workspace")
+}
+
+#[test]
+fn status() {
+    let status = Status::new("Working")
+        .detail("Rows", "3")
+        .detail("id", "hidden");
+    let text = write(&new(), &[Word::Status(&status)]).unwrap();
+    assert_eq!(
+        text,
+        "event: copilotStatusUpdate\ndata: {\"eventType\":\"INFO\",\"message\":\"Working\",\"group\":\"reasoning\",\"details\":[{\"Rows\":\"3\"}],\"hidden\":false}\n\n",
+    );
+    let plain = write(&new(), &[Word::Status(&"Plain".into())]).unwrap();
+    assert!(plain.contains("\"details\":[]"));
+    assert_eq!(write(&old(), &[Word::Status(&status)]).unwrap(), "");
+}
+
+/// `ERROR` would delete the latest call and its result from the chat: no word becomes one.
+#[test]
+fn nothing_becomes_an_error_step() {
+    let mut failed = Status::new("Failed");
+    failed.level = Level::Error;
+    let notice = Notice::new("The search failed")
+        .code("timeout")
+        .identifier("news");
+    let text = write(&new(), &[Word::Status(&failed), Word::Error(&notice)]).unwrap();
+    assert_eq!(text.matches("\"eventType\":\"WARNING\"").count(), 2);
+    assert!(text.contains(r#""details":[{"Code":"timeout","Concerns":"news"}]"#));
+    let text = write(&old(), &[Word::Error(&notice)]).unwrap();
+    assert!(text.contains("**Error:** The search failed"));
+}
+
+#[test]
+fn tables_and_charts() {
+    let rows = json!([{"x": 1, "y": 2}]);
+    let table = Table::new("Prices", &rows).unwrap().description("of today");
+    let kind = ChartKind::Bar {
+        x: "x".into(),
+        y: vec!["y".into()],
+    };
+    let chart = Chart::new("Prices", kind, &rows).unwrap();
+    let words = [
+        Word::Table(&table),
+        Word::Chart(&chart),
+        Word::Table(&table),
+    ];
+    let shown = turn(&new(), &words);
+    let names: Vec<_> = shown
+        .artifacts
+        .iter()
+        .map(|artifact| artifact["name"].as_str().unwrap())
+        .collect();
+    assert_eq!(names, ["Prices", "Prices 2", "Prices 3"]);
+    assert_eq!(
+        shown.artifacts[0]["uuid"],
+        "00000000-0000-4000-8000-000000000000"
+    );
+    assert_eq!(shown.artifacts[0]["description"], "of today");
+    assert_eq!(shown.artifacts[1]["description"], "A bar chart of data");
+    assert_eq!(
+        shown.artifacts[1]["chart_params"],
+        json!({"chartType": "bar", "xKey": "x", "yKey": ["y"]})
+    );
+    let shown = turn(&old(), &words);
+    assert_eq!(shown.text.matches("| x | y |").count(), 3);
+    // A chart that the Workspace could not draw is the agent's mistake.
+    let none = Chart::new(
+        "c",
+        ChartKind::Line {
+            x: "x".into(),
+            y: vec![],
+        },
+        &rows,
+    )
+    .unwrap();
+    assert!(matches!(
+        write(&new(), &[Word::Chart(&none)]),
+        Err(SendError::Invalid(_))
+    ));
+}
+
+#[test]
+fn citations() {
+    let request = new();
+    let uuid = "91ae1153-7b4d-451c-adc5-49856e90a0e6";
+    let cite = |citation: Citation| turn(&request, &[Word::Cite(&citation)]).citations.remove(0);
+    for document in [uuid, "openbb_widget_stock_price"] {
+        let widget = cite(Citation::new("Prices").document(document).excerpt("close"));
+        let source = &widget["source_info"];
+        assert_eq!(source["type"], "widget");
+        assert_eq!(
+            (&source["uuid"], &source["widget_id"]),
+            (&json!(uuid), &json!("stock_price"))
+        );
+        assert!(source["metadata"]["input_args"]["symbol"].is_array());
+        assert_eq!(
+            widget["details"],
+            json!([{"Name": "Prices", "Excerpt": "close"}])
+        );
+        assert_eq!(widget["id"], "00000000-0000-4000-8000-000000000000");
+    }
+    let artifact =
+        cite(Citation::new("Table_1a2b").document("3fa85f64-5717-4562-b3fc-2c963f66afa6"));
+    assert_eq!(artifact["source_info"]["type"], "artifact");
+    assert_eq!(artifact.get("details"), None);
+    let web = cite(Citation::new("Example").url("https://example.com/a"));
+    assert_eq!(web["source_info"]["type"], "web");
+    assert_eq!(web["source_info"]["name"], "https://example.com/a");
+    let other = cite(Citation::new("A book"));
+    assert_eq!(other["source_info"]["name"], "A book");
+    let text = turn(
+        &old(),
+        &[Word::Cite(&Citation::new("E").url("https://example.com"))],
+    )
+    .text;
+    assert_eq!(text, "\n\n**Sources**\n\n- [E](https://example.com)\n");
+}
+
+/// Where sources are text they stand together, at the end, and before what must be last.
+#[test]
+fn sources_as_text() {
+    let (one, two) = (Citation::new("A"), Citation::new("B"));
+    let question = Confirmation::new("q", "Go on?", "Really.");
+    let text = turn(&old(), &[Word::Cite(&one), Word::Cite(&two)]).text;
+    assert_eq!(text, "\n\n**Sources**\n\n- A\n- B\n");
+    let text = turn(&old(), &[Word::Cite(&one), Word::Confirm(&question)]).text;
+    assert!(
+        text.starts_with("\n\n**Sources**") && text.ends_with("(question `q`)"),
+        "{text}"
+    );
+    let call = ToolCall::new("openbb_widget_Historical_Stock_Price", &json!({})).unwrap();
+    let shown = turn(&old(), &[Word::Cite(&one), Word::Call(&call)]);
+    assert!(shown.text.ends_with("- A\n") && shown.call.is_some());
+}
+
+/// The question, the answers to click on, and the answer in the next request.
+#[test]
+fn confirmations() {
+    let question = Confirmation::new("q-1", "Delete it?", "This cannot be undone.");
+    for (mut request, suggestions) in [(new(), vec!["Yes", "No"]), (old(), vec![])] {
+        let shown = turn(&request, &[Word::Confirm(&question)]);
+        assert!(shown.text.contains("**Delete it?**"));
+        assert_eq!(shown.suggestions, suggestions);
+        assert!(request.decision().is_none());
+        for (answer, expected) in [("Yes", Some(true)), ("no.", Some(false)), ("What?", None)] {
+            let mut next = request.clone();
+            next.messages.push(Message::ai(&shown.text));
+            next.messages.push(Message::human(answer));
+            let next = read(next.to_body());
+            let decision = next
+                .decision()
+                .map(|decision| (decision.id.into_owned(), decision.accepted));
+            assert_eq!(
+                decision,
+                expected.map(|accepted| ("q-1".to_owned(), accepted))
+            );
+        }
+        // An answer to an earlier question is none.
+        request.messages.push(Message::ai(&shown.text));
+        request.messages.push(Message::human("yes"));
+        request.messages.push(Message::ai("Done."));
+        request.messages.push(Message::human("yes"));
+        assert!(request.decision().is_none());
+    }
+}
+
+#[test]
+fn calls_by_the_names_that_were_offered() {
+    let request = new();
+    let tools: Vec<_> = request.tools().map(|tool| tool.name.into_owned()).collect();
+    assert_eq!(tools, ["tools_web_search", "openbb_widget_stock_price"]);
+    let call = |name: &str, arguments: serde_json::Value| {
+        let call = ToolCall::new(name, &arguments).unwrap();
+        write(&request, &[Word::Call(&call)])
+    };
+    let mcp = call("tools_web_search", json!({"query": "x"})).unwrap();
+    assert!(mcp.contains(r#""input_arguments":{"server_id":"2","tool_name":"tools_web_search","parameters":{"query":"x"}}"#));
+    let widget = call(
+        "openbb_widget_stock_price",
+        json!({"symbol": ["MSFT"], "series": "a"}),
+    )
+    .unwrap();
+    assert!(widget.contains(r#""function":"get_widget_data""#));
+    assert!(
+        widget.contains(r#""symbol":["MSFT"]"#) && widget.contains(r#""view":"daily""#),
+        "{widget}"
+    );
+    assert!(matches!(
+        call("nobody", json!({})),
+        Err(SendError::Unsupported(_))
+    ));
+    assert!(matches!(
+        call(
+            "openbb_widget_stock_price",
+            json!({"symbol": 7, "series": "a"})
+        ),
+        Err(SendError::Invalid(_))
+    ));
+    assert!(matches!(
+        call("tools_web_search", json!(7)),
+        Err(SendError::Invalid(_))
+    ));
+    // The schema that models get of a widget.
+    let tool = request.tools().nth(1).unwrap();
+    let schema: serde_json::Value = tool.parameters.as_ref().map(Json::decode).unwrap().unwrap();
+    assert_eq!(schema["properties"]["symbol"]["type"], "array");
+    assert_eq!(
+        schema["properties"]["view"]["enum"],
+        json!(["daily", "weekly"])
+    );
+    assert_eq!(schema["required"], json!(["series"]));
+    assert_eq!(
+        tool.description,
+        "Gets the data of the widget \"Stock Price\": Real-time price"
+    );
+}
+
+#[test]
+fn a_widget_of_2024_is_a_tool_too() {
+    let request = old();
+    let tool = request.tools().next().unwrap();
+    assert_eq!(tool.name, "openbb_widget_Historical_Stock_Price");
+    let call = ToolCall::new(&*tool.name, &json!({})).unwrap();
+    let text = write(&request, &[Word::Call(&call)]).unwrap();
+    assert!(
+        text.ends_with("{\"widget_uuid\":\"38181a68-9650-4940-84fb-a3f29c8869f3\"}}\n\n"),
+        "{text}"
+    );
+}
+
+/// Two widgets of one kind have two names, and none that a model would not take.
+#[test]
+fn names_of_widget_tools() {
+    let request = read(
+        r#"{"messages":[{}],"widgets":{"primary":[{"origin":"o","widget_id":"a b/ü"},{"origin":"p","widget_id":"a b/ü"},
+            {"origin":"o","widget_id":"tab_x"},{"name":"no id"}],"extra":[{"origin":"o","widget_id":"x"}]}}"#,
+    );
+    let names: Vec<_> = request.tools().map(|tool| tool.name.into_owned()).collect();
+    assert_eq!(names, ["openbb_widget_a_b__", "openbb_widget_a_b___2"]);
+}
+
+#[test]
+fn a_failure_is_visible_text() {
+    let mut session = OpenBb::session(&new(), &env());
+    let mut out = Vec::new();
+    OpenBb::fail(&mut session, "The database is away.\u{2028}", &mut out);
+    assert_eq!(
+        workspace::read(&out).unwrap().text,
+        "The database is away.\u{2028}"
+    );
+}
