@@ -10,6 +10,7 @@ mod signatures;
 
 pub use analyst::Analyst;
 pub use model::Model;
+pub use signatures::mount as github_mount;
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -69,13 +70,18 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     .enable(Switch::WidgetDashboardSelect)
     .enable(Switch::WidgetDashboardSearch);
     Ok(Router::new()
-        .env(Env::new(Outside))
+        .env(environment())
         .openbb(descriptor, agent.clone())?
         .github(signatures::mount()?, agent.clone())?
         .openai("analyst", agent)?)
 }
 
-/// Tokio's timer, and incidents on standard error.
+/// The environment of an example server: tokio's timer, and incidents on standard error.
+#[must_use]
+pub fn environment() -> Env {
+    Env::new(Outside)
+}
+
 struct Outside;
 
 impl Environment for Outside {

@@ -17,7 +17,7 @@ use http::{Request, Response};
 /// # Errors
 ///
 /// When the setting is none of these, or there is no randomness to make keys from.
-pub(crate) fn mount() -> Result<Mount, Box<dyn Error>> {
+pub fn mount() -> Result<Mount, Box<dyn Error>> {
     match std::env::var("GITHUB_SIGNATURES").as_deref() {
         Err(_) | Ok("test") => Ok(Mount::verified(RequestSigner::generate()?.key_set())),
         Ok("github") => Ok(Mount::verified(CachedKeys::new(Http(
