@@ -16,7 +16,8 @@ const HIGH_WATER: usize = 16 * 1024;
 
 pub(super) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
-    /// Whether `out` may hold what came from elsewhere while the rest was on the desk.
+    /// Whether the desk is out of date: `out` may hold what came from elsewhere, or the text frame
+    /// may have changed.
     overflow: AtomicBool,
     env: Env,
 }
@@ -111,7 +112,9 @@ impl<P: Protocol> Channel<P> {
         let quick = desk::with(self.id(), |desk| {
             let room = desk.out.len() < HIGH_WATER && !self.overflow.load(Ordering::Acquire);
             if room {
-                P::text(&desk.frame, text, &mut desk.out);
+                let rollback = Rollback::new(&mut desk.out);
+                P::text(&desk.frame, text, rollback.out);
+                rollback.commit();
             }
             room
         });
@@ -168,6 +171,7 @@ impl<P: Protocol> Channel<P> {
         state.turn = turn;
         if let Reader::Drained = state.reader {
             state.out.clear();
+            desk::with(self.id(), |desk| desk.out.clear());
         }
         let reader = state.take_reader();
         drop(state);
@@ -194,9 +198,11 @@ impl<P: Protocol> Channel<P> {
         let on_desk = desk::with(self.id(), |desk| {
             // What came from elsewhere came after what is on the desk, or at no certain time.
             desk.out.append(&mut state.out);
-            self.overflow.store(false, Ordering::Release);
+            // If this panics, the frame on the desk may be an old one: text then takes the lock.
+            self.overflow.store(true, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut desk.out);
             desk.frame = P::text_frame(&state.session);
+            self.overflow.store(false, Ordering::Release);
             written
         });
         on_desk.unwrap_or_else(|| {

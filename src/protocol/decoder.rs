@@ -8,7 +8,8 @@ use crate::sse::{Decoder, Frame};
 
 /// Reads a protocol's events out of a response body, however it is cut into chunks.
 ///
-/// ```
+#[cfg_attr(feature = "openbb", doc = "```")]
+#[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
 /// use copilot_wire::openbb::{Event, OpenBb, Say};
 /// use copilot_wire::protocol::EventDecoder;
 ///

@@ -403,12 +403,11 @@ fn reply_to(request: &QueryRequest, call: FunctionCall) -> QueryRequest {
 
 #[test]
 fn several_calls_at_once() {
-    let first = able();
     let mut queue = CallQueue::new();
     for name in ["a", "b", "c"] {
         queue.push(ManageNavigationBar::add_tabs([name]));
     }
-    let mut request = first.clone();
+    let mut request = able();
     let mut ran = Vec::new();
     let mut next = queue.next();
     while let Some(call) = next {

@@ -1,11 +1,13 @@
 //! The OpenBB Workspace protocol, against the recorded requests and streams in `fixtures/openbb`.
 
+#![cfg(feature = "openbb")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing
 )]
+#![cfg(feature = "openbb")]
 
 mod byte_equality;
 mod calls;
