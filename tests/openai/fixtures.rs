@@ -57,7 +57,7 @@ fn table(text: &str) -> Value {
 fn until_done(bytes: &[u8]) -> Read {
     let text = std::str::from_utf8(bytes).unwrap();
     let end = text.find("[DONE]\n\n").map_or(text.len(), |at| at + 8);
-    Read::all(text[..end].as_bytes())
+    Read::all(&text.as_bytes()[..end])
 }
 
 #[test]
