@@ -45,6 +45,7 @@ pub fn greet(address: SocketAddr) {
     println!("  OpenBB Workspace   add http://{address} as an agent");
     println!("  GitHub Copilot     POST http://{address}/github, see GITHUB_SIGNATURES");
     println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
+    println!("  Meilisearch chat   POST http://{address}/chats/any/chat/completions");
 }
 
 /// The example agent on every front end.
@@ -75,7 +76,8 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         .playground()?
         .openbb(descriptor, agent.clone())?
         .github(mount, agent.clone())?
-        .openai("analyst", agent)?;
+        .openai("analyst", agent.clone())?
+        .meilisearch(agent)?;
     Ok(match signer {
         Some(signer) => router.playground_signer(signer)?,
         None => router,

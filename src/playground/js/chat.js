@@ -49,7 +49,8 @@ class Chat {
   }
 
   follow() {
-    this.node.scrollTop = this.node.scrollHeight;
+    this.following = true;
+    toBottom(this.node);
   }
 }
 

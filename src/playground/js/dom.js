@@ -81,6 +81,19 @@ const memory = {
   },
 };
 
+const falling = new Set();
+
+/** Scrolls to the end with the next frame: once, however often it is asked. */
+function toBottom(node) {
+  if (falling.size === 0) {
+    requestAnimationFrame(() => {
+      for (const each of falling) each.scrollTop = each.scrollHeight;
+      falling.clear();
+    });
+  }
+  falling.add(node);
+}
+
 const ICONS = {
   send: "M8 13.5V3M3.5 7.5 8 3l4.5 4.5",
   stop: "M4.5 4.5h7v7h-7z",

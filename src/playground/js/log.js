@@ -70,7 +70,7 @@ class Log {
   }
 
   follow() {
-    this.list.scrollTop = this.list.scrollHeight;
+    toBottom(this.list);
   }
 }
 
@@ -199,6 +199,9 @@ const KINDS = {
   copilotPromptSuggestions: "source",
   copilotFunctionCall: "call",
   copilot_references: "source",
+  _meiliSearchProgress: "status",
+  _meiliSearchSources: "source",
+  _meiliAppendConversationMessage: "silent",
   copilot_confirmation: "call",
   copilot_errors: "error",
 };
@@ -214,6 +217,10 @@ function gist(name, value) {
       return `${asText(value?.function)} ${asText(value?.input_arguments)}`;
     case "copilotPromptSuggestions":
       return asArray(value?.suggestions).map(asText).join(" · ");
+    case "copilotCitationCollection":
+      return asArray(value?.citations).map(({ source_info: info }) => asText(info?.name ?? info?.widget_id)).join(" · ");
+    case "copilot_references":
+      return asArray(value).map((reference) => asText(reference?.metadata?.display_name ?? reference?.id)).join(" · ");
     case "copilot_confirmation":
       return asText(value?.title);
     default:
@@ -229,7 +236,10 @@ function describe({ name, data, note }, value) {
   if (value?.error) return { kind: "error", name: "error", preview: asText(value.error.message ?? value.error) };
   const choice = value?.choices?.[0];
   const call = choice?.delta?.tool_calls?.[0];
-  if (call) return { kind: "call", name: "tool_calls", preview: `${call.function?.name ?? ""} ${asText(call.function?.arguments)}` };
+  if (call) {
+    const called = asText(call.function?.name);
+    return { kind: KINDS[called] ?? "call", name: called || "tool_calls", preview: asText(call.function?.arguments) };
+  }
   if (choice?.finish_reason) return { kind: "done", name: "finish", preview: asText(choice.finish_reason) };
   if (choice) return { kind: "text", name: "delta", preview: asText(choice.delta?.content ?? choice.delta?.refusal ?? choice.delta) };
   return { kind: value?.usage ? "done" : "other", name: value?.usage ? "usage" : "data", preview: asText(value?.usage ?? data) };
