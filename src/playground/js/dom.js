@@ -81,17 +81,39 @@ const memory = {
   },
 };
 
-const falling = new Set();
+/** Keeps the end of a node in sight until its reader scrolls up, and again from when they are back. */
+class Follower {
+  #last = 0;
+  #asked = false;
 
-/** Scrolls to the end with the next frame: once, however often it is asked. */
-function toBottom(node) {
-  if (falling.size === 0) {
+  constructor(node) {
+    this.node = node;
+    this.on = true;
+    node.addEventListener("scroll", () => this.#scrolled());
+  }
+
+  /** What the node holds has grown. */
+  grown() {
+    if (!this.on || this.#asked) return;
+    this.#asked = true;
     requestAnimationFrame(() => {
-      for (const each of falling) each.scrollTop = each.scrollHeight;
-      falling.clear();
+      this.#asked = false;
+      if (this.on) this.node.scrollTop = this.node.scrollHeight;
     });
   }
-  falling.add(node);
+
+  /** Goes to the end. */
+  end() {
+    this.on = true;
+    this.grown();
+  }
+
+  #scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.node;
+    if (scrollHeight - scrollTop - clientHeight < 60) this.on = true;
+    else if (scrollTop < this.#last) this.on = false;
+    this.#last = scrollTop;
+  }
 }
 
 const ICONS = {

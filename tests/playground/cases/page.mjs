@@ -39,10 +39,31 @@ test("page: every event of a flood shows, and its end is in sight", async (p) =>
   equal(await p.page.locator(".events li.text").count(), 3000, "rows in the log");
   equal(await p.answer().locator(".markdown p").count(), 3000, "paragraphs");
   ok(await p.answer().getByText("Line 2999 of the flood.").isVisible(), "the last line");
-  // What does not scroll by itself stays where the reader put it.
-  await p.page.locator(".chat").evaluate((node) => node.scrollTo(0, 0));
-  await p.ask("more");
-  equal(await p.said(), "You said: more");
+  for (const side of [".chat", ".exchanges"]) {
+    await p.page.waitForFunction((name) => {
+      const { scrollHeight, scrollTop, clientHeight } = document.querySelector(name);
+      return scrollHeight - scrollTop - clientHeight < 2;
+    }, side);
+  }
+});
+
+test("page: what the reader scrolled to stays in sight while the answer grows", async (p) => {
+  await p.open("OpenBB");
+  await p.ask("flood");
+  await p.send("slow");
+  await p.answer().getByText("5 ").waitFor();
+  await p.page.locator(".chat").hover();
+  await p.page.mouse.wheel(0, -2000);
+  await p.page.waitForFunction(() => {
+    const { scrollHeight, scrollTop, clientHeight } = document.querySelector(".chat");
+    return scrollHeight - scrollTop - clientHeight > 1000;
+  });
+  const top = () => p.page.locator(".chat").evaluate((node) => node.scrollTop);
+  const before = await top();
+  await p.answer().getByText("60 ").waitFor();
+  equal(await top(), before, "scrolled to");
+  await p.page.keyboard.press("Escape");
+  await p.done();
 });
 
 test("page: a new chat forgets the one before, also one that still streams", async (p) => {
