@@ -10,6 +10,7 @@ mod signatures;
 
 pub use analyst::Analyst;
 pub use model::Model;
+pub use signatures::mount as github_mount;
 
 use std::error::Error;
 use std::net::SocketAddr;
@@ -44,6 +45,7 @@ pub fn greet(address: SocketAddr) {
     println!("  Your browser       open http://{address} and talk to the agent");
     println!("  OpenBB Workspace   add http://{address} as an agent");
     println!("  GitHub Copilot     POST http://{address}/github, see GITHUB_SIGNATURES");
+    println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
     println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
     println!("  Meilisearch chat   POST http://{address}/chats/any/chat/completions");
 }
@@ -72,7 +74,7 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     .enable(Switch::WidgetDashboardSearch);
     let (mount, signer) = signatures::mount()?;
     let router = Router::new()
-        .env(Env::new(Outside))
+        .env(environment())
         .playground()?
         .openbb(descriptor, agent.clone())?
         .github(mount, agent.clone())?
@@ -84,7 +86,12 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     })
 }
 
-/// Tokio's timer, and incidents on standard error.
+/// The environment of an example server: tokio's timer, and incidents on standard error.
+#[must_use]
+pub fn environment() -> Env {
+    Env::new(Outside)
+}
+
 struct Outside;
 
 impl Environment for Outside {

@@ -17,7 +17,7 @@ use http::{Request, Response};
 /// # Errors
 ///
 /// When the setting is none of these, or there is no randomness to make keys from.
-pub(crate) fn mount() -> Result<(Mount, Option<RequestSigner>), Box<dyn Error>> {
+pub fn mount() -> Result<(Mount, Option<RequestSigner>), Box<dyn Error>> {
     match std::env::var("GITHUB_SIGNATURES").as_deref() {
         Err(_) | Ok("test") => {
             let signer = RequestSigner::generate()?;
