@@ -102,7 +102,7 @@ class Answer {
     }
     const facts = details.flatMap((detail) => (isObject(detail) ? Object.entries(detail) : [["", asText(detail)]]));
     const list = facts.length > 0 && el("dl", {}, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, asText(value)))));
-    const item = el("li", { class: { WARNING: "warning", ERROR: "error" }[level] }, el("p", {}, message), list, artifacts.map(artifactView));
+    const item = el("li", { class: level === "WARNING" ? "warning" : level === "ERROR" ? "error" : null }, el("p", {}, message), list, artifacts.map(artifactView));
     this.#grow(() => this.#steps.append(item));
   }
 
