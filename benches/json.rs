@@ -95,16 +95,18 @@ fn body() -> Bytes {
 #[divan::bench]
 fn read_past_data(bencher: Bencher<'_, '_>) {
     let body = body();
-    bencher.counter(BytesCount::of_slice(&body)).bench_local(|| {
-        Reader::new(black_box(&body)).unwrap().value().unwrap()
-    });
+    bencher
+        .counter(BytesCount::of_slice(&body))
+        .bench_local(|| Reader::new(black_box(&body)).unwrap().value().unwrap());
 }
 
 #[divan::bench]
 fn read_past_data_serde_json(bencher: Bencher<'_, '_>) {
     let body = body();
-    bencher.counter(BytesCount::of_slice(&body)).bench_local(|| {
-        let raw: &RawValue = serde_json::from_slice(black_box(&body)).unwrap();
-        raw.get().len()
-    });
+    bencher
+        .counter(BytesCount::of_slice(&body))
+        .bench_local(|| {
+            let raw: &RawValue = serde_json::from_slice(black_box(&body)).unwrap();
+            raw.get().len()
+        });
 }
