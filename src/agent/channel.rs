@@ -12,7 +12,7 @@ use super::desk::{self, Desk, OnDesk};
 use crate::protocol::{AgentError, Env, Incident, Protocol, SendError};
 
 /// Past this many waiting bytes a write waits for the body to be polled.
-const HIGH_WATER: usize = 16 * 1024;
+pub(super) const HIGH_WATER: usize = 16 * 1024;
 
 pub(super) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
@@ -28,7 +28,7 @@ struct State<P: Protocol> {
     out: Vec<u8>,
     /// Whether some of it is on a desk now.
     on_desk: bool,
-    /// How much to reserve for the next frame: the size of the last one.
+    /// The size of the last frame.
     frame: usize,
     turn: Turn,
     reader: Reader,
@@ -112,6 +112,7 @@ impl<P: Protocol> Channel<P> {
         let quick = desk::with(self.id(), |desk| {
             let room = desk.out.len() < HIGH_WATER && !self.overflow.load(Ordering::Acquire);
             if room {
+                desk.make_room();
                 let rollback = Rollback::new(&mut desk.out);
                 P::text(&desk.frame, text, rollback.out);
                 rollback.commit();
@@ -283,6 +284,16 @@ impl<P: Protocol> State<P> {
         self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
     }
 
+    /// How large a buffer the next frame may need, going by the last one. What was much larger than
+    /// a frame gets was one large event, and such make room for themselves.
+    fn next_frame(&self) -> usize {
+        if self.frame < 2 * HIGH_WATER {
+            self.frame.min(HIGH_WATER)
+        } else {
+            0
+        }
+    }
+
     fn take_reader(&mut self) -> Option<Waker> {
         match &mut self.reader {
             Reader::Attached(waker) => waker.take(),
@@ -351,15 +362,19 @@ impl<P: Protocol> Frames for Channel<P> {
             drop(state.take_reader());
         }
         state.on_desk = true;
-        let mut out = mem::take(&mut state.out);
-        if out.capacity() == 0 {
-            out.reserve(state.frame);
-        }
+        let out = mem::take(&mut state.out);
+        let first = state.next_frame();
         self.overflow.store(false, Ordering::Release);
         let frame = P::text_frame(&state.session);
         drop(state);
         let id = self.id();
-        desk::lay(Desk { id, out, frame }, self)
+        let desk = Desk {
+            id,
+            out,
+            frame,
+            first,
+        };
+        desk::lay(desk, self)
     }
 
     fn check_in(&self, mut out: Vec<u8>) {

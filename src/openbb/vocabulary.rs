@@ -172,7 +172,7 @@ fn invalid(error: ArtifactError) -> SendError {
     }
 }
 
-/// The question as text, and the two answers to click on. The answer is the user's next message.
+/// The question as text, and the answers to click on. The answer is the user's next message.
 fn confirm(
     confirmation: &Confirmation,
     session: &mut Session,
@@ -180,7 +180,10 @@ fn confirm(
 ) -> Result<(), SendError> {
     write_chunk(&markdown::question(confirmation), out);
     if session.era.has_artifacts() {
-        let answers = PromptSuggestions::new(["Yes", "No"]);
+        let answers = match confirmation.answers.as_slice() {
+            [] => PromptSuggestions::new(["Yes", "No"]),
+            answers => PromptSuggestions::new(answers),
+        };
         Event::Say(answers.into()).write(session, out)?;
     }
     Ok(())

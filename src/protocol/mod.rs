@@ -31,6 +31,7 @@ mod incident;
 
 pub(crate) mod markdown;
 mod refusal;
+mod shape;
 #[cfg(feature = "tokio")]
 mod tokio;
 mod word;
@@ -41,6 +42,7 @@ pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, EventError, SendError};
 pub use incident::Incident;
 pub use refusal::Refusal;
+pub use shape::Shape;
 #[cfg(feature = "tokio")]
 pub use tokio::TokioEnv;
 pub use word::{
@@ -177,6 +179,20 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     ///
     /// [`EventError`] when the data of a known event is not what the protocol says.
     fn decode(event: &sse::Event<'_>) -> Result<Self::Event, EventError>;
+
+    /// Reads one event back, given the shape of one before it; what comes out is the same as from
+    /// [`decode`](Self::decode). By default the shape is of no use.
+    ///
+    /// # Errors
+    ///
+    /// As for [`decode`](Self::decode).
+    fn decode_like(
+        shape: &mut Shape<Self::Event>,
+        event: &sse::Event<'_>,
+    ) -> Result<Self::Event, EventError> {
+        let _ = shape;
+        Self::decode(event)
+    }
 
     /// The body of a refusal, in the form that clients of this protocol read. JSON.
     fn refuse(refusal: &Refusal) -> Vec<u8> {

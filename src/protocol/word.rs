@@ -356,6 +356,9 @@ pub struct Confirmation {
     pub message: String,
     /// Data to get back with the answer, where the front end can carry it.
     pub data: Option<Json>,
+    /// Answers in text to offer where the front end offers texts to click on; yes and no when
+    /// empty. One that is neither comes back as the user's [`prompt`](super::Conversation::prompt).
+    pub answers: Vec<String>,
 }
 
 impl Confirmation {
@@ -371,6 +374,7 @@ impl Confirmation {
             title: title.into(),
             message: message.into(),
             data: None,
+            answers: Vec::new(),
         }
     }
 
@@ -378,6 +382,13 @@ impl Confirmation {
     #[must_use]
     pub fn data(mut self, data: Json) -> Self {
         self.data = Some(data);
+        self
+    }
+
+    /// Sets the answers in text to offer.
+    #[must_use]
+    pub fn answers(mut self, answers: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.answers = answers.into_iter().map(Into::into).collect();
         self
     }
 }

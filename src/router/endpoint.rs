@@ -29,6 +29,10 @@ pub(super) trait Endpoint: Send + Sync {
     }
 
     /// The protocol that is spoken here, where a chat front end may call.
+    #[cfg_attr(
+        not(feature = "playground"),
+        allow(dead_code, reason = "the playground asks")
+    )]
     fn protocol(&self) -> Option<&'static str> {
         None
     }

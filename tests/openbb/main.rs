@@ -11,10 +11,12 @@
 
 mod byte_equality;
 mod calls;
+mod checks;
 mod descriptor;
 mod events;
 mod facts;
 mod interop;
+mod members;
 mod mutation;
 mod properties;
 mod reader;

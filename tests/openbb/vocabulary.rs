@@ -196,6 +196,9 @@ fn confirmations() {
         request.messages.push(Message::human("yes"));
         assert!(request.decision().is_none());
     }
+    let question = question.answers(["y", "y -3", "n"]);
+    let shown = turn(&new(), &[Word::Confirm(&question)]);
+    assert_eq!(shown.suggestions, ["y", "y -3", "n"]);
 }
 
 #[test]

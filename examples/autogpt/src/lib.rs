@@ -31,6 +31,8 @@
 //! [`runner::AutoGpt`] drives runs with a model, commands, memories and a store, one turn of a
 //! conversation at a time, and [`setup::Setup`] puts all of it together out of environment variables.
 //!
+//! [`front_end::FrontEnd`] serves it to every chat front end of copilot-wire.
+//!
 //! What the original did ([`settings::Settings::original`]) and what we do by default are settings of
 //! the one machine. With the original's settings it gives the same requests, results, memories and
 //! questions as the recorded original (`fixtures/autogpt`); only its way out of the workspace folder
@@ -46,6 +48,7 @@ pub mod command;
 pub mod context;
 pub mod decision;
 pub mod env;
+pub mod front_end;
 pub mod json;
 pub mod list_text;
 pub mod memory;

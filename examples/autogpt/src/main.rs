@@ -1,16 +1,23 @@
 //! `cargo run -p autogpt -- "goal" ["goal" ...]`: the agent in a terminal.
+//! `cargo run -p autogpt -- --serve [--port N]`: the agent behind every chat front end.
 
+mod serve;
 mod terminal;
 
+use std::error::Error;
 use std::process::ExitCode;
 
 use autogpt::prompt::Profile;
 use autogpt::setup::Setup;
 
+const NAME: &str = "AutoGPT";
 const ROLE: &str = "an agent that works towards its goals step by step.";
 
 /// What the scripted model does, whatever it is asked for.
 const DEMO_GOAL: &str = "Write a report about the files in the workspace";
+
+/// The port of the server when none is given.
+const PORT: u16 = 7777;
 
 #[tokio::main]
 async fn main() -> ExitCode {
@@ -23,18 +30,31 @@ async fn main() -> ExitCode {
     }
 }
 
-async fn run() -> Result<(), Box<dyn std::error::Error>> {
+async fn run() -> Result<(), Box<dyn Error>> {
     let setup = Setup::new(|name| std::env::var(name).ok());
-    let goals: Vec<String> = std::env::args().skip(1).collect();
-    let mut goals: Vec<&str> = goals.iter().map(String::as_str).collect();
-    if goals.is_empty() && setup.is_demo() {
-        goals.push(DEMO_GOAL);
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    if arguments.first() == Some(&"--serve") {
+        let port = port(arguments.get(1..).unwrap_or_default())?;
+        let agent = setup.build(Profile::new(NAME, ROLE, &[]))?;
+        return serve::serve(agent, port).await;
     }
-    let agent = setup.build(Profile::new("AutoGPT", ROLE, &goals))?;
+    if arguments.is_empty() && setup.is_demo() {
+        arguments.push(DEMO_GOAL);
+    }
+    let agent = setup.build(Profile::new(NAME, ROLE, &arguments))?;
     terminal::talk(&agent).await
 }
 
+fn port(arguments: &[&str]) -> Result<u16, Box<dyn Error>> {
+    match arguments {
+        [] => Ok(PORT),
+        ["--port", port] => Ok(port.parse()?),
+        _ => Err("usage: autogpt --serve [--port N], or autogpt GOAL ...".into()),
+    }
+}
+
 #[expect(clippy::print_stderr, reason = "the last words of a program")]
-fn report(error: &dyn std::error::Error) {
+fn report(error: &dyn Error) {
     eprintln!("{error}");
 }

@@ -371,25 +371,23 @@ async fn text_survives_every_front_end() {
 async fn an_answer_that_goes_wrong_ends_cleanly() {
     let search = "search_all_tools";
     let error = "data: {\"event_id\":\"e\",\"type\":\"error\",\"error\":{\"type\":\"server_error\",\"code\":null,\"message\":\"out of order\",\"param\":null,\"event_id\":null}}\n\n";
-    let cases: Vec<(&str, Box<dyn Fn() -> Vec<Step>>)> = vec![
-        ("dies", Box::new(|| vec![Step::Break])),
-        ("ends without its end", Box::new(Vec::new)),
-        ("stalls", Box::new(|| vec![Step::Stall])),
-        (
-            "fails",
-            Box::new(move || vec![send(error), send("data: [DONE]\n\n")]),
-        ),
+    let done = || send("data: [DONE]\n\n");
+    let cases = [
+        ("dies", vec![Step::Break]),
+        ("ends without its end", vec![]),
+        ("stalls", vec![Step::Stall]),
+        ("fails", vec![send(error), done()]),
         (
             "sends garbage",
-            Box::new(|| vec![send("data: {\"choices\":[}\n\n"), send("data: [DONE]\n\n")]),
+            vec![send("data: {\"choices\":[}\n\n"), done()],
         ),
         (
             "sends a page",
-            Box::new(|| vec![send("<html>\n\n<body>gateway</body>"), send("\n\n")]),
+            vec![send("<html>\n\n<body>gateway</body>"), send("\n\n")],
         ),
     ];
-    for (what, last) in &cases {
-        let script = then(search, 6, last());
+    for (what, last) in cases {
+        let script = then(search, 6, last);
         let setup = Setup::patient(script, Duration::from_millis(300)).await;
         let (events, outcome) = setup.meilisearch("m", Tools::ALL).await;
         assert!(matches!(outcome, Outcome::Failed(_)), "{what}: {outcome:?}");

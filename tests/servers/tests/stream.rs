@@ -1,5 +1,13 @@
 //! What a stream does on a real connection: starts at once, waits for its reader, and stops.
 
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use std::io::ErrorKind;
 use std::sync::atomic::Ordering;
 use std::time::Duration;

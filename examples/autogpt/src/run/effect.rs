@@ -38,6 +38,14 @@ pub enum Input {
 pub enum Answer {
     /// Typed: `y`, `y -N`, `n`, or feedback.
     Text(String),
+    /// Typed below a question of a chat, which may not be the newest one: an approval, or an end, of
+    /// any other question does nothing.
+    Reply {
+        /// The id of the question.
+        id: String,
+        /// The text.
+        text: String,
+    },
     /// A dialog of the front end was accepted or dismissed.
     Confirmation {
         /// The id of the question, as it was asked.
@@ -45,6 +53,17 @@ pub enum Answer {
         /// Whether it was accepted.
         accepted: bool,
     },
+}
+
+impl Answer {
+    /// What was typed.
+    #[must_use]
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) | Self::Reply { text, .. } => Some(text),
+            Self::Confirmation { .. } => None,
+        }
+    }
 }
 
 /// What a run wants from the outside next. Each but the last two is answered by one [`Input`].
@@ -132,17 +151,21 @@ impl Question {
         }
     }
 
+    /// How to answer in text.
+    #[must_use]
+    pub fn answers(&self) -> &'static str {
+        match self {
+            Self::Command(_) => {
+                "Enter `y` to run it, `y -N` to run N commands, `n` to end, or say what to do instead."
+            }
+            Self::GoOn { .. } => "Enter `y` to go on, `n` to end, or say what to do instead.",
+        }
+    }
+
     /// The question as text, with the answers that it takes.
     #[must_use]
     pub fn text(&self) -> String {
-        let answers = match self {
-            Self::Command(_) => "`y` to run it, `y -N` to run N commands, `n` to end",
-            Self::GoOn { .. } => "`y` to go on, `n` to end",
-        };
-        format!(
-            "{}\nEnter {answers}, or say what to do instead.",
-            self.message()
-        )
+        format!("{}\n{}", self.message(), self.answers())
     }
 
     /// The answers that a front end may offer.

@@ -239,16 +239,19 @@ impl Run {
 
     /// What an answer to a question means, or what to say when the question stays open.
     fn verdict(&self, answer: Answer, question: &Question) -> Result<Verdict, &'static str> {
-        match answer {
-            Answer::Confirmation { id, .. } if id != question.id() => Err(STALE),
-            Answer::Confirmation { accepted: true, .. } => Ok(Verdict::Authorise(0)),
-            Answer::Confirmation { .. } => Ok(Verdict::Decline),
-            Answer::Text(text) => match Decision::read(&text, self.machine.settings.answers) {
-                Decision::Authorise(count) => Ok(Verdict::Authorise(count)),
-                Decision::Feedback(text) => Ok(Verdict::Feedback(text)),
-                Decision::Exit => Ok(Verdict::Exit),
-                Decision::AskAgain => Err(WRONG_FORM),
-            },
+        let (text, open) = match answer {
+            Answer::Confirmation { id, .. } if id != question.id() => return Err(STALE),
+            Answer::Confirmation { accepted: true, .. } => return Ok(Verdict::Authorise(0)),
+            Answer::Confirmation { .. } => return Ok(Verdict::Decline),
+            Answer::Text(text) => (text, true),
+            Answer::Reply { id, text } => (text, id == question.id()),
+        };
+        match Decision::read(&text, self.machine.settings.answers) {
+            Decision::Authorise(_) | Decision::Exit if !open => Err(STALE),
+            Decision::Authorise(count) => Ok(Verdict::Authorise(count)),
+            Decision::Feedback(text) => Ok(Verdict::Feedback(text)),
+            Decision::Exit => Ok(Verdict::Exit),
+            Decision::AskAgain => Err(WRONG_FORM),
         }
     }
 

@@ -18,6 +18,9 @@ pub struct Turn {
     /// How many messages of the human the transcript has, where the front end sends it. An answer
     /// that is not newer than the last one runs nothing.
     pub index: Option<u64>,
+    /// Whether the chat begins with this turn: a goal that it states starts a run, and a run that
+    /// waits, of an earlier chat that began alike, is given up.
+    pub opens: bool,
     /// What the human said.
     pub answer: Answer,
 }
@@ -30,6 +33,7 @@ impl Turn {
             conversation,
             id: id.to_owned(),
             index: None,
+            opens: false,
             answer,
         }
     }
@@ -51,6 +55,15 @@ impl Turn {
     pub fn with_index(self, index: u64) -> Self {
         let index = Some(index);
         Self { index, ..self }
+    }
+
+    /// The same as the first turn of its chat.
+    #[must_use]
+    pub fn opening(self) -> Self {
+        Self {
+            opens: true,
+            ..self
+        }
     }
 }
 

@@ -4,10 +4,10 @@ use std::time::Instant;
 use super::record::Record;
 use super::{AutoGpt, Outlet, Turn, TurnEnd, TurnError};
 use crate::command::{Outcome, Scope};
-use crate::decision::Decision;
+use crate::decision::{AnswerRules, Decision};
 use crate::memory::Memory;
 use crate::reply::Command;
-use crate::run::{Answer, Effect, Event, Input, Run};
+use crate::run::{Effect, Event, Input, Run};
 use crate::store::Conversation;
 
 /// A turn at work.
@@ -48,15 +48,13 @@ impl<'a> Work<'a> {
         let mut profile = self.agent.profile.clone();
         if profile.goals.is_empty() {
             let rules = self.agent.machine.settings().answers;
-            match turn.answer {
-                Answer::Text(text)
-                    if matches!(Decision::read(&text, rules), Decision::Feedback(_)) =>
-                {
-                    profile.goals.push(text);
-                }
-                // An approval of a run that is over, or was forgotten.
-                _ => return Ok(TurnEnd::NoRun),
-            }
+            let goal = turn.answer.text();
+            let goal = goal.filter(|text| is_goal(text, rules));
+            // Without one it is an approval of a run that is over, or was forgotten.
+            let Some(goal) = goal else {
+                return Ok(TurnEnd::NoRun);
+            };
+            profile.goals.push(goal.to_owned());
         }
         let run = self.agent.machine.start(&self.agent.env.run_id()?, profile);
         self.record.begin(turn.id, turn.index);
@@ -66,7 +64,9 @@ impl<'a> Work<'a> {
     /// A turn that answers a question.
     pub(super) async fn next(mut self, record: Record, turn: Turn) -> Result<TurnEnd, TurnError> {
         let mut run = self.restore(&record)?;
-        if matches!(run.effect(), Effect::Finish(_)) {
+        let rules = self.agent.machine.settings().answers;
+        let anew = turn.opens && turn.answer.text().is_some_and(|text| is_goal(text, rules));
+        if anew || matches!(run.effect(), Effect::Finish(_)) {
             return self.first(turn).await;
         }
         let stale = record
@@ -116,7 +116,10 @@ impl<'a> Work<'a> {
                 Effect::Recall { query, count } => self.recall(&query, count).await,
                 Effect::CallModel(request) => self.agent.ask_model(&request).await,
                 Effect::Remember(text) => self.remember(&text).await,
-                Effect::Execute { id, command } => self.execute(&id, &command).await?,
+                Effect::Execute { id, command } => {
+                    let scope = Scope::new(Arc::clone(&self.memory));
+                    execute(self.agent, &self.conversation, &id, &command, &scope).await?
+                }
             };
             if self.until.is_some_and(|until| Instant::now() >= until) {
                 run.end_of_time();
@@ -143,17 +146,6 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    /// Marks the execution as started before it starts, so that it never starts twice.
-    async fn execute(&self, id: &str, command: &Command) -> Result<Input, TurnError> {
-        if !self.agent.store.start(&self.conversation, id).await? {
-            return Ok(Input::Lost);
-        }
-        let scope = Scope::new(Arc::clone(&self.memory));
-        let registry = &self.agent.registry;
-        let outcome: Outcome = registry.run(&command.name, &command.args, &scope).await;
-        Ok(Input::Ended(outcome))
-    }
-
     async fn recall(&mut self, query: &str, count: usize) -> Input {
         let texts = match count {
             0 => Ok(Vec::new()),
@@ -177,4 +169,25 @@ impl<'a> Work<'a> {
     fn note(&mut self, text: &str) {
         self.record.events.push(Event::notice(text));
     }
+}
+
+/// Neither an approval nor an end nor nothing.
+fn is_goal(text: &str, rules: AnswerRules) -> bool {
+    matches!(Decision::read(text, rules), Decision::Feedback(_))
+}
+
+/// Marks the execution as started before it starts, so that it never starts twice.
+async fn execute(
+    agent: &AutoGpt,
+    conversation: &Conversation,
+    id: &str,
+    command: &Command,
+    scope: &Scope,
+) -> Result<Input, TurnError> {
+    if !agent.store.start(conversation, id).await? {
+        return Ok(Input::Lost);
+    }
+    let args = &command.args;
+    let outcome: Outcome = agent.registry.run(&command.name, args, scope).await;
+    Ok(Input::Ended(outcome))
 }

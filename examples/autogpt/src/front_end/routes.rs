@@ -1,0 +1,24 @@
+use copilot_wire::Router;
+use copilot_wire::github::Mount;
+use copilot_wire::openbb::Descriptor;
+use copilot_wire::router::MountError;
+
+use super::FrontEnd;
+
+/// The agent on every front end: the OpenBB Workspace, GitHub Copilot behind `mount`, and OpenAI
+/// clients, as the model `autogpt`.
+///
+/// # Errors
+///
+/// [`MountError`], if two of them want one path.
+pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
+    let descriptor = Descriptor::new(
+        "copilot-wire-autogpt",
+        "AutoGPT",
+        "Works towards your goal step by step, and asks before a step does harm.",
+    );
+    Router::new()
+        .openbb(descriptor, agent.clone())?
+        .github(mount, agent.clone())?
+        .openai("autogpt", agent)
+}

@@ -1,0 +1,178 @@
+//! The events of a turn in the words of the shared vocabulary.
+
+use std::any::TypeId;
+
+use async_trait::async_trait;
+use copilot_wire::Reply;
+use copilot_wire::github::GitHub;
+use copilot_wire::openbb::OpenBb;
+use copilot_wire::protocol::{Citation, Notice, Protocol, SendError, Status};
+
+use super::wording::{code_span, quote, shortened};
+use crate::command::Source;
+use crate::json::Value;
+use crate::reply::{Command, Thoughts};
+use crate::run::{Event, EventKind, Question};
+use crate::runner::{Closed, Outlet};
+
+/// Says what happens in a turn.
+pub(super) struct Voice<'a, P: Protocol> {
+    reply: &'a Reply<P>,
+    sources: Vec<Source>,
+}
+
+impl<'a, P: Protocol> Voice<'a, P> {
+    pub(super) fn new(reply: &'a Reply<P>) -> Self {
+        Self {
+            reply,
+            sources: Vec::new(),
+        }
+    }
+
+    /// Says a paragraph.
+    pub(super) async fn say(&self, text: &str) -> Result<(), SendError> {
+        self.reply.text(&format!("{text}\n\n")).await
+    }
+
+    /// What stands in text before a question: where the question is a dialog, the ways to answer it
+    /// in text, and its id, by which such an answer is recognised.
+    pub(super) async fn before(&self, question: &Question) -> Result<(), SendError> {
+        if !has_dialogs::<P>() {
+            return Ok(());
+        }
+        let text = format!("{} (question `{}`)", question.answers(), question.id());
+        self.say(&text).await
+    }
+
+    /// Names the sources, each once.
+    pub(super) async fn cite(&mut self) -> Result<(), SendError> {
+        for source in std::mem::take(&mut self.sources) {
+            let title = if source.title.is_empty() {
+                &source.url
+            } else {
+                &source.title
+            };
+            let mut citation = Citation::new(title).url(&source.url);
+            if !source.excerpt.is_empty() {
+                citation = citation.excerpt(shortened(&source.excerpt));
+            }
+            self.reply.cite(citation).await?;
+        }
+        Ok(())
+    }
+
+    async fn event(&mut self, event: Event) -> Result<(), SendError> {
+        let speaker = event.agent.as_deref();
+        match event.kind {
+            EventKind::Thoughts(thoughts) => self.thoughts(&thoughts, speaker).await,
+            EventKind::Damaged(reason) => {
+                let status = Status::warning(of(speaker, "The reply was no command"));
+                let status = status.detail("Reason", shortened(&reason));
+                self.reply.status(status).await
+            }
+            EventKind::Started(command) => self.started(&command, speaker).await,
+            EventKind::Ended {
+                name,
+                ok: true,
+                text,
+            } => {
+                let status = Status::new(of(speaker, &format!("{name} is done")));
+                self.reply
+                    .status(status.detail("Result", shortened(&text)))
+                    .await
+            }
+            EventKind::Ended { name, text, .. } => {
+                let message = of(speaker, &format!("{name}: {}", shortened(&text)));
+                let notice = Notice::new(message).code("command_failed");
+                self.reply.error(notice.identifier(name)).await
+            }
+            EventKind::Sources(sources) => {
+                for source in sources {
+                    let known = self.sources.iter().any(|known| known.url == source.url);
+                    if !known {
+                        self.sources.push(source);
+                    }
+                }
+                Ok(())
+            }
+            EventKind::Notice(text) => self.say(&of(speaker, &text)).await,
+        }
+    }
+
+    async fn thoughts(&self, thoughts: &Thoughts, speaker: Option<&str>) -> Result<(), SendError> {
+        let text = thoughts.text.as_deref().filter(|text| !text.is_empty());
+        let speak = thoughts.speak.as_deref().filter(|text| !text.is_empty());
+        let mut status = Status::new(of(speaker, text.or(speak).unwrap_or("Thinking")));
+        let plan = thoughts.plan.join("\n");
+        let details = [
+            ("Reasoning", thoughts.reasoning.as_deref()),
+            ("Plan", Some(plan.as_str())),
+            ("Criticism", thoughts.criticism.as_deref()),
+        ];
+        for (name, detail) in details {
+            if let Some(detail) = detail.filter(|detail| !detail.is_empty()) {
+                status = status.detail(name, detail);
+            }
+        }
+        self.reply.status(status).await?;
+        match (speaker, speak, text) {
+            // Sub-agents speak to their agent.
+            (Some(_), ..) => Ok(()),
+            (None, Some(speak), _) => self.say(speak).await,
+            (None, None, Some(text)) if !has_steps::<P>() => self.say(&quote(text)).await,
+            (None, None, _) => Ok(()),
+        }
+    }
+
+    async fn started(&self, command: &Command, speaker: Option<&str>) -> Result<(), SendError> {
+        let mut status = Status::new(of(speaker, &format!("Running {}", command.name)));
+        if let Value::Object(args) = &command.args {
+            for (name, value) in args.iter() {
+                let value = value
+                    .as_text()
+                    .map_or_else(|| value.to_string(), str::to_owned);
+                status = status.detail(name, shortened(&value));
+            }
+        }
+        self.reply.status(status).await?;
+        if has_steps::<P>() {
+            return Ok(());
+        }
+        let line = code_span(&format!("{} {}", command.name, command.args));
+        self.say(&of(speaker, &format!("Running {line}"))).await
+    }
+}
+
+#[async_trait]
+impl<P: Protocol> Outlet for Voice<'_, P> {
+    async fn show(&mut self, event: Event) -> Result<(), Closed> {
+        match self.event(event).await {
+            Err(SendError::Closed) => Err(Closed::new()),
+            // What one front end cannot show is no reason to stop.
+            Ok(()) | Err(_) => Ok(()),
+        }
+    }
+}
+
+/// With the speaker's name in front.
+fn of(speaker: Option<&str>, text: &str) -> String {
+    match speaker {
+        Some(name) => format!("{name}: {text}"),
+        None => text.to_owned(),
+    }
+}
+
+/// Whether a question is a dialog of its own and no text.
+pub(super) fn has_dialogs<P: Protocol>() -> bool {
+    is::<P, GitHub>()
+}
+
+/// Whether the user sees the steps of the work. Elsewhere a status is nothing, so what matters is
+/// said.
+fn has_steps<P: Protocol>() -> bool {
+    is::<P, OpenBb>()
+}
+
+fn is<P: Protocol, Q: Protocol>() -> bool {
+    TypeId::of::<P>() == TypeId::of::<Q>()
+}

@@ -1,0 +1,67 @@
+//! Texts of others inside Markdown.
+
+/// The most of a text that is shown as a part of something.
+const SHOWN: usize = 600;
+
+/// The most of a line.
+const LINE: usize = 120;
+
+/// The start of a text.
+pub(super) fn shortened(text: &str) -> String {
+    cut(text, SHOWN)
+}
+
+fn cut(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// A text as a block of code, which nothing in it can leave (CommonMark, fenced code blocks: the end
+/// is at least as long as the start).
+pub(super) fn code_block(text: &str) -> String {
+    let fence = "`".repeat(longest_run(text).max(2) + 1);
+    format!("{fence}text\n{text}\n{fence}")
+}
+
+/// The start of a text as code inside a line (CommonMark, code spans: the end is as long as the
+/// start).
+pub(super) fn code_span(text: &str) -> String {
+    let line: Vec<&str> = text.split_whitespace().collect();
+    let line = cut(&line.join(" "), LINE);
+    let ticks = "`".repeat(longest_run(&line) + 1);
+    // One space at each side is not shown.
+    format!("{ticks} {line} {ticks}")
+}
+
+/// A text as a quotation.
+pub(super) fn quote(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("> {line}")).collect();
+    lines.join("\n")
+}
+
+/// The length of the longest run of backticks.
+fn longest_run(text: &str) -> usize {
+    let runs = text.split(|character| character != '`').map(str::len);
+    runs.max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn code_stays_code() {
+        assert_eq!(code_block("a"), "```text\na\n```");
+        assert_eq!(code_block("```\nb"), "````text\n```\nb\n````");
+        assert_eq!(code_span("a\n b"), "` a b `");
+        assert_eq!(code_span("a `` b"), "``` a `` b ```");
+    }
+
+    #[test]
+    fn long_texts_are_cut_between_characters() {
+        assert_eq!(cut("äöü", 2), "äö...");
+        assert_eq!(cut("äö", 2), "äö");
+    }
+}
