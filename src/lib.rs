@@ -56,7 +56,7 @@
 //! | floor | module | what it is |
 //! |---|---|---|
 //! | 5 | [`router`] | one HTTP request in, one response out |
-//! | 4 | [`openbb`], [`github`], [`openai`] | one module a protocol |
+//! | 4 | [`openbb`], [`github`], [`openai`], [`meilisearch`] | one module a protocol |
 //! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
 //! | 2 | [`protocol`] | what a protocol must provide; the shared vocabulary |
 //! | 1 | [`sse`], [`json`] | bytes only: no protocol, no clock, no I/O |
@@ -67,15 +67,29 @@
 //! servers do by themselves. Work that must go on is [detached](Body::detach).
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
+// A build without every protocol leaves parts of the lower floors unused.
+#![cfg_attr(
+    not(all(
+        feature = "openbb",
+        feature = "github",
+        feature = "openai",
+        feature = "meilisearch"
+    )),
+    allow(dead_code, unused_imports)
+)]
 
 pub mod agent;
 #[cfg(feature = "github")]
 pub mod github;
 pub mod json;
+#[cfg(feature = "meilisearch")]
+pub mod meilisearch;
 #[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "openbb")]
 pub mod openbb;
+#[cfg(feature = "playground")]
+mod playground;
 pub mod protocol;
 pub mod router;
 pub mod sse;

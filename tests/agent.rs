@@ -1,6 +1,7 @@
 //! How a reply becomes the frames of a body.
 
 #![cfg(feature = "openbb")]
+#![allow(clippy::unwrap_used, clippy::panic)]
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -522,6 +523,16 @@ fn a_detached_run_that_is_dropped_ends_the_body() {
     assert!(run.poll_unpin(&mut cx).is_pending());
     drop(run);
     assert_eq!(whole(body), chunk("one") + &failed());
+}
+
+#[test]
+fn a_detached_run_that_is_dropped_unpolled_ends_the_body() {
+    let mut body = body(|reply| async move {
+        reply.text("never").await?;
+        Ok(())
+    });
+    drop(body.detach());
+    assert_eq!(whole(body), failed());
 }
 
 #[test]

@@ -237,8 +237,28 @@ fn an_event_inside_one_chunk_is_borrowed_from_it() {
         panic!("no event")
     };
     let place = stream.as_bytes().as_ptr_range();
-    assert!(place.contains(&event.name().as_ptr()));
     assert!(place.contains(&event.data().as_ptr()));
+}
+
+#[test]
+fn a_name_that_comes_again_is_not_copied_again() {
+    let long = "n".repeat(1000);
+    let stream = format!("event: tick\ndata: 1\n\nevent: tick\ndata: 2\n\nevent: {long}\ndata\n\n");
+    let mut decoder = Decoder::new();
+    let mut chunk = stream.as_bytes();
+    let mut name = || {
+        let Some(Frame::Event(event)) = decoder.next(&mut chunk).unwrap() else {
+            panic!("no event")
+        };
+        (event.name().to_owned(), event.name().as_ptr())
+    };
+    let first = name();
+    assert_eq!(first.0, "tick");
+    assert_eq!(name(), first);
+    // Only short names are remembered; any other is borrowed from the chunk.
+    let third = name();
+    assert_eq!(third.0, long);
+    assert!(stream.as_bytes().as_ptr_range().contains(&third.1));
 }
 
 #[test]

@@ -95,8 +95,9 @@ impl Body {
         let channel = Arc::new(Channel::<P>::new(session, env.clone()));
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
+        // Made here, not in the future: a run may be dropped before it was ever polled.
+        let settle = Settle(channel);
         let future = Box::pin(async move {
-            let settle = Settle(channel);
             match start(reply).await {
                 Ok(()) => settle.now(Outcome::Answered),
                 Err(error) => settle.now(Outcome::Failed(error)),

@@ -12,11 +12,12 @@ use super::desk::{self, Desk, OnDesk};
 use crate::protocol::{AgentError, Env, Incident, Protocol, SendError};
 
 /// Past this many waiting bytes a write waits for the body to be polled.
-const HIGH_WATER: usize = 16 * 1024;
+pub(super) const HIGH_WATER: usize = 16 * 1024;
 
 pub(super) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
-    /// Whether `out` may hold what came from elsewhere while the rest was on the desk.
+    /// Whether the desk is out of date: `out` may hold what came from elsewhere, or the text frame
+    /// may have changed.
     overflow: AtomicBool,
     env: Env,
 }
@@ -27,7 +28,7 @@ struct State<P: Protocol> {
     out: Vec<u8>,
     /// Whether some of it is on a desk now.
     on_desk: bool,
-    /// How much to reserve for the next frame: the size of the last one.
+    /// The size of the last frame.
     frame: usize,
     turn: Turn,
     reader: Reader,
@@ -111,7 +112,10 @@ impl<P: Protocol> Channel<P> {
         let quick = desk::with(self.id(), |desk| {
             let room = desk.out.len() < HIGH_WATER && !self.overflow.load(Ordering::Acquire);
             if room {
-                P::text(&desk.frame, text, &mut desk.out);
+                desk.make_room();
+                let rollback = Rollback::new(&mut desk.out);
+                P::text(&desk.frame, text, rollback.out);
+                rollback.commit();
             }
             room
         });
@@ -168,6 +172,7 @@ impl<P: Protocol> Channel<P> {
         state.turn = turn;
         if let Reader::Drained = state.reader {
             state.out.clear();
+            desk::with(self.id(), |desk| desk.out.clear());
         }
         let reader = state.take_reader();
         drop(state);
@@ -194,9 +199,11 @@ impl<P: Protocol> Channel<P> {
         let on_desk = desk::with(self.id(), |desk| {
             // What came from elsewhere came after what is on the desk, or at no certain time.
             desk.out.append(&mut state.out);
-            self.overflow.store(false, Ordering::Release);
+            // If this panics, the frame on the desk may be an old one: text then takes the lock.
+            self.overflow.store(true, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut desk.out);
             desk.frame = P::text_frame(&state.session);
+            self.overflow.store(false, Ordering::Release);
             written
         });
         on_desk.unwrap_or_else(|| {
@@ -277,6 +284,16 @@ impl<P: Protocol> State<P> {
         self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
     }
 
+    /// How large a buffer the next frame may need, going by the last one. What was much larger than
+    /// a frame gets was one large event, and such make room for themselves.
+    fn next_frame(&self) -> usize {
+        if self.frame < 2 * HIGH_WATER {
+            self.frame.min(HIGH_WATER)
+        } else {
+            0
+        }
+    }
+
     fn take_reader(&mut self) -> Option<Waker> {
         match &mut self.reader {
             Reader::Attached(waker) => waker.take(),
@@ -345,15 +362,19 @@ impl<P: Protocol> Frames for Channel<P> {
             drop(state.take_reader());
         }
         state.on_desk = true;
-        let mut out = mem::take(&mut state.out);
-        if out.capacity() == 0 {
-            out.reserve(state.frame);
-        }
+        let out = mem::take(&mut state.out);
+        let first = state.next_frame();
         self.overflow.store(false, Ordering::Release);
         let frame = P::text_frame(&state.session);
         drop(state);
         let id = self.id();
-        desk::lay(Desk { id, out, frame }, self)
+        let desk = Desk {
+            id,
+            out,
+            frame,
+            first,
+        };
+        desk::lay(desk, self)
     }
 
     fn check_in(&self, mut out: Vec<u8>) {

@@ -8,7 +8,7 @@ use std::cell::RefCell;
 use std::mem;
 use std::sync::Arc;
 
-use super::channel::Frames;
+use super::channel::{Frames, HIGH_WATER};
 use crate::protocol::TextFrame;
 
 pub(super) struct Desk {
@@ -17,6 +17,31 @@ pub(super) struct Desk {
     pub(super) out: Vec<u8>,
     /// What stands around text now.
     pub(super) frame: TextFrame,
+    /// How large a buffer to begin with.
+    pub(super) first: usize,
+}
+
+/// Room for a word with what stands around it.
+const WORD: usize = 512;
+
+impl Desk {
+    /// Makes room for one more word. Agents say a word or two at a time or as many as go into a
+    /// frame, so there is no size in between, and hardly a byte is moved by growing.
+    #[inline]
+    pub(super) fn make_room(&mut self) {
+        if self.out.capacity() - self.out.len() < WORD {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = match self.out.capacity() {
+            0 => self.first,
+            _ => HIGH_WATER,
+        };
+        self.out.reserve(size.saturating_sub(self.out.len()) + WORD);
+    }
 }
 
 thread_local! {

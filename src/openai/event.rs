@@ -5,8 +5,8 @@ use bytes::Bytes;
 use super::{
     ChatCompletionChunk, Choice, Delta, ErrorObject, FinishReason, ToolCall, ToolCallDelta,
 };
-use crate::json::Reader;
-use crate::protocol::EventError;
+use crate::json::{Json, Kind, Reader};
+use crate::protocol::{EventError, Shape};
 
 /// An event in either direction.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,8 +29,11 @@ impl Event {
         if data.trim_start().starts_with("[DONE]") {
             return Ok(Self::Done);
         }
-        let data = Bytes::copy_from_slice(data.as_bytes());
-        let mut reader = Reader::new(&data)?;
+        Self::read_json(&Bytes::copy_from_slice(data.as_bytes()))
+    }
+
+    fn read_json(data: &Bytes) -> Result<Self, EventError> {
+        let mut reader = Reader::new(data)?;
         let chunk = ChatCompletionChunk::read(&mut reader)?;
         reader.end()?;
         let error = chunk.unknown.get("error");
@@ -39,6 +42,67 @@ impl Event {
             None => Self::Chunk(chunk),
         })
     }
+}
+
+impl Event {
+    /// The same as [`read`](Self::read), without parsing where only the text of the first choice
+    /// is another than in an event before.
+    pub(crate) fn read_like(shape: &mut Shape<Self>, data: &str) -> Result<Self, EventError> {
+        if let Some((Self::Chunk(chunk), text)) = shape.find(data) {
+            let mut chunk = chunk.clone();
+            if let [choice] = chunk.choices.as_mut_slice() {
+                choice.delta.content = Some(text.into_owned());
+                return Ok(Self::Chunk(chunk));
+            }
+        }
+        let event = Self::read(data)?;
+        if shape.wants(data) {
+            event.teach(shape, data);
+        }
+        Ok(event)
+    }
+
+    /// Teaches the shape of a chunk that adds plain text to one choice.
+    fn teach(&self, shape: &mut Shape<Self>, data: &str) {
+        let Self::Chunk(chunk) = self else {
+            return;
+        };
+        let [choice] = chunk.choices.as_slice() else {
+            return;
+        };
+        let Some(text) = &choice.delta.content else {
+            return;
+        };
+        let Some((start, len)) = content(data).filter(|&(_, len)| len == text.len()) else {
+            return;
+        };
+        let mut blank = chunk.clone();
+        if let Some(choice) = blank.choices.first_mut() {
+            // Every use has a text of its own.
+            choice.delta.content = None;
+        }
+        shape.learn(data, start, len, Self::Chunk(blank));
+    }
+}
+
+/// Where the JSON string `choices[0].delta.content` begins, and its length without the quotes.
+fn content(data: &str) -> Option<(usize, usize)> {
+    let json = Json::parse(Bytes::copy_from_slice(data.as_bytes())).ok()?;
+    let choices = json.get("choices")?;
+    let mut elements = choices.elements();
+    let choice = elements.next()?;
+    if elements.next().is_some() {
+        return None;
+    }
+    let content = choice.get("delta")?.get("content")?;
+    if content.kind() != Kind::String {
+        return None;
+    }
+    // Both are slices of one buffer; the white space before the whole is not part of it.
+    let place = |json: &Json| json.as_bytes().as_ptr().addr();
+    let before = data.len() - data.trim_ascii_start().len();
+    let start = place(&content).checked_sub(place(&json))? + before;
+    Some((start, content.as_bytes().len().checked_sub(2)?))
 }
 
 impl From<ChatCompletionChunk> for Event {

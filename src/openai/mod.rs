@@ -1,4 +1,96 @@
-//! The chat completion protocol of OpenAI, which every compatible server and client speaks.
+//! The chat completion protocol of OpenAI: what its own clients, VS Code's custom endpoints,
+//! Copilot's command line and every "OpenAI-compatible" program speak.
+//!
+//! * Server: [`Router::openai`](crate::Router::openai) mounts an agent as a [`Model`]. It answers at
+//!   `POST /v1/chat/completions`, in chunks or whole, and is listed at `GET /v1/models`.
+//! * Client: [`ChatRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads
+//!   the answer as [`Event`]s, which an [`Accumulator`] puts together to a [`ChatCompletion`].
+//! * In between: a [`Relay`] passes the answer of another server on, inside any reply.
+//!
+//! ```
+//! use copilot_wire::openai::{Accumulator, ChatMessage, ChatRequest, Event, OpenAi};
+//! use copilot_wire::protocol::EventDecoder;
+//!
+//! let request = ChatRequest::new("gpt-4o", vec![ChatMessage::user("Hello")]).stream(true);
+//! let body = request.to_json(); // to be posted to …/chat/completions
+//! # drop(body);
+//!
+//! let mut decoder = EventDecoder::<OpenAi>::new();
+//! let mut whole = Accumulator::new();
+//! let mut done = false;
+//! for mut bytes in [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\nda"[..], b"ta: [DONE]\n\n"] {
+//!     while let Some(event) = decoder.next(&mut bytes)? {
+//!         match event {
+//!             Event::Chunk(chunk) => whole.push(&chunk)?,
+//!             Event::Error(error) => panic!("{}", error.message),
+//!             Event::Done => done = true,
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//! assert!(done);
+//! assert_eq!(whole.text(), "Hi");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How words are said
+//!
+//! | word | here |
+//! |---|---|
+//! | `text` | a chunk with `content` |
+//! | `status` | nothing: the protocol has no place for it, and as text it would be part of the answer |
+//! | `cite` | a Markdown list of links at the end of the answer |
+//! | `table`, `chart` | a Markdown table |
+//! | `error` | a paragraph of text; the turn goes on |
+//! | `confirm` | a question in text; the answer is read from the next user message |
+//! | `call` | `tool_calls` and the finish reason `tool_calls`, if the request offered the tool |
+//!
+//! A question is found again by the id in its last line, which crossed the client: make ids hard to
+//! guess where a yes does harm, and let no model repeat them.
+//!
+//! Beyond words, an agent for this protocol sends a [`ChatCompletionChunk`], a [`Choice`], a
+//! [`Delta`] or a [`Usage`], and ends with an [`Ending`]: [`ToolCall`]s, a [`FinishReason`] or an
+//! [`ErrorObject`].
+//!
+//! # What is written
+//!
+//! Seven rules satisfy all known readers: the two official clients, VS Code, and `gh models`, which is
+//! the strictest. The session of a reply keeps them whatever an agent or an upstream server says.
+//!
+//! 1. One line `data: `, compact JSON, and a blank line; nothing else but comments. No `event` lines,
+//!    which `gh models` refuses; no `id` lines, after which the Python client fails at a comment.
+//! 2. `id`, `object`, `created` and `model` in every chunk, and the same in all.
+//! 3. The role in the first chunk of a choice only (the Python client joins roles), and alone (both
+//!    clients count log probabilities of that chunk twice). Content is never null, the list of calls
+//!    never empty, and the list of choices only beside the usage.
+//! 4. One call at a time, with id, type and name in its first fragment: VS Code appends to the last
+//!    call, whatever the index. What comes mixed is held back until the end.
+//! 5. Exactly one finish reason a choice, then the usage if it was asked for and is known, then
+//!    exactly one `[DONE]`. So finish reasons and usage are kept until the turn is over.
+//! 6. After a failure one error object, and the end: no finish reason, no `[DONE]`.
+//! 7. Every poll of the body sends all there is; silence is broken with a comment.
+//!
+//! A request without `stream` gets the same reply, collected; a failure is then status 500.
+//!
+//! # Checked with the official clients
+//!
+//! `tests/interop/openai/run` lets `openai` 6.49.0 for Node and 3.52.0 for Python read replies of this
+//! crate, chunk by chunk and with their accumulating helpers:
+//!
+//! | situation | Node | Python |
+//! |---|---|---|
+//! | text, with everything that text can hold: chunks, helper, whole | yes | yes |
+//! | keep-alive comments between the chunks | yes | yes |
+//! | a tool call: chunks, helper, whole; there and back | yes | yes |
+//! | several calls, also such that came mixed | yes | yes |
+//! | usage: chunks, helper, whole; only if asked for | yes | yes |
+//! | refusal, `length`, `content_filter` | yes | yes: its helper raises the last two, as ever |
+//! | two choices at once, log probabilities | yes | yes |
+//! | failure on the way, at once, and without `stream`; a panic | `APIError` | `APIError` |
+//! | a relayed stream, whole and cut | yes | yes |
+//! | a question and its answer | yes | yes |
+//! | the list of models, one model, an unknown one, a bad request | yes | yes |
+//! | a client that leaves | yes | yes |
 
 mod accumulator;
 mod calls;
@@ -49,7 +141,9 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use crate::json::{Escape, escape};
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word, markdown};
+use crate::protocol::{
+    Env, EventError, Protocol, Refusal, SendError, Shape, TextFrame, Word, markdown,
+};
 use crate::sse;
 
 /// The chat completion protocol of OpenAI.
@@ -137,6 +231,10 @@ impl Protocol for OpenAi {
 
     fn decode(event: &sse::Event<'_>) -> Result<Event, EventError> {
         Event::read(event.data())
+    }
+
+    fn decode_like(shape: &mut Shape<Event>, event: &sse::Event<'_>) -> Result<Event, EventError> {
+        Event::read_like(shape, event.data())
     }
 
     fn refuse(refusal: &Refusal) -> Vec<u8> {

@@ -61,7 +61,13 @@ pub(super) fn list<'a, T>(
     reader.array(|reader, _| {
         let bookmark = reader.clone();
         match read(reader) {
-            Ok(element) => list.push(element),
+            Ok(element) => {
+                // Nearly every chunk has one choice: no room for three more.
+                if list.is_empty() {
+                    list.reserve_exact(1);
+                }
+                list.push(element);
+            }
             Err(error) => {
                 *reader = bookmark;
                 // Where the element is no JSON at all, the first error has the better place.

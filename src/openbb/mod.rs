@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | text | `copilotMessageChunk` | the same |
 //! | status | `copilotStatusUpdate`, `INFO` or `WARNING` | nothing |
-//! | cite | `copilotCitationCollection`, of a widget, an artifact or a page | a Markdown link |
+//! | cite | `copilotCitationCollection`, of a widget, an artifact or a page | a Markdown link at the end |
 //! | table, chart | `copilotMessageArtifact` | a Markdown table |
 //! | error | `copilotStatusUpdate`, `WARNING`; never `ERROR`, which deletes the latest call from the chat | text |
 //! | confirm | the question as text, and `copilotPromptSuggestions` with its answers, by default yes and no; the answer is the user's next message | the question as text |
@@ -142,7 +142,9 @@ impl Protocol for OpenBb {
     }
 
     // The end of the body is the end of the turn.
-    fn finish(_: &mut Session, _: &mut Vec<u8>) {}
+    fn finish(session: &mut Session, out: &mut Vec<u8>) {
+        vocabulary::sources(session, out);
+    }
 
     fn fail(_: &mut Session, message: &str, out: &mut Vec<u8>) {
         event::write_chunk(message, out);

@@ -3,7 +3,7 @@
 use super::event::Names;
 use super::request::{Era, Piece, Role, Tool, pieces, widget_tools};
 use super::{QueryRequest, Widget};
-use crate::protocol::Env;
+use crate::protocol::{Citation, Env};
 
 /// What the events of one reply share: what the request switched on, and the names that are taken.
 #[derive(Debug)]
@@ -18,6 +18,8 @@ pub struct Session {
     /// The artifacts in context: id and name.
     pub(super) context: Vec<(String, String)>,
     pub(super) names: Names,
+    /// Sources that a front end without citations reads at the end of the text.
+    pub(super) sources: Vec<Citation>,
 }
 
 impl Session {
@@ -55,6 +57,7 @@ impl Session {
                 .collect(),
             context,
             names,
+            sources: Vec::new(),
         }
     }
 

@@ -25,7 +25,7 @@ pub(super) fn say(
         Word::Status(_) => Ok(()),
         Word::Cite(citation) if modern => cite(citation, session)?.write(session, out),
         Word::Cite(citation) => {
-            write_chunk(&markdown::sources(std::slice::from_ref(citation)), out);
+            session.sources.push(citation.clone());
             Ok(())
         }
         Word::Table(table) if modern => self::table(table, session)?.write(session, out),
@@ -43,8 +43,20 @@ pub(super) fn say(
             write_chunk(&markdown::notice(notice), out);
             Ok(())
         }
-        Word::Confirm(confirmation) => confirm(confirmation, session, out),
+        Word::Confirm(confirmation) => {
+            // The question is the last thing that is said.
+            sources(session, out);
+            confirm(confirmation, session, out)
+        }
         Word::Call(call) => Event::from(self::call(call, session)?).write(session, out),
+    }
+}
+
+/// Writes the sources that a front end without citations reads as text, once.
+pub(super) fn sources(session: &mut Session, out: &mut Vec<u8>) {
+    let sources = std::mem::take(&mut session.sources);
+    if !sources.is_empty() {
+        write_chunk(&markdown::sources(&sources), out);
     }
 }
 

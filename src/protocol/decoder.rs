@@ -1,14 +1,14 @@
 //! Typed events out of a stream of bytes: the client's side of every protocol.
 
 use std::fmt;
-use std::marker::PhantomData;
 
-use super::{EventError, Protocol};
+use super::{EventError, Protocol, Shape};
 use crate::sse::{Decoder, Frame};
 
 /// Reads a protocol's events out of a response body, however it is cut into chunks.
 ///
-/// ```
+#[cfg_attr(feature = "openbb", doc = "```")]
+#[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
 /// use copilot_wire::openbb::{Event, OpenBb, Say};
 /// use copilot_wire::protocol::EventDecoder;
 ///
@@ -19,9 +19,9 @@ use crate::sse::{Decoder, Frame};
 /// assert_eq!(decoder.next(&mut input)?, None);
 /// # Ok::<(), copilot_wire::protocol::EventError>(())
 /// ```
-pub struct EventDecoder<P> {
+pub struct EventDecoder<P: Protocol> {
     frames: Decoder,
-    protocol: PhantomData<fn() -> P>,
+    shape: Shape<P::Event>,
 }
 
 impl<P: Protocol> EventDecoder<P> {
@@ -36,7 +36,7 @@ impl<P: Protocol> EventDecoder<P> {
     pub fn from_frames(frames: Decoder) -> Self {
         Self {
             frames,
-            protocol: PhantomData,
+            shape: Shape::new(),
         }
     }
 
@@ -49,7 +49,7 @@ impl<P: Protocol> EventDecoder<P> {
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<P::Event>, EventError> {
         while let Some(frame) = self.frames.next(input)? {
             if let Frame::Event(event) = frame {
-                return P::decode(&event).map(Some);
+                return P::decode_like(&mut self.shape, &event).map(Some);
             }
         }
         Ok(None)

@@ -3,15 +3,35 @@
 //! A protocol is a folder with one type that implements [`Protocol`]: how its request is read, how
 //! each word of a reply is written, how a turn ends, and how its events are read back. The reply,
 //! the body and the router are written against this trait alone.
+//!
+//! # The shared vocabulary
+//!
+//! What an agent for every front end says with the methods of [`Reply`](crate::Reply), and what
+//! becomes of it. A word that a protocol lacks becomes its nearest honest equivalent, or nothing;
+//! never an invalid or misleading event.
+//!
+//! | word | OpenBB | GitHub | OpenAI | Meilisearch |
+//! |---|---|---|---|---|
+//! | `text` | message chunk | text event | content | content |
+//! | `status` | status update | nothing | nothing | nothing |
+//! | `cite` | citation with an id; a widget where the document is one | one references event at the end | Markdown links at the end | Markdown links at the end |
+//! | `table` | table artifact | Markdown table | Markdown table | Markdown table |
+//! | `chart` | chart artifact | Markdown table | Markdown table | Markdown table |
+//! | `error` | status update, as a warning | one errors event at the end | text | text |
+//! | `confirm` | question in text, yes and no as suggestions | confirmation event | question in text | question in text |
+//! | `call` | function call: an offered MCP tool or widget | an error | tool call: an offered tool | an error |
+//!
+//! A question in text ends with its id; the answer is a plain yes or no in the user's next message.
 
 mod conversation;
 mod decoder;
 mod env;
 mod error;
 mod incident;
-#[cfg(any(feature = "github", feature = "openai", feature = "meilisearch"))]
+
 pub(crate) mod markdown;
 mod refusal;
+mod shape;
 #[cfg(feature = "tokio")]
 mod tokio;
 mod word;
@@ -22,6 +42,7 @@ pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, EventError, SendError};
 pub use incident::Incident;
 pub use refusal::Refusal;
+pub use shape::Shape;
 #[cfg(feature = "tokio")]
 pub use tokio::TokioEnv;
 pub use word::{
@@ -158,6 +179,20 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     ///
     /// [`EventError`] when the data of a known event is not what the protocol says.
     fn decode(event: &sse::Event<'_>) -> Result<Self::Event, EventError>;
+
+    /// Reads one event back, given the shape of one before it; what comes out is the same as from
+    /// [`decode`](Self::decode). By default the shape is of no use.
+    ///
+    /// # Errors
+    ///
+    /// As for [`decode`](Self::decode).
+    fn decode_like(
+        shape: &mut Shape<Self::Event>,
+        event: &sse::Event<'_>,
+    ) -> Result<Self::Event, EventError> {
+        let _ = shape;
+        Self::decode(event)
+    }
 
     /// The body of a refusal, in the form that clients of this protocol read. JSON.
     fn refuse(refusal: &Refusal) -> Vec<u8> {

@@ -27,6 +27,15 @@ pub(super) trait Endpoint: Send + Sync {
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         super::refuse(refusal)
     }
+
+    /// The protocol that is spoken here, where a chat front end may call.
+    #[cfg_attr(
+        not(feature = "playground"),
+        allow(dead_code, reason = "the playground asks")
+    )]
+    fn protocol(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 /// An agent that streams its answer.
@@ -64,13 +73,15 @@ impl<P: Protocol, A: Agent<P> + 'static> Endpoint for Streaming<P, A> {
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         json(refusal.status(), P::refuse(refusal))
     }
+
+    fn protocol(&self) -> Option<&'static str> {
+        Some(P::NAME)
+    }
 }
 
 /// A document that is always the same.
-#[cfg(any(feature = "openai", feature = "openbb"))]
 pub(super) struct Document(pub(super) Bytes);
 
-#[cfg(any(feature = "openai", feature = "openbb"))]
 #[async_trait]
 impl Endpoint for Document {
     async fn call(&self, call: Call) -> Response<Body> {

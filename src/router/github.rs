@@ -97,6 +97,10 @@ impl<E: Endpoint> Endpoint for Gated<E> {
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         self.endpoint.refuse(refusal)
     }
+
+    fn protocol(&self) -> Option<&'static str> {
+        self.endpoint.protocol()
+    }
 }
 
 /// The liveness probe: most samples answer it with a short text.

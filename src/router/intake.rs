@@ -23,7 +23,12 @@ where
     if !is_json(&parts.headers) {
         // Anything else could be posted across origins without a preflight.
         let message = "content-type must be application/json";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        let code = if parts.headers.contains_key(CONTENT_TYPE) {
+            "invalid_content_type"
+        } else {
+            "missing_content_type"
+        };
+        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message).code(code));
     }
     let announced = content_length(&parts.headers);
     if announced.is_some_and(|length| length > limit as u64) {

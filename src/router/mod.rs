@@ -7,11 +7,15 @@ mod github;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod intake;
+#[cfg(feature = "meilisearch")]
+mod meilisearch;
 #[cfg(feature = "openai")]
 mod openai;
 #[cfg(feature = "openbb")]
 mod openbb;
 mod path;
+#[cfg(feature = "playground")]
+mod playground;
 #[cfg(feature = "tower")]
 mod tower;
 
@@ -35,7 +39,8 @@ use path::Path;
 ///
 /// Mount agents on it, then hand it every request of the server:
 ///
-/// ```
+#[cfg_attr(feature = "openbb", doc = "```")]
+#[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
 /// # use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 /// # use copilot_wire::{Agent, Reply, Request, async_trait};
 /// # struct Echo;
@@ -140,6 +145,8 @@ impl Router {
             path,
             endpoint: Arc::new(endpoint),
         });
+        #[cfg(feature = "playground")]
+        self.edit().list_fronts();
         Ok(())
     }
 

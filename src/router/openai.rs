@@ -108,6 +108,10 @@ impl Endpoint for Completions {
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         json(refusal.status(), OpenAi::refuse(refusal))
     }
+
+    fn protocol(&self) -> Option<&'static str> {
+        Some(OpenAi::NAME)
+    }
 }
 
 /// `GET /v1/models/{model}`.

@@ -7,6 +7,9 @@ use super::held::Held;
 use super::line::{Line, LineEnd, split_line};
 use super::{DecodeError, Event, Frame};
 
+/// A name up to this length is remembered.
+const SHORT_NAME: usize = 64;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// An incremental decoder of an event stream: chunks of bytes in, frames out.
@@ -35,6 +38,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// ```
 pub struct Decoder {
     held: Held,
+    /// The name of the last event that had a short one; most often it is the next one's as well.
+    name: String,
     last_id: String,
     retry: Option<u64>,
     limit: usize,
@@ -97,6 +102,7 @@ impl Decoder {
     pub fn with_budget(limit: usize) -> Self {
         Self {
             held: Held::default(),
+            name: String::new(),
             last_id: String::new(),
             retry: None,
             limit,
@@ -164,7 +170,13 @@ impl Decoder {
             Found::Event { name, data } => {
                 let name = match name.unwrap_or_else(|| self.held.name()) {
                     [] => Cow::Borrowed(Event::DEFAULT_NAME),
-                    name => text(name),
+                    name if name == self.name.as_bytes() => Cow::Borrowed(&*self.name),
+                    name if name.len() > SHORT_NAME => text(name),
+                    name => {
+                        self.name.clear();
+                        self.name.push_str(&text(name));
+                        Cow::Borrowed(&*self.name)
+                    }
                 };
                 let data = text(data.unwrap_or_else(|| self.held.data()));
                 Frame::Event(Event::from_parts(name, data, Cow::Borrowed(&self.last_id)))
@@ -187,9 +199,13 @@ impl Decoder {
                 return Ok(found);
             }
         }
+        // Whatever this call keeps or hands out comes from here.
+        let scarce = self.held.len() + self.last_id.len() + input.len() > self.limit;
         let mut block = Block::default();
         while let Some((line, end, rest)) = split_line(input) {
-            self.check(block, line.len())?;
+            if scarce {
+                self.check(block, line.len())?;
+            }
             *input = rest;
             if end == LineEnd::MayNeedLf {
                 self.after_cr = true;

@@ -5,7 +5,7 @@
 /// HTML standard, server-sent events, "Parsing an event stream": a line ends with CR LF, with LF or
 /// with CR, and with nothing else (not with U+0085, U+2028, VT or FF). A CR at the end of `bytes`
 /// ends the line at once; the caller drops an LF that follows it.
-#[inline]
+#[inline(always)]
 pub(super) fn split_line(bytes: &[u8]) -> Option<(&[u8], LineEnd, &[u8])> {
     // The blank line after every event needs no search.
     if let [b'\n', rest @ ..] = bytes {
@@ -29,17 +29,17 @@ pub(super) enum LineEnd {
     MayNeedLf,
 }
 
-/// Lines up to this length are searched word by word; what follows goes in blocks.
-const SHORT: usize = 32;
+/// Lines up to this length are searched in small steps; what follows goes in blocks.
+const SHORT: usize = 64;
 
 /// The offset of the first CR or LF.
-#[inline]
+#[inline(always)]
 pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
-    while let Some((word, tail)) = rest.split_first_chunk::<8>() {
-        let ends = line_ends(u64::from_le_bytes(*word));
-        if ends != 0 {
-            return Some(bytes.len() - rest.len() + ends.trailing_zeros() as usize / 8);
+    while let Some((step, tail)) = rest.split_first_chunk::<16>() {
+        if has_line_end(step) {
+            let offset = bytes.len() - rest.len();
+            return Some(offset + first_line_end(step));
         }
         rest = tail;
         if bytes.len() - rest.len() == SHORT {
@@ -52,21 +52,39 @@ pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
         .map(|found| offset + found)
 }
 
-/// Skips whole blocks without a line end. The loop has no branch inside a block, so the compiler
-/// turns it into vector instructions.
+/// Skips whole blocks without a line end.
 #[inline(never)]
 fn skip_blocks(bytes: &[u8]) -> &[u8] {
     let mut rest = bytes;
     while let Some((block, tail)) = rest.split_first_chunk::<64>() {
-        let found = block.iter().fold(0, |found, &byte| {
-            found | u8::from(byte == b'\r') | u8::from(byte == b'\n')
-        });
-        if found != 0 {
+        if has_line_end(block) {
             break;
         }
         rest = tail;
     }
     rest
+}
+
+/// There is no branch for a single byte, so the compiler turns this into vector instructions.
+#[inline(always)]
+fn has_line_end<const N: usize>(bytes: &[u8; N]) -> bool {
+    let found = bytes.iter().fold(0, |found, &byte| {
+        found | u8::from(byte == b'\r') | u8::from(byte == b'\n')
+    });
+    found != 0
+}
+
+/// Where the first line end is, if there is one.
+#[inline(always)]
+fn first_line_end(bytes: &[u8; 16]) -> usize {
+    let word = u128::from_le_bytes(*bytes);
+    let (low, high) = (line_ends(word as u64), line_ends((word >> 64) as u64));
+    let offset = if low == 0 {
+        8 + high.trailing_zeros() / 8
+    } else {
+        low.trailing_zeros() / 8
+    };
+    offset as usize
 }
 
 /// Sets the top bit of each byte of the word that is CR or LF.

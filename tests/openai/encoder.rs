@@ -264,7 +264,7 @@ fn what_is_said_is_what_is_read() {
 /// What may happen in a reply.
 #[derive(Clone, Debug)]
 enum Act {
-    Event(Event),
+    Event(Box<Event>),
     Text(String),
     Cite,
     Status,
@@ -337,7 +337,7 @@ fn act() -> impl Strategy<Value = Act> {
             let mut chunk = ChatCompletionChunk::new(list);
             chunk.usage = tokens.map(|tokens| Usage::new(tokens, tokens));
             chunk.unknown.push("x", Json::parse("1").unwrap());
-            Act::Event(chunk.into())
+            Act::Event(Box::new(chunk.into()))
         }),
         3 => piece().prop_map(Act::Text),
         1 => prop_oneof![Just(Act::Cite), Just(Act::Status), Just(Act::Error)],

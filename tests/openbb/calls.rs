@@ -2,18 +2,18 @@
 
 use copilot_wire::json::{Json, Members};
 use copilot_wire::openbb::{
-    AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, CallQueue,
-    DataSource, Event, ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetDirectRetrievalData,
-    GetParamsOptions, GetSkillContent, GetWidgetData, ManageNavigationBar, Message, OpenBb,
-    ParamOptionsQuery, PrepareClientSqlTables, QueryRequest, SaveSkill, SqlQuery, SqlWidget,
-    TaskRequest, UpdateWidgetInDashboard, Widget, WidgetUpdate,
+    AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, DataSource, Event,
+    ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetDirectRetrievalData, GetParamsOptions,
+    GetSkillContent, GetWidgetData, ManageNavigationBar, Message, ParamOptionsQuery,
+    PrepareClientSqlTables, QueryRequest, SaveSkill, SqlQuery, SqlWidget, TaskRequest,
+    UpdateWidgetInDashboard, Widget, WidgetUpdate,
 };
-use copilot_wire::protocol::{ChartKind, Protocol, SendError};
+use copilot_wire::protocol::{ChartKind, SendError};
 use serde_json::json;
 
 use crate::{called, data, decode, plain, read, request};
 
-fn all_widgets(request: &QueryRequest) -> GetWidgetData {
+pub(crate) fn all_widgets(request: &QueryRequest) -> GetWidgetData {
     GetWidgetData::of(request.widgets().map(|(_, widget)| widget))
 }
 
@@ -249,219 +249,6 @@ fn arguments_on_the_wire() {
         arguments(GetWidgetData::of([ssm]).into()),
         r#"{"data_sources":[{"origin":"o","id":"i","input_args":{},"ssm_request":{"query":"q"}}]}"#,
     );
-}
-
-/// What the request does not show, and arguments that do not fit, are typed errors for the agent.
-#[test]
-fn what_is_checked_before_a_call_leaves() {
-    let able = able();
-    let unsupported = |request: &QueryRequest, call: FunctionCall| {
-        let outcome = data(request, call);
-        assert!(
-            matches!(outcome, Err(SendError::Unsupported(_))),
-            "{outcome:?}"
-        );
-    };
-    let invalid = |request: &QueryRequest, call: FunctionCall| match data(request, call) {
-        Err(SendError::Invalid(message)) => message,
-        other => panic!("{other:?}"),
-    };
-    let sql: fn() -> FunctionCall = || ExecuteClientSql::new([SqlQuery::new("s", ["u"])]).into();
-    unsupported(&plain(), sql());
-    unsupported(
-        &plain(),
-        FunctionCall::new("prepare_client_sql_tables", &json!({"widgets": [{}]})).unwrap(),
-    );
-    unsupported(
-        &plain(),
-        FunctionCall::new("assign_tasks_to_agents", &json!({"task_requests": [{}]})).unwrap(),
-    );
-    unsupported(
-        &able,
-        FunctionCall::new("create_widget", &json!({})).unwrap(),
-    );
-    unsupported(
-        &able,
-        FunctionCall::new("update_widget", &json!({})).unwrap(),
-    );
-    invalid(
-        &able,
-        FunctionCall::new("execute_client_sql", &json!({"queries": []})).unwrap(),
-    );
-    let many = json!({"widgets": vec![json!({}); 11]});
-    invalid(
-        &able,
-        FunctionCall::new("prepare_client_sql_tables", &many).unwrap(),
-    );
-    invalid(
-        &able,
-        FunctionCall::new("assign_tasks_to_agents", &json!({})).unwrap(),
-    );
-    invalid(
-        &able,
-        ManageNavigationBar::create(Vec::<String>::new()).into(),
-    );
-    invalid(
-        &able,
-        ManageNavigationBar::rename_tabs(Vec::<(String, String)>::new()).into(),
-    );
-
-    let tools: Vec<_> = able.tools.iter().collect();
-    let execute = |index: usize, arguments: serde_json::Value| -> FunctionCall {
-        ExecuteAgentTool::new(tools[index], &arguments)
-            .unwrap()
-            .into()
-    };
-    assert_eq!(
-        invalid(&able, execute(0, json!({}))),
-        "tool web_search: query is missing"
-    );
-    assert_eq!(
-        invalid(&able, execute(0, json!({"query": 1}))),
-        "tool web_search: query must be of type \"string\""
-    );
-    assert_eq!(
-        invalid(&able, execute(0, json!({"query": "x", "n": 1.5}))),
-        "tool web_search: n must be of type \"integer\""
-    );
-    assert_eq!(
-        invalid(&able, execute(0, json!([]))),
-        "the arguments of a tool must be an object"
-    );
-    invalid(&able, execute(1, json!({})));
-    invalid(&able, execute(2, json!({})));
-    unsupported(&plain(), execute(0, json!({"query": "x"})));
-
-    // The escape hatch: a function that is newer than this crate, or than the request shows.
-    let raw = FunctionCall::raw(
-        "execute_client_sql",
-        crate::json(r#"{"queries":[{"sql":"s"}]}"#),
-    );
-    assert!(data(&plain(), raw).unwrap().contains("extra_state"));
-    let newest = Event::from(FunctionCall::new("a_function_of_2027", &json!({})).unwrap());
-    let mut session = OpenBb::session(&plain(), &crate::env());
-    let mut out = Vec::new();
-    OpenBb::encode(&mut session, &newest, &mut out).unwrap();
-    assert!(
-        String::from_utf8(out)
-            .unwrap()
-            .contains("a_function_of_2027")
-    );
-}
-
-#[test]
-fn state_that_is_never_empty_and_never_invented() {
-    let call = || FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")]));
-    let state = |call: FunctionCall| called(&plain(), call).unwrap().get("extra_state").unwrap();
-    assert_eq!(
-        state(call()).text(),
-        r#"{"copilot_function_call_arguments":{"data_sources":[{"origin":"o","id":"i","input_args":{}}]}}"#,
-    );
-    assert_eq!(
-        state(call().with_extra_state(crate::json("{}"))),
-        state(call())
-    );
-    assert_eq!(
-        state(call().with_extra_state(crate::json(r#"{"a":1}"#))).text(),
-        r#"{"a":1}"#
-    );
-    assert_eq!(
-        state(call().with_summary("Fetch")).text(),
-        r#"{"copilot_function_call_arguments":{"summary":"Fetch"}}"#
-    );
-    // What is large is not sent twice.
-    let long = FunctionCall::from(AddGenerativeWidget::note("n", &"x".repeat(10_000)));
-    assert_eq!(
-        state(long).text(),
-        r#"{"copilot_function_call_arguments":{"summary":"add_generative_widget"}}"#
-    );
-    // State of one's own is sent to old front ends too: they repeat the whole call.
-    let old = request("e2_flat_widgets_all_flags");
-    let own = FunctionCall::from(all_widgets(&old)).with_extra_state(crate::json(r#"{"a":1}"#));
-    let sent = data(&old, own).unwrap();
-    let content = serde_json::to_string(&sent).unwrap();
-    let back = read(format!(
-        r#"{{"messages":[{{"role":"ai","content":{content}}},{{"role":"tool","function":"get_widget_data","content":"x"}}]}}"#
-    ));
-    assert_eq!(back.extra_state().unwrap().text(), r#"{"a":1}"#);
-}
-
-/// The request that follows a call, as the Workspace makes it.
-fn reply_to(request: &QueryRequest, call: FunctionCall) -> QueryRequest {
-    let out = crate::encode(request, [call.into()]).unwrap();
-    let Event::FunctionCall(call) = decode(&out).unwrap().remove(0) else {
-        panic!()
-    };
-    let mut next = request.clone();
-    next.messages.push(Message::ai_call(&call));
-    next.messages.push(Message::tool(
-        &call,
-        crate::json(r#"[{"status":"success"}]"#),
-    ));
-    read(next.to_body())
-}
-
-#[test]
-fn several_calls_at_once() {
-    let first = able();
-    let mut queue = CallQueue::new();
-    for name in ["a", "b", "c"] {
-        queue.push(ManageNavigationBar::add_tabs([name]));
-    }
-    let mut request = first.clone();
-    let mut ran = Vec::new();
-    let mut next = queue.next();
-    while let Some(call) = next {
-        let call = call.with_state_member("turn", crate::json("7"));
-        ran.push(call.input_arguments.get("tabs").unwrap().text().to_owned());
-        request = reply_to(&request, call);
-        assert_eq!(
-            request.extra_state().unwrap().get("turn").unwrap().text(),
-            "7"
-        );
-        next = CallQueue::of(&request)
-            .next()
-            .map(|call| call.carrying(&request));
-    }
-    assert_eq!(
-        ran,
-        [
-            r#"[{"name":"a"}]"#,
-            r#"[{"name":"b"}]"#,
-            r#"[{"name":"c"}]"#
-        ]
-    );
-    assert!(CallQueue::of(&request).is_empty());
-    // The queue of OpenBB's own agent has the same form.
-    let recorded = CallQueue::of(&crate::request("v2_bridge_result_and_documents"));
-    assert_eq!(recorded.len(), 1);
-    assert_eq!(recorded.next().unwrap().function, "manage_navigation_bar");
-    // When a person speaks, nothing waits any more; the state is there still.
-    let mut spoken = crate::request("v2_bridge_result_and_documents");
-    spoken.messages.push(Message::human("Stop"));
-    assert!(CallQueue::of(&spoken).is_empty());
-    assert!(spoken.extra_state().unwrap().get("turn_usage").is_some());
-    // A browser can send anything.
-    let state = |pending: &str| {
-        read(format!(
-            r#"{{"messages":[{{"role":"tool","function":"f","data":[],"extra_state":{{"pending_bridge_calls":{pending}}}}}]}}"#
-        ))
-    };
-    for odd in [
-        "7",
-        "null",
-        "[7,null,{}]",
-        r#"[{"function":"","input_arguments":{}},{"function":"f","input_arguments":[]}]"#,
-    ] {
-        assert!(CallQueue::of(&state(odd)).is_empty(), "{odd}");
-    }
-    let call = r#"{"function":"execute_client_sql","input_arguments":{"queries":[{"sql":"x"}]}}"#;
-    let many = state(&format!("[{}]", vec![call; 1000].join(",")));
-    let queue = CallQueue::of(&many);
-    assert_eq!(queue.len(), 64);
-    // What waited in the browser is checked like any other call.
-    let refused = data(&plain(), queue.next().unwrap());
-    assert!(matches!(refused, Err(SendError::Unsupported(_))));
 }
 
 #[test]

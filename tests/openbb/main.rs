@@ -1,18 +1,22 @@
 //! The OpenBB Workspace protocol, against the recorded requests and streams in `fixtures/openbb`.
 
+#![cfg(feature = "openbb")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
     clippy::panic,
     clippy::indexing_slicing
 )]
+#![cfg(feature = "openbb")]
 
 mod byte_equality;
 mod calls;
+mod checks;
 mod descriptor;
 mod events;
 mod facts;
 mod interop;
+mod members;
 mod mutation;
 mod properties;
 mod reader;

@@ -14,7 +14,7 @@ fn check(body: &str, what: &str) {
     visit(&request);
     let written = request.to_body();
     let one = Tree::of(&Json::parse(body.to_owned()).unwrap());
-    let other = Tree::of(&Json::parse(written.clone()).unwrap());
+    let other = Tree::of(&Json::parse(written).unwrap());
     if let Some(difference) = difference(&one, &other, "") {
         panic!("{what}{difference}\n{body}");
     }

@@ -238,7 +238,7 @@ fn shared_results() {
         .collect();
     assert_eq!(results, ["openbb_widget_stock_price", "tools_web_search"]);
     // Only since the newest message of a person.
-    let mut later = request.clone();
+    let mut later = request;
     later
         .messages
         .push(copilot_wire::openbb::Message::human("Thanks"));

@@ -6,8 +6,8 @@ use copilot_wire::json::{Json, Kind};
 pub(crate) enum Tree {
     /// Anything without an inside: the text as it is, of a string what it says.
     Leaf(Kind, String),
-    Array(Vec<Tree>),
-    Object(Vec<(String, Tree)>),
+    Array(Vec<Self>),
+    Object(Vec<(String, Self)>),
     /// Anything at all, as it is.
     Raw(String),
 }

@@ -61,7 +61,7 @@ fn nothing_becomes_an_error_step() {
     assert_eq!(text.matches("\"eventType\":\"WARNING\"").count(), 2);
     assert!(text.contains(r#""details":[{"Code":"timeout","Concerns":"news"}]"#));
     let text = write(&old(), &[Word::Error(&notice)]).unwrap();
-    assert!(text.contains("**Warning:** The search failed"));
+    assert!(text.contains("**Error:** The search failed"));
 }
 
 #[test]
@@ -147,7 +147,24 @@ fn citations() {
         &[Word::Cite(&Citation::new("E").url("https://example.com"))],
     )
     .text;
-    assert_eq!(text, "\n- [E](https://example.com)\n");
+    assert_eq!(text, "\n\n**Sources**\n\n- [E](https://example.com)\n");
+}
+
+/// Where sources are text they stand together, at the end, and before what must be last.
+#[test]
+fn sources_as_text() {
+    let (one, two) = (Citation::new("A"), Citation::new("B"));
+    let question = Confirmation::new("q", "Go on?", "Really.");
+    let text = turn(&old(), &[Word::Cite(&one), Word::Cite(&two)]).text;
+    assert_eq!(text, "\n\n**Sources**\n\n- A\n- B\n");
+    let text = turn(&old(), &[Word::Cite(&one), Word::Confirm(&question)]).text;
+    assert!(
+        text.starts_with("\n\n**Sources**") && text.ends_with("(question `q`)"),
+        "{text}"
+    );
+    let call = ToolCall::new("openbb_widget_Historical_Stock_Price", &json!({})).unwrap();
+    let shown = turn(&old(), &[Word::Cite(&one), Word::Call(&call)]);
+    assert!(shown.text.ends_with("- A\n") && shown.call.is_some());
 }
 
 /// The question, the answers to click on, and the answer in the next request.

@@ -42,9 +42,12 @@ pub fn port() -> Result<u16, Box<dyn Error>> {
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
 pub fn greet(address: SocketAddr) {
     println!("copilot-wire: listening on http://{address}");
+    println!("  Your browser       open http://{address} and talk to the agent");
     println!("  OpenBB Workspace   add http://{address} as an agent");
     println!("  GitHub Copilot     POST http://{address}/github, see GITHUB_SIGNATURES");
+    println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
     println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
+    println!("  Meilisearch chat   POST http://{address}/chats/any/chat/completions");
 }
 
 /// The example agent on every front end.
@@ -69,11 +72,18 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     )
     .enable(Switch::WidgetDashboardSelect)
     .enable(Switch::WidgetDashboardSearch);
-    Ok(Router::new()
+    let (mount, signer) = signatures::mount()?;
+    let router = Router::new()
         .env(environment())
+        .playground()?
         .openbb(descriptor, agent.clone())?
-        .github(signatures::mount()?, agent.clone())?
-        .openai("analyst", agent)?)
+        .github(mount, agent.clone())?
+        .openai("analyst", agent.clone())?
+        .meilisearch(agent)?;
+    Ok(match signer {
+        Some(signer) => router.playground_signer(signer)?,
+        None => router,
+    })
 }
 
 /// The environment of an example server: tokio's timer, and incidents on standard error.

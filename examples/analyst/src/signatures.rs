@@ -8,7 +8,7 @@ use copilot_wire::github::Mount;
 use copilot_wire::github::verify::{CachedKeys, FetchKeys, RequestSigner};
 use http::{Request, Response};
 
-/// The mount that `GITHUB_SIGNATURES` asks for.
+/// The mount that `GITHUB_SIGNATURES` asks for, and what signs for the playground.
 ///
 /// `test`, the default: requests signed with keys that are made at every start. `github`: requests
 /// of the platform, by the keys that it publishes. `off`: anybody's, for `gh debug-cli` on this
@@ -17,13 +17,17 @@ use http::{Request, Response};
 /// # Errors
 ///
 /// When the setting is none of these, or there is no randomness to make keys from.
-pub fn mount() -> Result<Mount, Box<dyn Error>> {
+pub fn mount() -> Result<(Mount, Option<RequestSigner>), Box<dyn Error>> {
     match std::env::var("GITHUB_SIGNATURES").as_deref() {
-        Err(_) | Ok("test") => Ok(Mount::verified(RequestSigner::generate()?.key_set())),
-        Ok("github") => Ok(Mount::verified(CachedKeys::new(Http(
-            crate::model::client()?,
-        )))),
-        Ok("off") => Ok(Mount::unverified()),
+        Err(_) | Ok("test") => {
+            let signer = RequestSigner::generate()?;
+            Ok((Mount::verified(signer.key_set()), Some(signer)))
+        }
+        Ok("github") => {
+            let keys = CachedKeys::new(Http(crate::model::client()?));
+            Ok((Mount::verified(keys), None))
+        }
+        Ok("off") => Ok((Mount::unverified(), None)),
         Ok(_) => Err("GITHUB_SIGNATURES is one of `test`, `github` and `off`".into()),
     }
 }

@@ -9,7 +9,8 @@ use tokio::net::TcpListener;
 
 /// Serves the agent on this machine until it is interrupted.
 pub(crate) async fn serve(agent: AutoGpt, port: u16) -> Result<(), Box<dyn Error>> {
-    let router = routes(FrontEnd::new(agent), analyst::github_mount()?)?;
+    let (mount, _) = analyst::github_mount()?;
+    let router = routes(FrontEnd::new(agent), mount)?;
     let router = router.env(analyst::environment());
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     greet(listener.local_addr()?);

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::json::{Escape, Json, Kind, ValueWriter, escape};
 use crate::openbb::wire::{Wire, from_json};
-use crate::openbb::{FunctionCall, Session, call};
+use crate::openbb::{FunctionCall, Session, call, vocabulary};
 use crate::protocol::{EventError, SendError};
 use crate::sse;
 
@@ -133,7 +133,10 @@ impl Event {
     ) -> Result<(), SendError> {
         match self {
             Self::FunctionCall(call) => {
-                write_event(CALL, &call::prepare(call, session)?, out);
+                let call = call::prepare(call, session)?;
+                // Nothing may follow the call.
+                vocabulary::sources(session, out);
+                write_event(CALL, &call, out);
             }
             Self::Say(Say::MessageChunk(text)) => write_chunk(text, out),
             Self::Say(Say::StatusUpdate(status)) => {

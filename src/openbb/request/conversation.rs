@@ -165,9 +165,7 @@ impl Conversation for QueryRequest {
             .next()
             .filter(|message| message.role == Role::Human)?;
         let asked = messages.next().filter(|message| message.role == Role::Ai)?;
-        let decision = markdown::decision(&asked.text()?, &answer.text()?)
-            .map(|decision| Decision::new(decision.id.into_owned(), decision.accepted))?;
-        Some(decision)
+        markdown::decision(&asked.text()?, &answer.text()?)
     }
 }
 

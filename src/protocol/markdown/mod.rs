@@ -4,12 +4,10 @@
 //! break out of its place nor become an image, a link or HTML.
 
 mod plain;
-#[cfg(feature = "openai")]
 mod question;
 mod source;
 mod table;
 
-#[cfg(feature = "openai")]
 pub(crate) use question::{decision, question};
 pub(crate) use source::sources;
 pub(crate) use table::table;

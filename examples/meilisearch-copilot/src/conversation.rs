@@ -1,0 +1,74 @@
+//! The conversation that the front end shows, with what it does not show put back in.
+
+use copilot_wire::meilisearch::Message;
+use copilot_wire::protocol::{Conversation, Role};
+
+/// One turn: what the user said, and all that came of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Turn {
+    /// What the user said.
+    pub prompt: String,
+    /// What followed: searches, what they found, the answer.
+    pub messages: Vec<Message>,
+}
+
+/// The conversation as the workspace shall see it.
+#[derive(Debug, Default)]
+pub(crate) struct Thread {
+    /// Instructions of the front end.
+    system: Vec<Message>,
+    /// The turns; the last one has only its prompt.
+    turns: Vec<Turn>,
+}
+
+impl Thread {
+    /// Reads the visible conversation and puts in what was kept of each turn.
+    ///
+    /// A turn is known again by what the user said in it: from the first one that is another, or
+    /// that the store does not have, the visible answers count. So an edited message or a lost
+    /// store costs the searches behind the answers, and never the answers.
+    pub(crate) fn new(conversation: &impl Conversation, kept: Vec<Turn>) -> Self {
+        let mut thread = Self::default();
+        for message in conversation.messages() {
+            match (message.role, thread.turns.last_mut()) {
+                (Role::System, _) => thread.system.push(Message::system(&message.text)),
+                (Role::User, _) => thread.turns.push(Turn {
+                    prompt: message.text.into_owned(),
+                    messages: Vec::new(),
+                }),
+                (Role::Assistant, Some(turn)) => {
+                    turn.messages.push(Message::assistant(&message.text));
+                }
+                // A greeting before the first question; roles that have no place here.
+                _ => {}
+            }
+        }
+        let last = thread.turns.len().saturating_sub(1);
+        for (turn, kept) in thread.turns.iter_mut().take(last).zip(kept) {
+            if turn.prompt != kept.prompt {
+                break;
+            }
+            *turn = kept;
+        }
+        thread
+    }
+
+    /// What is said to the workspace.
+    pub(crate) fn messages(&self) -> Vec<Message> {
+        let mut messages = self.system.clone();
+        for turn in &self.turns {
+            messages.push(Message::user(&turn.prompt));
+            messages.extend(turn.messages.iter().cloned());
+        }
+        messages
+    }
+
+    /// The turns with what came of the last one, for the store.
+    pub(crate) fn answered(mut self, messages: Vec<Message>) -> Vec<Turn> {
+        if let Some(turn) = self.turns.last_mut() {
+            turn.messages = messages;
+        }
+        self.turns
+    }
+}

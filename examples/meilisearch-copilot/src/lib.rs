@@ -1,0 +1,50 @@
+//! Puts a Meilisearch workspace behind every chat front end.
+//!
+//! The agent hands the conversation to the workspace and relays what comes back: text as text, a
+//! search as a step of the work, the documents it found as sources, a search that failed as a note
+//! while the answer goes on. Behind our own Meilisearch route everything passes through as it is.
+
+mod bridge;
+mod conversation;
+mod document;
+mod outside;
+mod pass;
+mod relay;
+pub mod replay;
+mod store;
+mod upstream;
+
+pub use bridge::Bridge;
+pub use conversation::Turn;
+pub use outside::Outside;
+pub use store::{Memory, Store};
+pub use upstream::{Answer, Upstream, UpstreamError};
+
+use copilot_wire::Router;
+use copilot_wire::github::Mount;
+use copilot_wire::openbb::Descriptor;
+use copilot_wire::protocol::Env;
+use copilot_wire::router::MountError;
+use std::sync::Arc;
+
+/// The bridge on every front end.
+///
+/// # Errors
+///
+/// When two front ends want one path.
+pub fn router(bridge: Bridge, env: Env) -> Result<Router, MountError> {
+    let bridge = Arc::new(bridge);
+    let descriptor = Descriptor::new(
+        "copilot-wire-search",
+        "Search",
+        "Answers from the documents of a Meilisearch workspace and names its sources.",
+    );
+    Router::new()
+        .env(env)
+        .playground()?
+        .openbb(descriptor, Arc::clone(&bridge))?
+        .openai("search", Arc::clone(&bridge))?
+        // Anybody may ask here: fine on this machine, and in the open a case for `Mount::verified`.
+        .github(Mount::unverified(), Arc::clone(&bridge))?
+        .meilisearch(bridge)
+}

@@ -1,0 +1,143 @@
+//! What comes back, in the words that all front ends share.
+
+use std::collections::HashSet;
+
+use copilot_wire::meilisearch::{ChatRequest, Event, FinishReason, History, Tools};
+use copilot_wire::protocol::{AgentError, Protocol, SendError, Status};
+use copilot_wire::{Reply, Request};
+
+use crate::bridge::{Bridge, failed_search, sorry, verdict};
+use crate::conversation::Thread;
+use crate::document::citation;
+
+impl Bridge {
+    pub(crate) async fn relay<P: Protocol>(
+        &self,
+        request: &Request<P>,
+        reply: &Reply<P>,
+    ) -> Result<(), AgentError> {
+        let conversation = request
+            .conversation_id()
+            .map(|id| format!("{}/{id}", P::NAME));
+        let kept = match &conversation {
+            Some(conversation) => self.store.load(conversation).await,
+            None => Vec::new(),
+        };
+        let thread = Thread::new(&**request, kept);
+        let messages = thread.messages();
+        let before = messages.len();
+        let chat = ChatRequest::new(&self.model, messages.clone()).tools(Tools::ALL);
+        let mut history = History::from(messages);
+
+        let spoken = self.speak(&chat, &mut history, reply).await;
+        if let Some(conversation) = conversation {
+            // Also of an answer that failed: the user has read the first half of it.
+            let messages = history.into_messages().split_off(before);
+            self.store
+                .save(&conversation, thread.answered(messages))
+                .await;
+        }
+        spoken
+    }
+
+    async fn speak<P: Protocol>(
+        &self,
+        chat: &ChatRequest,
+        history: &mut History,
+        reply: &Reply<P>,
+    ) -> Result<(), AgentError> {
+        let mut answer = self.upstream.ask(chat).await.map_err(sorry)?;
+        let mut speaker = Speaker::new(reply);
+        while let Some(event) = answer.next().await.map_err(sorry)? {
+            history.apply(&event);
+            speaker.say(&event).await?;
+        }
+        verdict(&answer.outcome())
+    }
+}
+
+/// Says events in shared words.
+struct Speaker<'a, P: Protocol> {
+    reply: &'a Reply<P>,
+    /// Whether the text so far ends a line.
+    at_line_start: bool,
+    /// Whether the model began anew since the last text.
+    broken: bool,
+    /// The documents that were named already.
+    cited: HashSet<String>,
+}
+
+impl<'a, P: Protocol> Speaker<'a, P> {
+    fn new(reply: &'a Reply<P>) -> Self {
+        Self {
+            reply,
+            at_line_start: true,
+            broken: false,
+            cited: HashSet::new(),
+        }
+    }
+
+    async fn say(&mut self, event: &Event) -> Result<(), AgentError> {
+        match event {
+            Event::Text(text) | Event::Refusal(text) => self.text(text).await?,
+            Event::RoundBreak => self.broken = true,
+            Event::Progress(progress) => {
+                let status = match progress.search() {
+                    Ok(search) => {
+                        let words = search.q.unwrap_or_default();
+                        let status =
+                            Status::new(format!("Searching {} for “{words}”", search.index_uid));
+                        match search.filter.filter(|filter| !filter.is_empty()) {
+                            Some(filter) => status.detail("filter", filter),
+                            None => status,
+                        }
+                    }
+                    // The model wrote what is no search; the server tells it so.
+                    Err(_) => Status::warning("The model asked for a search that makes no sense"),
+                };
+                tolerate(self.reply.status(status).await)?;
+            }
+            Event::Sources(sources) => {
+                for document in sources.iter() {
+                    // Two searches may find one document.
+                    if self.cited.insert(document.text().to_owned()) {
+                        tolerate(self.reply.cite(citation(&document)).await)?;
+                    }
+                }
+            }
+            Event::Error(failure) if !failure.is_terminal() => {
+                tolerate(self.reply.error(failed_search(&failure.message)).await)?;
+                self.at_line_start = true;
+            }
+            Event::Finish(FinishReason::Length) => {
+                self.broken = true;
+                self.text("(The answer is cut off: it reached the model's limit.)")
+                    .await?;
+            }
+            Event::Finish(FinishReason::ContentFilter) => {
+                self.broken = true;
+                self.text("(A filter withheld the rest of the answer.)")
+                    .await?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The rounds of an answer abut in the stream; here a paragraph begins with each.
+    async fn text(&mut self, text: &str) -> Result<(), SendError> {
+        if std::mem::take(&mut self.broken) && !self.at_line_start {
+            self.reply.text("\n\n").await?;
+        }
+        self.at_line_start = text.ends_with('\n');
+        self.reply.text(text).await
+    }
+}
+
+/// A word that a front end lacks is left out; the answer goes on.
+fn tolerate(sent: Result<(), SendError>) -> Result<(), SendError> {
+    match sent {
+        Err(SendError::Unsupported(_)) => Ok(()),
+        other => other,
+    }
+}

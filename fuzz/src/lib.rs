@@ -1,0 +1,27 @@
+//! The bodies of the fuzz targets: plain functions from bytes to nothing, which panic on a finding.
+//!
+//! `fuzz_targets/` hands them to the fuzzer, `tests/fuzz_replay.rs` of the library compiles the same
+//! files on a stable compiler and replays every seed and every past finding.
+
+pub mod input;
+pub mod json;
+pub mod protocols;
+pub mod reply;
+pub mod router;
+#[cfg(all(feature = "verify", feature = "testing"))]
+pub mod signature;
+pub mod sse;
+
+/// Every target by the name of its folder under `seeds/`.
+pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+    ("sse_decode", sse::decode),
+    ("sse_encode", sse::encode),
+    ("json", json::json),
+    ("requests", protocols::requests),
+    ("events", protocols::events),
+    ("words", protocols::words),
+    ("router", router::router),
+    ("reply", reply::reply),
+    #[cfg(all(feature = "verify", feature = "testing"))]
+    ("signature", signature::signature),
+];

@@ -1,0 +1,334 @@
+//! What a reply, a body and a run must do, without a lock, a desk or a waker.
+
+use std::collections::VecDeque;
+
+use super::{Act, Line, Outcome, Step};
+
+/// How many bytes may wait before a write waits.
+const HIGH_WATER: usize = 16 * 1024;
+
+/// How a turn ends whose agent left no message.
+pub const SORRY: &str = "fail Sorry, something went wrong and the answer is incomplete.\n";
+
+#[derive(Clone, Copy, PartialEq)]
+enum Turn {
+    Open,
+    Ended,
+    Closed,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Reader {
+    Attached,
+    Gone,
+    Drained,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Holder {
+    Agent,
+    Table,
+    Nobody,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum End {
+    Answered,
+    Failed,
+    Panicked,
+    Dropped,
+}
+
+pub struct Model {
+    /// What every step gave, for the driver to compare and clear.
+    pub outcomes: Vec<Outcome>,
+    pub incidents: Vec<String>,
+    script: VecDeque<Act>,
+    waiting: Vec<u8>,
+    words: usize,
+    turn: Turn,
+    reader: Reader,
+    holder: Holder,
+    /// The reply went down with a panic.
+    in_panic: bool,
+    end: Option<End>,
+    /// Whether the agent is there, and where it is polled: by the body, or by itself.
+    alive: bool,
+    detached: bool,
+    /// `detach` was called, so the end of the body does not close the reply.
+    drain: bool,
+    /// The agent is in its poll; so many bytes came from elsewhere since.
+    polled: Option<usize>,
+    /// The agent stands in the middle of this.
+    blocked: Option<Act>,
+    done: bool,
+    silent: bool,
+    ticks: usize,
+}
+
+impl Default for Model {
+    fn default() -> Self {
+        Self {
+            outcomes: Vec::new(),
+            incidents: Vec::new(),
+            script: VecDeque::new(),
+            waiting: b"open\n".to_vec(),
+            words: 0,
+            turn: Turn::Open,
+            reader: Reader::Attached,
+            holder: Holder::Agent,
+            in_panic: false,
+            end: None,
+            alive: true,
+            detached: false,
+            drain: false,
+            polled: None,
+            blocked: None,
+            done: false,
+            silent: false,
+            ticks: 0,
+        }
+    }
+}
+
+impl Model {
+    /// Whether a reader that waits should be woken.
+    pub fn has_news(&self) -> bool {
+        self.reader == Reader::Attached
+            && !self.done
+            && (!self.waiting.is_empty() || self.turn == Turn::Closed)
+    }
+
+    /// Whether a run that waits should be woken.
+    pub fn run_can_go_on(&self) -> bool {
+        let full = self.reader == Reader::Attached && self.waiting.len() >= HIGH_WATER;
+        self.alive && self.detached && matches!(self.blocked, Some(Act::Speak(_))) && !full
+    }
+
+    pub fn step(&mut self, step: Step) {
+        match step {
+            Step::Script(act) => self.script.push_back(act),
+            Step::Tick => self.ticks += 1,
+            Step::Poll(_) => self.poll(),
+            Step::DropBody if self.reader == Reader::Attached => {
+                self.reader = if self.drain {
+                    Reader::Drained
+                } else {
+                    Reader::Gone
+                };
+                self.waiting.clear();
+                if !self.detached {
+                    self.drop_agent();
+                }
+            }
+            Step::Detach if self.reader == Reader::Attached => {
+                self.drain = true;
+                self.detached |= self.alive;
+            }
+            Step::PollRun(_) if self.detached && self.alive => {
+                self.poll_agent();
+                self.outcomes.push(if self.alive {
+                    Outcome::Waits
+                } else {
+                    Outcome::Done
+                });
+            }
+            Step::DropRun if self.detached => self.drop_agent(),
+            Step::Elsewhere(line, _) if self.holder == Holder::Table => {
+                let outcome = self.say(line, self.waiting.len());
+                self.outcomes.push(outcome);
+            }
+            Step::EndElsewhere(well) if self.holder == Holder::Table => self.say_ending(well),
+            Step::DropElsewhere(panics) if self.holder == Holder::Table => self.release(panics),
+            _ => {}
+        }
+    }
+
+    fn poll(&mut self) {
+        if self.reader != Reader::Attached {
+            return;
+        }
+        let outcome = if self.done {
+            Outcome::Done
+        } else {
+            if !self.detached {
+                self.poll_agent();
+            }
+            if !self.waiting.is_empty() {
+                self.silent = false;
+                Outcome::Frame(std::mem::take(&mut self.waiting))
+            } else if self.turn == Turn::Closed {
+                self.done = true;
+                Outcome::Done
+            } else {
+                self.keep_alive()
+            }
+        };
+        self.outcomes.push(outcome);
+    }
+
+    /// A whole silent tick must have passed.
+    fn keep_alive(&mut self) -> Outcome {
+        while self.ticks > 0 {
+            self.ticks -= 1;
+            if self.silent {
+                return Outcome::Frame(format!(":{}\n", self.words).into_bytes());
+            }
+            self.silent = true;
+        }
+        Outcome::Waits
+    }
+
+    fn poll_agent(&mut self) {
+        if !self.alive {
+            return;
+        }
+        self.polled = Some(0);
+        while let Some(act) = self.blocked.take().or_else(|| self.script.pop_front()) {
+            let holds = self.holder == Holder::Agent;
+            match act {
+                Act::Yield => break,
+                Act::Answer => self.finish_agent(End::Answered),
+                Act::Fail => self.finish_agent(End::Failed),
+                Act::Panic => self.finish_agent(End::Panicked),
+                Act::Take if self.holder == Holder::Table => self.holder = Holder::Agent,
+                Act::Speak(line) if holds => match self.say(line, self.waiting.len()) {
+                    Outcome::Waits => {
+                        self.blocked = Some(act);
+                        break;
+                    }
+                    outcome => self.said(outcome),
+                },
+                Act::Try(line) if holds => {
+                    let outcome = self.say(line, self.waiting.len());
+                    if outcome == Outcome::Waits {
+                        self.outcomes.push(outcome);
+                    } else {
+                        self.said(outcome);
+                    }
+                }
+                Act::Thread(line, times) if holds => {
+                    for _ in 0..times {
+                        self.say_beside(line);
+                    }
+                }
+                Act::Inner(line, _) if holds => self.say_beside(line),
+                Act::End(well) if holds => self.say_ending(well),
+                Act::Drop if holds => self.release(false),
+                Act::Give if holds => self.holder = Holder::Table,
+                _ => {}
+            }
+            if !self.alive {
+                break;
+            }
+        }
+        self.polled = None;
+    }
+
+    /// The agent said something in its own poll: what came from elsewhere now lies before it.
+    fn said(&mut self, outcome: Outcome) {
+        self.polled = Some(0);
+        self.outcomes.push(outcome);
+    }
+
+    /// Something is said while the agent is polled, but not from there. Only what came the same way
+    /// counts as waiting: what the agent said lies where others cannot see it.
+    fn say_beside(&mut self, line: Line) {
+        let beside = self.polled.unwrap_or(0);
+        let before = self.waiting.len();
+        let outcome = self.say(line, beside);
+        self.polled = Some(beside + self.waiting.len() - before);
+        self.outcomes.push(outcome);
+    }
+
+    fn say(&mut self, line: Line, counted: usize) -> Outcome {
+        if self.turn != Turn::Open || self.reader == Reader::Gone {
+            return Outcome::Closed;
+        }
+        if counted >= HIGH_WATER && self.reader == Reader::Attached {
+            return Outcome::Waits;
+        }
+        let bytes = match line {
+            Line::Text(letter, count) => {
+                let text = char::from(letter).to_string().repeat(count);
+                format!("<{}{text}>\n", self.words)
+            }
+            Line::Word => {
+                self.words += 1;
+                "word well\n".into()
+            }
+            Line::Say(count) => format!("say {}\n", "s".repeat(count)),
+            Line::WordFails => return Outcome::Unsupported,
+            Line::TextPanics | Line::WordPanics => return Outcome::Panicked,
+        };
+        self.write(&bytes);
+        Outcome::Said
+    }
+
+    fn say_ending(&mut self, well: bool) {
+        let outcome = if self.turn != Turn::Open || self.reader == Reader::Gone {
+            Outcome::Closed
+        } else if well {
+            self.write("ending\n");
+            self.turn = Turn::Ended;
+            Outcome::Said
+        } else {
+            Outcome::Invalid
+        };
+        self.outcomes.push(outcome);
+        self.release(false);
+    }
+
+    fn write(&mut self, bytes: &str) {
+        if self.reader == Reader::Attached {
+            self.waiting.extend_from_slice(bytes.as_bytes());
+        }
+    }
+
+    fn release(&mut self, in_panic: bool) {
+        self.holder = Holder::Nobody;
+        self.in_panic = in_panic;
+        self.close();
+    }
+
+    fn finish_agent(&mut self, end: End) {
+        self.alive = false;
+        if self.holder == Holder::Agent {
+            self.release(end == End::Panicked);
+        }
+        self.end = Some(end);
+        self.close();
+    }
+
+    fn drop_agent(&mut self) {
+        if self.alive {
+            self.finish_agent(End::Dropped);
+        }
+    }
+
+    /// The turn closes when the agent is done and the reply is gone.
+    fn close(&mut self) {
+        let Some(end) = self.end else { return };
+        if self.holder != Holder::Nobody || self.turn == Turn::Closed {
+            return;
+        }
+        let end = if end == End::Answered && self.in_panic {
+            End::Panicked
+        } else {
+            end
+        };
+        let open = self.turn == Turn::Open;
+        self.turn = Turn::Closed;
+        let told = open && self.reader == Reader::Attached;
+        match end {
+            End::Failed if open => self.write("fail on purpose\n"),
+            End::Panicked | End::Dropped if open => self.write(SORRY),
+            _ => self.write("finish\n"),
+        }
+        match end {
+            End::Failed => self.incidents.push(format!("failed on purpose {told}")),
+            End::Panicked => self.incidents.push(format!("panicked {told}")),
+            End::Answered | End::Dropped => {}
+        }
+    }
+}

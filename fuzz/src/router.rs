@@ -1,0 +1,118 @@
+//! Any HTTP request to a router with every protocol on it.
+
+use std::convert::Infallible;
+
+use bytes::Bytes;
+use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use futures::executor::block_on;
+use futures::{StreamExt, stream};
+use http::header::CONTENT_TYPE;
+
+use super::input::{Chunks, Input};
+
+const LIMIT: usize = 4096;
+
+struct Echo;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Echo {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        let prompt = request.prompt().unwrap_or_default();
+        Ok(reply.text(&prompt).await?)
+    }
+}
+
+/// A new protocol is a new line here.
+fn mounted() -> Router {
+    let router = Router::new().body_limit(LIMIT);
+    #[cfg(feature = "openbb")]
+    let router = router
+        .openbb(
+            copilot_wire::openbb::Descriptor::new("echo", "Echo", "Echoes"),
+            Echo,
+        )
+        .unwrap();
+    #[cfg(feature = "github")]
+    let router = router
+        .github(copilot_wire::github::Mount::unverified(), Echo)
+        .unwrap();
+    #[cfg(feature = "openai")]
+    let router = router.openai("echo", Echo).unwrap();
+    #[cfg(feature = "meilisearch")]
+    let router = router.meilisearch(Echo).unwrap();
+    router
+}
+
+const METHODS: [&str; 6] = ["POST", "GET", "HEAD", "OPTIONS", "PUT", "patch"];
+
+/// The first one is the input's own.
+const PATHS: [&str; 11] = [
+    "",
+    "/v1/query",
+    "/v1/query/",
+    "/agents.json",
+    "/copilots.json",
+    "/v1/feedback",
+    "/github",
+    "/v1/chat/completions",
+    "/v1/models",
+    "/chats/main/chat/completions",
+    "/chats/%6dain%2f%ff/chat/completions",
+];
+
+const NAMES: [&str; 8] = [
+    "content-type",
+    "content-length",
+    "origin",
+    "access-control-request-private-network",
+    "access-control-request-headers",
+    "x-trace-id",
+    "x-github-token",
+    "authorization",
+];
+
+/// Method, path, headers and body.
+pub fn router(data: &[u8]) {
+    let mut input = Input(data);
+    let method = METHODS[usize::from(input.below(METHODS.len() as u8))];
+    let path = match PATHS[usize::from(input.below(PATHS.len() as u8))] {
+        "" => input.text(),
+        path => path.to_owned(),
+    };
+    let mut request = http::Request::builder().method(method).uri(path);
+    if input.flag() {
+        request = request.header(CONTENT_TYPE, "application/json");
+    }
+    for _ in 0..input.below(4) {
+        let name = NAMES[usize::from(input.below(NAMES.len() as u8))];
+        request = request.header(name, input.bytes());
+    }
+    let how = input.byte();
+    let Ok(request) = request.body(input.0) else {
+        return;
+    };
+    let (length, method) = (request.body().len(), request.method().clone());
+    let request = request.map(|body| stream::iter(Chunks::new(body, how).map(Ok::<_, Infallible>)));
+    let response = block_on(mounted().handle(request));
+    let status = response.status();
+    let content_type = response.headers().get(CONTENT_TYPE).cloned();
+    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
+    let body = frames.concat();
+    match content_type.as_ref().map(|value| value.as_bytes()) {
+        Some(b"text/event-stream") => assert_eq!(status, 200),
+        Some(b"application/json") => {
+            assert!(serde_json::from_slice::<serde::de::IgnoredAny>(&body).is_ok());
+        }
+        Some(b"text/plain; charset=utf-8") => assert_eq!(status, 200),
+        Some(other) => panic!("{:?}", String::from_utf8_lossy(other)),
+        None => assert!(body.is_empty() && status.is_success(), "{status}"),
+    }
+    assert!(
+        !status.is_server_error() || status == http::StatusCode::NOT_IMPLEMENTED,
+        "{status}"
+    );
+    if method == http::Method::POST && length > LIMIT {
+        assert!(!status.is_success(), "{status}: {length} bytes were read");
+    }
+}

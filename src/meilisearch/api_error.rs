@@ -1,0 +1,203 @@
+//! A request that the server refused.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use http::StatusCode;
+
+use crate::json::{Escape, Json, JsonError, ObjectWriter};
+use crate::protocol::Refusal;
+
+/// A request that the server refused: an HTTP status and `{"message","code","type","link"}`.
+///
+/// Both directions: a client [reads](Self::read) it, a server makes it, and as a [`Refusal`] it
+/// leaves our own route.
+///
+/// `Display` shows status and code only: the message can repeat the request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ApiError {
+    /// The HTTP status.
+    pub status: StatusCode,
+    /// The short name, such as `invalid_api_key`.
+    pub code: Cow<'static, str>,
+    /// What is wrong.
+    pub message: Cow<'static, str>,
+}
+
+impl ApiError {
+    fn new(status: StatusCode, code: &'static str, message: impl Into<Cow<'static, str>>) -> Self {
+        Self {
+            status,
+            code: Cow::Borrowed(code),
+            message: message.into(),
+        }
+    }
+
+    /// Chats are not switched on.
+    #[must_use]
+    pub fn feature_not_enabled() -> Self {
+        let message = "using the /chats chat completions route requires enabling the `chat completions` experimental feature. See https://github.com/orgs/meilisearch/discussions/835";
+        Self::new(StatusCode::BAD_REQUEST, "feature_not_enabled", message)
+    }
+
+    /// The request carries no key.
+    #[must_use]
+    pub fn missing_authorization() -> Self {
+        let message =
+            "The Authorization header is missing. It must use the bearer authorization method.";
+        Self::new(StatusCode::UNAUTHORIZED, MISSING_AUTHORIZATION, message)
+    }
+
+    /// The key is not one of ours, or may not do this.
+    #[must_use]
+    pub fn invalid_api_key() -> Self {
+        let message = "The provided API key is invalid.";
+        Self::new(StatusCode::FORBIDDEN, INVALID_API_KEY, message)
+    }
+
+    /// There is no such workspace.
+    #[must_use]
+    pub fn workspace_not_found(workspace: &str) -> Self {
+        let message = format!("Chat `{workspace}` not found");
+        Self::new(StatusCode::NOT_FOUND, "chat_not_found", message)
+    }
+
+    /// An answer in one piece was asked for.
+    #[must_use]
+    pub fn non_streaming() -> Self {
+        let message = "Non-streamed chat completions is not implemented";
+        let code = "unimplemented_non_streaming_chat_completions";
+        Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
+    }
+
+    /// Several answers were asked for.
+    #[must_use]
+    pub fn multi_choice(n: &Json) -> Self {
+        let message = format!(
+            "You tried to specify n = {} but only single choices are supported (n = 1).",
+            n.text()
+        );
+        let code = "unimplemented_multi_choice_chat_completions";
+        Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
+    }
+
+    /// A function of the client's own was declared.
+    #[must_use]
+    pub fn external_function(name: &str) -> Self {
+        let message = format!("{name}: External functions are not supported yet.");
+        let code = "unimplemented_external_function_calling";
+        Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
+    }
+
+    /// The server's own search function was declared.
+    #[must_use]
+    pub fn internal_function(name: &str) -> Self {
+        Self::bad_request(format!("{name} function is already defined."))
+    }
+
+    /// The body has not the shape of a request.
+    #[must_use]
+    pub fn shape(what: impl fmt::Display) -> Self {
+        Self::bad_request(format!("Json deserialize error: {what}"))
+    }
+
+    fn bad_request(message: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, BAD_REQUEST, message)
+    }
+
+    /// The body is empty.
+    #[must_use]
+    pub fn missing_payload() -> Self {
+        let message = "A json payload is missing.";
+        Self::new(StatusCode::BAD_REQUEST, "missing_payload", message)
+    }
+
+    /// The body is not JSON.
+    #[must_use]
+    pub fn malformed_payload(error: &JsonError) -> Self {
+        let message = format!("The json payload provided is malformed. `{error}`.");
+        Self::new(StatusCode::BAD_REQUEST, "malformed_payload", message)
+    }
+
+    /// Reads the body of a response whose status is not a success. A body of another shape, such as
+    /// a proxy's page, gives an empty code.
+    #[must_use]
+    pub fn read(status: StatusCode, body: &[u8]) -> Self {
+        let json = Json::parse(body.to_vec()).unwrap_or_default();
+        let text = |key| -> Cow<'static, str> {
+            let value = json.get(key).unwrap_or_default();
+            value.string().unwrap_or_default().into_owned().into()
+        };
+        Self {
+            status,
+            code: text("code"),
+            message: text("message"),
+        }
+    }
+
+    /// The kind of error: `auth` or `invalid_request`.
+    #[must_use]
+    pub fn kind(&self) -> &'static str {
+        match &*self.code {
+            MISSING_AUTHORIZATION | INVALID_API_KEY => "auth",
+            _ => "invalid_request",
+        }
+    }
+
+    /// The body of the response.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(256);
+        let mut object = ObjectWriter::new(&mut out, Escape::Json);
+        object
+            .str("message", &self.message)
+            .str("code", &self.code)
+            .str("type", self.kind())
+            .str(
+                "link",
+                &format!("https://docs.meilisearch.com/errors#{}", self.code),
+            );
+        object.finish();
+        out
+    }
+
+    /// What the router refuses before the request is read has a code of its own making: the
+    /// server's code for the same status.
+    pub(super) fn from_refusal(refusal: &Refusal) -> Self {
+        let code = match (refusal.status(), refusal.kind()) {
+            (StatusCode::PAYLOAD_TOO_LARGE, _) => "payload_too_large",
+            (_, "invalid_request") => BAD_REQUEST,
+            (_, kind) => {
+                return Self {
+                    status: refusal.status(),
+                    code: kind.to_owned().into(),
+                    message: refusal.message().to_owned().into(),
+                };
+            }
+        };
+        Self::new(refusal.status(), code, refusal.to_string())
+    }
+}
+
+const MISSING_AUTHORIZATION: &str = "missing_authorization_header";
+const INVALID_API_KEY: &str = "invalid_api_key";
+const BAD_REQUEST: &str = "bad_request";
+
+impl From<ApiError> for Refusal {
+    fn from(error: ApiError) -> Self {
+        Self::new(error.status, error.message).code(error.code)
+    }
+}
+
+impl fmt::Display for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "refused with status {}", self.status.as_u16())?;
+        if !self.code.is_empty() {
+            write!(f, ": {}", self.code)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ApiError {}

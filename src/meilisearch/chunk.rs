@@ -1,0 +1,181 @@
+//! One frame of the stream, taken apart.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use crate::json::{Json, JsonError, Kind, Reader};
+
+use super::{Failure, FinishReason};
+
+/// What one frame holds.
+pub(super) enum Frame {
+    /// A chat completion chunk.
+    Chunk(Chunk),
+    /// An error.
+    Error(Failure),
+    /// JSON of another shape.
+    Other(Json),
+}
+
+/// A chat completion chunk, as far as an answer is concerned.
+#[derive(Default)]
+pub(super) struct Chunk {
+    /// The same in all chunks of a round.
+    pub(super) id: Option<String>,
+    pub(super) pieces: Vec<Piece>,
+}
+
+/// What a chunk brings, in the order in which it counts.
+pub(super) enum Piece {
+    Text(String),
+    Refusal(String),
+    Call(CallPiece),
+    Finish(FinishReason),
+}
+
+/// An entry of `tool_calls`: a whole call, or a fragment of one.
+pub(super) struct CallPiece {
+    pub(super) index: u64,
+    pub(super) id: Option<String>,
+    pub(super) name: Option<String>,
+    pub(super) arguments: String,
+    /// The entry as it came.
+    pub(super) raw: Json,
+}
+
+/// What a choice brings, whatever the order of its members.
+#[derive(Default)]
+struct Choice {
+    content: Option<String>,
+    refusal: Option<String>,
+    calls: Vec<CallPiece>,
+    finish: Option<FinishReason>,
+}
+
+impl Frame {
+    /// Reads the data of a frame.
+    ///
+    /// Meilisearch 1.50: an error is a frame with `error` and without `choices`; a chunk with empty
+    /// `choices` says nothing.
+    pub(super) fn read(data: &str) -> Result<Self, JsonError> {
+        let body = Bytes::copy_from_slice(data.as_bytes());
+        let mut reader = Reader::new(&body)?;
+        if !reader.is(Kind::Object) {
+            return Json::parse(body).map(Self::Other);
+        }
+        let mut chunk = Chunk::default();
+        let mut choices = None;
+        let mut error = None;
+        let mut event_id = None;
+        reader.object(|reader, key| {
+            match &*key {
+                "id" => chunk.id = owned(reader.string()?),
+                "event_id" => event_id = owned(reader.string()?),
+                "error" if !reader.is(Kind::Null) => error = Some(reader.value()?),
+                "choices" if reader.is(Kind::Array) => {
+                    let mut count = 0_usize;
+                    reader.array(|reader, _| {
+                        count += 1;
+                        // One odd choice costs itself only.
+                        if let Ok(choice) = reader.value_or_raw(Choice::read)? {
+                            choice.pieces(&mut chunk.pieces);
+                        }
+                        Ok(())
+                    })?;
+                    choices = Some(count);
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        reader.end()?;
+        Ok(match (error, choices) {
+            (Some(error), None | Some(0)) => Self::Error(Failure::read(event_id, &error)),
+            (_, Some(_)) => Self::Chunk(chunk),
+            (None, None) => Self::Other(Json::parse(body)?),
+        })
+    }
+}
+
+impl Choice {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let mut choice = Self::default();
+        reader.object(|reader, key| {
+            match &*key {
+                "delta" if reader.is(Kind::Object) => choice.read_delta(reader)?,
+                "finish_reason" => {
+                    let name = reader.string()?;
+                    choice.finish = name.and_then(|name| FinishReason::from_name(&name));
+                }
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(choice)
+    }
+
+    fn read_delta(&mut self, reader: &mut Reader<'_>) -> Result<(), JsonError> {
+        reader.object(|reader, key| {
+            match &*key {
+                "content" => self.content = owned(reader.string()?),
+                "refusal" => self.refusal = owned(reader.string()?),
+                "tool_calls" if reader.is(Kind::Array) => reader.array(|reader, _| {
+                    if reader.is(Kind::Object) {
+                        self.calls.push(CallPiece::read(reader)?);
+                    }
+                    Ok(())
+                })?,
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    /// Empty text says nothing: it opens a round.
+    fn pieces(self, pieces: &mut Vec<Piece>) {
+        let said = |text: Option<String>| text.filter(|text| !text.is_empty());
+        pieces.extend(said(self.content).map(Piece::Text));
+        pieces.extend(said(self.refusal).map(Piece::Refusal));
+        pieces.extend(self.calls.into_iter().map(Piece::Call));
+        pieces.extend(self.finish.map(Piece::Finish));
+    }
+}
+
+impl CallPiece {
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let raw = reader.value()?;
+        let mut piece = Self {
+            index: 0,
+            id: None,
+            name: None,
+            arguments: String::new(),
+            raw: Json::default(),
+        };
+        raw.reader().object(|reader, key| {
+            match &*key {
+                "index" => piece.index = reader.u64()?.unwrap_or_default(),
+                "id" => piece.id = owned(reader.string()?),
+                "function" if reader.is(Kind::Object) => reader.object(|reader, key| {
+                    match &*key {
+                        "name" => {
+                            piece.name = owned(reader.string()?).filter(|name| !name.is_empty());
+                        }
+                        "arguments" => {
+                            piece.arguments = owned(reader.string()?).unwrap_or_default();
+                        }
+                        _ => {}
+                    }
+                    Ok(())
+                })?,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(Self { raw, ..piece })
+    }
+}
+
+fn owned(text: Option<Cow<'_, str>>) -> Option<String> {
+    text.map(Cow::into_owned)
+}

@@ -1,0 +1,248 @@
+//! The request.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader, WriteError};
+use crate::protocol::{self, Conversation, Decision, Role, ToolResult, markdown};
+
+use super::tools::SEARCH;
+use super::{ApiError, Message, Tools};
+
+/// A chat completion request, for either side.
+///
+/// ```
+/// use copilot_wire::meilisearch::{ChatRequest, Message, Tools};
+///
+/// let request = ChatRequest::new("gpt-4o-mini", [Message::user("Which films are about robots?")])
+///     .tools(Tools::ALL)
+///     .parameter("temperature", &0.2)?;
+/// assert!(request.to_json().starts_with(br#"{"model":"gpt-4o-mini","stream":true,"messages":["#));
+/// # Ok::<(), copilot_wire::json::WriteError>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChatRequest {
+    /// The model, by the name that the workspace's provider has for it.
+    pub model: String,
+    /// The conversation, oldest message first. The server puts the workspace's prompt before it.
+    pub messages: Vec<Message>,
+    /// The notifications that are switched on.
+    pub tools: Tools,
+    /// The other members of the body, such as `temperature`. The server hands those that it knows
+    /// to the provider, and drops the others.
+    pub parameters: Members,
+}
+
+impl ChatRequest {
+    /// A request without notifications.
+    #[must_use]
+    pub fn new(model: impl Into<String>, messages: impl IntoIterator<Item = Message>) -> Self {
+        Self {
+            model: model.into(),
+            messages: messages.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Switches notifications on.
+    #[must_use]
+    pub fn tools(mut self, tools: Tools) -> Self {
+        self.tools = self.tools.with(tools);
+        self
+    }
+
+    /// Adds a parameter for the model's provider. Not `model`, `stream`, `messages` or `tools`.
+    ///
+    /// # Errors
+    ///
+    /// When the value does not serialise.
+    pub fn parameter<T: Serialize + ?Sized>(
+        mut self,
+        name: impl Into<String>,
+        value: &T,
+    ) -> Result<Self, WriteError> {
+        self.parameters.push(name, Json::encode(value)?);
+        Ok(self)
+    }
+
+    /// The body. `stream` is always `true`: the server has no other mode.
+    #[must_use]
+    pub fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(4096);
+        let mut body = ObjectWriter::new(&mut out, Escape::Json);
+        body.str("model", &self.model).bool("stream", true);
+        // Raw values always write.
+        let _ = body.array("messages", &self.messages, |message, place| {
+            place.raw(message.json());
+            Ok(())
+        });
+        if !self.tools.is_empty() {
+            self.tools.write(body.member("tools"));
+        }
+        for (name, value) in self.parameters.iter() {
+            if !matches!(name, "model" | "stream" | "messages" | "tools") {
+                body.member(name).raw(value);
+            }
+        }
+        body.finish();
+        out
+    }
+
+    /// Reads a request as the server does, which refuses more than other front ends.
+    ///
+    /// # Errors
+    ///
+    /// What the server would answer, with its code. The checks come in its order: the shape of the
+    /// body, `n`, `stream`, the tools.
+    pub fn read(body: &Bytes) -> Result<Self, ApiError> {
+        if body.is_empty() {
+            return Err(ApiError::missing_payload());
+        }
+        let mut request = Self::default();
+        let mut model = None;
+        let mut messages = None;
+        let mut tools = Vec::new();
+        let mut stream = false;
+        let mut n = None;
+        let malformed = |error: JsonError| ApiError::malformed_payload(&error);
+        let mut reader = Reader::new(body).map_err(malformed)?;
+        if !reader.is(Kind::Object) {
+            reader.skip().map_err(malformed)?;
+            return Err(ApiError::shape("expected an object"));
+        }
+        let read = reader.object_keeping(&mut request.parameters, |reader, key| {
+            match &*key {
+                "model" => model = reader.string()?.map(Cow::into_owned),
+                "messages" if reader.is(Kind::Array) => {
+                    let list: &mut Vec<Json> = messages.insert(Vec::new());
+                    reader.array(|reader, _| {
+                        list.push(reader.value()?);
+                        Ok(())
+                    })?;
+                }
+                "tools" if reader.is(Kind::Array) => reader.array(|reader, _| {
+                    tools.push(reader.value()?);
+                    Ok(())
+                })?,
+                "stream" => stream = reader.bool()?.unwrap_or(false),
+                "n" if !reader.is(Kind::Null) => n = Some(reader.value()?),
+                _ => {}
+            }
+            Ok(())
+        });
+        read.and_then(|()| reader.end()).map_err(malformed)?;
+        request.model = model.ok_or_else(|| ApiError::shape("missing field `model`"))?;
+        let messages = messages.ok_or_else(|| ApiError::shape("missing field `messages`"))?;
+        for (index, json) in messages.into_iter().enumerate() {
+            let message = check_message(json)
+                .map_err(|what| ApiError::shape(format_args!("{what} at messages[{index}]")))?;
+            request.messages.push(message);
+        }
+        for (index, tool) in tools.iter().enumerate() {
+            let kind = tool.get("type").unwrap_or_default();
+            if kind.string().is_none_or(|kind| kind != "function") {
+                let what = format_args!("expected the type `function` at tools[{index}]");
+                return Err(ApiError::shape(what));
+            }
+        }
+        if let Some(n) = n.filter(|n| n.as_u64() != Some(1)) {
+            return Err(ApiError::multi_choice(&n));
+        }
+        if !stream {
+            return Err(ApiError::non_streaming());
+        }
+        for (index, tool) in tools.iter().enumerate() {
+            let name = tool
+                .get("function")
+                .and_then(|function| function.get("name"));
+            let name = name.as_ref().and_then(Json::string).ok_or_else(|| {
+                ApiError::shape(format_args!(
+                    "missing field `name` at tools[{index}].function"
+                ))
+            })?;
+            match Tools::by_name(&name) {
+                Some(tool) => request.tools = request.tools.with(tool),
+                None if name == SEARCH => return Err(ApiError::internal_function(&name)),
+                None => return Err(ApiError::external_function(&name)),
+            }
+        }
+        Ok(request)
+    }
+}
+
+/// Meilisearch 1.50: the roles are `developer`, `system`, `user`, `assistant`, `tool` and
+/// `function`; `content` may be absent or `null` for the assistant only, and a tool's message names
+/// its call.
+fn check_message(json: Json) -> Result<Message, &'static str> {
+    let message = Message::from_json(json).ok_or("missing field `role`")?;
+    let content = message.json().get("content").map(|content| content.kind());
+    let said = matches!(content, Some(Kind::String | Kind::Array));
+    match message.role() {
+        "assistant" => {}
+        "developer" | "system" | "user" | "function" if said => {}
+        "tool" if said && message.tool_call_id().is_some() => {}
+        "tool" if said => return Err("missing field `tool_call_id`"),
+        "developer" | "system" | "user" | "function" | "tool" => {
+            return Err("missing field `content`");
+        }
+        _ => {
+            return Err(
+                "unknown role, expected one of `developer`, `system`, `user`, `assistant`, `tool`, `function`",
+            );
+        }
+    }
+    Ok(message)
+}
+
+impl Conversation for ChatRequest {
+    fn messages(&self) -> impl Iterator<Item = protocol::Message<'_>> + Send {
+        self.messages.iter().filter_map(|message| {
+            let role = match message.role() {
+                "user" => Role::User,
+                "assistant" => Role::Assistant,
+                "system" | "developer" => Role::System,
+                // Results are not messages; see `results`.
+                "tool" | "function" => return None,
+                _ => Role::Other,
+            };
+            let text = message.text()?;
+            // An assistant message that only makes calls says nothing.
+            let calls_only = text.is_empty() && !message.tool_calls().is_empty();
+            (!calls_only).then(|| protocol::Message::new(role, text))
+        })
+    }
+
+    fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
+        let turn = self
+            .messages
+            .iter()
+            .rposition(|message| message.role() == "user")
+            .map_or(0, |user| user + 1);
+        let since = self.messages.get(turn..).unwrap_or_default();
+        let calls: Vec<_> = since.iter().flat_map(Message::tool_calls).collect();
+        since.iter().filter_map(move |message| {
+            let id = message.tool_call_id()?;
+            let call = calls.iter().find(|call| call.id == id);
+            let name = call.map(|call| call.name.clone()).unwrap_or_default();
+            let mut result = ToolResult::new(name, message.text().unwrap_or_default());
+            result.arguments =
+                call.and_then(|call| Json::parse(call.arguments.clone().into_bytes()).ok());
+            result.call_id = Some(id.into());
+            Some(result)
+        })
+    }
+
+    fn decision(&self) -> Option<Decision<'_>> {
+        let [.., asked, answer] = self.messages.as_slice() else {
+            return None;
+        };
+        if (asked.role(), answer.role()) != ("assistant", "user") {
+            return None;
+        }
+        let asked = asked.text()?;
+        markdown::decision(&asked, &answer.text()?)
+    }
+}

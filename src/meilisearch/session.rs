@@ -1,0 +1,234 @@
+//! How a reply is written.
+
+use crate::json::{Escape, escape};
+use crate::protocol::{Citation, Env, TextFrame, markdown};
+
+use super::quote::Quoted;
+use super::{Append, ChatRequest, Failure, FinishReason, Progress, Sources, Tools, tools};
+
+/// What the chunks of one reply share.
+///
+/// Meilisearch 1.50: every chunk has all keys, absent values are `null`, and the order of the keys
+/// is fixed. So a chunk of text is a head, the text, and a tail, and both are rendered once.
+#[derive(Debug)]
+pub struct Session {
+    env: Env,
+    tools: Tools,
+    /// What stands around text.
+    frame: TextFrame,
+    /// Up to the delta's content.
+    head: Vec<u8>,
+    /// From behind the choice to the end of the frame.
+    tail: Vec<u8>,
+    /// Sources of the answer, to be named at its end.
+    citations: Vec<Citation>,
+    /// Whether the current round has begun.
+    opened: bool,
+    state: State,
+}
+
+/// How far a reply has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Speaking,
+    /// The finish reason or a terminal error is written.
+    Ended,
+    /// The stream's own end is written as well.
+    Done,
+}
+
+const OPENING: &[u8] = br#""","function_call":null,"tool_calls":null,"role":"assistant","refusal":null},"finish_reason":null,"logprobs":null}]"#;
+const AFTER_CONTENT: &[u8] = br#"","function_call":null,"tool_calls":null,"role":null,"refusal":null},"finish_reason":null,"logprobs":null}]"#;
+const BEFORE_REFUSAL: &[u8] =
+    br#"null,"function_call":null,"tool_calls":null,"role":null,"refusal":""#;
+const AFTER_REFUSAL: &[u8] = br#""},"finish_reason":null,"logprobs":null}]"#;
+const BEFORE_FINISH: &[u8] =
+    br#"null,"function_call":null,"tool_calls":null,"role":null,"refusal":null},"finish_reason":""#;
+const AFTER_FINISH: &[u8] = br#"","logprobs":null}]"#;
+const BEFORE_CALL: &[u8] = br#"null,"function_call":null,"tool_calls":[{"index":0,"id":""#;
+const BEFORE_NAME: &[u8] = br#"","type":"function","function":{"name":""#;
+const BEFORE_ARGUMENTS: &[u8] = br#"","arguments":""#;
+const AFTER_CALL: &[u8] =
+    br#""}}],"role":"assistant","refusal":null},"finish_reason":null,"logprobs":null}]"#;
+
+impl Session {
+    pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
+        let mut tail = format!(r#","created":{},"model":""#, env.unix_time()).into_bytes();
+        escape(&request.model, Escape::Json, &mut tail);
+        tail.extend_from_slice(
+            br#"","service_tier":null,"system_fingerprint":null,"object":"chat.completion.chunk","usage":null}"#,
+        );
+        tail.extend_from_slice(b"\n\n");
+        let head = head(env);
+        Self {
+            env: env.clone(),
+            tools: request.tools,
+            frame: frame(&head, &tail),
+            head,
+            tail,
+            citations: Vec::new(),
+            opened: false,
+            state: State::Speaking,
+        }
+    }
+
+    /// What stands around text in this round.
+    pub(super) fn frame(&self) -> &TextFrame {
+        &self.frame
+    }
+
+    /// A piece of text.
+    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
+        self.open(out);
+        write_text(&self.frame, text, out);
+    }
+
+    pub(super) fn refusal(&mut self, text: &str, out: &mut Vec<u8>) {
+        self.open(out);
+        out.extend_from_slice(&self.head);
+        out.extend_from_slice(BEFORE_REFUSAL);
+        escape(text, Escape::Json, out);
+        out.extend_from_slice(AFTER_REFUSAL);
+        out.extend_from_slice(&self.tail);
+    }
+
+    pub(super) fn progress(&mut self, progress: &Progress, out: &mut Vec<u8>) {
+        let write = |arguments: &mut Quoted<'_>| progress.write(arguments);
+        self.notify(Tools::PROGRESS, tools::PROGRESS, &progress.id, write, out);
+    }
+
+    pub(super) fn append(&mut self, append: &Append, out: &mut Vec<u8>) {
+        let write = |arguments: &mut Quoted<'_>| append.write(arguments);
+        self.notify(Tools::APPEND, tools::APPEND, &append.id, write, out);
+    }
+
+    pub(super) fn sources(&mut self, sources: &Sources, out: &mut Vec<u8>) {
+        let write = |arguments: &mut Quoted<'_>| sources.write(arguments);
+        self.notify(Tools::SOURCES, tools::SOURCES, &sources.id, write, out);
+    }
+
+    /// A notification is one chunk with one complete call at index 0 under an id of its own; one
+    /// that the request did not switch on is left out.
+    fn notify(
+        &mut self,
+        tool: Tools,
+        name: &str,
+        id: &str,
+        arguments: impl FnOnce(&mut Quoted<'_>),
+        out: &mut Vec<u8>,
+    ) {
+        if !self.tools.contains(tool) {
+            return;
+        }
+        self.open(out);
+        out.extend_from_slice(&self.head);
+        out.extend_from_slice(BEFORE_CALL);
+        self.id(id, out);
+        out.extend_from_slice(BEFORE_NAME);
+        out.extend_from_slice(name.as_bytes());
+        out.extend_from_slice(BEFORE_ARGUMENTS);
+        arguments(&mut Quoted::new(out));
+        out.extend_from_slice(AFTER_CALL);
+        out.extend_from_slice(&self.tail);
+    }
+
+    fn id(&self, id: &str, out: &mut Vec<u8>) {
+        if id.is_empty() {
+            out.extend_from_slice(self.env.uuid().as_bytes());
+        } else {
+            escape(id, Escape::Json, out);
+        }
+    }
+
+    /// An error. Nothing of the answer may follow one that is terminal.
+    pub(super) fn error(&mut self, failure: &Failure, out: &mut Vec<u8>) {
+        if !failure.is_terminal() {
+            // A search is made in a round.
+            self.open(out);
+        }
+        if failure.event_id.is_empty() {
+            failure.write(&self.env.uuid(), out);
+        } else {
+            failure.write(&failure.event_id, out);
+        }
+        if failure.is_terminal() {
+            self.state = State::Ended;
+        }
+    }
+
+    /// A new round: other chunk ids, and an opening chunk again.
+    pub(super) fn round_break(&mut self, out: &mut Vec<u8>) {
+        self.open(out);
+        self.head = head(&self.env);
+        self.frame = frame(&self.head, &self.tail);
+        self.opened = false;
+        self.open(out);
+    }
+
+    /// Keeps a source for the end of the answer.
+    pub(super) fn cite(&mut self, citation: &Citation) {
+        self.citations.push(citation.clone());
+    }
+
+    /// Names the sources, once. As text: a sources notification belongs to a search, and these are
+    /// not what a search found.
+    pub(super) fn sources_text(&mut self, out: &mut Vec<u8>) {
+        let citations = std::mem::take(&mut self.citations);
+        self.text(&markdown::sources(&citations), out);
+    }
+
+    /// The end of the answer.
+    pub(super) fn finish(&mut self, reason: &FinishReason, out: &mut Vec<u8>) {
+        if self.state != State::Speaking {
+            return;
+        }
+        self.sources_text(out);
+        self.open(out);
+        out.extend_from_slice(&self.head);
+        out.extend_from_slice(BEFORE_FINISH);
+        escape(reason.as_str(), Escape::Json, out);
+        out.extend_from_slice(AFTER_FINISH);
+        out.extend_from_slice(&self.tail);
+        self.state = State::Ended;
+    }
+
+    /// The end of the stream.
+    pub(super) fn done(&mut self, out: &mut Vec<u8>) {
+        if self.state != State::Done {
+            out.extend_from_slice(b"data: [DONE]\n\n");
+            self.state = State::Done;
+        }
+    }
+
+    /// A round opens with a chunk that names the role.
+    pub(super) fn open(&mut self, out: &mut Vec<u8>) {
+        if !self.opened {
+            self.opened = true;
+            out.extend_from_slice(&self.head);
+            out.extend_from_slice(OPENING);
+            out.extend_from_slice(&self.tail);
+        }
+    }
+}
+
+/// Text in a chunk: three copies and no allocation. Empty text is nothing that a reader waits for.
+#[inline]
+pub(super) fn write_text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
+    if !text.is_empty() {
+        out.extend_from_slice(&frame.head);
+        escape(text, Escape::Json, out);
+        out.extend_from_slice(&frame.tail);
+    }
+}
+
+fn frame(head: &[u8], tail: &[u8]) -> TextFrame {
+    TextFrame::new([head, b"\""].concat(), [AFTER_CONTENT, tail].concat())
+}
+
+fn head(env: &Env) -> Vec<u8> {
+    format!(
+        r#"data: {{"id":"chatcmpl-{}","choices":[{{"index":0,"delta":{{"content":"#,
+        env.uuid()
+    )
+    .into_bytes()
+}

@@ -1,0 +1,45 @@
+// HTML that an agent made, in a frame that can run nothing, load nothing and go nowhere.
+
+const FRAME_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:";
+const FRAME_STYLE =
+  "html{color-scheme:light;background:#fff;color:#1c1917;font:14px/1.5 system-ui,sans-serif}body{margin:12px}";
+
+// The page forbids text as markup; this is the one door, and it leads only into the frame.
+const frameMarkup = globalThis.trustedTypes?.createPolicy("frame", { createHTML: (text) => text }) ?? {
+  createHTML: (text) => text,
+};
+
+/** What could reach outside without a script, by a connection made ahead for example, is taken out. */
+function withoutReach(html) {
+  const inert = new DOMParser().parseFromString(frameMarkup.createHTML(html), "text/html");
+  const outward = "script, link, meta, base, iframe, frame, object, embed, form, portal, noscript, template";
+  for (const node of inert.querySelectorAll(outward)) node.remove();
+  for (const node of inert.querySelectorAll("*")) {
+    for (const { name, value } of [...node.attributes]) {
+      const leads = /^(xlink:)?href$|^(src|srcset|action|formaction|ping|background|poster|data)$/i.test(name);
+      const inside = value.startsWith("#") || (name === "src" && value.startsWith("data:image/"));
+      if (/^on/i.test(name) || (leads && !inside)) node.removeAttribute(name);
+    }
+  }
+  const head = inert.createElement("head");
+  const policy = inert.createElement("meta");
+  policy.httpEquiv = "content-security-policy";
+  policy.content = FRAME_POLICY;
+  const style = inert.createElement("style");
+  style.textContent = FRAME_STYLE;
+  head.append(policy, style, ...inert.head.childNodes);
+  inert.head.replaceWith(head);
+  return `<!doctype html>${inert.documentElement.outerHTML}`;
+}
+
+/** The frame. Its size is the reader's: what is inside cannot be measured. */
+function htmlFrame(html, name) {
+  const frame = el("iframe", {
+    sandbox: "",
+    title: name,
+    referrerpolicy: "no-referrer",
+    class: "artifact-frame",
+  });
+  frame.srcdoc = frameMarkup.createHTML(withoutReach(html));
+  return frame;
+}

@@ -1,0 +1,125 @@
+// What stands inside a paragraph: emphasis, code, links. Linear in the text, whatever it holds.
+
+const LINK =
+  /(!?)\[((?:[^[\]\\]|\\.)*)\]\(\s*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s+"[^"]*")?\s*\)/y;
+const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]*)>|https?:\/\/[^\s<>"'`*|]+/y;
+const IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
+const MARKS = [
+  ["**", "strong"],
+  ["__", "strong"],
+  ["~~", "s"],
+  ["*", "em"],
+  ["_", "em"],
+];
+
+/** The nodes of a piece of text. */
+function inline(text, depth = 0) {
+  if (depth > MAX_DEPTH) return [text];
+  const nodes = [];
+  // A mark that found no partner finds none further on either.
+  const alone = new Set();
+  let plain = "";
+  let at = 0;
+  const put = (node, length) => {
+    if (plain) nodes.push(plain);
+    plain = "";
+    nodes.push(node);
+    at += length;
+  };
+  while (at < text.length) {
+    const char = text[at];
+    if (char === "\\" && /[\p{P}\p{S}]/u.test(text[at + 1] ?? "")) {
+      plain += text[at + 1];
+      at += 2;
+    } else if (char === "\n" || (char === "\\" && text[at + 1] === "\n")) {
+      const hard = char === "\\" || plain.endsWith("  ");
+      if (hard) put(el("br"), char === "\\" ? 2 : 1);
+      else {
+        plain += "\n";
+        at += 1;
+      }
+    } else {
+      const [node, length] =
+        (char === "`" && codeSpan(text, at, alone)) ||
+        ((char === "[" || char === "!") && linkOrImage(text, at, depth)) ||
+        ((char === "<" || char === "h") && autolink(text, at)) ||
+        ("*_~".includes(char) && emphasis(text, at, depth, alone)) ||
+        [];
+      if (node) put(node, length);
+      else if (char === "`" || "*_~".includes(char)) {
+        // The rest of a run of marks is no new beginning.
+        const run = /^(.)\1*/.exec(text.slice(at, at + 64))[0];
+        plain += run;
+        at += run.length;
+      } else {
+        plain += char;
+        at += 1;
+      }
+    }
+  }
+  if (plain) nodes.push(plain);
+  return nodes;
+}
+
+function codeSpan(text, at, alone) {
+  let length = 1;
+  while (text[at + length] === "`") length += 1;
+  const mark = "`".repeat(length);
+  if (alone.has(mark)) return null;
+  let end = text.indexOf(mark, at + length);
+  while (end >= 0 && (text[end + length] === "`" || text[end - 1] === "`")) {
+    while (text[end] === "`") end += 1;
+    end = text.indexOf(mark, end);
+  }
+  if (end < 0) {
+    alone.add(mark);
+    return null;
+  }
+  const code = text.slice(at + length, end).replaceAll("\n", " ");
+  return [el("code", {}, /^ .*[^ ].* $/.test(code) ? code.slice(1, -1) : code), end + length - at];
+}
+
+function linkOrImage(text, at, depth) {
+  LINK.lastIndex = at;
+  const match = LINK.exec(text);
+  if (!match) return null;
+  const [whole, image, label, target] = match;
+  const url = target.replace(/^<(.*)>$/, "$1");
+  if (!image) return [link(url, ...inline(label, depth + 1)), whole.length];
+  if (IMAGE.test(url)) return [el("img", { src: url, alt: label }), whole.length];
+  // A picture from elsewhere would tell its server who looks: it becomes a link.
+  return [link(url, `[image: ${label || url.slice(0, 80)}]`), whole.length];
+}
+
+function autolink(text, at) {
+  AUTOLINK.lastIndex = at;
+  const match = AUTOLINK.exec(text);
+  if (!match || /[\p{L}\p{N}]/u.test(text[at - 1] ?? "")) return null;
+  if (match[1]) return [link(match[1], match[1]), match[0].length];
+  let url = match[0].replace(/[.,:;!?\]]+$/, "");
+  if (url.endsWith(")") && !url.includes("(")) url = url.slice(0, -1);
+  return [link(url, url), url.length];
+}
+
+function emphasis(text, at, depth, alone) {
+  const found = MARKS.find(([mark]) => text.startsWith(mark, at));
+  if (!found) return null;
+  const [mark, tag] = found;
+  const word = /[\p{L}\p{N}]/u;
+  const next = text[at + mark.length] ?? " ";
+  if (alone.has(mark) || /\s/.test(next)) return null;
+  if (mark[0] === "_" && word.test(text[at - 1] ?? "")) return null;
+  for (let end = at + mark.length + 1; ; end += 1) {
+    end = text.indexOf(mark, end);
+    if (end < 0) break;
+    const longer = text[end + mark.length] === mark[0] && mark.length === 1;
+    if (longer) {
+      end += 1;
+      continue;
+    }
+    if (/\s/.test(text[end - 1]) || (mark[0] === "_" && word.test(text[end + mark.length] ?? ""))) continue;
+    return [el(tag, {}, inline(text.slice(at + mark.length, end), depth + 1)), end + mark.length - at];
+  }
+  alone.add(mark);
+  return null;
+}

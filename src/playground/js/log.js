@@ -1,0 +1,240 @@
+// What went over the wire: every request as it was sent, every block as it came.
+
+const PREVIEW = 160;
+
+/** The requests of one conversation. */
+class Log {
+  constructor() {
+    this.node = el("div", { class: "log" });
+    this.clear();
+  }
+
+  clear() {
+    const stat = (name) => {
+      const value = el("dd", {}, "–");
+      return [value, el("div", {}, el("dt", {}, name), value)];
+    };
+    const [first, firstBox] = stat("First byte");
+    const [total, totalBox] = stat("Total");
+    const [size, sizeBox] = stat("Received");
+    const [events, eventsBox] = stat("Events");
+    this.values = { first, total, size, events };
+    this.list = el("div", { class: "exchanges" }, el("p", { class: "nothing" }, "Nothing has been sent yet."));
+    this.end = new Follower(this.list);
+    const stats = el("dl", { class: "stats" }, firstBox, totalBox, sizeBox, eventsBox);
+    this.node.replaceChildren(stats, this.list);
+    this.turn();
+  }
+
+  /** A new turn begins: what is measured starts again. */
+  turn() {
+    this.sums = { start: performance.now(), first: null, bytes: 0, events: 0, total: 0 };
+    this.#show();
+  }
+
+  exchange(path, headers, body, text) {
+    this.list.querySelector(".nothing")?.remove();
+    const entry = new Exchange(this, path, headers, body, text);
+    this.append(this.list, entry.node);
+    return entry;
+  }
+
+  /** Adds to the sums of the turn. */
+  count(bytes, events) {
+    const { sums } = this;
+    sums.bytes += bytes;
+    sums.events += events;
+    sums.first ??= performance.now() - sums.start;
+    sums.total = performance.now() - sums.start;
+    this.#show();
+  }
+
+  #show() {
+    const { first, bytes: size, events, total } = this.sums;
+    this.values.first.textContent = first === null ? "–" : duration(first);
+    this.values.total.textContent = first === null ? "–" : duration(total);
+    this.values.size.textContent = first === null ? "–" : bytes(size);
+    this.values.events.textContent = first === null ? "–" : String(events);
+  }
+
+  /** Keeps the newest in sight, unless the reader is looking at something older. */
+  append(parent, node) {
+    parent.append(node);
+    this.end.grown();
+  }
+
+  follow() {
+    this.end.end();
+  }
+}
+
+/** One request and its answer. */
+class Exchange {
+  #over = false;
+
+  constructor(log, path, headers, body, text) {
+    this.log = log;
+    this.start = performance.now();
+    this.size = 0;
+    this.count = 0;
+    this.state = el("span", { class: "state waiting" }, "waiting");
+    this.sum = el("span", { class: "sum" });
+    this.events = el("ol", { class: "events" });
+    this.node = el(
+      "section",
+      { class: "exchange" },
+      el("header", {}, el("code", {}, `POST ${path}`), this.state, this.sum),
+      requestRow(path, headers, body, text),
+      this.events,
+    );
+  }
+
+  head(response) {
+    this.state.textContent = String(response.status);
+    this.state.className = response.ok ? "state open" : "state failed";
+    const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
+    const type = response.headers.get("content-type") ?? "";
+    this.#row({ kind: "head", name: "Response", preview: type, body: () => [jsonText(headers, false)] });
+  }
+
+  /** A body that is no stream. */
+  refused(text) {
+    this.size += byteLength(text);
+    this.log.count(byteLength(text), 0);
+    const value = parsed(text);
+    const body = () => [value === undefined ? jsonText(text, false) : jsonView(value)];
+    this.#row({ kind: "error", name: "Body", preview: text, size: byteLength(text), body });
+  }
+
+  frame(frame) {
+    this.size += frame.bytes;
+    this.count += frame.data === null ? 0 : 1;
+    this.log.count(frame.bytes, frame.data === null ? 0 : 1);
+    const value = frame.data === null ? undefined : parsed(frame.data);
+    const { kind, name, preview } = describe(frame, value);
+    const body = () => [
+      value === undefined || value === null ? null : jsonView(value),
+      el("p", { class: "fine" }, "Bytes", copyButton(frame.raw)),
+      jsonText(frame.raw.replaceAll("\r", "␍"), false),
+    ];
+    this.#row({ kind: frame.cut ? "error" : kind, name: frame.cut ? "cut off" : name, preview, size: frame.bytes, body });
+    this.#sum();
+  }
+
+  end(how) {
+    if (this.#over) return;
+    this.#over = true;
+    if (how !== "complete") {
+      this.state.textContent = how === "left" ? "closed" : how;
+      this.state.className = `state ${how}`;
+    } else {
+      this.state.className = "state ok";
+    }
+    this.#sum();
+  }
+
+  #sum() {
+    const parts = [duration(performance.now() - this.start), bytes(this.size), counted(this.count, "event")];
+    this.sum.textContent = parts.join(" · ");
+  }
+
+  #row({ kind, name, preview, size, body }) {
+    const time = duration(performance.now() - this.start);
+    const summary = el(
+      "summary",
+      {},
+      el("span", { class: "time" }, `+${time}`),
+      el("span", { class: "name" }, name),
+      el("span", { class: "preview" }, oneLine(preview)),
+      el("span", { class: "size" }, size === undefined ? "" : bytes(size)),
+    );
+    this.log.append(this.events, el("li", { class: kind }, opens(summary, body)));
+  }
+}
+
+/** The beginning of a text on one line. */
+const oneLine = (text) => text.slice(0, PREVIEW).replaceAll(/\r?\n|\r/g, "↵");
+
+/** Details that are built when they are first opened. */
+function opens(summary, body) {
+  const details = el("details", {}, summary);
+  details.addEventListener("toggle", () => details.append(el("div", { class: "body" }, body())), { once: true });
+  return details;
+}
+
+function requestRow(path, headers, body, text) {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const curl = () =>
+    [`curl -N '${location.origin}${path}'`, ...lines.map((line) => `-H ${quoted(line)}`), `-d ${quoted(text)}`].join(" \\\n  ");
+  const summary = el(
+    "summary",
+    {},
+    el("span", { class: "time" }, "sent"),
+    el("span", { class: "name" }, "Request"),
+    el("span", { class: "preview" }, oneLine(text)),
+    el("span", { class: "size" }, bytes(byteLength(text))),
+  );
+  const content = () => [
+    jsonText(lines.join("\n"), false),
+    el("p", { class: "fine" }, "Body", copyButton(text)),
+    jsonView(body),
+    el("p", { class: "fine" }, "As a command", copyButton(curl)),
+  ];
+  return el("div", { class: "request" }, opens(summary, content));
+}
+
+const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
+
+const KINDS = new Map(Object.entries({
+  copilotMessageChunk: "text",
+  copilotStatusUpdate: "status",
+  copilotMessageArtifact: "artifact",
+  copilotCitationCollection: "source",
+  copilotPromptSuggestions: "source",
+  copilotFunctionCall: "call",
+  copilot_references: "source",
+  _meiliSearchProgress: "status",
+  _meiliSearchSources: "source",
+  _meiliAppendConversationMessage: "silent",
+  copilot_confirmation: "call",
+  copilot_errors: "error",
+}));
+
+/** What matters of a named event. */
+function gist(name, value) {
+  switch (name) {
+    case "copilotMessageChunk":
+      return asText(value?.delta);
+    case "copilotMessageArtifact":
+      return `${asText(value?.type)} · ${asText(value?.name)}`;
+    case "copilotFunctionCall":
+      return `${asText(value?.function)} ${asText(value?.input_arguments)}`;
+    case "copilotPromptSuggestions":
+      return asArray(value?.suggestions).map(asText).join(" · ");
+    case "copilotCitationCollection":
+      return asArray(value?.citations).map(({ source_info: info }) => asText(info?.name ?? info?.widget_id)).join(" · ");
+    case "copilot_references":
+      return asArray(value).map((reference) => asText(reference?.metadata?.display_name ?? reference?.id)).join(" · ");
+    case "copilot_confirmation":
+      return asText(value?.title);
+    default:
+      return typeof value?.message === "string" ? value.message : undefined;
+  }
+}
+
+/** How an event shows in one line. */
+function describe({ name, data, note }, value) {
+  if (data === null) return { kind: "silent", name: "no data", preview: note };
+  if (data === "[DONE]") return { kind: "done", name: "[DONE]", preview: "" };
+  if (name) return { kind: KINDS.get(name) ?? "other", name, preview: gist(name, value) ?? data };
+  if (value?.error) return { kind: "error", name: "error", preview: asText(value.error.message ?? value.error) };
+  const choice = value?.choices?.[0];
+  const call = choice?.delta?.tool_calls?.[0];
+  if (call) {
+    const called = asText(call.function?.name);
+    return { kind: KINDS.get(called) ?? "call", name: called || "tool_calls", preview: asText(call.function?.arguments) };
+  }
+  if (choice?.finish_reason) return { kind: "done", name: "finish", preview: asText(choice.finish_reason) };
+  if (choice) return { kind: "text", name: "delta", preview: asText(choice.delta?.content ?? choice.delta?.refusal ?? choice.delta) };
+  return { kind: value?.usage ? "done" : "other", name: value?.usage ? "usage" : "data", preview: asText(value?.usage ?? data) };
+}

@@ -1,0 +1,140 @@
+// Plays an OpenAI client.
+
+class OpenAiFront extends Front {
+  static label = "OpenAI";
+
+  constructor(mount, page) {
+    super(mount, page);
+    this.agent = "Assistant";
+    this.model = "";
+    this.models = [];
+    this.tools = structuredClone(SAMPLE_FUNCTIONS);
+    this.offered = false;
+    this.usage = true;
+    this.system = "";
+    this.ready = this.#list();
+  }
+
+  intro() {
+    return {
+      title: "As an OpenAI client",
+      text: "What any program with an OpenAI library sends and reads: chunks, tool calls, usage.",
+      prompts: ["Say hello in three languages", "Write a haiku about streams", "What is the weather in Lisbon?"],
+    };
+  }
+
+  async #list() {
+    try {
+      const response = await fetch(this.path.replace(/chat\/completions$/, "models"), { credentials: "omit" });
+      this.models = asArray((await response.json()).data).map(({ id }) => asText(id));
+      this.model ||= this.models[0] ?? "";
+      this.agent = this.model || this.agent;
+      this.page.changed();
+    } catch {
+      // A server without a list takes any name.
+    }
+  }
+
+  chips() {
+    return [
+      { label: "Sample tools", pressed: this.offered, title: "Offer the functions of the setup", toggle: () => (this.offered = !this.offered) },
+      { label: "Usage", pressed: this.usage, title: "Ask for token counts", toggle: () => (this.usage = !this.usage) },
+    ];
+  }
+
+  settings() {
+    const set = (model) => {
+      this.model = model;
+      this.agent = model || "Assistant";
+    };
+    const model = this.models.length > 0 ? selectField("Model", this.model, this.models.map((id) => [id, id]), set) : textField("Model", this.model, set);
+    return [
+      fieldGroup("Requests", model, textField("System message", this.system, (system) => (this.system = system))),
+      fieldGroup("Tools", jsonField("Functions", this.tools, (value) => (this.tools = asArray(value)), "offered when “Sample tools” is on")),
+    ];
+  }
+
+  async ask(text) {
+    this.messages.push({ role: "user", content: text });
+    for (let round = 0; round < MOST_CALLS; round += 1) {
+      if (!(await this.#round())) return;
+    }
+    throw new Broken(`Stopped after ${MOST_CALLS} rounds of tool calls.`);
+  }
+
+  request() {
+    const system = this.system ? [{ role: "system", content: this.system }] : [];
+    return {
+      model: this.model || "playground",
+      messages: [...system, ...this.messages],
+      stream: true,
+      ...(this.usage && { stream_options: { include_usage: true } }),
+      ...(this.offered && this.tools.length > 0 && { tools: this.tools }),
+    };
+  }
+
+  /** One request; whether another one must follow, with the results of calls. */
+  async #round() {
+    const calls = [];
+    let [text, finish, done] = ["", null, false];
+    try {
+      for await (const { data } of this.post(this.request())) {
+        // What comes behind the end is not read.
+        if (done || data.startsWith("[DONE]")) {
+          done = true;
+          continue;
+        }
+        const chunk = this.json(data);
+        if (chunk.error) throw new Broken(asText(chunk.error.message) || "An error occurred during streaming");
+        if (chunk.usage) this.answer.extra = [`${chunk.usage.prompt_tokens} + ${chunk.usage.completion_tokens} tokens`];
+        for (const { index, delta = {}, finish_reason: reason } of asArray(chunk.choices)) {
+          if (index > 0) continue;
+          finish = reason || finish;
+          text += asText(delta.content) + asText(delta.refusal);
+          this.answer.text(asText(delta.content) + asText(delta.refusal));
+          for (const piece of asArray(delta.tool_calls)) merge(calls, piece);
+        }
+      }
+    } finally {
+      if (text || calls.length > 0) this.messages.push({ role: "assistant", content: text || null, ...(calls.length > 0 && { tool_calls: calls }) });
+    }
+    if (finish === null) this.answer.notice("The stream ended without a finish_reason: strict clients fail here.");
+    else if (!done) this.answer.notice("The stream ended without [DONE].");
+    if (finish !== "stop" && finish !== "tool_calls" && finish !== null) this.answer.notice(`The answer ended early: ${finish}.`);
+    for (const call of calls) await this.#result(call);
+    return calls.length > 0;
+  }
+
+  async #result({ id, function: { name, arguments: text } }) {
+    const args = parsed(text || "{}") ?? text;
+    const canned = SAMPLE_RESULTS.get(name);
+    const why = canned ? "" : "This tool has no result of its own here: write one.";
+    const result = await callCard(this.answer, { name, args, result: canned?.(args) ?? {}, why }, this.abort.signal);
+    this.messages.push({ role: "tool", tool_call_id: id, content: asText(result) });
+  }
+}
+
+/** Adds a fragment of a call to the calls so far; the index says to which. */
+function merge(calls, { index = 0, id, function: part = {} }) {
+  if (!Number.isInteger(index) || index < 0 || index > 127) return;
+  while (calls.length <= index) calls.push({ id: "", type: "function", function: { name: "", arguments: "" } });
+  const call = calls[index];
+  call.id ||= asText(id);
+  call.function.name += asText(part.name);
+  call.function.arguments += asText(part.arguments);
+}
+
+const SAMPLE_FUNCTIONS = [
+  {
+    type: "function",
+    function: {
+      name: "get_weather",
+      description: "The weather at a place",
+      parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] },
+    },
+  },
+];
+
+const SAMPLE_RESULTS = new Map([
+  ["get_weather", (args) => ({ place: asText(args?.place), temperature: 19, unit: "°C", sky: "clear" })],
+]);

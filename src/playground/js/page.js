@@ -1,0 +1,171 @@
+// The page around the conversations.
+
+const FRONTS = { openbb: OpenBbFront, github: GitHubFront, openai: OpenAiFront, meilisearch: MeilisearchFront };
+
+class Page {
+  constructor() {
+    this.fronts = [];
+    this.front = null;
+    this.input = byId("prompt");
+    this.#theme(memory.get("theme"));
+    this.#listen();
+  }
+
+  /** Asks the router what is mounted. */
+  async start() {
+    try {
+      const response = await fetch("playground.json", { credentials: "omit", cache: "no-store" });
+      const { fronts, signing } = await response.json();
+      this.signing = signing;
+      const known = fronts.filter(({ protocol }) => protocol in FRONTS);
+      this.fronts = known.map((mount) => ({ mount, label: labelOf(mount, known), front: null }));
+    } catch {
+      this.fronts = [];
+    }
+    if (this.fronts.length === 0) {
+      byId("views").replaceChildren(el("div", { class: "chat" }, el("div", { class: "intro" }, el("h2", {}, "No agent is mounted"), el("p", {}, "Mount one on the router and load this page again."))));
+      return;
+    }
+    byId("fronts").replaceChildren(...this.fronts.map((entry, at) => this.#tab(entry, at)));
+    const last = this.fronts.findIndex(({ label }) => label === memory.get("front"));
+    this.show(Math.max(last, 0));
+  }
+
+  #tab(entry, at) {
+    const tab = el("button", { type: "button", role: "tab", "aria-controls": "views", onclick: () => this.show(at) }, entry.label);
+    entry.tab = tab;
+    tab.addEventListener("keydown", ({ key }) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
+      if (!step) return;
+      this.show((at + step + this.fronts.length) % this.fronts.length);
+      this.fronts[(at + step + this.fronts.length) % this.fronts.length].tab.focus();
+    });
+    return tab;
+  }
+
+  show(at) {
+    const entry = this.fronts[at];
+    entry.front ??= new FRONTS[entry.mount.protocol](entry.mount, this);
+    this.front = entry.front;
+    memory.set("front", entry.label);
+    for (const each of this.fronts) {
+      const chosen = each === entry;
+      each.tab.setAttribute("aria-selected", String(chosen));
+      each.tab.tabIndex = chosen ? 0 : -1;
+    }
+    byId("views").replaceChildren(this.front.chat.node);
+    byId("logs").replaceChildren(this.front.log.node);
+    byId("where").textContent = `POST ${entry.mount.path}`;
+    this.changed();
+    this.front.chat.follow();
+    this.front.log.follow();
+    if (matchMedia("(pointer: fine)").matches) this.input.focus();
+  }
+
+  /** Something that the page shows of the front end is different now. */
+  changed() {
+    if (!this.front) return;
+    const { busy } = this.front;
+    const button = byId("send");
+    button.replaceChildren(icon(busy ? "stop" : "send"), el("span", { class: "unseen" }, busy ? "Stop" : "Send"));
+    button.title = busy ? "Stop (Esc)" : "Send (Enter)";
+    button.classList.toggle("stop", busy);
+    button.disabled = !busy && this.input.value.trim() === "";
+    const focused = [...byId("chips").children].indexOf(document.activeElement);
+    byId("chips").replaceChildren(...this.front.chips().map((chip) => this.#chip(chip)));
+    if (focused >= 0) byId("chips").children[focused]?.focus();
+  }
+
+  #chip({ label, pressed, title, toggle }) {
+    const click = () => {
+      toggle();
+      this.changed();
+    };
+    return el("button", { type: "button", class: "chip", "aria-pressed": String(pressed), title, onclick: click }, icon(pressed ? "check" : "plus"), el("span", {}, label));
+  }
+
+  #listen() {
+    const { input } = this;
+    const send = () => {
+      if (!this.front || this.front.busy) return;
+      const text = input.value;
+      input.value = "";
+      this.#fit();
+      this.front.send(text);
+    };
+    input.addEventListener("input", () => {
+      this.#fit();
+      this.changed();
+    });
+    input.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
+      event.preventDefault();
+      send();
+    });
+    byId("composer").addEventListener("submit", (event) => {
+      event.preventDefault();
+      if (this.front?.busy) this.front.stop();
+      else send();
+    });
+    document.addEventListener("keydown", (event) => {
+      if (event.key === "Escape" && this.front?.busy && !byId("setup").open) this.front.stop();
+    });
+    byId("new").addEventListener("click", () => {
+      this.front?.reset();
+      input.focus();
+    });
+    byId("theme").addEventListener("click", () => this.#theme(this.dark ? "light" : "dark"));
+    byId("setup-open").addEventListener("click", () => this.#setup());
+    byId("setup-close").addEventListener("click", () => byId("setup").close());
+    byId("setup").addEventListener("click", (event) => event.target === byId("setup") && byId("setup").close());
+    byId("setup").addEventListener("close", () => {
+      byId("setup-fields").replaceChildren();
+      this.changed();
+    });
+    for (const name of ["chat", "events"]) {
+      byId(`show-${name}`).addEventListener("click", () => this.#side(name));
+    }
+    this.#side("chat");
+  }
+
+  /** On a phone one side shows at a time. */
+  #side(name) {
+    document.body.dataset.side = name;
+    for (const each of ["chat", "events"]) byId(`show-${each}`).setAttribute("aria-pressed", String(each === name));
+    this.front?.log.follow();
+  }
+
+  #fit() {
+    this.input.style.height = "auto";
+    this.input.style.height = `${Math.min(this.input.scrollHeight, 200)}px`;
+  }
+
+  #setup() {
+    if (!this.front) return;
+    byId("setup-title").textContent = `${this.fronts.find(({ front }) => front === this.front).label} setup`;
+    byId("setup-fields").replaceChildren(...this.front.settings().filter(Boolean));
+    byId("setup").showModal();
+  }
+
+  get dark() {
+    const chosen = document.documentElement.dataset.theme;
+    return chosen ? chosen === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+  }
+
+  #theme(theme) {
+    if (theme === "dark" || theme === "light") {
+      document.documentElement.dataset.theme = theme;
+      memory.set("theme", theme);
+    }
+    byId("theme").replaceChildren(icon(this.dark ? "sun" : "moon"), el("span", { class: "unseen" }, this.dark ? "Light" : "Dark"));
+    byId("theme").title = this.dark ? "Light" : "Dark";
+  }
+}
+
+/** Several agents of one protocol are told apart by their paths. */
+function labelOf({ protocol, path }, all) {
+  const { label } = FRONTS[protocol];
+  return all.filter((other) => other.protocol === protocol).length > 1 ? `${label} ${path}` : label;
+}
+
+new Page().start();

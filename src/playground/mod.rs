@@ -1,0 +1,91 @@
+//! The playground: one page that plays every front end's part, for people who write agents.
+//!
+//! The page is one document, put together here at compile time; it loads nothing from anywhere. What
+//! an agent says reaches it as text only, and the policy that it is served under holds should that
+//! fail: no script but its own, no connection but to this server, no frame that can run or load.
+
+use serde::Serialize;
+
+use crate::json::{self, Escape};
+
+/// The page up to the place of the nonce.
+const HEAD: &str = concat!(
+    "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
+    "<title>copilot-wire playground</title>\n<link rel=\"icon\" href=\"data:,\">\n<style>\n",
+    include_str!("css/base.css"),
+    include_str!("css/chat.css"),
+    include_str!("css/log.css"),
+    "</style>\n</head>\n<body>\n",
+    include_str!("page.html"),
+    "<script type=\"module\" nonce=\"",
+);
+
+/// The page from there. The files share one scope; the last one starts the page.
+const TAIL: &str = concat!(
+    "\">\n",
+    include_str!("js/dom.js"),
+    include_str!("js/sse.js"),
+    include_str!("js/exchange.js"),
+    include_str!("js/json.js"),
+    include_str!("js/inline.js"),
+    include_str!("js/markdown.js"),
+    include_str!("js/frame.js"),
+    include_str!("js/table.js"),
+    include_str!("js/chart.js"),
+    include_str!("js/log.js"),
+    include_str!("js/chat.js"),
+    include_str!("js/call.js"),
+    include_str!("js/fields.js"),
+    include_str!("js/front.js"),
+    include_str!("js/openbb-samples.js"),
+    include_str!("js/openbb-workspace.js"),
+    include_str!("js/openbb.js"),
+    include_str!("js/github.js"),
+    include_str!("js/openai.js"),
+    include_str!("js/meilisearch.js"),
+    include_str!("js/page.js"),
+    "</script>\n</body>\n</html>\n",
+);
+
+/// The page, with a nonce that lets its own script run.
+pub(crate) fn page(nonce: &str) -> String {
+    [HEAD, nonce, TAIL].concat()
+}
+
+/// The content security policy of the page.
+///
+/// Styles are inline because frames inherit the policy, and an agent's HTML has styles of its own;
+/// what they could load is refused by the rest. `frame-src` keeps frames from going anywhere.
+pub(crate) fn policy(nonce: &str) -> String {
+    format!(
+        "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; \
+         connect-src 'self'; img-src data:; font-src data:; frame-src 'none'; base-uri 'none'; \
+         form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; \
+         trusted-types frame"
+    )
+}
+
+/// What the page asks for first: which protocols answer where, and whether this server signs
+/// requests for it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Fronts {
+    pub(crate) fronts: Vec<Front>,
+    pub(crate) signing: bool,
+}
+
+/// An agent as a front end reaches it.
+#[derive(Debug, Serialize)]
+pub(crate) struct Front {
+    pub(crate) protocol: &'static str,
+    pub(crate) path: String,
+}
+
+impl Fronts {
+    pub(crate) fn to_json(&self) -> Vec<u8> {
+        let mut out = Vec::new();
+        // Strings and a flag always serialise.
+        let _ = json::write(self, Escape::Json, &mut out);
+        out
+    }
+}

@@ -1,0 +1,169 @@
+//! Serves the playground.
+
+#[cfg(all(feature = "verify", feature = "testing"))]
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_DNS_PREFETCH_CONTROL,
+};
+#[cfg(all(feature = "verify", feature = "testing"))]
+use http::{HeaderMap, StatusCode, header};
+use http::{HeaderValue, Method, Response};
+
+use super::endpoint::{Call, Document, Endpoint};
+use super::{Inner, MountError, Router};
+use crate::agent::Body;
+#[cfg(all(feature = "verify", feature = "testing"))]
+use crate::github::verify::RequestSigner;
+#[cfg(all(feature = "verify", feature = "testing"))]
+use crate::json::Escape;
+use crate::playground::{self, Front, Fronts};
+#[cfg(all(feature = "verify", feature = "testing"))]
+use crate::protocol::Refusal;
+
+/// Where the page asks what is mounted.
+const FRONTS: &str = "/playground.json";
+
+/// Where the page has its requests signed.
+const SIGN: &str = "/playground/sign";
+
+impl Router {
+    /// Serves the playground at `GET /`: a page to talk to the agents of this router from, as each
+    /// of their front ends would, with every event and every request in sight.
+    ///
+    /// It offers all agents, also those that are mounted later. It is meant for local work: whoever
+    /// reaches the page reaches the agents.
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when something else has the path `/` or `/playground.json`.
+    pub fn playground(mut self) -> Result<Self, MountError> {
+        self.route(Method::GET, "/", Page)?;
+        self.route(Method::GET, FRONTS, Document(Bytes::new()))?;
+        Ok(self)
+    }
+
+    /// Lets the playground sign what it sends to GitHub agents, at `POST /playground/sign`, so that
+    /// its requests pass verification instead of going around it.
+    ///
+    /// Whoever reaches this server can have anything signed: mount agents that check against the
+    /// keys of this signer, made for the purpose, and never one that does anything real for whoever
+    /// holds them. Pages of other origins are refused.
+    ///
+    /// ```
+    /// use copilot_wire::Router;
+    /// use copilot_wire::github::Mount;
+    /// use copilot_wire::github::verify::RequestSigner;
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let signer = RequestSigner::generate()?;
+    /// let mount = Mount::verified(signer.key_set());
+    /// let router = Router::new().playground()?.playground_signer(signer)?;
+    /// # let _ = (mount, router);
+    /// # Ok(()) }
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when something else has the path.
+    #[cfg(all(feature = "verify", feature = "testing"))]
+    pub fn playground_signer(mut self, signer: RequestSigner) -> Result<Self, MountError> {
+        self.route(Method::POST, SIGN, Sign(signer))?;
+        Ok(self)
+    }
+}
+
+impl Inner {
+    /// Writes down anew what is mounted, once the playground is.
+    pub(super) fn list_fronts(&mut self) {
+        let fronts = self.routes.iter().filter_map(|route| {
+            let protocol = route.endpoint.protocol()?;
+            (route.method == Method::POST).then(|| Front {
+                protocol,
+                path: format!("{:?}", route.path),
+            })
+        });
+        let fronts = Fronts {
+            fronts: fronts.collect(),
+            signing: self
+                .routes
+                .iter()
+                .any(|route| route.path.matches(SIGN).is_some()),
+        };
+        let list = self
+            .routes
+            .iter_mut()
+            .find(|route| route.path.matches(FRONTS).is_some());
+        if let Some(route) = list {
+            route.endpoint = Arc::new(Document(Bytes::from(fronts.to_json())));
+        }
+    }
+}
+
+/// The page.
+struct Page;
+
+#[async_trait]
+impl Endpoint for Page {
+    async fn call(&self, call: Call) -> Response<Body> {
+        let nonce = call.env.uuid();
+        let mut response = Response::new(Body::full(playground::page(&nonce)));
+        let headers = response.headers_mut();
+        let mut put = |name, value| headers.insert(name, HeaderValue::from_static(value));
+        put(CONTENT_TYPE, "text/html; charset=utf-8");
+        put(CACHE_CONTROL, "no-store");
+        put(X_CONTENT_TYPE_OPTIONS, "nosniff");
+        put(REFERRER_POLICY, "no-referrer");
+        put(X_DNS_PREFETCH_CONTROL, "off");
+        // A UUID makes a valid value. Without a policy nothing on the page may run.
+        let policy = HeaderValue::from_str(&playground::policy(&nonce))
+            .unwrap_or(HeaderValue::from_static("default-src 'none'"));
+        headers.insert(CONTENT_SECURITY_POLICY, policy);
+        response
+    }
+}
+
+/// Signs a body as the GitHub platform does, with keys made for tests.
+#[cfg(all(feature = "verify", feature = "testing"))]
+struct Sign(RequestSigner);
+
+#[cfg(all(feature = "verify", feature = "testing"))]
+#[async_trait]
+impl Endpoint for Sign {
+    async fn call(&self, call: Call) -> Response<Body> {
+        let authority = call.parts.uri.authority().map(http::uri::Authority::as_str);
+        if !is_own_page(&call.parts.headers, authority) {
+            let message = "only the playground of this server may ask";
+            return self.refuse(&Refusal::new(StatusCode::FORBIDDEN, message));
+        }
+        let signed = self.0.sign(&call.body);
+        let headers: BTreeMap<&str, &str> = signed
+            .iter()
+            .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
+            .collect();
+        let mut out = Vec::new();
+        // Strings always serialise.
+        let _ = crate::json::write(&headers, Escape::Json, &mut out);
+        super::json(StatusCode::OK, out)
+    }
+}
+
+/// Whether a request comes from a page of this server, or from no page at all.
+///
+/// Browsers send `sec-fetch-site` where the connection is safe, and `origin` with every POST.
+#[cfg(all(feature = "verify", feature = "testing"))]
+fn is_own_page(headers: &HeaderMap, authority: Option<&str>) -> bool {
+    let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
+    if let Some(site) = text("sec-fetch-site") {
+        return site == "same-origin";
+    }
+    let host = authority.or_else(|| text(header::HOST.as_str()));
+    text(header::ORIGIN.as_str()).is_none_or(|origin| {
+        let origin = origin.split_once("://").map(|(_, host)| host);
+        origin.is_some() && origin == host
+    })
+}

@@ -1,0 +1,304 @@
+//! What no recording holds: the documented dialect, odd servers, and sizes.
+
+use copilot_wire::meilisearch::{
+    Decoder, Event, FinishReason, Outcome, Search, Sources, Tools, Unknown,
+};
+use copilot_wire::protocol::EventError;
+use serde_json::{Value, json};
+
+use crate::support::{decode, encode, fixture, text, whole};
+
+fn chunk(id: &str, delta: &Value, reason: Option<&str>) -> String {
+    let chunk =
+        json!({"id": id, "choices": [{"index": 0, "delta": delta, "finish_reason": reason}]});
+    format!("data: {chunk}\n\n")
+}
+
+fn call(index: u64, name: Option<&str>, arguments: &str) -> Value {
+    let mut function = json!({"arguments": arguments});
+    if let Some(name) = name {
+        function["name"] = name.into();
+    }
+    json!({"tool_calls": [{"index": index, "id": format!("id-{index}"), "function": function}]})
+}
+
+#[test]
+fn the_documented_dialect_is_read() {
+    let stream = fixture("stream_documented_dialect.sse");
+    for sizes in [&[stream.len()][..], &[1]] {
+        let read = decode(&stream, sizes);
+        assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+        assert_eq!(text(&read.events), "Meilisearch is");
+        let [Event::Progress(progress), Event::Sources(sources), ..] = &read.events[..] else {
+            panic!("{:?}", read.events)
+        };
+        assert_eq!(progress.id, "call_abc123");
+        assert_eq!((&*progress.call_id, &*sources.call_id), ("abc", "abc"));
+        assert_eq!(
+            progress.search().unwrap(),
+            Search::new("movies", "search engine")
+        );
+        assert_eq!(sources.iter().count(), 1);
+    }
+}
+
+#[test]
+fn a_notification_is_handed_out_before_anything_else_arrives() {
+    let stream = fixture("recorded/search_all_tools.sse");
+    let stream = String::from_utf8(stream).unwrap();
+    let mut decoder = Decoder::new();
+    let mut seen = 0;
+    for frame in stream.split_inclusive("\n\n") {
+        let mut input = frame.as_bytes();
+        let mut count = 0;
+        while decoder.next(&mut input).unwrap().is_some() {
+            count += 1;
+        }
+        if frame.contains("_meili") {
+            assert_eq!(count, 1);
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 4);
+}
+
+#[test]
+fn what_is_not_known_is_kept() {
+    let stream = [
+        chunk(
+            "1",
+            &call(0, Some("_meiliSomethingNew"), r#"{"a":1}"#),
+            None,
+        ),
+        // Known names with arguments of another shape.
+        chunk(
+            "1",
+            &call(0, Some("_meiliSearchSources"), r#"{"call_id":"c"}"#),
+            None,
+        ),
+        chunk(
+            "1",
+            &call(0, Some("_meiliAppendConversationMessage"), "[]"),
+            None,
+        ),
+        // An ordinary call in fragments, and one that never ends.
+        chunk("1", &call(1, Some("f"), "{\"x\":\"}"), None),
+        chunk("1", &call(1, None, "\\\"\"}"), None),
+        chunk("1", &call(2, Some("g"), ""), None),
+        // A fragment of nothing.
+        chunk("1", &call(7, None, "{}"), None),
+        "data: {\"weather\":\"fine\"}\n\ndata: 3\n\n".into(),
+        chunk("1", &json!({}), Some("stop")),
+        "data: [DONE]\n\ndata: {\"ignored\":true}\n\n".into(),
+    ]
+    .concat();
+    let read = whole(stream.as_bytes());
+    let unknown: Vec<_> = read
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Unknown(Unknown::Call(call)) => {
+                Some(format!("{} {}", call.name, call.arguments))
+            }
+            Event::Unknown(Unknown::Frame(json)) => Some(json.text().to_owned()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(
+        unknown,
+        [
+            r#"_meiliSomethingNew {"a":1}"#,
+            r#"_meiliSearchSources {"call_id":"c"}"#,
+            "_meiliAppendConversationMessage []",
+            r#"f {"x":"}\""}"#,
+            r#"{"function":{"arguments":"{}"},"id":"id-7","index":7}"#,
+            r#"{"weather":"fine"}"#,
+            "3",
+            "g ",
+        ]
+    );
+    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+}
+
+#[test]
+fn both_spellings_at_once_are_read() {
+    let arguments = r#"{"call_id":"c","function_name":"f","function_arguments":"{}","function_parameters":"{}"}"#;
+    let stream = chunk("1", &call(0, Some("_meiliSearchProgress"), arguments), None);
+    let read = whole(stream.as_bytes());
+    let [Event::Progress(progress)] = &read.events[..] else {
+        panic!("{:?}", read.events)
+    };
+    assert_eq!(progress.function_arguments, "{}");
+    assert!(progress.unknown.get("function_parameters").is_some());
+    assert_eq!(
+        encode(
+            "m",
+            Tools::ALL,
+            &whole(&encode("m", Tools::ALL, &read.events)).events
+        ),
+        encode("m", Tools::ALL, &read.events)
+    );
+}
+
+#[test]
+fn one_document_in_the_place_of_the_list_is_read() {
+    let arguments = r#"{"call_id":"c","documents":{"id":1}}"#;
+    let stream = chunk("1", &call(0, Some("_meiliSearchSources"), arguments), None);
+    let read = whole(stream.as_bytes());
+    let [Event::Sources(sources)] = &read.events[..] else {
+        panic!("{:?}", read.events)
+    };
+    assert_eq!(sources.iter().count(), 1);
+}
+
+#[test]
+fn text_call_and_reason_in_one_chunk_are_all_read() {
+    let mut delta = call(
+        0,
+        Some("_meiliSearchProgress"),
+        r#"{"call_id":"c","function_name":"f","function_arguments":""}"#,
+    );
+    delta["content"] = "Hi".into();
+    let stream = chunk("1", &delta, Some("length")) + "data: [DONE]\n\n";
+    let read = whole(stream.as_bytes());
+    assert!(matches!(
+        &read.events[..],
+        [
+            Event::Text(_),
+            Event::Progress(_),
+            Event::Finish(FinishReason::Length),
+            Event::Done
+        ]
+    ));
+}
+
+#[test]
+fn a_reason_in_the_middle_is_not_the_end() {
+    let stream = [
+        chunk("1", &json!({"content": "a"}), Some("tool_calls")),
+        chunk("2", &json!({"content": "b"}), Some("")),
+        "data: [DONE]\n\n".into(),
+    ]
+    .concat();
+    let read = whole(stream.as_bytes());
+    assert_eq!(read.outcome, Outcome::Incomplete);
+    assert!(read.events.contains(&Event::RoundBreak));
+}
+
+#[test]
+fn an_error_after_the_end_of_the_answer_is_a_failure() {
+    let stream = [
+        chunk("1", &json!({"content": "a"}), Some("stop")),
+        "data: {\"error\":{\"type\":\"stream_ended\",\"code\":3,\"message\":\"Stream ended\"}}\n\n"
+            .into(),
+        "data: [DONE]\n\n".into(),
+    ]
+    .concat();
+    let Outcome::Failed(failure) = whole(stream.as_bytes()).outcome else {
+        panic!("a failure is due")
+    };
+    assert_eq!(failure.code.as_deref(), Some("3"));
+}
+
+#[test]
+fn garbage_costs_itself_only() {
+    let stream = [
+        chunk("1", &json!({"content": "a"}), None),
+        "data: {\"choices\": [\n\ndata: <html>\n\n".into(),
+        "data: {\"id\":\"1\",\"choices\":[7,{\"delta\":3},{\"delta\":{\"content\":{}}}]}\n\n"
+            .into(),
+        "data: {\"error\":\"plain\"}\n\n".into(),
+        chunk("1", &json!({"content": "b"}), Some("stop")),
+        "data: [DONE]\n\n".into(),
+    ]
+    .concat();
+    let read = whole(stream.as_bytes());
+    assert_eq!(text(&read.events), "ab");
+    assert_eq!(read.errors.len(), 2);
+    assert!(matches!(read.outcome, Outcome::Failed(failure) if failure.message == "plain"));
+}
+
+#[test]
+fn text_that_looks_like_a_stream_is_text() {
+    let evil = "data: [DONE]\n\nevent: x\n\n\u{2028}\0\u{85}\"\\";
+    let events = [
+        Event::Text(evil.into()),
+        Event::Finish(FinishReason::Stop),
+        Event::Done,
+    ];
+    let stream = encode("m", Tools::NONE, &events);
+    for sizes in [&[stream.len()][..], &[1], &[5, 1]] {
+        assert_eq!(decode(&stream, sizes).events, events);
+    }
+}
+
+#[test]
+fn large_sources_are_one_event() {
+    let documents: Vec<_> = (0..2000)
+        .map(|id| json!({"id": id, "title": "A \"quoted\" title\n", "overview": "x".repeat(200)}))
+        .collect();
+    let sources = Sources::new("call_1", &documents).unwrap();
+    assert!(sources.documents.text().len() > 400 * 1024);
+    let stream = encode("m", Tools::ALL, &[Event::Sources(sources.clone())]);
+    let read = decode(&stream, &[1000]);
+    let [Event::Sources(got)] = &read.events[..] else {
+        panic!("one event is due")
+    };
+    assert_eq!(got.documents, sources.documents);
+}
+
+#[test]
+fn a_million_tiny_chunks_lose_nothing() {
+    const COUNT: usize = 1_000_000;
+    let frame = chunk("1", &json!({"content": "ab"}), None);
+    let stream = frame.repeat(COUNT / frame.len() + 1);
+    let read = decode(stream.as_bytes(), &[1]);
+    assert_eq!(text(&read.events).len(), stream.len() / frame.len() * 2);
+    assert!(stream.len() >= COUNT);
+}
+
+#[test]
+fn what_is_held_is_bounded() {
+    let mut decoder = Decoder::with_budget(4096);
+    let stream = chunk(
+        "1",
+        &call(0, Some("_meiliSearchSources"), "{\"call_id\":\""),
+        None,
+    ) + &chunk("1", &call(0, None, &"x".repeat(1000)), None).repeat(10);
+    let mut input = stream.as_bytes();
+    let error = loop {
+        match decoder.next(&mut input) {
+            Ok(Some(_)) => {}
+            Ok(None) => panic!("the budget is used up"),
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, EventError::Shape(_)), "{error}");
+    // A thousand calls that never end, each at an index of its own.
+    let many: String = (0..1000)
+        .map(|index| chunk("1", &call(index, Some("f"), ""), None))
+        .collect();
+    let mut decoder = Decoder::with_budget(4096);
+    let mut input = many.as_bytes();
+    let errors = std::iter::from_fn(|| decoder.next(&mut input).transpose())
+        .filter(Result::is_err)
+        .count();
+    assert!(errors > 0);
+}
+
+#[test]
+fn an_entry_that_is_named_begins_anew() {
+    // What a reader that merges by index gets wrong.
+    let progress =
+        |id: u8| format!(r#"{{"call_id":"{id}","function_name":"f","function_arguments":""}}"#);
+    let stream: String = (0..3)
+        .map(|id| {
+            chunk(
+                "1",
+                &call(0, Some("_meiliSearchProgress"), &progress(id)),
+                None,
+            )
+        })
+        .collect();
+    assert_eq!(whole(stream.as_bytes()).events.len(), 3);
+}

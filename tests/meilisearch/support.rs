@@ -1,0 +1,154 @@
+//! What the Meilisearch tests share.
+
+use std::convert::Infallible;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use copilot_wire::meilisearch::{
+    ChatRequest, Decoder, Event, Meilisearch, Message, Outcome, Tools,
+};
+use copilot_wire::protocol::{Env, Environment, Protocol};
+use copilot_wire::{Body, Router};
+use futures::executor::block_on;
+use futures::{StreamExt, stream};
+use http::{Method, Response};
+use serde_json::Value;
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("fixtures/meilisearch")
+        .join(name)
+}
+
+pub(crate) fn fixture(name: &str) -> Vec<u8> {
+    std::fs::read(path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+pub(crate) fn fixture_json(name: &str) -> Value {
+    serde_json::from_slice(&fixture(name)).unwrap()
+}
+
+/// The names of the recorded streams.
+pub(crate) fn recordings() -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(path("recorded"))
+        .unwrap()
+        .filter_map(|entry| {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            Some(name.strip_suffix(".sse")?.to_owned())
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+/// What a reader gets out of a stream.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Read {
+    pub(crate) events: Vec<Event>,
+    pub(crate) rounds: Vec<String>,
+    pub(crate) errors: Vec<String>,
+    pub(crate) outcome: Outcome,
+    pub(crate) done: bool,
+    pub(crate) retry: Option<u64>,
+}
+
+/// Decodes with the given chunk sizes, over and over.
+pub(crate) fn decode(mut stream: &[u8], sizes: &[usize]) -> Read {
+    let mut decoder = Decoder::new();
+    let mut sizes = sizes.iter().copied().cycle();
+    let (mut events, mut rounds, mut errors) = (Vec::new(), Vec::<String>::new(), Vec::new());
+    while !stream.is_empty() {
+        let size = sizes.next().unwrap_or(stream.len()).min(stream.len());
+        let (mut chunk, rest) = stream.split_at(size);
+        loop {
+            match decoder.next(&mut chunk) {
+                Ok(Some(event)) => events.push(event),
+                Ok(None) => break,
+                Err(error) => errors.push(error.to_string()),
+            }
+        }
+        // A round may open without an event.
+        if let Some(round) = decoder.round() {
+            if rounds.last().is_none_or(|last| last != round) {
+                rounds.push(round.to_owned());
+            }
+        }
+        stream = rest;
+    }
+    Read {
+        events,
+        rounds,
+        errors,
+        outcome: decoder.outcome(),
+        done: decoder.is_done(),
+        retry: decoder.retry(),
+    }
+}
+
+pub(crate) fn whole(stream: &[u8]) -> Read {
+    decode(stream, &[stream.len().max(1)])
+}
+
+pub(crate) fn text(events: &[Event]) -> String {
+    events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Text(text) => Some(text.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+/// A fixed time, and ids that count.
+pub(crate) fn counting() -> Env {
+    struct Counting(AtomicU64);
+    impl Environment for Counting {
+        fn now(&self) -> SystemTime {
+            SystemTime::UNIX_EPOCH + Duration::from_secs(1_760_000_000)
+        }
+        fn random(&self, bytes: &mut [u8]) {
+            let count = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+            bytes.fill(0);
+            let start = bytes.len() - count.len();
+            bytes[start..].copy_from_slice(&count);
+        }
+    }
+    Env::new(Counting(AtomicU64::new(1)))
+}
+
+pub(crate) fn request(model: &str, tools: Tools) -> ChatRequest {
+    ChatRequest::new(model, [Message::user("hi")]).tools(tools)
+}
+
+/// Writes events as our server does.
+pub(crate) fn encode(model: &str, tools: Tools, events: &[Event]) -> Vec<u8> {
+    let mut session = Meilisearch::session(&request(model, tools), &counting());
+    let mut out = Vec::new();
+    for event in events {
+        Meilisearch::encode(&mut session, event, &mut out).unwrap();
+    }
+    out
+}
+
+pub(crate) fn post(
+    router: &Router,
+    path: &str,
+    headers: &[(&str, &str)],
+    body: &[u8],
+) -> Response<Body> {
+    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body));
+    let mut request = http::Request::builder().method(Method::POST).uri(path);
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    block_on(router.handle(request.body(stream::iter([chunk])).unwrap()))
+}
+
+pub(crate) const JSON: (&str, &str) = ("content-type", "application/json");
+
+pub(crate) fn body(response: Response<Body>) -> Vec<u8> {
+    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
+    frames.concat()
+}

@@ -1,0 +1,368 @@
+//! What our server writes, through a reply.
+
+use std::pin::Pin;
+
+use copilot_wire::meilisearch::{
+    Append, Call, ChatRequest, Decoder, Event, Failure, FinishReason, Meilisearch, Message,
+    Outcome, Progress, Say, Search, SearchFailure, Sources, Tools,
+};
+use copilot_wire::protocol::{
+    AgentError, Citation, Confirmation, Conversation, Notice, Protocol, SendError, Status, Table,
+    ToolCall,
+};
+use copilot_wire::{Agent, Body, Reply, Request, async_trait};
+use futures::StreamExt;
+use futures::executor::block_on;
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::support::{Read, counting, decode, encode, request, text, whole};
+
+type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
+
+struct Run<F>(F);
+
+#[async_trait]
+impl<F> Agent<Meilisearch> for Run<F>
+where
+    F: Fn(Reply<Meilisearch>) -> Answer + Send + Sync,
+{
+    async fn answer(
+        &self,
+        _: Request<Meilisearch>,
+        reply: Reply<Meilisearch>,
+    ) -> Result<(), AgentError> {
+        (self.0)(reply).await
+    }
+}
+
+fn run<F, Fut>(tools: Tools, agent: F) -> Vec<u8>
+where
+    F: Fn(Reply<Meilisearch>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    let agent = Run(move |reply| -> Answer { Box::pin(agent(reply)) });
+    let body = Body::run(agent, Request::new(request("m", tools)), &counting());
+    let frames: Vec<_> = block_on(body.map(|Ok(frame)| frame).collect());
+    frames.concat()
+}
+
+fn read<F, Fut>(tools: Tools, agent: F) -> Read
+where
+    F: Fn(Reply<Meilisearch>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    whole(&run(tools, agent))
+}
+
+async fn notify(reply: &Reply<Meilisearch>) -> Result<(), AgentError> {
+    let search = Search::new("movies", "robot").filter("");
+    let progress = Progress::new("call_1", &search);
+    let call = Call::new("call_1", "_meiliSearchInIndex", search.to_json());
+    reply.send(progress).await?;
+    reply.send(Append::new(Message::calls([&call]))).await?;
+    reply
+        .send(Sources::new("call_1", &[json!({"id": 1})])?)
+        .await?;
+    reply
+        .send(Append::new(Message::tool("call_1", "one")))
+        .await?;
+    Ok(())
+}
+
+#[test]
+fn a_plain_answer() {
+    let out = run(Tools::NONE, |reply| async move {
+        reply.text("Hi").await?;
+        Ok(())
+    });
+    let tail = r#""created":1760000000,"model":"m","service_tier":null,"system_fingerprint":null,"object":"chat.completion.chunk","usage":null}"#;
+    let chunk = |content: &str, role: &str, reason: &str| {
+        format!(
+            r#"data: {{"id":"chatcmpl-00000000-0000-4000-8000-000000000001","choices":[{{"index":0,"delta":{{"content":{content},"function_call":null,"tool_calls":null,"role":{role},"refusal":null}},"finish_reason":{reason},"logprobs":null}}],{tail}{}"#,
+            "\n\n"
+        )
+    };
+    let expected = [
+        chunk("\"\"", "\"assistant\"", "null"),
+        chunk("\"Hi\"", "null", "null"),
+        chunk("null", "null", "\"stop\""),
+        "data: [DONE]\n\n".into(),
+    ];
+    assert_eq!(String::from_utf8(out).unwrap(), expected.concat());
+}
+
+#[test]
+fn an_answer_of_nothing_is_an_answer() {
+    let read = read(Tools::NONE, |reply| async move {
+        drop(reply);
+        Ok(())
+    });
+    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+}
+
+#[test]
+fn notifications_are_gated_by_the_request() {
+    for (tools, expected) in [
+        (Tools::NONE, 0),
+        (Tools::PROGRESS, 1),
+        (Tools::SOURCES, 1),
+        (Tools::APPEND, 2),
+        (Tools::PROGRESS.with(Tools::APPEND), 3),
+        (Tools::ALL, 4),
+    ] {
+        let read = read(tools, |reply| async move { notify(&reply).await });
+        let count = read
+            .events
+            .iter()
+            .filter(|event| {
+                matches!(
+                    event,
+                    Event::Progress(_) | Event::Append(_) | Event::Sources(_)
+                )
+            })
+            .count();
+        assert_eq!(count, expected, "{tools:?}");
+        assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+    }
+}
+
+#[test]
+fn every_notification_has_an_id_of_its_own() {
+    let read = read(Tools::ALL, |reply| async move { notify(&reply).await });
+    let mut ids: Vec<_> = read
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Progress(progress) => Some(&progress.id),
+            Event::Append(append) => Some(&append.id),
+            Event::Sources(sources) => Some(&sources.id),
+            _ => None,
+        })
+        .collect();
+    ids.sort();
+    ids.dedup();
+    assert_eq!(ids.len(), 4);
+    assert!(ids.iter().all(|id| id.len() == 36));
+}
+
+#[test]
+fn a_search_that_failed_does_not_end_the_answer() {
+    let read = read(Tools::NONE, |reply| async move {
+        reply.text("a").await?;
+        reply
+            .send(SearchFailure::new(404, "Index `nope` not found."))
+            .await?;
+        reply.send(Say::RoundBreak).await?;
+        reply.text("b").await?;
+        Ok(())
+    });
+    assert_eq!(text(&read.events), "ab");
+    assert!(read.events.contains(&Event::RoundBreak));
+    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+    let failure = read.events.iter().find_map(|event| match event {
+        Event::Error(failure) => Some(failure),
+        _ => None,
+    });
+    assert_eq!(failure.unwrap().code.as_deref(), Some("404"));
+}
+
+#[test]
+fn a_failure_is_an_error_and_no_finish() {
+    for early in [true, false] {
+        let out = run(Tools::NONE, move |reply| async move {
+            if !early {
+                reply.text("a").await?;
+            }
+            drop(reply);
+            Err(AgentError::new("Out of order."))
+        });
+        let read = whole(&out);
+        let Outcome::Failed(failure) = read.outcome else {
+            panic!("a failure is due")
+        };
+        assert!(failure.is_terminal());
+        assert_eq!(failure.message, "Out of order.");
+        assert!(read.done);
+        assert!(
+            !read
+                .events
+                .iter()
+                .any(|event| matches!(event, Event::Finish(_)))
+        );
+        assert_eq!(text(&read.events), if early { "" } else { "a" });
+    }
+}
+
+#[test]
+fn a_turn_ends_as_it_is_told_to() {
+    let length = read(Tools::NONE, |reply| async move {
+        reply.text("a").await?;
+        Ok(reply.end(FinishReason::Length)?)
+    });
+    assert_eq!(length.outcome, Outcome::Answered(FinishReason::Length));
+    let failure = Failure::new("requests", "Rate limit reached").code("rate_limit_exceeded");
+    let expected = failure.clone();
+    let failed = read(Tools::NONE, move |reply| {
+        let failure = failure.clone();
+        async move { Ok(reply.end(failure)?) }
+    });
+    let Outcome::Failed(got) = failed.outcome else {
+        panic!("a failure is due")
+    };
+    assert_eq!((got.kind, got.code), (expected.kind, expected.code));
+    assert!(failed.done);
+}
+
+#[test]
+fn shared_words_become_what_every_reader_shows() {
+    let read = read(Tools::ALL, |reply| async move {
+        reply.status(Status::new("Thinking")).await?;
+        reply.text("Answer.").await?;
+        reply
+            .cite(Citation::new("A [b]").url("https://a.example/x"))
+            .await?;
+        reply
+            .table(Table::new("T", &[json!({"a": 1})]).unwrap())
+            .await?;
+        reply.error(Notice::new("one source is down")).await?;
+        let call = ToolCall::new("f", &json!({})).unwrap();
+        assert!(matches!(reply.call(call), Err(SendError::Unsupported(_))));
+        Ok(())
+    });
+    let text = text(&read.events);
+    assert!(!text.contains("Thinking"));
+    assert!(text.contains("| a |"), "{text}");
+    assert!(text.contains("one source is down"), "{text}");
+    assert!(text.ends_with("(https://a.example/x)\n"), "{text}");
+    assert!(
+        read.events
+            .iter()
+            .all(|event| !matches!(event, Event::Error(_)))
+    );
+    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+}
+
+#[test]
+fn a_question_is_answered_in_the_next_turn() {
+    let read = read(Tools::NONE, |reply| async move {
+        reply.cite(Citation::new("A")).await?;
+        Ok(reply.confirm(Confirmation::new("q-7", "Delete it?", "For good."))?)
+    });
+    let asked = text(&read.events);
+    let ask = |answer: &str| {
+        let messages = [
+            Message::user("x"),
+            Message::assistant(&asked),
+            Message::user(answer),
+        ];
+        let request = ChatRequest::new("m", messages);
+        request
+            .decision()
+            .map(|decision| (decision.id.into_owned(), decision.accepted))
+    };
+    assert_eq!(ask("Yes."), Some(("q-7".into(), true)));
+    assert_eq!(ask("no"), Some(("q-7".into(), false)));
+    assert_eq!(ask("why?"), None);
+}
+
+#[test]
+fn there_is_no_frame_without_data() {
+    // The Python client of OpenAI fails on a lone `retry` frame.
+    let out = run(Tools::ALL, |reply| async move { notify(&reply).await });
+    let out = String::from_utf8(out).unwrap();
+    assert!(
+        out.split_terminator("\n\n")
+            .all(|frame| frame.starts_with("data: "))
+    );
+}
+
+fn say() -> impl Strategy<Value = Event> {
+    let any = || ".{0,12}|\\PC{0,8}|[\\x00-\\x1f\"\\\\\u{2028}{}]{0,8}";
+    prop_oneof![
+        any()
+            .prop_filter("empty text says nothing", |text| !text.is_empty())
+            .prop_map(Event::Text),
+        any()
+            .prop_filter("empty text says nothing", |text| !text.is_empty())
+            .prop_map(Event::Refusal),
+        Just(Event::RoundBreak),
+        (any(), any(), any()).prop_map(|(id, call_id, arguments)| {
+            let mut progress = Progress::new(call_id, &Search::new("i", "q"));
+            progress.id = format!("id{id}");
+            progress.function_arguments = arguments;
+            Event::Progress(progress)
+        }),
+        (any(), any(), any()).prop_map(|(id, call_id, title)| {
+            let mut sources = Sources::new(call_id, &[json!({"title": title})]).unwrap();
+            sources.id = format!("id{id}");
+            Event::Sources(sources)
+        }),
+        (any(), any(), any()).prop_map(|(id, call_id, content)| {
+            let mut append = Append::new(Message::tool(&call_id, &content));
+            append.id = format!("id{id}");
+            Event::Append(append)
+        }),
+        (any(), 400_u16..600).prop_map(|(message, status)| {
+            let mut failure = SearchFailure::new(status, message);
+            failure.event_id = "e".into();
+            Event::Error(failure.into())
+        }),
+        any().prop_map(|message| {
+            let mut failure = Failure::new("server_error", message);
+            failure.event_id = "e".into();
+            Event::Error(failure)
+        }),
+        Just(Event::Finish(FinishReason::ContentFilter)),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(
+        events in prop::collection::vec(say(), 0..12),
+        model in ".{0,8}",
+        sizes in prop::collection::vec(1_usize..200, 1..8),
+    ) {
+        // One answer has one end.
+        let mut events = events;
+        if let Some(end) = events.iter().position(Meilisearch::ends) {
+            events.truncate(end + 1);
+        }
+        events.push(Event::Done);
+        let stream = encode(&model, Tools::ALL, &events);
+        let read = decode(&stream, &sizes);
+        prop_assert_eq!(read.errors, Vec::<String>::new());
+        prop_assert_eq!(read.events, events);
+    }
+
+    #[test]
+    fn one_frame_is_one_event(event in say()) {
+        let mut session = Meilisearch::session(&request("m", Tools::ALL), &counting());
+        let mut stream = Vec::new();
+        Meilisearch::open(&mut session, &mut stream);
+        stream.clear();
+        Meilisearch::encode(&mut session, &event, &mut stream).unwrap();
+        let mut frames = copilot_wire::protocol::EventDecoder::<Meilisearch>::new();
+        let expected = match event {
+            // The break is between two frames: only a reader of the whole stream can see it.
+            Event::RoundBreak => Event::Text(String::new()),
+            event => event,
+        };
+        prop_assert_eq!(frames.next(&mut stream.as_slice()).unwrap(), Some(expected));
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), frames in prop::collection::vec("\\PC{0,40}", 0..6)) {
+        let mut stream: Vec<u8> = frames.iter().flat_map(|frame| format!("data: {{{frame}}}\n\n").into_bytes()).collect();
+        stream.extend(bytes);
+        let mut decoder = Decoder::with_budget(256);
+        let mut input = stream.as_slice();
+        for _ in 0..100 {
+            if let Ok(None) = decoder.next(&mut input) {
+                break;
+            }
+        }
+        let _ = decoder.outcome();
+    }
+}

@@ -1,0 +1,12 @@
+// All cases.
+
+import { run } from "./harness.mjs";
+import "./cases/page.mjs";
+import "./cases/openbb.mjs";
+import "./cases/github.mjs";
+import "./cases/openai.mjs";
+import "./cases/meilisearch.mjs";
+import "./cases/hostile.mjs";
+import "./cases/looks.mjs";
+
+await run();

@@ -1,0 +1,135 @@
+// What all front ends have in common.
+
+import { equal, ok, test } from "../harness.mjs";
+
+for (const front of ["OpenBB", "GitHub", "OpenAI", "Meilisearch"]) {
+  for (const how of ["the button", "Esc"]) {
+    test(`${front}: ${how} stops a stream`, async (p) => {
+      await p.open(front);
+      await p.send("slow");
+      await p.answer().getByText("5 ").waitFor();
+      if (how === "Esc") await p.page.keyboard.press("Escape");
+      else await p.page.getByRole("button", { name: "Stop" }).click();
+      await p.done();
+      ok((await p.said()).includes("Stopped."), "it does not say so");
+      equal(await p.page.locator(".exchange .state").innerText(), "stopped");
+      await p.ask("still there?");
+      equal(await p.said(), "You said: still there?");
+    });
+  }
+}
+
+test("page: the log shows every block with its time and size, and the request", async (p) => {
+  await p.open("OpenBB");
+  await p.ask("hello");
+  const row = p.page.locator(".events li.text").first();
+  ok(/^\+[\d.]+ m?s$/.test(await row.locator(".time").innerText()), "time");
+  equal(await row.locator(".size").innerText(), "62 B");
+  await row.locator("summary").click();
+  equal(await row.locator(".json").first().innerText(), '{\n  "delta": "You said: hello"\n}');
+  ok((await row.locator(".json").last().innerText()).startsWith("event: copilotMessageChunk"), "bytes");
+  await p.page.locator(".request summary").click();
+  ok((await p.page.locator(".request .json").last().innerText()).includes('"role": "human"'), "request");
+  equal(await p.page.locator(".stats dd").last().innerText(), "1", "events");
+});
+
+test("page: every event of a flood shows, and its end is in sight", async (p) => {
+  await p.open("OpenBB");
+  await p.ask("flood");
+  equal(await p.page.locator(".events li.text").count(), 3000, "rows in the log");
+  equal(await p.answer().locator(".markdown p").count(), 3000, "paragraphs");
+  ok(await p.answer().getByText("Line 2999 of the flood.").isVisible(), "the last line");
+  for (const side of [".chat", ".exchanges"]) {
+    await p.page.waitForFunction((name) => {
+      const { scrollHeight, scrollTop, clientHeight } = document.querySelector(name);
+      return scrollHeight - scrollTop - clientHeight < 2;
+    }, side);
+  }
+});
+
+test("page: what the reader scrolled to stays in sight while the answer grows", async (p) => {
+  await p.open("OpenBB");
+  await p.ask("flood");
+  await p.send("slow");
+  await p.answer().getByText("5 ").waitFor();
+  await p.page.locator(".chat").hover();
+  await p.page.mouse.wheel(0, -2000);
+  await p.page.waitForFunction(() => {
+    const { scrollHeight, scrollTop, clientHeight } = document.querySelector(".chat");
+    return scrollHeight - scrollTop - clientHeight > 1000;
+  });
+  const top = () => p.page.locator(".chat").evaluate((node) => node.scrollTop);
+  const before = await top();
+  await p.answer().getByText("60 ").waitFor();
+  equal(await top(), before, "scrolled to");
+  await p.page.keyboard.press("Escape");
+  await p.done();
+});
+
+test("page: a new chat forgets the one before, also one that still streams", async (p) => {
+  await p.open("OpenBB");
+  await p.send("slow");
+  await p.answer().getByText("5 ").waitFor();
+  await p.page.getByRole("button", { name: "New chat" }).click();
+  await p.page.locator(".intro").waitFor();
+  equal(await p.page.locator(".exchange").count(), 0, "requests in the log");
+  await p.ask("hello");
+  equal(p.posts.at(-1).body.messages.length, 1, "messages");
+});
+
+test("page: it can be used from the keyboard alone", async (p) => {
+  await p.open("OpenBB");
+  await p.page.getByRole("tab", { name: "OpenBB" }).focus();
+  await p.page.keyboard.press("ArrowRight");
+  equal(await p.page.getByRole("tab", { name: "GitHub" }).getAttribute("aria-selected"), "true");
+  equal(await p.page.evaluate(() => document.activeElement.textContent), "GitHub");
+  await p.page.getByLabel("Message", { exact: true }).focus();
+  await p.page.keyboard.type("one");
+  await p.page.keyboard.press("Shift+Enter");
+  await p.page.keyboard.type("two");
+  await p.page.keyboard.press("Enter");
+  await p.done();
+  equal(p.posts.at(-1).body.messages.at(-1).content, "one\ntwo");
+  // From the input back to the chips.
+  await p.page.keyboard.press("Shift+Tab");
+  await p.page.keyboard.press("Shift+Tab");
+  const chip = () => p.page.evaluate(() => [document.activeElement.textContent, document.activeElement.ariaPressed]);
+  equal(await chip(), ["octo-org/tide-tables", "true"]);
+  await p.page.keyboard.press("Space");
+  equal(await chip(), ["octo-org/tide-tables", "false"], "the focus after a press");
+});
+
+test("page: light and dark, chosen and remembered", async (p) => {
+  await p.open("OpenBB");
+  const background = () => p.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await p.page.getByRole("button", { name: "Dark" }).click();
+  ok((await background()) !== light, "nothing changes");
+  await p.page.reload();
+  await p.page.getByRole("button", { name: "Light" }).waitFor();
+  ok((await background()) !== light, "it is forgotten");
+});
+
+test("page: one document, nothing from outside, and a strict policy", async (p) => {
+  const asked = [];
+  p.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
+  const response = await p.page.goto(p.address);
+  await p.page.getByRole("tab").first().waitFor();
+  ok(asked.every((path) => ["/", "/playground.json", "/agents.json"].includes(path)), asked.join(" "));
+  const headers = response.headers();
+  ok(headers["content-security-policy"].startsWith("default-src 'none'; script-src 'nonce-"), "policy");
+  equal([headers["x-content-type-options"], headers["referrer-policy"]], ["nosniff", "no-referrer"]);
+  const again = await p.page.goto(p.address);
+  ok(again.headers()["content-security-policy"] !== headers["content-security-policy"], "one nonce twice");
+});
+
+test("page: other pages get no signatures", async (p) => {
+  await p.open("GitHub");
+  const sign = (headers) =>
+    p.page.request.post(`${p.address}/playground/sign`, { headers: { "content-type": "application/json", ...headers }, data: "{}" });
+  equal((await sign({ "sec-fetch-site": "cross-site" })).status(), 403);
+  equal((await sign({ "sec-fetch-site": "same-site" })).status(), 403);
+  equal((await sign({ origin: "http://evil.example" })).status(), 403);
+  equal((await sign({ origin: "null" })).status(), 403);
+  equal((await sign({ origin: p.address })).status(), 200);
+});

@@ -1,0 +1,46 @@
+//! Serves the stage agent on every front end, with the playground, on a port of its own.
+//!
+//! It prints the address, and stops when its input ends.
+
+mod hostile;
+mod stage;
+
+use std::io::Read;
+use std::net::Ipv4Addr;
+
+use copilot_wire::Router;
+use copilot_wire::github::Mount;
+use copilot_wire::github::verify::RequestSigner;
+use copilot_wire::openbb::{Descriptor, Switch};
+use copilot_wire::protocol::{Env, TokioEnv};
+use tokio::net::TcpListener;
+
+use stage::Stage;
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let descriptor = Descriptor::new("stage", "Stage", "Shows what an agent can do")
+        .enable(Switch::WidgetDashboardSelect)
+        .enable(Switch::WidgetDashboardSearch);
+    let signer = RequestSigner::generate()?;
+    let router = Router::new()
+        .env(Env::new(TokioEnv::new()))
+        .playground()?
+        .openbb(descriptor, Stage)?
+        .github(Mount::verified(signer.key_set()), Stage)?
+        .openai("stage", Stage)?
+        .meilisearch(Stage)?
+        .playground_signer(signer)?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    tell(&format!("http://{}", listener.local_addr()?));
+    let stop = async {
+        let end = tokio::task::spawn_blocking(|| std::io::stdin().read_to_end(&mut Vec::new()));
+        drop(end.await);
+    };
+    Ok(hyper_server::serve(listener, router, stop).await?)
+}
+
+#[expect(clippy::print_stdout, reason = "the test reads the address")]
+fn tell(address: &str) {
+    println!("{address}");
+}
