@@ -21,7 +21,9 @@ pub(crate) async fn serve(agent: AutoGpt, port: u16) -> Result<(), Box<dyn Error
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
 fn greet(address: SocketAddr) {
     println!("autogpt: listening on http://{address}");
+    println!("  Your browser       open http://{address} and tell the agent a goal");
     println!("  OpenBB Workspace   add http://{address} as an agent");
     println!("  GitHub Copilot     POST http://{address}/github, see GITHUB_SIGNATURES");
+    println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
     println!("  OpenAI clients     base URL http://{address}/v1, model `autogpt`");
 }

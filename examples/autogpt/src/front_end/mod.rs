@@ -4,7 +4,7 @@
 //! of a conversation, the events of the turn become words of the shared vocabulary, and the question
 //! that ends it becomes the front end's own: a dialog where there are dialogs, text elsewhere.
 //!
-//! | event | the OpenBB Workspace | GitHub Copilot, OpenAI clients |
+//! | event | the OpenBB Workspace | GitHub Copilot, Meilisearch and OpenAI clients |
 //! |---|---|---|
 //! | thought, with reasoning, plan and criticism | a step with details | only without `speak`, as a quote |
 //! | `speak` | text | text |

@@ -31,16 +31,17 @@ impl User {
 
 /// The conversation that a request belongs to.
 ///
-/// Front ends give it an id. Where there is none, as with OpenAI clients, it is known by its user
-/// and its first message: all else changes from turn to turn. Two chats of one user that begin alike
-/// are then one, and its newest run is that of the chat that began last.
+/// Front ends give it an id. Where there is none, as with OpenAI and Meilisearch clients, it is known
+/// by its user, its workspace and its first message: all else changes from turn to turn. Two chats of
+/// one user that begin alike are then one, and its run is that of the chat that began last.
 pub(super) fn conversation<P: Protocol>(request: &Request<P>) -> Conversation {
     let id = match request.conversation_id().filter(|_| is_stable(request)) {
         Some(id) => format!("{} chat {id}", P::NAME),
         None => {
             let mut said = request.messages().filter(|it| it.role == Role::User);
             let first = said.next().map(|message| message.text);
-            format!("{} start {}", P::NAME, first.unwrap_or_default())
+            let place = request.param("workspace").unwrap_or_default();
+            format!("{} start {place}/{}", P::NAME, first.unwrap_or_default())
         }
     };
     let user = request.extensions().get::<User>();

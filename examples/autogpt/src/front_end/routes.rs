@@ -5,8 +5,8 @@ use copilot_wire::router::MountError;
 
 use super::FrontEnd;
 
-/// The agent on every front end: the OpenBB Workspace, GitHub Copilot behind `mount`, and OpenAI
-/// clients, as the model `autogpt`.
+/// The agent on every front end: the OpenBB Workspace, GitHub Copilot behind `mount`, Meilisearch chat
+/// clients, and OpenAI clients, as the model `autogpt`.
 ///
 /// # Errors
 ///
@@ -20,5 +20,6 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
     Router::new()
         .openbb(descriptor, agent.clone())?
         .github(mount, agent.clone())?
+        .meilisearch(agent.clone())?
         .openai("autogpt", agent)
 }

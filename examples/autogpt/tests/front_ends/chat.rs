@@ -12,9 +12,15 @@ pub(crate) enum Front {
     OpenBb,
     GitHub,
     OpenAi,
+    Meilisearch,
 }
 
-pub(crate) const FRONTS: [Front; 3] = [Front::OpenBb, Front::GitHub, Front::OpenAi];
+pub(crate) const FRONTS: [Front; 4] = [
+    Front::OpenBb,
+    Front::GitHub,
+    Front::OpenAi,
+    Front::Meilisearch,
+];
 
 /// One chat of one user.
 #[derive(Clone)]
@@ -122,10 +128,14 @@ impl<'a> Chat<'a> {
                 "/github",
                 json!({"copilot_thread_id": self.id, "messages": messages, "agent": "autogpt"}),
             ),
-            Front::OpenAi => (
-                "/v1/chat/completions",
-                json!({"model": "autogpt", "stream": true, "messages": messages}),
-            ),
+            Front::OpenAi | Front::Meilisearch => {
+                let path = match self.front {
+                    Front::OpenAi => "/v1/chat/completions",
+                    _ => "/chats/tea/chat/completions",
+                };
+                let body = json!({"model": "autogpt", "stream": true, "messages": messages});
+                (path, body)
+            }
         };
         let response = self.bench.post(path, &headers, &body.to_string()).await;
         assert_eq!(response.status(), StatusCode::OK);
@@ -171,7 +181,7 @@ pub(crate) fn text(stream: &str) -> String {
     data.filter_map(|data| {
         let delta = data
             .get("delta")
-            .or(data.pointer("/choices/0/delta/content"));
+            .or_else(|| data.pointer("/choices/0/delta/content"));
         Some(delta?.as_str()?.to_owned())
     })
     .collect()

@@ -30,11 +30,8 @@ async fn a_client_that_leaves_stops_the_run_and_repeats_nothing() {
             }
         };
         let mut started = pin!(started);
-        loop {
-            match select(body.next(), started.as_mut()).await {
-                Either::Left((frame, _)) => assert!(frame.is_some(), "the command waits"),
-                Either::Right(_) => break,
-            }
+        while let Either::Left((frame, _)) = select(body.next(), started.as_mut()).await {
+            assert!(frame.is_some(), "{front:?}: the command waits");
         }
         drop(body);
         bench.effect.gate.add_permits(100);
