@@ -4,6 +4,14 @@
 //! cargo bench --bench reply
 //! ```
 
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use std::hint::black_box;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};

@@ -1,6 +1,13 @@
 //! A detached run whose reader is gone keeps nothing of what it says. Alone in its process, because it
 //! looks at the memory of all of it.
 
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 #![cfg(all(target_os = "linux", feature = "openbb"))]
 
 use bytes::Bytes;

@@ -1,5 +1,13 @@
 //! What the playground asks the router for. The page itself is tested in a browser.
 
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use copilot_wire::github::Mount;
 use copilot_wire::github::verify::RequestSigner;
 use copilot_wire::openbb::Descriptor;

@@ -8,6 +8,8 @@ pub mod json;
 pub mod protocols;
 pub mod reply;
 pub mod router;
+#[cfg(all(feature = "verify", feature = "testing"))]
+pub mod signature;
 pub mod sse;
 
 /// Every target by the name of its folder under `seeds/`.
@@ -20,4 +22,6 @@ pub const TARGETS: &[(&str, fn(&[u8]))] = &[
     ("words", protocols::words),
     ("router", router::router),
     ("reply", reply::reply),
+    #[cfg(all(feature = "verify", feature = "testing"))]
+    ("signature", signature::signature),
 ];

@@ -113,7 +113,6 @@ impl<P: Protocol> Channel<P> {
             let room = desk.out.len() < HIGH_WATER && !self.overflow.load(Ordering::Acquire);
             if room {
                 desk.make_room();
-                P::text(&desk.frame, text, &mut desk.out);
                 let rollback = Rollback::new(&mut desk.out);
                 P::text(&desk.frame, text, rollback.out);
                 rollback.commit();

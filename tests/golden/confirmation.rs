@@ -44,7 +44,7 @@ fn answered(front_end: FrontEnd, asked: &str, accepted: bool, id: &str) -> Value
             json!([{"state": state, "confirmation": {"id": id}}]);
         return request;
     }
-    let asked = asked.replace(super::confirmation::ID, id);
+    let asked = asked.replace(ID, id);
     front_end.request(&[ask, &asked, if accepted { "Yes" } else { "no" }])
 }
 

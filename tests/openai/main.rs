@@ -1,6 +1,11 @@
 //! The OpenAI protocol: both roles, against fixtures and in process.
 #![cfg(feature = "openai")]
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
 
 mod accumulator;
 mod encoder;

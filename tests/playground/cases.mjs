@@ -5,6 +5,7 @@ import "./cases/page.mjs";
 import "./cases/openbb.mjs";
 import "./cases/github.mjs";
 import "./cases/openai.mjs";
+import "./cases/meilisearch.mjs";
 import "./cases/hostile.mjs";
 import "./cases/looks.mjs";
 

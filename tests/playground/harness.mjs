@@ -64,7 +64,7 @@ export class Playground {
   }
 
   async send(text) {
-    await this.page.getByLabel("Message").fill(text);
+    await this.page.getByLabel("Message", { exact: true }).fill(text);
     await this.page.keyboard.press("Enter");
   }
 

@@ -47,6 +47,7 @@ pub fn greet(address: SocketAddr) {
     println!("  GitHub Copilot     POST http://{address}/github, see GITHUB_SIGNATURES");
     println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
     println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
+    println!("  Meilisearch chat   POST http://{address}/chats/any/chat/completions");
 }
 
 /// The example agent on every front end.

@@ -41,6 +41,7 @@ pub fn router(bridge: Bridge, env: Env) -> Result<Router, MountError> {
     );
     Router::new()
         .env(env)
+        .playground()?
         .openbb(descriptor, Arc::clone(&bridge))?
         .openai("search", Arc::clone(&bridge))?
         // Anybody may ask here: fine on this machine, and in the open a case for `Mount::verified`.

@@ -62,6 +62,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     let address = listener.local_addr()?;
     println!("meilisearch-copilot: listening on http://{address}, answers from {source}");
+    println!("  Your browser: open http://{address} and talk to the agent");
     println!("  OpenBB Workspace: add http://{address} as an agent");
     println!("  OpenAI clients: base URL http://{address}/v1, model `search`");
     println!("  GitHub Copilot extension clients: POST http://{address}/github");

@@ -5,8 +5,7 @@ class Chat {
     this.onPrompt = onPrompt;
     this.intro = intro;
     this.node = el("div", { class: "chat" });
-    this.following = true;
-    this.node.addEventListener("scroll", () => (this.following = this.#atBottom()));
+    this.end = new Follower(this.node);
     this.clear();
   }
 
@@ -43,13 +42,8 @@ class Chat {
     this.follow();
   }
 
-  #atBottom() {
-    const { scrollHeight, scrollTop, clientHeight } = this.node;
-    return scrollHeight - scrollTop - clientHeight < 120;
-  }
-
   follow() {
-    this.node.scrollTop = this.node.scrollHeight;
+    this.end.end();
   }
 }
 
@@ -72,7 +66,7 @@ class Answer {
 
   #grow(change) {
     change();
-    if (this.chat.following) this.chat.follow();
+    this.chat.end.grown();
   }
 
   /** Puts a node behind what is there; text that follows starts anew. */
@@ -94,12 +88,10 @@ class Answer {
     this.said += delta;
     if (this.#text === null) {
       this.#steps = null;
-      this.#text = new MarkdownView();
+      this.#text = new MarkdownView("", () => this.chat.end.grown());
       this.parts.append(this.#text.node);
     }
-    const view = this.#text;
-    this.#grow(() => view.append(delta));
-    setTimeout(() => this.#grow(() => {}), 20);
+    this.#text.append(delta);
   }
 
   step({ level = "INFO", message, details = [], artifacts = [] }) {
@@ -110,7 +102,7 @@ class Answer {
     }
     const facts = details.flatMap((detail) => (isObject(detail) ? Object.entries(detail) : [["", asText(detail)]]));
     const list = facts.length > 0 && el("dl", {}, facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, asText(value)))));
-    const item = el("li", { class: level.toLowerCase() }, el("p", {}, message), list, artifacts.map(artifactView));
+    const item = el("li", { class: level === "WARNING" ? "warning" : level === "ERROR" ? "error" : null }, el("p", {}, message), list, artifacts.map(artifactView));
     this.#grow(() => this.#steps.append(item));
   }
 
@@ -136,9 +128,7 @@ class Answer {
 
   /** A question with two buttons; `decide` hears which. */
   confirm({ title, message }, decide) {
-    const text = new MarkdownView();
-    text.append(message);
-    text.flush();
+    const text = new MarkdownView(message);
     const outcome = el("p", { class: "fine", role: "status" });
     const button = (accepted, label, kind) => {
       const click = () => {
@@ -161,7 +151,7 @@ class Answer {
     this.break();
     this.busy.remove();
     this.node.setAttribute("aria-busy", "false");
-    if (this.chat.following) this.chat.follow();
+    this.chat.end.grown();
   }
 
   finish() {
@@ -189,13 +179,10 @@ function artifactView(artifact) {
     if (type === "chart") return chartView(content, artifact.chart_params);
     if (type === "html") return htmlFrame(asText(content), title);
     if (typeof content === "string" && type === "text") {
-      const view = new MarkdownView();
-      view.append(content);
-      view.flush();
-      return view.node;
+      return new MarkdownView(content).node;
     }
     return typeof content === "string" ? jsonText(content, false) : jsonView(content ?? artifact);
   };
   const head = el("header", {}, el("h3", {}, title), el("span", { class: "tag" }, asText(type)), description && description !== title && el("p", { class: "fine" }, asText(description)));
-  return el("section", { class: `card artifact ${/^\w+$/.test(type) ? type : ""}` }, head, body());
+  return el("section", { class: `card artifact ${["table", "chart", "html", "text"].includes(type) ? type : ""}` }, head, body());
 }

@@ -81,6 +81,41 @@ const memory = {
   },
 };
 
+/** Keeps the end of a node in sight until its reader scrolls up, and again from when they are back. */
+class Follower {
+  #last = 0;
+  #asked = false;
+
+  constructor(node) {
+    this.node = node;
+    this.on = true;
+    node.addEventListener("scroll", () => this.#scrolled());
+  }
+
+  /** What the node holds has grown. */
+  grown() {
+    if (!this.on || this.#asked) return;
+    this.#asked = true;
+    requestAnimationFrame(() => {
+      this.#asked = false;
+      if (this.on) this.node.scrollTop = this.node.scrollHeight;
+    });
+  }
+
+  /** Goes to the end. */
+  end() {
+    this.on = true;
+    this.grown();
+  }
+
+  #scrolled() {
+    const { scrollTop, scrollHeight, clientHeight } = this.node;
+    if (scrollHeight - scrollTop - clientHeight < 60) this.on = true;
+    else if (scrollTop < this.#last) this.on = false;
+    this.#last = scrollTop;
+  }
+}
+
 const ICONS = {
   send: "M8 13.5V3M3.5 7.5 8 3l4.5 4.5",
   stop: "M4.5 4.5h7v7h-7z",

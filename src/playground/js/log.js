@@ -20,8 +20,7 @@ class Log {
     const [events, eventsBox] = stat("Events");
     this.values = { first, total, size, events };
     this.list = el("div", { class: "exchanges" }, el("p", { class: "nothing" }, "Nothing has been sent yet."));
-    this.following = true;
-    this.list.addEventListener("scroll", () => (this.following = this.#atBottom()));
+    this.end = new Follower(this.list);
     const stats = el("dl", { class: "stats" }, firstBox, totalBox, sizeBox, eventsBox);
     this.node.replaceChildren(stats, this.list);
     this.turn();
@@ -58,19 +57,14 @@ class Log {
     this.values.events.textContent = first === null ? "–" : String(events);
   }
 
-  #atBottom() {
-    const { scrollHeight, scrollTop, clientHeight } = this.list;
-    return scrollHeight - scrollTop - clientHeight < 60;
-  }
-
   /** Keeps the newest in sight, unless the reader is looking at something older. */
   append(parent, node) {
     parent.append(node);
-    if (this.following) this.follow();
+    this.end.grown();
   }
 
   follow() {
-    this.list.scrollTop = this.list.scrollHeight;
+    this.end.end();
   }
 }
 
@@ -191,7 +185,7 @@ function requestRow(path, headers, body, text) {
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-const KINDS = {
+const KINDS = new Map(Object.entries({
   copilotMessageChunk: "text",
   copilotStatusUpdate: "status",
   copilotMessageArtifact: "artifact",
@@ -199,9 +193,12 @@ const KINDS = {
   copilotPromptSuggestions: "source",
   copilotFunctionCall: "call",
   copilot_references: "source",
+  _meiliSearchProgress: "status",
+  _meiliSearchSources: "source",
+  _meiliAppendConversationMessage: "silent",
   copilot_confirmation: "call",
   copilot_errors: "error",
-};
+}));
 
 /** What matters of a named event. */
 function gist(name, value) {
@@ -214,6 +211,10 @@ function gist(name, value) {
       return `${asText(value?.function)} ${asText(value?.input_arguments)}`;
     case "copilotPromptSuggestions":
       return asArray(value?.suggestions).map(asText).join(" · ");
+    case "copilotCitationCollection":
+      return asArray(value?.citations).map(({ source_info: info }) => asText(info?.name ?? info?.widget_id)).join(" · ");
+    case "copilot_references":
+      return asArray(value).map((reference) => asText(reference?.metadata?.display_name ?? reference?.id)).join(" · ");
     case "copilot_confirmation":
       return asText(value?.title);
     default:
@@ -225,11 +226,14 @@ function gist(name, value) {
 function describe({ name, data, note }, value) {
   if (data === null) return { kind: "silent", name: "no data", preview: note };
   if (data === "[DONE]") return { kind: "done", name: "[DONE]", preview: "" };
-  if (name) return { kind: KINDS[name] ?? "other", name, preview: gist(name, value) ?? data };
+  if (name) return { kind: KINDS.get(name) ?? "other", name, preview: gist(name, value) ?? data };
   if (value?.error) return { kind: "error", name: "error", preview: asText(value.error.message ?? value.error) };
   const choice = value?.choices?.[0];
   const call = choice?.delta?.tool_calls?.[0];
-  if (call) return { kind: "call", name: "tool_calls", preview: `${call.function?.name ?? ""} ${asText(call.function?.arguments)}` };
+  if (call) {
+    const called = asText(call.function?.name);
+    return { kind: KINDS.get(called) ?? "call", name: called || "tool_calls", preview: asText(call.function?.arguments) };
+  }
   if (choice?.finish_reason) return { kind: "done", name: "finish", preview: asText(choice.finish_reason) };
   if (choice) return { kind: "text", name: "delta", preview: asText(choice.delta?.content ?? choice.delta?.refusal ?? choice.delta) };
   return { kind: value?.usage ? "done" : "other", name: value?.usage ? "usage" : "data", preview: asText(value?.usage ?? data) };

@@ -27,9 +27,11 @@ class MarkdownView {
   #blocks = [];
   #wanted = false;
 
-  constructor() {
+  constructor(text = "", ongrow = () => {}) {
     this.node = el("div", { class: "markdown" });
-    this.text = "";
+    this.ongrow = ongrow;
+    this.text = text;
+    if (text !== "") this.flush();
   }
 
   append(text) {
@@ -51,6 +53,7 @@ class MarkdownView {
       this.node.append(node);
       this.#blocks.push({ source: block.source, node });
     }
+    this.ongrow();
   }
 }
 

@@ -107,7 +107,7 @@ class OpenAiFront extends Front {
 
   async #result({ id, function: { name, arguments: text } }) {
     const args = parsed(text || "{}") ?? text;
-    const canned = SAMPLE_RESULTS[name];
+    const canned = SAMPLE_RESULTS.get(name);
     const why = canned ? "" : "This tool has no result of its own here: write one.";
     const result = await callCard(this.answer, { name, args, result: canned?.(args) ?? {}, why }, this.abort.signal);
     this.messages.push({ role: "tool", tool_call_id: id, content: asText(result) });
@@ -135,6 +135,6 @@ const SAMPLE_FUNCTIONS = [
   },
 ];
 
-const SAMPLE_RESULTS = {
-  get_weather: (args) => ({ place: asText(args?.place), temperature: 19, unit: "°C", sky: "clear" }),
-};
+const SAMPLE_RESULTS = new Map([
+  ["get_weather", (args) => ({ place: asText(args?.place), temperature: 19, unit: "°C", sky: "clear" })],
+]);

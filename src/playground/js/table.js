@@ -10,9 +10,10 @@ function tableView(rows) {
   const numeric = new Set(
     columns.filter((column) => objects.every((row) => row[column] == null || typeof row[column] === "number")),
   );
-  const cell = (tag, column, value) => el(tag, { class: numeric.has(column) ? "number" : null }, value);
   const shown = objects.slice(0, MAX_ROWS);
-  const body = shown.map((row) => el("tr", {}, columns.map((column) => cell("td", column, cellText(row[column])))));
+  const places = new Map([...numeric].map((column) => [column, Math.max(0, ...shown.map((row) => decimals(row[column])))]));
+  const cell = (tag, column, value) => el(tag, { class: numeric.has(column) ? "number" : null }, value);
+  const body = shown.map((row) => el("tr", {}, columns.map((column) => cell("td", column, cellText(row[column], places.get(column))))));
   const head = el("tr", {}, columns.map((column) => cell("th", column, column)));
   const table = el("table", {}, el("thead", {}, head), el("tbody", {}, body));
   const left = objects.length - shown.length;
@@ -24,12 +25,22 @@ function tableView(rows) {
   );
 }
 
-function cellText(value) {
-  if (typeof value === "number") return numberText(value);
+function cellText(value, places = 0) {
+  if (typeof value === "number") return numberText(value, places);
   return value === null ? "–" : asText(value);
 }
 
-function numberText(value) {
+const MOST_DECIMALS = 4;
+
+/** How many decimals a value has to show. */
+function decimals(value) {
+  const text = typeof value === "number" ? String(value) : "";
+  return /^-?\d+\.\d+$/.test(text) ? Math.min(text.split(".")[1].length, MOST_DECIMALS) : 0;
+}
+
+/** A number; a whole one of four digits may be a year, and stays in one piece. */
+function numberText(value, places = 0) {
   if (!Number.isFinite(value)) return String(value);
-  return Number.isInteger(value) && Math.abs(value) < 10000 ? String(value) : value.toLocaleString("en-US", { maximumFractionDigits: 4 });
+  if (places === 0 && Number.isInteger(value) && Math.abs(value) < 10000) return String(value);
+  return value.toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: MOST_DECIMALS });
 }

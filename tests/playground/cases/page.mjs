@@ -2,7 +2,7 @@
 
 import { equal, ok, test } from "../harness.mjs";
 
-for (const front of ["OpenBB", "GitHub", "OpenAI"]) {
+for (const front of ["OpenBB", "GitHub", "OpenAI", "Meilisearch"]) {
   for (const how of ["the button", "Esc"]) {
     test(`${front}: ${how} stops a stream`, async (p) => {
       await p.open(front);
@@ -33,6 +33,39 @@ test("page: the log shows every block with its time and size, and the request", 
   equal(await p.page.locator(".stats dd").last().innerText(), "1", "events");
 });
 
+test("page: every event of a flood shows, and its end is in sight", async (p) => {
+  await p.open("OpenBB");
+  await p.ask("flood");
+  equal(await p.page.locator(".events li.text").count(), 3000, "rows in the log");
+  equal(await p.answer().locator(".markdown p").count(), 3000, "paragraphs");
+  ok(await p.answer().getByText("Line 2999 of the flood.").isVisible(), "the last line");
+  for (const side of [".chat", ".exchanges"]) {
+    await p.page.waitForFunction((name) => {
+      const { scrollHeight, scrollTop, clientHeight } = document.querySelector(name);
+      return scrollHeight - scrollTop - clientHeight < 2;
+    }, side);
+  }
+});
+
+test("page: what the reader scrolled to stays in sight while the answer grows", async (p) => {
+  await p.open("OpenBB");
+  await p.ask("flood");
+  await p.send("slow");
+  await p.answer().getByText("5 ").waitFor();
+  await p.page.locator(".chat").hover();
+  await p.page.mouse.wheel(0, -2000);
+  await p.page.waitForFunction(() => {
+    const { scrollHeight, scrollTop, clientHeight } = document.querySelector(".chat");
+    return scrollHeight - scrollTop - clientHeight > 1000;
+  });
+  const top = () => p.page.locator(".chat").evaluate((node) => node.scrollTop);
+  const before = await top();
+  await p.answer().getByText("60 ").waitFor();
+  equal(await top(), before, "scrolled to");
+  await p.page.keyboard.press("Escape");
+  await p.done();
+});
+
 test("page: a new chat forgets the one before, also one that still streams", async (p) => {
   await p.open("OpenBB");
   await p.send("slow");
@@ -50,7 +83,7 @@ test("page: it can be used from the keyboard alone", async (p) => {
   await p.page.keyboard.press("ArrowRight");
   equal(await p.page.getByRole("tab", { name: "GitHub" }).getAttribute("aria-selected"), "true");
   equal(await p.page.evaluate(() => document.activeElement.textContent), "GitHub");
-  await p.page.getByLabel("Message").focus();
+  await p.page.getByLabel("Message", { exact: true }).focus();
   await p.page.keyboard.type("one");
   await p.page.keyboard.press("Shift+Enter");
   await p.page.keyboard.type("two");

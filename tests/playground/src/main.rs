@@ -29,6 +29,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .openbb(descriptor, Stage)?
         .github(Mount::verified(signer.key_set()), Stage)?
         .openai("stage", Stage)?
+        .meilisearch(Stage)?
         .playground_signer(signer)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     tell(&format!("http://{}", listener.local_addr()?));

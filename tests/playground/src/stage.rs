@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use copilot_wire::meilisearch::{
+    Append, Call, Meilisearch, Message, Progress, Say, Search, SearchFailure, Sources,
+};
 use copilot_wire::openbb::{Artifact, FunctionCall, OpenBb, PromptSuggestions, StatusUpdate, Tier};
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, Protocol, Status,
@@ -40,6 +43,8 @@ impl<P: Protocol> Agent<P> for Stage {
             "hostile" => hostile::answer(request, reply).await,
             "data" => data(request, reply).await,
             "unknown" => unknown(request, reply).await,
+            "search" => search(request, reply).await,
+            "flood" => flood(reply).await,
             "slow" => slow(reply).await,
             "confirm" => {
                 let question = Confirmation::new(
@@ -148,6 +153,42 @@ async fn unknown<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<()
         return Ok(());
     };
     Ok(reply.end(FunctionCall::new("water_the_plants", &json!({"room": 3}))?)?)
+}
+
+/// Two searches: one finds two films, one fails.
+async fn search<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+    let Ok((_, reply)) = request.native::<Meilisearch>(reply) else {
+        return Ok(());
+    };
+    reply.text("Let me look. ").await?;
+    let films = json!([
+        {"id": 18, "title": "Metropolis", "year": 1927, "genres": ["Drama", "Science Fiction"]},
+        {"id": 7, "title": "Blade Runner 2049", "year": 2017, "url": "https://example.com/7"},
+    ]);
+    let search = Search::new("movies", "robot").filter("year > 1900");
+    let call = Call::new("call_1", "_meiliSearchInIndex", search.to_json());
+    for said in [
+        Say::Progress(Progress::new("call_1", &search)),
+        Say::Append(Append::new(Message::calls([&call]))),
+        Say::Sources(Sources::new("call_1", &films)?),
+        Say::Append(Append::new(Message::tool("call_1", "Metropolis (1927)"))),
+        Say::Progress(Progress::new("call_2", &Search::new("nope", "robot"))),
+        Say::SearchFailure(SearchFailure::new(404, "Index `nope` not found.")),
+        Say::RoundBreak,
+    ] {
+        reply.send(said).await?;
+    }
+    Ok(reply.text("Two films have robots.").await?)
+}
+
+/// Much at once.
+async fn flood<P: Protocol>(reply: Reply<P>) -> Result<(), AgentError> {
+    for line in 0..3000 {
+        reply
+            .text(&format!("Line **{line}** of the flood.\n\n"))
+            .await?;
+    }
+    Ok(())
 }
 
 /// Never comes to an end by itself.

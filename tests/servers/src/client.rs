@@ -13,6 +13,7 @@ pub struct Client {
 }
 
 /// The head of a response.
+#[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Response {
     /// The status.

@@ -1,5 +1,13 @@
 //! The conversations of the protocol's primary documents, end to end on both servers.
 
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
 use std::time::Duration;
 
 use analyst::Analyst;

@@ -72,7 +72,7 @@ impl<P: Protocol> Agent<P> for FrontEnd {
         }
         voice.cite().await?;
         match end {
-            TurnEnd::Ask(question) => Ok(reply.confirm(confirmation(&question))?),
+            TurnEnd::Ask(question) => Ok(reply.confirm(confirmation::<P>(&question))?),
             _ => Ok(()),
         }
     }
@@ -82,9 +82,12 @@ const NO_RUN: &str = "There is no question to answer. Tell me a goal, and I star
 
 /// The question of the vocabulary. What the model wrote is in a block of code: it can neither look
 /// like the question, nor be a link or an image.
-fn confirmation(question: &Question) -> Confirmation {
-    let message = wording::code_block(&question.message());
-    let message = format!("{message}\n\n{}", question.answers());
+fn confirmation<P: Protocol>(question: &Question) -> Confirmation {
+    let mut message = wording::code_block(&question.message());
+    if !voice::has_dialogs::<P>() {
+        message.push_str("\n\n");
+        message.push_str(question.answers());
+    }
     Confirmation::new(question.id(), question.title(), message)
         .answers(question.suggestions().iter().copied())
 }

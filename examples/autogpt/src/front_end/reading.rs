@@ -154,7 +154,7 @@ fn is_shown<P: Protocol>(request: &Request<P>, id: &str) -> bool {
 }
 
 /// The request of one protocol, if it is that.
-fn native<'a, P: Protocol, R: 'static>(request: &'a Request<P>) -> Option<&'a R> {
+fn native<P: Protocol, R: 'static>(request: &Request<P>) -> Option<&R> {
     let message: &P::Request = request;
     (message as &dyn Any).downcast_ref()
 }

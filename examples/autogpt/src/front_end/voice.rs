@@ -37,7 +37,7 @@ impl<'a, P: Protocol> Voice<'a, P> {
     /// What stands in text before a question: where the question is a dialog, the ways to answer it
     /// in text, and its id, by which such an answer is recognised.
     pub(super) async fn before(&self, question: &Question) -> Result<(), SendError> {
-        if !is::<P, GitHub>() {
+        if !has_dialogs::<P>() {
             return Ok(());
         }
         let text = format!("{} (question `{}`)", question.answers(), question.id());
@@ -160,6 +160,11 @@ fn of(speaker: Option<&str>, text: &str) -> String {
         Some(name) => format!("{name}: {text}"),
         None => text.to_owned(),
     }
+}
+
+/// Whether a question is a dialog of its own and no text.
+pub(super) fn has_dialogs<P: Protocol>() -> bool {
+    is::<P, GitHub>()
 }
 
 /// Whether the user sees the steps of the work. Elsewhere a status is nothing, so what matters is

@@ -187,6 +187,8 @@ pub(super) fn forges_feedback(command: &Command) -> bool {
     command.name == HUMAN_FEEDBACK
 }
 
+/// Short, because people see it; it is the id of the run that nobody can guess.
 fn digest(command: &Command) -> String {
-    hex_digest(&[&command.name, &command.args.to_string()])
+    let digest = hex_digest(&[&command.name, &command.args.to_string()]);
+    digest.chars().take(16).collect()
 }

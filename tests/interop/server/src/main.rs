@@ -1,4 +1,4 @@
-//! Serves agents for the interoperability tests.
+//! Serves agents for the interoperability tests, with hyper, or with actix if asked to.
 //!
 //! It takes a free port, prints it on standard output, and stops when standard input ends.
 #![allow(clippy::print_stdout)]
@@ -16,17 +16,41 @@ use tokio::net::TcpListener;
 
 type Failure = Box<dyn std::error::Error>;
 
-#[tokio::main(flavor = "current_thread")]
-async fn main() -> Result<(), Failure> {
+fn main() -> Result<(), Failure> {
     let router = openai::mount(Router::new().env(Env::new(Impatient)))?;
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    println!("{}", listener.local_addr()?.port());
-    hyper_server::serve(listener, router, async {
-        let mut rest = Vec::new();
-        let _ = tokio::io::stdin().read_to_end(&mut rest).await;
+    match std::env::args().nth(1).as_deref() {
+        Some("actix") => actix(router),
+        _ => hyper(router),
+    }
+}
+
+fn hyper(router: Router) -> Result<(), Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    runtime.block_on(async {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        println!("{}", listener.local_addr()?.port());
+        let stop = async {
+            let mut rest = Vec::new();
+            let _ = tokio::io::stdin().read_to_end(&mut rest).await;
+        };
+        Ok(hyper_server::serve(listener, router, stop).await?)
     })
-    .await?;
-    Ok(())
+}
+
+fn actix(router: Router) -> Result<(), Failure> {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0")?;
+    println!("{}", listener.local_addr()?.port());
+    actix_web::rt::System::new().block_on(async {
+        let server = actix_serve::serve(listener, router)?;
+        let handle = server.handle();
+        std::thread::spawn(move || {
+            let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+            drop(handle.stop(false));
+        });
+        Ok(server.await?)
+    })
 }
 
 /// Keeps streams alive every 20 ms, so that every client meets keep-alive.

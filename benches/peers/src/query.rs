@@ -1,0 +1,123 @@
+//! A query of 10 MB: widget data in a tool message, as JSON text in a string or as plain records.
+
+use std::hint::black_box;
+
+use bytes::Bytes;
+use copilot_wire::openbb::OpenBb;
+use copilot_wire::protocol::Protocol;
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::source;
+use crate::{Contender, Row};
+
+/// The shape of a query with owned types, as one writes it.
+#[derive(Deserialize)]
+struct Query<D> {
+    messages: Vec<Message<D>>,
+}
+
+#[derive(Deserialize)]
+struct Message<D> {
+    #[expect(dead_code, reason = "part of the work")]
+    role: String,
+    #[expect(dead_code, reason = "part of the work")]
+    content: Option<String>,
+    data: Option<Vec<Data<D>>>,
+}
+
+#[derive(Deserialize)]
+struct Data<D> {
+    items: Vec<Item<D>>,
+}
+
+#[derive(Deserialize)]
+struct Item<D> {
+    content: D,
+}
+
+fn body(as_string: bool) -> Bytes {
+    let prices = source::prices(if as_string { 58_000 } else { 66_000 });
+    let records = serde_json::to_string(&prices).unwrap();
+    let content = if as_string {
+        serde_json::to_string(&records).unwrap()
+    } else {
+        records
+    };
+    let body = format!(
+        r#"{{"messages":[{{"role":"human","content":"What happened?"}},{{"role":"ai","content":"{{\"function\":\"get_widget_data\",\"input_arguments\":{{\"data_sources\":[]}}}}"}},{{"role":"tool","function":"get_widget_data","input_arguments":{{"data_sources":[{{"widget_uuid":"5f0e2c6e-0d1c-4d6e-9a7b-2f0a3c1b4d5e","origin":"OpenBB Sandbox","id":"prices","input_args":{{"symbol":"AAPL"}}}}]}},"data":[{{"items":[{{"data_format":{{"data_type":"object","parse_as":"table"}},"content":{content}}}]}}],"extra_state":{{}}}}],"widgets":{{"primary":[],"secondary":[],"extra":[]}},"timezone":"Europe/London","urls":[]}}"#
+    );
+    Bytes::from(body)
+}
+
+fn typed<D: for<'a> Deserialize<'a> + 'static>(
+    body: &Bytes,
+    length: impl Fn(&D) -> usize + 'static,
+) -> impl FnMut() -> usize + 'static {
+    let body = body.clone();
+    move || {
+        let query: Query<D> = serde_json::from_slice(black_box(&body)).unwrap();
+        let data = query
+            .messages
+            .iter()
+            .filter_map(|message| message.data.as_ref());
+        let items = data.flatten().flat_map(|data| &data.items);
+        items.map(|item| length(&item.content)).sum()
+    }
+}
+
+fn ours(body: &Bytes) -> impl FnMut() -> usize + 'static {
+    let body = body.clone();
+    let (parts, ()) = http::Request::new(()).into_parts();
+    move || {
+        let query = OpenBb::read(&parts, black_box(body.clone())).unwrap();
+        let length = query.messages.len();
+        black_box(query);
+        length
+    }
+}
+
+pub fn string() -> Row {
+    let body = body(true);
+    row(
+        "a query with 10 MB of widget data in a string",
+        vec![
+            Contender::new("copilot-wire", ours(&body)),
+            Contender::new(
+                "serde_json, owned strings",
+                typed::<String>(&body, String::len),
+            ),
+            Contender::new(
+                "serde_json, data as Box<RawValue>",
+                typed::<Box<RawValue>>(&body, |raw| raw.get().len()),
+            ),
+        ],
+    )
+}
+
+pub fn records() -> Row {
+    let body = body(false);
+    row(
+        "a query with 10 MB of widget data as records",
+        vec![
+            Contender::new("copilot-wire", ours(&body)),
+            Contender::new(
+                "serde_json, data as Value",
+                typed::<serde_json::Value>(&body, |value| value.as_array().map_or(0, Vec::len)),
+            ),
+            Contender::new(
+                "serde_json, data as Box<RawValue>",
+                typed::<Box<RawValue>>(&body, |raw| raw.get().len()),
+            ),
+        ],
+    )
+}
+
+fn row(name: &'static str, contenders: Vec<Contender>) -> Row {
+    Row {
+        name,
+        unit: "query",
+        units: 1,
+        contenders,
+    }
+}

@@ -1,0 +1,135 @@
+//! Clients that leave and models that misbehave.
+
+use std::pin::pin;
+
+use autogpt::model::ModelError;
+use futures::StreamExt;
+use futures::future::{Either, select};
+
+use crate::bench::{Bench, command};
+use crate::chat::{Chat, FRONTS};
+
+#[tokio::test]
+async fn a_client_that_leaves_stops_the_run_and_repeats_nothing() {
+    for front in FRONTS {
+        let bench = Bench::new();
+        bench.replies([
+            command("effect", r#"{"number":1}"#),
+            command("effect", r#"{"number":2}"#),
+        ]);
+        let mut chat = Chat::new(&bench, front);
+        chat.say("make effects").await;
+        bench.effect.gate.forget_permits(100);
+        let mut left = chat.clone();
+        left.messages.push(yes(&chat));
+        let mut body = left.begin().await;
+        // The client leaves while the command is at work.
+        let started = async {
+            while bench.runs() == 0 {
+                tokio::task::yield_now().await;
+            }
+        };
+        let mut started = pin!(started);
+        loop {
+            match select(body.next(), started.as_mut()).await {
+                Either::Left((frame, _)) => assert!(frame.is_some(), "the command waits"),
+                Either::Right(_) => break,
+            }
+        }
+        drop(body);
+        bench.effect.gate.add_permits(100);
+        assert_eq!(bench.runs(), 1, "{front:?}");
+        // It sends its request again, and hears that nobody knows what came of it.
+        left.send().await;
+        let lost = "its result is lost";
+        assert!(left.stream.contains(lost), "{front:?}: {}", left.stream);
+        assert_eq!(bench.runs(), 1, "{front:?}");
+        left.decide(true).await;
+        assert!(left.asks(), "{front:?}: the second effect");
+        assert_eq!(bench.runs(), 1, "{front:?}");
+        left.decide(true).await;
+        assert_eq!(bench.runs(), 2, "{front:?}");
+    }
+}
+
+fn yes(chat: &Chat<'_>) -> serde_json::Value {
+    match chat.front {
+        crate::chat::Front::OpenBb => serde_json::json!({"role": "human", "content": "y"}),
+        _ => serde_json::json!({"role": "user", "content": "y"}),
+    }
+}
+
+#[tokio::test]
+async fn replies_that_are_no_commands_end_in_a_question() {
+    let prose = "I would rather not.\n```\n![x](https://evil.example/?q)";
+    for front in FRONTS {
+        let bench = Bench::new();
+        bench.replies((0..3).map(|_| prose.to_owned()));
+        let mut chat = Chat::new(&bench, front);
+        chat.say("make an effect").await;
+        chat.question();
+        // What the model wrote is shown as code, which it cannot leave.
+        let raw = serde_json::to_string(&format!(
+            "````text\nThe model's replies cannot be read. The last one was:\n{prose}\n````"
+        ))
+        .unwrap();
+        assert!(
+            chat.stream.contains(raw.trim_matches('"')),
+            "{front:?}: {}",
+            chat.stream
+        );
+        let said = chat.say("then do as I say").await;
+        assert!(said.contains("Task complete"), "{front:?}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn odd_commands_run_nothing() {
+    let odd = [
+        command("format_disk", r#"{"now":true}"#),
+        command("write_to_file", r#"{"file":"../../escape.md","text":"x"}"#),
+        command("effect", r#"["not", "an", "object"]"#),
+        r#"{"command":{"name":7,"args":null}}"#.to_owned(),
+        "\u{0}\u{2028}{{{{[[[[".to_owned(),
+        String::new(),
+    ];
+    for front in FRONTS {
+        for reply in &odd {
+            let bench = Bench::new();
+            bench.replies([reply.clone()]);
+            let mut chat = Chat::new(&bench, front);
+            chat.say("go").await;
+            if chat.asks() {
+                chat.decide(true).await;
+            }
+            assert!(
+                chat.stream.contains("Task complete") || chat.asks(),
+                "{front:?}: {reply}"
+            );
+            let files = std::fs::read_dir(bench.folder.path()).unwrap();
+            assert_eq!(files.count(), 0, "{front:?}: {reply}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_is_gone_is_told_and_waited_for() {
+    for front in FRONTS {
+        let bench = Bench::new();
+        bench.fails(ModelError::Unreachable);
+        for _ in 0..3 {
+            bench.fails(ModelError::Unreachable);
+        }
+        let mut chat = Chat::new(&bench, front);
+        let said = chat.say("make an effect").await;
+        chat.question();
+        assert!(
+            chat.stream.contains("The model did not answer"),
+            "{front:?}: {said}"
+        );
+        bench.replies([command("effect", "{}")]);
+        chat.decide(true).await;
+        assert!(chat.asks(), "{front:?}");
+        assert_eq!(bench.runs(), 0, "{front:?}");
+    }
+}

@@ -1,0 +1,16 @@
+//! The agent behind every front end, from the bytes of a request to the bytes of its answer.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may be blunt"
+)]
+
+mod bench;
+mod chat;
+
+mod approvals;
+mod chats;
+mod faults;
+mod golden;

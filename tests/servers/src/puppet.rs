@@ -1,0 +1,199 @@
+//! An agent that does as it is told, on every front end.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use copilot_wire::github::Mount;
+use copilot_wire::openbb::Descriptor;
+use copilot_wire::protocol::{AgentError, Conversation, Env, Protocol, TokioEnv, ToolCall};
+use copilot_wire::router::MountError;
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use tokio::sync::Semaphore;
+
+/// Does what the prompt says, and counts what lives and what is written. Clones share the counts.
+#[derive(Clone, Debug)]
+pub struct Puppet {
+    /// How many agents are at work.
+    pub alive: Arc<AtomicUsize>,
+    /// How many ever started.
+    pub started: Arc<AtomicUsize>,
+    /// How many bytes `flood` has written.
+    pub written: Arc<AtomicUsize>,
+    /// What `steps` waits for before each word.
+    pub permits: Arc<Semaphore>,
+}
+
+impl Default for Puppet {
+    fn default() -> Self {
+        Self {
+            alive: Arc::default(),
+            started: Arc::default(),
+            written: Arc::default(),
+            permits: Arc::new(Semaphore::new(0)),
+        }
+    }
+}
+
+struct Alive(Arc<AtomicUsize>);
+
+impl Drop for Alive {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// The size of one write of `flood`.
+pub const PIECE: usize = 4096;
+
+/// Fails half-way.
+struct Fails;
+
+impl serde::Serialize for Fails {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        use serde::ser::{Error, SerializeMap};
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("half", "an event")?;
+        Err(S::Error::custom("half-way"))
+    }
+}
+
+/// Is nested without end.
+struct Endless;
+
+impl serde::Serialize for Endless {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map([("deeper", self)])
+    }
+}
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Puppet {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        self.alive.fetch_add(1, Ordering::SeqCst);
+        self.started.fetch_add(1, Ordering::SeqCst);
+        let _alive = Alive(Arc::clone(&self.alive));
+        match &*request.prompt().unwrap_or_default() {
+            "silence" => std::future::pending().await,
+            "drip" => loop {
+                reply.text("drop").await?;
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            },
+            "brook" => {
+                for _ in 0..50 {
+                    reply.text("drop").await?;
+                    tokio::time::sleep(Duration::from_millis(20)).await;
+                }
+                Ok(())
+            }
+            "words" => {
+                for _ in 0..20 {
+                    reply.text("word ").await?;
+                    tokio::task::yield_now().await;
+                }
+                Ok(())
+            }
+            "steps" => loop {
+                let permit = self.permits.acquire().await?;
+                permit.forget();
+                reply.text("step").await?;
+            },
+            "flood" => {
+                let piece = "x".repeat(PIECE);
+                for _ in 0..(64 << 20) / PIECE {
+                    reply.text(&piece).await?;
+                    self.written.fetch_add(PIECE, Ordering::SeqCst);
+                }
+                Ok(())
+            }
+            "panic" => {
+                reply.text("one").await?;
+                #[expect(clippy::panic, reason = "that is what it was told to do")]
+                {
+                    panic!("a bug in the agent");
+                }
+            }
+            "fail" => {
+                reply.text("one").await?;
+                Err(AgentError::new("gave up"))
+            }
+            "serialize" => {
+                reply.text("one").await?;
+                Ok(reply.call(ToolCall::new("get_widget_data", &Fails)?)?)
+            }
+            "endless" => {
+                reply.text("one").await?;
+                Ok(reply.call(ToolCall::new("get_widget_data", &Endless)?)?)
+            }
+            said => Ok(reply.text(said).await?),
+        }
+    }
+}
+
+impl Puppet {
+    /// The puppet on every front end.
+    ///
+    /// # Errors
+    ///
+    /// Never: no two front ends share a path.
+    pub fn mount(&self) -> Result<Router, MountError> {
+        let descriptor = Descriptor::new("puppet", "Puppet", "Does as it is told");
+        Router::new()
+            .env(Env::new(TokioEnv::new()))
+            .openbb(descriptor, self.clone())?
+            .github(Mount::unverified(), self.clone())?
+            .openai("puppet", self.clone())?
+            .meilisearch(self.clone())
+    }
+
+    /// Waits until so many agents are at work, and says how long that took.
+    ///
+    /// # Panics
+    ///
+    /// When that takes longer than anybody would wait.
+    #[must_use]
+    pub fn wait_for(&self, alive: usize) -> Duration {
+        let start = Instant::now();
+        while self.alive.load(Ordering::SeqCst) != alive {
+            assert!(start.elapsed() < Duration::from_secs(30), "waited in vain");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        start.elapsed()
+    }
+}
+
+/// Where the puppet answers.
+pub const PATHS: [&str; 4] = [
+    "/v1/query",
+    "/github",
+    "/v1/chat/completions",
+    "/chats/main/chat/completions",
+];
+
+/// A request to the OpenBB mount that tells the puppet what to do.
+#[must_use]
+pub fn say(prompt: &str) -> String {
+    format!(r#"{{"messages":[{{"role":"human","content":"{prompt}"}}]}}"#)
+}
+
+/// The same to the mount at `path`, for a stream.
+#[must_use]
+pub fn say_to(path: &str, prompt: &str) -> String {
+    if path == "/v1/query" {
+        return say(prompt);
+    }
+    let messages = format!(r#"[{{"role":"user","content":"{prompt}"}}]"#);
+    format!(r#"{{"model":"puppet","stream":true,"messages":{messages}}}"#)
+}
+
+/// The event that the OpenBB mount says a text in.
+#[must_use]
+pub fn chunk(text: &str) -> String {
+    format!("event: copilotMessageChunk\ndata: {{\"delta\":\"{text}\"}}\n\n")
+}
+
+/// What it says when the agent failed without a message.
+#[must_use]
+pub fn sorry() -> String {
+    chunk("Sorry, something went wrong and the answer is incomplete.")
+}
