@@ -4,6 +4,8 @@
 //! cargo bench --bench json
 //! ```
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::hint::black_box;
 
 use bytes::Bytes;
@@ -60,7 +62,7 @@ struct Row {
 
 fn rows() -> Vec<Row> {
     (0..1000)
-        .map(|day| Row {
+        .map(|day: i32| Row {
             date: format!("2025-{:02}-{:02}", 1 + day / 28 % 12, 1 + day % 28),
             symbol: "AAPL",
             open: 200.0 + f64::from(day) * 0.17,

@@ -4,6 +4,8 @@
 //! cargo bench --bench sse
 //! ```
 
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::indexing_slicing)]
+
 use std::hint::black_box;
 
 use copilot_wire::sse::{Decoder, Event, Frame, encode};

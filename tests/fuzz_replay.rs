@@ -8,6 +8,9 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
+    clippy::type_complexity,
+    clippy::collapsible_match,
+    clippy::option_map_unit_fn,
     unreachable_pub
 )]
 
