@@ -144,8 +144,9 @@ impl ChatRequest {
         for (index, tool) in tools.iter().enumerate() {
             let kind = tool.get("type").unwrap_or_default();
             if kind.string().is_none_or(|kind| kind != "function") {
-                let what = format_args!("expected the type `function` at tools[{index}]");
-                return Err(ApiError::shape(what));
+                return Err(ApiError::shape(format_args!(
+                    "expected the type `function` at tools[{index}]"
+                )));
             }
         }
         if let Some(n) = n.filter(|n| n.as_u64() != Some(1)) {
