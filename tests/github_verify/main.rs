@@ -9,6 +9,7 @@
 mod cache;
 mod flight;
 mod headers;
+mod key_server;
 mod keys;
 mod properties;
 mod signature;
