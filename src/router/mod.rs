@@ -235,6 +235,15 @@ impl Inner {
     }
 }
 
+/// The parameters of a path, such as `workspace`, by a template.
+#[cfg(feature = "testing")]
+pub(crate) fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>)> {
+    let template = Path::parse(template).ok();
+    template
+        .and_then(|template| template.matches(path))
+        .unwrap_or_default()
+}
+
 /// nginx holds responses back by default; this turns that off for the one response.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 

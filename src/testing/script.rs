@@ -1,0 +1,167 @@
+//! An agent that says what it is told to.
+
+use std::collections::VecDeque;
+use std::future::pending;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::Clock;
+use crate::agent::{Agent, Reply, Request};
+use crate::protocol::{
+    AgentError, Confirmation, Conversation, Message, Protocol, Status, ToolCall, ToolResult,
+};
+
+/// An agent that says what it is told to, and remembers what it was asked: a scripted upstream
+/// model where it speaks [`OpenAi`](crate::openai::OpenAi).
+///
+/// Mount it on a [`Router`](crate::Router) for an agent whose client takes an address, or run it
+/// with [`Body::run`](crate::Body::run) and hand the body to one that takes a stream.
+///
+/// ```
+/// use std::time::Duration;
+/// use copilot_wire::testing::{Clock, Script, Step};
+///
+/// let clock = Clock::new();
+/// let model = Script::new(&clock)
+///     .turn([Step::text("Let me "), Step::pause(Duration::from_secs(2)), Step::text("see.")])
+///     .turn([Step::fail("overloaded")]);
+/// assert_eq!(model.asked().len(), 0);
+/// ```
+///
+/// Clones are the same script. A request past the last turn fails.
+#[derive(Clone, Debug)]
+pub struct Script {
+    clock: Clock,
+    state: Arc<Mutex<State>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    turns: VecDeque<Vec<Step>>,
+    asked: Vec<Asked>,
+}
+
+/// One thing that a script does.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Step {
+    /// Says a piece of text.
+    Text(String),
+    /// Shows a step of the work.
+    Status(Status),
+    /// Waits, by the clock.
+    Pause(Duration),
+    /// Calls a tool, which ends the turn. A call that the request does not allow fails it.
+    Call(ToolCall),
+    /// Asks the user, which ends the turn.
+    Confirm(Confirmation),
+    /// Fails with this message.
+    Fail(String),
+    /// Waits for ever.
+    Stall,
+}
+
+impl Step {
+    /// Says a piece of text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(text.into())
+    }
+
+    /// Waits, by the clock.
+    #[must_use]
+    pub fn pause(duration: Duration) -> Self {
+        Self::Pause(duration)
+    }
+
+    /// Fails with a message.
+    #[must_use]
+    pub fn fail(message: impl Into<String>) -> Self {
+        Self::Fail(message.into())
+    }
+}
+
+/// A request, as far as all front ends have one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Asked {
+    /// The messages, oldest first.
+    pub messages: Vec<Message<'static>>,
+    /// The tools on offer, by name.
+    pub tools: Vec<String>,
+    /// The results of calls since the newest user message.
+    pub results: Vec<ToolResult<'static>>,
+}
+
+impl Script {
+    /// A script without turns, whose pauses are by this clock.
+    #[must_use]
+    pub fn new(clock: &Clock) -> Self {
+        Self {
+            clock: clock.clone(),
+            state: Arc::default(),
+        }
+    }
+
+    /// Adds what it does on the next request.
+    #[must_use]
+    pub fn turn(self, steps: impl IntoIterator<Item = Step>) -> Self {
+        let steps = steps.into_iter().collect();
+        self.state().turns.push_back(steps);
+        self
+    }
+
+    /// What it was asked so far.
+    #[must_use]
+    pub fn asked(&self) -> Vec<Asked> {
+        self.state().asked.clone()
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Notes a request and takes the turn that it gets.
+    fn next<P: Protocol>(&self, request: &Request<P>) -> Option<Vec<Step>> {
+        let messages = request.messages();
+        let messages = messages.map(|m| Message::new(m.role, m.text.into_owned()));
+        let results = request.results().map(|result| ToolResult {
+            call_id: result.call_id.map(|id| id.into_owned().into()),
+            name: result.name.into_owned().into(),
+            arguments: result.arguments,
+            content: result.content.into_owned().into(),
+            failed: result.failed,
+        });
+        let asked = Asked {
+            messages: messages.collect(),
+            tools: request.tools().map(|tool| tool.name.into_owned()).collect(),
+            results: results.collect(),
+        };
+        let mut state = self.state();
+        state.asked.push(asked);
+        state.turns.pop_front()
+    }
+}
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Script {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        let steps = self.next(&request);
+        drop(request);
+        let steps = steps.ok_or_else(|| AgentError::new("the script has no further turn"))?;
+        for step in steps {
+            match step {
+                Step::Text(text) => reply.text(&text).await?,
+                Step::Status(status) => reply.status(status).await?,
+                Step::Pause(duration) => self.clock.sleep(duration).await,
+                Step::Call(call) => return Ok(reply.call(call)?),
+                Step::Confirm(confirmation) => return Ok(reply.confirm(confirmation)?),
+                Step::Fail(message) => return Err(AgentError::new(message)),
+                Step::Stall => pending().await,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,354 @@
+//! An agent and a front end, together in a test.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures_core::Stream;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+use super::front_end::{Answer, FrontEnd, Next};
+use super::{Clock, Transcript};
+use crate::agent::{Agent, Body, Request};
+use crate::protocol::{Env, Environment, EventError, Incident, Protocol, Refusal, Ticks};
+use crate::router::path_params;
+
+/// An agent and a front end that talk to each other in process: no server, no network, no waiting.
+///
+/// Requests are written as the front end writes them and read as a server reads them, so what the
+/// agent sees is the real thing. Time is the [`Clock`]'s.
+///
+#[cfg_attr(feature = "openbb", doc = "```")]
+#[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
+/// use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
+/// use copilot_wire::testing::{Stage, Workspace};
+/// use copilot_wire::{Agent, Reply, Request, async_trait};
+///
+/// struct Janitor;
+///
+/// #[async_trait]
+/// impl<P: Protocol> Agent<P> for Janitor {
+///     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+///         match request.decision() {
+///             Some(decision) if decision.accepted => reply.text("Deleted.").await?,
+///             Some(_) => reply.text("Kept.").await?,
+///             None => reply.confirm(Confirmation::new("1", "Delete it?", "It cannot be undone."))?,
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// # futures::executor::block_on(async {
+/// let mut stage = Stage::new(Workspace::new(), Janitor);
+/// let turn = stage.say("Tidy up").await?;
+/// assert!(turn.question().is_some());
+/// let turn = stage.decide(true).await?;
+/// assert_eq!(turn.to_string(), "text: Deleted.\n");
+/// # Ok::<(), copilot_wire::testing::StageError>(()) }).unwrap();
+/// ```
+///
+/// # Cancel safety
+///
+/// A turn that is dropped before it is over is one whose user left: the agent is dropped, and the
+/// front end keeps what it heard.
+pub struct Stage<F: FrontEnd> {
+    front: F,
+    agent: Arc<dyn Agent<F::Protocol>>,
+    clock: Clock,
+    env: Option<Env>,
+    headers: HeaderMap,
+    next: Next,
+}
+
+/// Why a turn did not come about.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StageError {
+    /// The request was turned away.
+    #[error("refused with {status}: {refusal}")]
+    Refused {
+        /// The status of the response.
+        status: StatusCode,
+        /// What is wrong with the request.
+        refusal: Refusal,
+    },
+    /// There is no question to answer.
+    #[error("the turn before ended without a question")]
+    NoQuestion,
+    /// There are not as many calls to answer.
+    #[error("the turn before made {calls} calls, not {answers}")]
+    Calls {
+        /// How many calls there are.
+        calls: usize,
+        /// How many answers were given.
+        answers: usize,
+    },
+    /// The front end has no answer of its own to this call.
+    #[error("the front end has no answer of its own to {0}")]
+    NoAnswer(String),
+}
+
+impl<F: FrontEnd> Stage<F> {
+    /// Puts both on a stage.
+    #[must_use]
+    pub fn new(front: F, agent: impl Agent<F::Protocol> + 'static) -> Self {
+        Self {
+            front,
+            agent: Arc::new(agent),
+            clock: Clock::new(),
+            env: None,
+            headers: HeaderMap::new(),
+            next: Next::Nothing,
+        }
+    }
+
+    /// Uses a clock that the agent, or a [`Script`](super::Script), waits for as well.
+    #[must_use]
+    pub fn clock(mut self, clock: &Clock) -> Self {
+        self.clock = clock.clone();
+        self
+    }
+
+    /// Uses another environment than the clock, such as one with a runtime's timer. Times are then
+    /// by its [`now`](Environment::now).
+    #[must_use]
+    pub fn env(mut self, env: Env) -> Self {
+        self.env = Some(env);
+        self
+    }
+
+    /// Sends a header with every request, such as one that authenticates the user.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.insert(name, value);
+        self
+    }
+
+    /// The front end.
+    #[must_use]
+    pub fn front_end(&self) -> &F {
+        &self.front
+    }
+
+    /// The user says something, and the agent answers.
+    ///
+    /// # Errors
+    ///
+    /// [`StageError::Refused`] when the request is turned away.
+    pub async fn say(&mut self, text: &str) -> Result<Transcript<F::Protocol>, StageError> {
+        self.front.say(text);
+        self.turn().await
+    }
+
+    /// The front end answers the calls of the turn before, in their order, and the agent goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`StageError::Calls`] when there are more calls or fewer; [`StageError::Refused`].
+    pub async fn answer(
+        &mut self,
+        answers: impl IntoIterator<Item = Answer>,
+    ) -> Result<Transcript<F::Protocol>, StageError> {
+        let answers: Vec<_> = answers.into_iter().collect();
+        let calls = match &self.next {
+            Next::Calls(calls) => calls.len(),
+            _ => 0,
+        };
+        if calls == 0 || calls != answers.len() {
+            let answers = answers.len();
+            return Err(StageError::Calls { calls, answers });
+        }
+        self.front.answer(answers);
+        self.turn().await
+    }
+
+    /// The front end answers the calls of the turn before by itself, and the agent goes on.
+    ///
+    /// # Errors
+    ///
+    /// [`StageError::NoAnswer`] when it cannot; [`StageError::Calls`] without calls;
+    /// [`StageError::Refused`].
+    pub async fn answer_itself(&mut self) -> Result<Transcript<F::Protocol>, StageError> {
+        let calls = match &self.next {
+            Next::Calls(calls) => calls.as_slice(),
+            _ => &[],
+        };
+        let answer = |call| {
+            let own = self.front.own_answer(call);
+            own.ok_or_else(|| StageError::NoAnswer(call.name.clone()))
+        };
+        let answers: Vec<_> = calls.iter().map(answer).collect::<Result<_, _>>()?;
+        self.answer(answers).await
+    }
+
+    /// The user answers the question of the turn before.
+    ///
+    /// # Errors
+    ///
+    /// [`StageError::NoQuestion`] when there is none; [`StageError::Refused`].
+    pub async fn decide(&mut self, accepted: bool) -> Result<Transcript<F::Protocol>, StageError> {
+        if !matches!(self.next, Next::Question(_)) {
+            return Err(StageError::NoQuestion);
+        }
+        self.front.decide(accepted);
+        self.turn().await
+    }
+
+    async fn turn(&mut self) -> Result<Transcript<F::Protocol>, StageError> {
+        let request = self.front.request();
+        self.send(request).await
+    }
+
+    /// Sends any request, such as a recorded one, and hears the answer as the front end does.
+    ///
+    /// # Errors
+    ///
+    /// [`StageError::Refused`] when the request is turned away.
+    pub async fn send(
+        &mut self,
+        request: http::Request<Bytes>,
+    ) -> Result<Transcript<F::Protocol>, StageError> {
+        self.next = Next::Nothing;
+        let (mut parts, body) = request.into_parts();
+        parts.headers.extend(self.headers.clone());
+        let message = F::Protocol::read(&parts, body).map_err(refused)?;
+        let params = path_params(F::PATH, parts.uri.path());
+        let request = Request::<F::Protocol>::from_parts(parts, message).with_params(params);
+
+        let incidents = Arc::new(Mutex::new(Vec::new()));
+        let env = Env::new(Listening {
+            env: self
+                .env
+                .clone()
+                .unwrap_or_else(|| Env::new(self.clock.clone())),
+            incidents: incidents.clone(),
+        });
+        let start = env.now();
+        let since = || env.now().duration_since(start).unwrap_or_default();
+        let mut body = Body::run(self.agent.clone(), request, &env);
+        let mut turn = Transcript::new();
+        while let Some(frame) = frame(&mut body, &self.clock).await {
+            turn.bytes.extend_from_slice(&frame);
+            self.hear(&frame, since(), &mut turn);
+        }
+        turn.took = since();
+        turn.next = self.front.next();
+        if let Next::Broken(why) = turn.next {
+            turn.faults.push(why.into());
+        }
+        let mut incidents = incidents.lock().unwrap_or_else(PoisonError::into_inner);
+        turn.faults.append(&mut incidents);
+        self.next = turn.next.clone();
+        Ok(turn)
+    }
+
+    fn hear(&mut self, frame: &[u8], time: Duration, turn: &mut Transcript<F::Protocol>) {
+        let mut input = frame;
+        loop {
+            match self.front.decode(&mut input) {
+                Ok(Some(event)) => {
+                    let heard = self.front.hear(&event);
+                    turn.heard
+                        .extend(heard.into_iter().map(|heard| (time, heard)));
+                    turn.events.push((time, event));
+                }
+                Ok(None) => return,
+                Err(error) => {
+                    turn.faults.push(error.to_string());
+                    if matches!(error, EventError::Stream(_)) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn refused(refusal: Refusal) -> StageError {
+    let status = refusal.status();
+    StageError::Refused { status, refusal }
+}
+
+/// The next frame. While the agent waits for nothing but the clock, the clock moves.
+async fn frame(body: &mut Body, clock: &Clock) -> Option<Bytes> {
+    poll_fn(|cx| {
+        loop {
+            let woken = Arc::new(Woken {
+                flag: AtomicBool::new(false),
+                outer: cx.waker().clone(),
+            });
+            let waker = Waker::from(woken.clone());
+            let frame = Pin::new(&mut *body).poll_next(&mut Context::from_waker(&waker));
+            match frame {
+                Poll::Ready(frame) => return Poll::Ready(frame.map(|Ok(frame)| frame)),
+                Poll::Pending if woken.flag.load(Ordering::SeqCst) || clock.skip() => {}
+                Poll::Pending => return Poll::Pending,
+            }
+        }
+    })
+    .await
+}
+
+/// Notices a wake that comes while the agent is polled.
+struct Woken {
+    flag: AtomicBool,
+    outer: Waker,
+}
+
+impl Wake for Woken {
+    fn wake(self: Arc<Self>) {
+        self.flag.store(true, Ordering::SeqCst);
+        self.outer.wake_by_ref();
+    }
+}
+
+/// An environment that keeps what goes wrong.
+struct Listening {
+    env: Env,
+    incidents: Arc<Mutex<Vec<String>>>,
+}
+
+impl Environment for Listening {
+    fn now(&self) -> SystemTime {
+        self.env.now()
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        self.env.random(bytes);
+    }
+
+    fn ticks(&self, period: Duration) -> Option<Ticks> {
+        self.env.ticks(period)
+    }
+
+    fn incident(&self, incident: &Incident<'_>) {
+        let line = match incident {
+            Incident::Failed { error, .. } => match error.cause() {
+                Some(cause) => format!("the agent failed: {cause}"),
+                None => format!("the agent failed: {}", error.message()),
+            },
+            Incident::Panicked { .. } => "the agent panicked".into(),
+        };
+        let mut incidents = self
+            .incidents
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        incidents.push(line);
+        drop(incidents);
+        self.env.incident(incident);
+    }
+}
+
+impl<F: FrontEnd> std::fmt::Debug for Stage<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Stage")
+            .field("protocol", &F::Protocol::NAME)
+            .field("clock", &self.clock)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}

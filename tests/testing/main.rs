@@ -1,0 +1,13 @@
+//! The test kit, used as an agent's author uses it.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod clock;
+mod failures;
+mod front_ends;
+mod script;
