@@ -3,12 +3,10 @@
 use std::borrow::Cow;
 use std::{fmt, mem};
 
+use super::head::Head;
 use super::held::Held;
-use super::line::{Line, LineEnd, split_line};
+use super::line::{Line, LineEnd, find_line_end, split_line};
 use super::{DecodeError, Event, Frame};
-
-/// A name up to this length is remembered.
-const SHORT_NAME: usize = 64;
 
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
@@ -38,8 +36,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// ```
 pub struct Decoder {
     held: Held,
-    /// The name of the last event that had a short one; most often it is the next one's as well.
-    name: String,
+    /// The head of the last event that had a short name.
+    head: Head,
     last_id: String,
     retry: Option<u64>,
     limit: usize,
@@ -102,7 +100,7 @@ impl Decoder {
     pub fn with_budget(limit: usize) -> Self {
         Self {
             held: Held::default(),
-            name: String::new(),
+            head: Head::default(),
             last_id: String::new(),
             retry: None,
             limit,
@@ -163,19 +161,25 @@ impl Decoder {
         &'a mut self,
         input: &mut &'b [u8],
     ) -> Result<Option<Frame<'a>>, DecodeError> {
+        if let Some(data) = self.same_again(input) {
+            let name = Cow::Borrowed(self.head.name());
+            let id = Cow::Borrowed(&*self.last_id);
+            return Ok(Some(Frame::Event(Event::from_parts(name, text(data), id))));
+        }
         let Some(found) = self.find(input)? else {
             return Ok(None);
         };
         Ok(Some(match found {
             Found::Event { name, data } => {
-                let name = match name.unwrap_or_else(|| self.held.name()) {
-                    [] => Cow::Borrowed(Event::DEFAULT_NAME),
-                    name if name == self.name.as_bytes() => Cow::Borrowed(&*self.name),
-                    name if name.len() > SHORT_NAME => text(name),
-                    name => {
-                        self.name.clear();
-                        self.name.push_str(&text(name));
-                        Cow::Borrowed(&*self.name)
+                let name = name.unwrap_or_else(|| self.held.name());
+                let name = if self.head.is(name) {
+                    Cow::Borrowed(self.head.name())
+                } else {
+                    let name = text(name);
+                    if self.head.learn(&name) {
+                        Cow::Borrowed(self.head.name())
+                    } else {
+                        name
                     }
                 };
                 let data = text(data.unwrap_or_else(|| self.held.data()));
@@ -187,6 +191,23 @@ impl Decoder {
             }
             Found::Retry(millis) => Frame::Retry(millis),
         }))
+    }
+
+    /// Takes an event that begins like the last one and is whole, with one line of data, off the
+    /// input: nearly all of them are. The same comes out of [`find`](Self::find), later.
+    #[inline]
+    fn same_again<'b>(&self, input: &mut &'b [u8]) -> Option<&'b [u8]> {
+        let rest = self.head.strip(input)?;
+        let (data, rest) = rest.split_at_checked(find_line_end(rest)?)?;
+        let [b'\n', b'\n', rest @ ..] = rest else {
+            return None;
+        };
+        let scarce = self.last_id.len() + input.len() > self.limit;
+        if self.unsettled || scarce || !self.held.is_empty() {
+            return None;
+        }
+        *input = rest;
+        Some(data)
     }
 
     /// Reads lines until they make a frame. Inlined, because handing the parts of a frame back and

@@ -36,6 +36,7 @@ mod decode;
 mod encode;
 mod event;
 mod frame;
+mod head;
 mod held;
 mod line;
 mod name;
