@@ -197,15 +197,15 @@ impl Decoder {
     /// input: nearly all of them are. The same comes out of [`find`](Self::find), later.
     #[inline]
     fn same_again<'b>(&self, input: &mut &'b [u8]) -> Option<&'b [u8]> {
+        let scarce = self.last_id.len() + input.len() > self.limit;
+        if self.unsettled || scarce || !self.held.is_empty() {
+            return None;
+        }
         let rest = self.head.strip(input)?;
         let (data, rest) = rest.split_at_checked(find_line_end(rest)?)?;
         let [b'\n', b'\n', rest @ ..] = rest else {
             return None;
         };
-        let scarce = self.last_id.len() + input.len() > self.limit;
-        if self.unsettled || scarce || !self.held.is_empty() {
-            return None;
-        }
         *input = rest;
         Some(data)
     }

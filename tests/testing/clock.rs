@@ -52,7 +52,11 @@ fn silence_is_broken_by_keep_alive() {
     };
     assert_eq!(pings(7), 0);
     assert_eq!(pings(20), 1);
-    assert_eq!(pings(60), 6, "after 15 seconds, and every half interval from there");
+    assert_eq!(
+        pings(60),
+        6,
+        "after 15 seconds, and every half interval from there"
+    );
 }
 
 #[test]

@@ -226,7 +226,10 @@ impl Event {
 fn plain_delta(data: &str) -> Option<&str> {
     let inside = data.strip_prefix("{\"delta\":")?.strip_suffix("\"}")?;
     // Python writes a space behind the colon.
-    let text = inside.strip_prefix(' ').unwrap_or(inside).strip_prefix('"')?;
+    let text = inside
+        .strip_prefix(' ')
+        .unwrap_or(inside)
+        .strip_prefix('"')?;
     let plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
     text.bytes().all(plain).then_some(text)
 }
