@@ -93,6 +93,8 @@ mod playground;
 pub mod protocol;
 pub mod router;
 pub mod sse;
+#[cfg(feature = "testing")]
+pub mod testing;
 
 pub use agent::{Agent, Body, Reply, Request};
 pub use async_trait::async_trait;

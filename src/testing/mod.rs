@@ -1,0 +1,3 @@
+//! Helpers for tests and local work (feature `testing`).
+
+pub mod check;
