@@ -1,4 +1,5 @@
-//! For the tests of agents: front ends that are played, virtual time, scripted models.
+//! For the tests of agents: front ends that are played, virtual time, scripted models, and a kit
+//! that judges whole endpoints.
 //!
 //! [`Stage`] puts an agent and a [`FrontEnd`] together in process. The front end writes its requests
 //! as the real one does and reads the answer as the real one does; each turn comes back as a
@@ -10,7 +11,10 @@
 //! | [`CopilotChat`] | the GitHub Copilot platform, with references and confirmations |
 //! | [`OpenAiClient`] | a program with an OpenAI library, with tools |
 //! | [`SearchChat`] | a chat client of Meilisearch |
+//!
+//! [`check`] judges an endpoint of any language over HTTP, or a router in process.
 
+pub mod check;
 mod clock;
 mod front_end;
 mod script;

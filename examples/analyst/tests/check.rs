@@ -1,0 +1,54 @@
+//! The example agent keeps every rule of every front end.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+use analyst::Analyst;
+use copilot_wire::Router;
+use copilot_wire::github::Mount;
+use copilot_wire::github::verify::RequestSigner;
+use copilot_wire::testing::check::{Front, Target, check};
+
+/// Tokio's clock leaps when there is nothing to do but wait: the words come at once.
+#[tokio::test(start_paused = true)]
+async fn it_is_clean_in_the_workspace() {
+    let router = analyst::routes(Analyst::new(None)).unwrap();
+    let report = check(&router, Target::new(Front::OpenBb)).await;
+    assert!(report.is_clean(), "{report}");
+    assert!(report.passed.contains(&"openbb/after-function-call"));
+    assert!(report.passed.contains(&"openbb/artifact"));
+    assert!(report.passed.contains(&"openbb/citation-id"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_clean_for_github() {
+    let signer = RequestSigner::from_seed(b"check");
+    let agent = Analyst::new(None);
+    let router = Router::new().env(analyst::environment());
+    let router = router
+        .github(Mount::verified(signer.key_set()), agent)
+        .unwrap();
+    let report = check(&router, Target::new(Front::GitHub).signer(signer)).await;
+    assert!(report.is_clean(), "{report}");
+    assert!(report.passed.contains(&"github/forged"));
+    assert!(report.passed.contains(&"github/references"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_clean_for_openai_clients() {
+    let router = analyst::routes(Analyst::new(None)).unwrap();
+    let report = check(&router, Target::new(Front::OpenAi)).await;
+    assert!(report.is_clean(), "{report}");
+    assert!(report.passed.contains(&"openai/whole"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_clean_for_meilisearch_clients() {
+    let router = analyst::routes(Analyst::new(None)).unwrap();
+    let report = check(&router, Target::new(Front::Meilisearch)).await;
+    assert!(report.is_clean(), "{report}");
+}

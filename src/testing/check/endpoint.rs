@@ -1,0 +1,160 @@
+//! What can be asked.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_core::Stream;
+use http::{Request, Response};
+
+use crate::agent::Body;
+use crate::router::Router;
+
+/// An agent endpoint: a [`Router`] in process, or whatever an HTTP client reaches.
+#[async_trait]
+pub trait Endpoint: Send + Sync {
+    /// Sends a request and waits for the head of its response.
+    ///
+    /// The request's URI is a path from the root of the endpoint. Redirects are not followed, and
+    /// nothing is decompressed. Dropping the body closes the stream, as a client that leaves does.
+    ///
+    /// # Errors
+    ///
+    /// When there is no response.
+    async fn call(&self, request: Request<Bytes>) -> Result<Response<EndpointBody>, EndpointError>;
+
+    /// Waits: this is what limits how long a check listens.
+    async fn sleep(&self, duration: Duration);
+}
+
+/// The body of a response, piece by piece as it arrives.
+pub type EndpointBody = Pin<Box<dyn Stream<Item = Result<Bytes, EndpointError>> + Send>>;
+
+/// Why there is no response, or no more of it.
+#[derive(Debug)]
+pub struct EndpointError(Box<dyn Error + Send + Sync>);
+
+impl EndpointError {
+    /// An error of the transport.
+    #[must_use]
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+}
+
+impl fmt::Display for EndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for EndpointError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+/// In process. It needs no runtime: a parked thread is the timer.
+#[async_trait]
+impl Endpoint for Router {
+    async fn call(&self, request: Request<Bytes>) -> Result<Response<EndpointBody>, EndpointError> {
+        let request = request.map(Body::full);
+        let response = self.handle(request).await;
+        Ok(response.map(|body| Box::pin(Infallible(body)) as EndpointBody))
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        Sleep::new(duration).await;
+    }
+}
+
+/// A router's body, whose errors cannot happen.
+struct Infallible(Body);
+
+impl Stream for Infallible {
+    type Item = Result<Bytes, EndpointError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let frame = Pin::new(&mut self.0).poll_next(cx);
+        frame.map(|frame| frame.map(|frame| frame.map_err(EndpointError::new)))
+    }
+}
+
+/// Ready after a while. Its thread ends when it is dropped.
+struct Sleep {
+    state: Arc<Mutex<State>>,
+    thread: Option<std::thread::Thread>,
+}
+
+#[derive(Default)]
+struct State {
+    over: bool,
+    waker: Option<Waker>,
+}
+
+impl Sleep {
+    fn new(duration: Duration) -> Self {
+        let state = Arc::<Mutex<State>>::default();
+        let shared = Arc::clone(&state);
+        let end = Instant::now() + duration;
+        let timer = move || loop {
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            let left = end.saturating_duration_since(Instant::now());
+            if state.over || left.is_zero() {
+                state.over = true;
+                if let Some(waker) = state.waker.take() {
+                    waker.wake();
+                }
+                return;
+            }
+            drop(state);
+            std::thread::park_timeout(left);
+        };
+        let thread = std::thread::Builder::new().name("check-timer".to_owned());
+        match thread.spawn(timer) {
+            Ok(handle) => Self {
+                state,
+                thread: Some(handle.thread().clone()),
+            },
+            // Without threads nothing is waited for: a check ends early rather than never.
+            Err(_) => Self {
+                state: Arc::new(Mutex::new(State {
+                    over: true,
+                    waker: None,
+                })),
+                thread: None,
+            },
+        }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.over {
+            return Poll::Ready(());
+        }
+        state.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.over = true;
+        state.waker = None;
+        drop(state);
+        if let Some(thread) = &self.thread {
+            thread.unpark();
+        }
+    }
+}

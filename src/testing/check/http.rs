@@ -1,0 +1,245 @@
+//! What holds for every endpoint: heads, refusals, time, and clients that leave.
+
+use bytes::Bytes;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
+use http::{HeaderName, Method, StatusCode};
+
+use super::endpoint::Endpoint;
+use super::exchange::{Asker, End, Exchange, NoAnswer};
+use super::judge::Judge;
+use super::rule::rules;
+
+rules! {
+    UNREACHABLE = Error "http/unreachable",
+        "every request gets a response",
+        "front ends show a network failure, without a reason",
+        "keep the connection open until the response is complete; look for a crash in the log";
+    SERVER_ERROR = Error "http/server-error",
+        "no request is answered with a status of 500 or more",
+        "the OpenBB Workspace marks the message as failed and drops the body; OpenAI clients try again, and pay again",
+        "read leniently, refuse what is wrong with 4xx, and tell later failures in the stream";
+    CONTENT_TYPE_IS = Error "http/content-type",
+        "a stream is `text/event-stream`, with `charset=utf-8` at most",
+        "the Workspace shows the body of any other type as it is, and proxies compress or buffer it",
+        "send `content-type: text/event-stream`";
+    CACHE = Warning "http/cache-control",
+        "a stream is sent with `no-cache` or `no-store`",
+        "caches and CDNs may keep the answer, or hold it back until it is complete",
+        "send `cache-control: no-cache, no-transform`";
+    LENGTH = Error "http/content-length",
+        "a stream has no `content-length`",
+        "the whole answer was there before the first byte left: the user waits, and sees it all at once",
+        "send each event as it is said";
+    ENCODING = Error "http/content-encoding",
+        "a stream is not compressed",
+        "compressors hold events back; `gh models` and other plain readers do not decompress",
+        "leave `text/event-stream` out of the compression layer, or send `content-encoding: identity`";
+    BUFFERING = Warning "http/accel-buffering",
+        "a stream is sent with `x-accel-buffering: no`",
+        "nginx holds responses back by default: the answer arrives in lumps",
+        "send `x-accel-buffering: no`";
+    LATE_HEAD = Warning "http/late-head",
+        "the head of a stream arrives within two seconds",
+        "the front end shows nothing, and proxies count the time to the first byte",
+        "send the head before the agent's first word";
+    BUFFERED = Error "http/buffered",
+        "the head arrives before the answer is complete",
+        "the user waits, and sees it all at once",
+        "send each event as it is said";
+    SILENCE = Error "http/silence",
+        "no silence is longer than twenty seconds",
+        "load balancers and proxies cut idle connections, some after thirty seconds; a dead client is noticed by writing only",
+        "send a comment, `: ping` and a blank line, after fifteen seconds of silence";
+    CUT = Error "http/cut",
+        "a stream ends in the way of its transport",
+        "the front end reports a network failure, whatever was said before",
+        "catch the failure of the agent, tell it in the stream, and end the body";
+    ENDLESS = Error "http/endless",
+        "an answer ends: within five minutes, and 16 MiB",
+        "the chat stays busy, and the user cannot go on",
+        "end the body when the turn is over";
+    BAD_JSON = Error "http/bad-json",
+        "a body that is no JSON is refused with 4xx",
+        "nobody finds out what is wrong with the request",
+        "answer 400 before the stream begins";
+    REFUSAL = Warning "http/refusal",
+        "a refusal is JSON",
+        "OpenAI clients look for `error.message`; others show the body in the console",
+        "send `application/json` with a sentence and the place of the fault";
+    METHOD = Warning "http/method",
+        "another method is answered with 405",
+        "people who try the address in a browser are told that there is nothing",
+        "answer 405 with `allow`";
+    UNKNOWN_PATH = Warning "http/unknown-path",
+        "an unknown path is answered with 404",
+        "a mistake in the address looks like a fault of the agent; `copilots.json` is looked for on a 404 of `agents.json`",
+        "answer 404";
+    OVERSIZED = Warning "http/oversized",
+        "a body of 48 MiB is refused with 4xx",
+        "a few such requests fill the memory",
+        "limit request bodies, to 32 MiB say: nine are real in the OpenBB Workspace";
+    DISCONNECT = Error "http/disconnect",
+        "the endpoint answers after clients have left in the middle of a stream",
+        "the agent of a client that left blocks or ends the server",
+        "end the agent when a write fails, and never wait for it while others wait";
+}
+
+/// nginx reads it.
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// How much is too much.
+const OVERSIZED_BYTES: usize = 48 * 1024 * 1024;
+
+/// Sends a request; what keeps it from being answered is a finding.
+pub(super) async fn ask<E: Endpoint + ?Sized>(
+    asker: &Asker<'_, E>,
+    judge: &mut Judge,
+    name: &str,
+    request: http::Request<Bytes>,
+) -> Option<Exchange> {
+    let answer = asker.ask(name, request).await;
+    let silent = matches!(answer, Err(NoAnswer::Silent));
+    judge.expect(&SILENCE, !silent, name, "no head");
+    match answer {
+        Ok(exchange) => {
+            judge.expect(&UNREACHABLE, true, name, "");
+            let failed = exchange.head.status.is_server_error()
+                // Not an accident: what is asked for is not there.
+                && exchange.head.status != StatusCode::NOT_IMPLEMENTED;
+            judge.expect(&SERVER_ERROR, !failed, name, exchange.evidence());
+            Some(exchange)
+        }
+        Err(NoAnswer::Failed(error)) => {
+            judge.expect(&UNREACHABLE, false, name, error.to_string());
+            None
+        }
+        Err(NoAnswer::Silent) => None,
+    }
+}
+
+/// Whether it is no use to go on asking.
+pub(super) fn hopeless(judge: &Judge) -> bool {
+    judge.found(&UNREACHABLE) || judge.found(&SILENCE)
+}
+
+/// Judges the head of a stream, and how it came and ended.
+pub(super) fn stream(judge: &mut Judge, exchange: &Exchange) {
+    let at = &*exchange.name;
+    let value = |name: &HeaderName| {
+        exchange
+            .header(name)
+            .unwrap_or_default()
+            .to_ascii_lowercase()
+    };
+    let shown = |name: &HeaderName| [name.as_str().as_bytes(), b": ", &value(name)].concat();
+    let has = |name: &HeaderName, word: &str| {
+        let value = String::from_utf8_lossy(&value(name)).into_owned();
+        value.split(',').any(|part| part.trim() == word)
+    };
+    let kind = value(&CONTENT_TYPE);
+    let kind: Vec<u8> = kind.into_iter().filter(|byte| *byte != b' ').collect();
+    let right = matches!(
+        &*kind,
+        b"text/event-stream" | b"text/event-stream;charset=utf-8"
+    );
+    judge.expect(&CONTENT_TYPE_IS, right, at, shown(&CONTENT_TYPE));
+    let uncached = has(&CACHE_CONTROL, "no-cache") || has(&CACHE_CONTROL, "no-store");
+    judge.expect(&CACHE, uncached, at, shown(&CACHE_CONTROL));
+    let open = exchange.header(CONTENT_LENGTH).is_none();
+    judge.expect(&LENGTH, open, at, shown(&CONTENT_LENGTH));
+    let encoding = value(&CONTENT_ENCODING);
+    let plain = matches!(&*encoding, b"" | b"identity");
+    judge.expect(&ENCODING, plain, at, shown(&CONTENT_ENCODING));
+    let unbuffered = has(&X_ACCEL_BUFFERING, "no");
+    judge.expect(&BUFFERING, unbuffered, at, shown(&X_ACCEL_BUFFERING));
+    judge.expect(&LATE_HEAD, !exchange.late, at, "no head after two seconds");
+    let several = exchange
+        .body
+        .windows(2)
+        .filter(|pair| pair == b"\n\n")
+        .count()
+        > 2;
+    let at_once = exchange.late && several && exchange.pieces == 1;
+    judge.expect(&BUFFERED, !at_once, at, &exchange.body);
+    let (silent, endless) = match &exchange.end {
+        End::Cut(error) => {
+            judge.expect(&CUT, false, at, error.to_string());
+            (false, false)
+        }
+        end => {
+            judge.expect(&CUT, true, at, "");
+            (matches!(end, End::Silent), matches!(end, End::Endless))
+        }
+    };
+    judge.expect(&SILENCE, !silent, at, last(&exchange.body));
+    judge.expect(&ENDLESS, !endless, at, last(&exchange.body));
+}
+
+/// The end of a body, which is where it went wrong.
+pub(super) fn last(body: &[u8]) -> &[u8] {
+    body.split_at(body.len().saturating_sub(200)).1
+}
+
+/// Sends what must be refused, and leaves in the middle of answers. `sample` is a good request body.
+pub(super) async fn rest<E: Endpoint + ?Sized>(
+    asker: &Asker<'_, E>,
+    judge: &mut Judge,
+    path: &str,
+    sample: &Bytes,
+) {
+    for (name, body) in [
+        ("an empty body", ""),
+        ("half a JSON body", "{\"messages\":["),
+    ] {
+        let Some(answer) = ask(asker, judge, name, asker.post(path, body)).await else {
+            return;
+        };
+        let refused = answer.head.status.is_client_error() || answer.head.status.is_server_error();
+        judge.expect(&BAD_JSON, refused, name, answer.evidence());
+        let json = answer.is("application/json") && is_json(&answer.body);
+        judge.expect(&REFUSAL, json || !refused, name, answer.evidence());
+    }
+    let name = "PUT instead of POST";
+    let request = asker.request(Method::PUT, path, sample.clone());
+    let Some(answer) = ask(asker, judge, name, request).await else {
+        return;
+    };
+    let told = answer.head.status == StatusCode::METHOD_NOT_ALLOWED;
+    judge.expect(&METHOD, told, name, answer.evidence());
+    let name = "an unknown path";
+    let request = asker.post("/there-is-no-such-path", sample.clone());
+    let Some(answer) = ask(asker, judge, name, request).await else {
+        return;
+    };
+    let told = answer.head.status == StatusCode::NOT_FOUND;
+    judge.expect(&UNKNOWN_PATH, told, name, answer.evidence());
+    // A server may hang up on what it does not want to read: that is a refusal, too.
+    let name = "48 MiB";
+    if let Ok(answer) = asker.ask(name, asker.post(path, oversized(sample))).await {
+        let refused = answer.head.status.is_client_error();
+        judge.expect(&OVERSIZED, refused, name, answer.evidence());
+    }
+    let name = "a client after three that left";
+    for _ in 0..3 {
+        // What comes of these is judged by the one after them.
+        let _ = asker.leave(asker.post(path, sample.clone())).await;
+    }
+    let answer = asker.ask(name, asker.post(path, sample.clone())).await;
+    let (alive, evidence) = match answer {
+        Ok(answer) => (answer.head.status.is_success(), answer.evidence()),
+        Err(NoAnswer::Failed(error)) => (false, error.to_string().into_bytes()),
+        Err(NoAnswer::Silent) => (false, b"no head".to_vec()),
+    };
+    judge.expect(&DISCONNECT, alive, name, evidence);
+}
+
+fn is_json(body: &[u8]) -> bool {
+    serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
+}
+
+/// A good body with white space in front, up to more than anybody should read.
+fn oversized(sample: &Bytes) -> Bytes {
+    let mut body = vec![b' '; OVERSIZED_BYTES];
+    body.extend_from_slice(sample);
+    body.into()
+}

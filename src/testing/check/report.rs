@@ -1,0 +1,123 @@
+//! What a check found.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::{Level, Rule};
+
+/// How many bytes of what was wrong are kept.
+const KEPT: usize = 400;
+
+/// What a check found.
+///
+/// [`Display`](fmt::Display) is for people, `Serialize` for programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The rules that were broken: errors first, each group by its id.
+    pub findings: Vec<Finding>,
+    /// The ids of the rules that were looked at and held.
+    pub passed: Vec<&'static str>,
+    /// The ids of the rules that nothing showed: what they are about did not occur.
+    pub unseen: Vec<&'static str>,
+}
+
+/// A rule that was broken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// The requests that showed it, by name: the file of a recorded request, or what was asked.
+    pub requests: Vec<String>,
+    /// What was wrong in the answer to the first of them, as text that loses nothing: bytes that are
+    /// not UTF-8 as `\xNN`, control characters escaped, and cut after 400 bytes.
+    pub bytes: String,
+}
+
+impl Report {
+    /// Whether no error was found. There may be warnings.
+    #[must_use]
+    pub fn ok(&self) -> bool {
+        self.count(Level::Error) == 0
+    }
+
+    /// Whether nothing was found, warnings included.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// The ids of the rules that were broken, in the order of the findings.
+    pub fn rules(&self) -> impl Iterator<Item = &'static str> {
+        self.findings.iter().map(|finding| finding.rule.id)
+    }
+
+    fn count(&self, level: Level) -> usize {
+        let of_level = |finding: &&Finding| finding.rule.level == level;
+        self.findings.iter().filter(of_level).count()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        write!(
+            f,
+            "{} errors, {} warnings; {} rules held, {} had nothing to be judged by",
+            self.count(Level::Error),
+            self.count(Level::Warning),
+            self.passed.len(),
+            self.unseen.len(),
+        )
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rule {
+            id,
+            level,
+            says,
+            why,
+            fix,
+        } = self.rule;
+        writeln!(f, "{}: {id}: {says}", level.name())?;
+        if let Some((first, more)) = self.requests.split_first() {
+            match more.len() {
+                0 => writeln!(f, "    in:  {first}")?,
+                more => writeln!(f, "    in:  {first}, and {more} more")?,
+            }
+        }
+        writeln!(f, "    got: {}", self.bytes)?;
+        writeln!(f, "    why: {why}")?;
+        writeln!(f, "    fix: {fix}")
+    }
+}
+
+/// Bytes as text that loses nothing but what is behind the limit.
+pub(super) fn shown(bytes: &[u8]) -> String {
+    let (kept, cut) = bytes.split_at(bytes.len().min(KEPT));
+    let mut out = String::new();
+    for chunk in kept.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            // The two separators are line ends to some terminals, and to some readers.
+            if c.is_control() || matches!(c, '\\' | '\u{2028}' | '\u{2029}' | '\u{feff}') {
+                out.extend(c.escape_default());
+            } else {
+                out.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    if !cut.is_empty() {
+        out.push_str(&format!("… and {} bytes more", cut.len()));
+    }
+    out
+}

@@ -1,0 +1,56 @@
+//! Framing: what every reader of server-sent events expects.
+
+use super::blocks::{Block, blocks};
+use super::exchange::{End, Exchange};
+use super::http::last;
+use super::judge::Judge;
+use super::rule::rules;
+
+rules! {
+    UTF8 = Error "sse/utf8",
+        "a stream is UTF-8",
+        "readers put U+FFFD where the bytes make no character; a character cut in two is lost",
+        "encode text as a whole before it is cut into pieces";
+    BOM = Error "sse/bom",
+        "a stream begins without a byte order mark",
+        "the Workspace takes it for a part of the first field's name: the first event is lost",
+        "write UTF-8 without a mark";
+    UNFINISHED = Error "sse/unfinished",
+        "the last event is followed by a blank line",
+        "the standard says that it is dropped, and the Workspace and the OpenAI clients drop it",
+        "end every event, also the last one, with two line ends";
+    FIELD = Error "sse/field",
+        "every line is `event`, `data`, `id`, `retry` or a comment",
+        "the line is ignored: JSON over several lines loses all but its first; VS Code and `gh models` try to read it",
+        "write JSON on one line, or put `data: ` before each";
+}
+
+/// Judges the framing, and takes the body apart.
+pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Block<'a>> {
+    let at = &*exchange.name;
+    let body = &*exchange.body;
+    let whole = matches!(exchange.end, End::Clean);
+    match std::str::from_utf8(body) {
+        Ok(_) => judge.expect(&UTF8, true, at, ""),
+        Err(error) => {
+            // What is missing at the end of a body that was cut is not the writer's fault.
+            let fault = error.error_len().is_some() || whole;
+            let from = error.valid_up_to().saturating_sub(80);
+            judge.expect(&UTF8, !fault, at, body.split_at(from).1);
+        }
+    }
+    let marked = body.starts_with(b"\xef\xbb\xbf");
+    judge.expect(&BOM, !marked, at, body);
+    let (blocks, rest) = blocks(body);
+    if whole {
+        judge.expect(&UNFINISHED, rest.is_empty(), at, last(rest));
+    }
+    for line in blocks.iter().flat_map(|block| &block.lines) {
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
+        let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
+        // A comment is a field without a name.
+        let known = matches!(name, b"event" | b"data" | b"id" | b"retry" | b"");
+        judge.expect(&FIELD, known, at, line);
+    }
+    blocks
+}
