@@ -53,7 +53,7 @@ impl Tree {
     }
 
     /// The keys that lead to a place.
-    fn form(&self, place: &[usize]) -> String {
+    pub(crate) fn form(&self, place: &[usize]) -> String {
         match (self, place.split_first()) {
             (Self::Array(elements), Some((&index, rest))) => {
                 format!("[]{}", elements[index].form(rest))
