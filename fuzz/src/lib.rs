@@ -12,8 +12,11 @@ pub mod router;
 pub mod signature;
 pub mod sse;
 
-/// Every target by the name of its folder under `seeds/`.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[
+/// The name of a target's folder under `seeds/`, and the target.
+pub type Target = (&'static str, fn(&[u8]));
+
+/// Every target.
+pub const TARGETS: &[Target] = &[
     ("sse_decode", sse::decode),
     ("sse_encode", sse::encode),
     ("json", json::json),

@@ -18,12 +18,15 @@ use http::StatusCode;
 
 use super::input::{Chunks, Input};
 
+/// Writes a request as a client does.
+type Write<P> = fn(&<P as Protocol>::Request) -> Vec<u8>;
+
 /// What the generic targets need to know of a protocol.
 struct Sample<P: Protocol> {
     /// The body of a small request.
     request: &'static [u8],
     /// How a client writes a request, where there is a client's side.
-    write: Option<fn(&P::Request) -> Vec<u8>>,
+    write: Option<Write<P>>,
 }
 
 /// Every protocol. A new one is a new line here.

@@ -283,11 +283,7 @@ impl Agent<Plain> for Player {
                 Act::Answer => return Ok(()),
                 Act::Fail => return Err(AgentError::new("on purpose")),
                 Act::Panic => intended(),
-                Act::Take => {
-                    if held.is_none() {
-                        held = lock(&stage.table).take();
-                    }
-                }
+                Act::Take if held.is_none() => held = lock(&stage.table).take(),
                 _ => {}
             }
             let Some(reply) = held.take() else { continue };
@@ -342,10 +338,13 @@ async fn yield_once() {
     .await;
 }
 
+/// What came of it, and the reply.
+type Back = (Outcome, Reply<Plain>);
+
 /// An agent that says something of its own and something on the reply of another body.
 struct Within {
     outer: Mutex<Option<(Reply<Plain>, Line)>>,
-    back: Arc<Mutex<Option<(Outcome, Reply<Plain>)>>>,
+    back: Arc<Mutex<Option<Back>>>,
     panics: bool,
 }
 
@@ -459,7 +458,9 @@ pub fn play(steps: &[Step]) {
             Step::Script(act) => {
                 lock(&stage.script).push_back(act);
                 let prompter = lock(&stage.prompter).take();
-                prompter.map(Waker::wake);
+                if let Some(prompter) = prompter {
+                    prompter.wake();
+                }
             }
             Step::Tick => *lock(&stage.ticks) += 1,
             Step::Poll(elsewhere) => {
