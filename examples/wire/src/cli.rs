@@ -1,0 +1,74 @@
+//! The commands and their options.
+
+use std::num::NonZeroUsize;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::{decode, request, sse};
+
+/// Reads and speaks the protocols of chat agents: OpenBB Workspace, GitHub Copilot, OpenAI chat
+/// streams, Meilisearch chat
+#[derive(Debug, Parser)]
+#[command(
+    name = "wire",
+    version,
+    after_help = "Exit status: 0 all is well, 1 something is wrong with what was looked at, \
+                  2 it could not be looked at.\nColour is for terminals; NO_COLOR turns it off."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// Write lines of JSON, for programs
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Decode a bare event stream: one line of JSON an event
+    ///
+    /// Follows the HTML standard to the letter: an event counts when its blank line has come, the
+    /// name is `message` where there is none, and the last event id goes on until it is changed.
+    /// Output is always JSON, flushed as events come.
+    #[command(after_help = "Examples:
+  curl -N http://127.0.0.1:7777/v1/query -d @request.json | wire sse
+  printf 'id: 1\\ndata: hi\\n\\n' | wire sse        {\"event\":\"message\",\"data\":\"hi\",\"id\":\"1\"}")]
+    Sse(sse::Options),
+
+    /// Decode a stream of a protocol: one line a typed event, with what is wrong and where
+    ///
+    /// Each line has the event's number, the byte at which it begins, what it is, and what it says.
+    /// What cannot be read names its place in the event's JSON.
+    #[command(after_help = "Examples:
+  wire decode openai < stream.sse
+  curl -N http://127.0.0.1:7777/github -d @request.json | wire decode github --json")]
+    Decode(decode::Options),
+
+    /// Read a request as an agent sees it, or say why it is refused
+    #[command(after_help = "Examples:
+  wire request openbb request.json
+  wire request github -H 'x-github-token: abc' < request.json
+  wire request meilisearch --json request.json")]
+    Request(request::Options),
+}
+
+/// A chat front end, by its protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Front {
+    /// The OpenBB Workspace
+    Openbb,
+    /// GitHub Copilot clients
+    Github,
+    /// Whatever reads OpenAI chat streams
+    Openai,
+    /// Meilisearch chat
+    Meilisearch,
+}
+
+/// Reads a number from 1 on.
+pub(crate) fn at_least_one(text: &str) -> Result<usize, std::num::ParseIntError> {
+    text.parse().map(NonZeroUsize::get)
+}
+
+/// The most bytes that one event may need. Streams come from the user, so it is generous.
+pub(crate) const LIMIT: usize = 256 * 1024 * 1024;

@@ -1,0 +1,54 @@
+//! A Meilisearch stream, in which one event may be several, or a piece of one.
+
+use copilot_wire::meilisearch::{Decoder, Outcome};
+use copilot_wire::protocol::EventError;
+use copilot_wire::sse;
+
+use super::reader::{NOT_DONE, Reader};
+use crate::cli::LIMIT;
+use crate::said::{Said, meilisearch};
+
+/// The state of a stream.
+pub(super) struct Stream {
+    decoder: Decoder,
+    /// The event as it is written again, for a decoder that takes bytes.
+    bytes: Vec<u8>,
+}
+
+impl Stream {
+    pub(super) fn new() -> Self {
+        Self {
+            decoder: Decoder::with_budget(LIMIT),
+            bytes: Vec::new(),
+        }
+    }
+}
+
+impl Reader for Stream {
+    fn read(&mut self, event: &sse::Event<'_>) -> Vec<Result<Said, EventError>> {
+        self.bytes.clear();
+        sse::encode(event, &mut self.bytes);
+        let mut bytes = self.bytes.as_slice();
+        let mut all = Vec::new();
+        while let Some(event) = self.decoder.next(&mut bytes).transpose() {
+            let lost = matches!(event, Err(EventError::Stream(_)));
+            all.push(event.map(|event| meilisearch(&event)));
+            // An error of the stream itself comes again for ever.
+            if lost {
+                break;
+            }
+        }
+        if all.is_empty() {
+            all.push(Ok(Said::new("waiting", "")));
+        }
+        all
+    }
+
+    fn end(&self) -> Option<&'static str> {
+        match self.decoder.outcome() {
+            Outcome::Truncated => Some(NOT_DONE),
+            Outcome::Incomplete => Some("the answer did not end: no finish reason came"),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! Headers on the command line.
+
+use clap::Args;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use crate::verdict::Failure;
+
+/// Headers that are added to a request.
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// Add a header; may be given several times
+    #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
+    headers: Vec<String>,
+}
+
+impl Options {
+    /// The headers. What is wrong with one is said without its value, which may be secret.
+    pub(crate) fn map(&self) -> Result<HeaderMap, Failure> {
+        let mut map = HeaderMap::new();
+        for (at, header) in self.headers.iter().enumerate() {
+            let wrong = |what: &str| Failure::new(format!("header {}: {what}", at + 1));
+            let (name, value) = header
+                .split_once(':')
+                .ok_or_else(|| wrong("it is written `Name: value`"))?;
+            let name = HeaderName::try_from(name.trim()).map_err(|_| wrong("no such name"))?;
+            let mut value = HeaderValue::try_from(value.trim())
+                .map_err(|_| wrong("the value has characters that no header can have"))?;
+            value.set_sensitive(true);
+            map.append(name, value);
+        }
+        Ok(map)
+    }
+}

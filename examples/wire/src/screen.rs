@@ -1,0 +1,137 @@
+//! What is written to standard output.
+
+use std::borrow::Cow;
+use std::fmt::{Display, Write as _};
+use std::io::{self, BufWriter, IsTerminal, StdoutLock, Write};
+
+use copilot_wire::json::{self, Escape};
+use serde::Serialize;
+
+use crate::verdict::Failure;
+
+/// Standard output: readable lines, or lines of JSON.
+pub(crate) struct Screen {
+    out: BufWriter<StdoutLock<'static>>,
+    json: bool,
+    colour: bool,
+}
+
+/// How a piece of text stands out on a terminal.
+#[derive(Clone, Copy)]
+pub(crate) enum Style {
+    /// What is beside the point.
+    Dim,
+    /// A heading.
+    Bold,
+    /// What is wrong.
+    Bad,
+    /// What is right.
+    Good,
+    /// A question, or what to look at.
+    Note,
+}
+
+impl Screen {
+    /// Colour is for terminals, and for nobody who set `NO_COLOR`.
+    pub(crate) fn new(json: bool) -> Self {
+        let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        let out = io::stdout().lock();
+        Self {
+            colour: !json && unset("NO_COLOR") && !dumb && out.is_terminal(),
+            out: BufWriter::new(out),
+            json,
+        }
+    }
+
+    /// Whether lines of JSON are wanted.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
+    /// Writes text as it is.
+    pub(crate) fn text(&mut self, text: impl Display) -> Result<(), Failure> {
+        Ok(write!(self.out, "{text}")?)
+    }
+
+    /// Writes a line.
+    pub(crate) fn line(&mut self, line: impl Display) -> Result<(), Failure> {
+        Ok(writeln!(self.out, "{line}")?)
+    }
+
+    /// Writes a value as one line of JSON.
+    pub(crate) fn json_line<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
+        let mut line = Vec::new();
+        json::write(value, Escape::Json, &mut line).map_err(Failure::new)?;
+        line.push(b'\n');
+        Ok(self.out.write_all(&line)?)
+    }
+
+    /// Shows what was written so far.
+    pub(crate) fn flush(&mut self) -> Result<(), Failure> {
+        Ok(self.out.flush()?)
+    }
+
+    /// Text that stands out, on a terminal.
+    pub(crate) fn paint(&self, style: Style, text: impl Display) -> String {
+        if !self.colour {
+            return text.to_string();
+        }
+        let code = match style {
+            Style::Dim => "2",
+            Style::Bold => "1",
+            Style::Bad => "1;31",
+            Style::Good => "32",
+            Style::Note => "36",
+        };
+        format!("\x1b[{code}m{text}\x1b[0m")
+    }
+}
+
+/// Text of others on one line, without what would move the cursor or colour the terminal.
+pub(crate) fn plain(text: &str) -> Cow<'_, str> {
+    clean(text, |_| false)
+}
+
+/// Text of others with its line ends, without what else would move the cursor.
+pub(crate) fn lines(text: &str) -> Cow<'_, str> {
+    clean(text, |letter| matches!(letter, '\n' | '\t'))
+}
+
+fn clean(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
+    let odd = |letter: char| (letter.is_control() || is_bidi(letter)) && !keep(letter);
+    if !text.contains(odd) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for letter in text.chars() {
+        match letter {
+            '\n' if odd(letter) => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' if odd(letter) => out.push_str("\\t"),
+            letter if odd(letter) => {
+                // Writing into a string cannot fail.
+                let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
+            }
+            letter => out.push(letter),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Marks that change the direction of the text around them.
+fn is_bidi(letter: char) -> bool {
+    matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The beginning of a long text, on one line.
+pub(crate) fn short(text: &str) -> Cow<'_, str> {
+    const SHOWN: usize = 160;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => {
+            let start = text.get(..end).unwrap_or_default();
+            Cow::Owned(format!("{}… ({} bytes)", plain(start), text.len()))
+        }
+        None => plain(text),
+    }
+}
