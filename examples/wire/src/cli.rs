@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{decode, request, sse};
+use crate::{chat, decode, keys, request, sign, sse};
 
 /// Reads and speaks the protocols of chat agents: OpenBB Workspace, GitHub Copilot, OpenAI chat
 /// streams, Meilisearch chat
@@ -50,6 +50,36 @@ pub(crate) enum Command {
   wire request github -H 'x-github-token: abc' < request.json
   wire request meilisearch --json request.json")]
     Request(request::Options),
+
+    /// Talk to an agent as a front end does
+    ///
+    /// Every line of standard input is a message. The answer is shown as it comes: text, steps,
+    /// sources, tables. When the agent asks, the user is asked: on a terminal, or by the next line.
+    /// Results of calls come from the file of `--answer`, or on a terminal from the user. Ctrl-C
+    /// stops the answer, and at the prompt the program.
+    #[command(after_help = "Examples:
+  wire chat http://127.0.0.1:7777 -p openbb
+  wire chat http://127.0.0.1:7777 -p openbb --request request.json --answer answers.json
+  echo 'What is a tide?' | wire chat https://agent.example/v1/chat/completions -p openai --json
+  wire chat http://127.0.0.1:7777/github -p github --key test.key -m 'Hello'
+
+answers.json: {\"stock_price\": [{\"close\": 231.3}], \"web_search\": \"Nothing found.\"}")]
+    Chat(chat::Options),
+
+    /// Sign a request body as the GitHub Copilot platform would, with a test key
+    ///
+    /// Writes the headers to send with exactly these bytes. The private key stays in its file.
+    #[command(after_help = "Examples:
+  wire sign --key test.key request.json
+  wire sign --key test.key request.json --curl http://127.0.0.1:7777/github | sh")]
+    Sign(sign::Options),
+
+    /// Serve the document of public keys that belongs to test keys, on 127.0.0.1
+    ///
+    /// Point the agent under test at the address that is written.
+    #[command(after_help = "Examples:
+  wire keys --key test.key --port 8080")]
+    Keys(keys::Options),
 }
 
 /// A chat front end, by its protocol.

@@ -7,13 +7,13 @@ use crate::verdict::Failure;
 
 /// Headers that are added to a request.
 #[derive(Args, Debug)]
-pub(crate) struct Options {
+pub(crate) struct Headers {
     /// Add a header; may be given several times
     #[arg(short = 'H', long = "header", value_name = "NAME: VALUE")]
     headers: Vec<String>,
 }
 
-impl Options {
+impl Headers {
     /// The headers. What is wrong with one is said without its value, which may be secret.
     pub(crate) fn map(&self) -> Result<HeaderMap, Failure> {
         let mut map = HeaderMap::new();

@@ -1,13 +1,18 @@
 //! The protocols of copilot-wire on the command line.
 
+mod chat;
 mod cli;
+mod client;
 mod decode;
 mod header;
 mod input;
+mod key;
+mod keys;
 mod node;
 mod request;
 mod said;
 mod screen;
+mod sign;
 mod sse;
 mod verdict;
 
@@ -38,7 +43,16 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Sse(options) => sse::run(&options, &mut screen),
         Command::Decode(options) => decode::run(&options, &mut screen),
         Command::Request(options) => request::run(&options, &mut screen),
-    }?;
+        Command::Chat(options) => block_on(chat::run(&options, &mut screen)),
+        Command::Sign(options) => sign::run(&options, &mut screen),
+        Command::Keys(options) => block_on(keys::run(&options, &mut screen)),
+    };
+    // What was written before a failure counts too.
     screen.flush()?;
-    Ok(verdict)
+    verdict
+}
+
+fn block_on(command: impl Future<Output = Result<Verdict, Failure>>) -> Result<Verdict, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(command)
 }

@@ -78,7 +78,7 @@ impl Node {
             Self::None => String::new(),
             Self::Bool(value) => if *value { "yes" } else { "no" }.to_owned(),
             Self::Text(text) => short(text).into_owned(),
-            Self::Json(json) => short(json.text()).into_owned(),
+            Self::Json(json) => short(&compact(json)).into_owned(),
             Self::List(items) => {
                 let items: Vec<_> = items.iter().map(Self::inline).collect();
                 items.join(", ")
@@ -98,6 +98,23 @@ impl Node {
             }
         }
     }
+}
+
+/// The text without white space between its tokens.
+fn compact(json: &Json) -> String {
+    let mut out = String::with_capacity(json.text().len());
+    let (mut string, mut escaped) = (false, false);
+    for letter in json.text().chars() {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => string = !string,
+            letter if !string && letter.is_ascii_whitespace() => continue,
+            _ => {}
+        }
+        out.push(letter);
+    }
+    out
 }
 
 impl Serialize for Node {
@@ -126,6 +143,13 @@ impl Serialize for Node {
 impl From<bool> for Node {
     fn from(value: bool) -> Self {
         Self::Bool(value)
+    }
+}
+
+impl From<u16> for Node {
+    fn from(number: u16) -> Self {
+        // A number always is JSON.
+        Self::Json(Json::encode(&number).unwrap_or_default())
     }
 }
 

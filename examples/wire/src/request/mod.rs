@@ -16,7 +16,7 @@ use http::request::Parts;
 use http::{HeaderMap, Request};
 
 use crate::cli::Front;
-use crate::header;
+use crate::header::Headers;
 use crate::input::Input;
 use crate::node::Node;
 use crate::screen::{Screen, Style, plain};
@@ -31,7 +31,7 @@ pub(crate) struct Options {
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
-    headers: header::Options,
+    headers: Headers,
 }
 
 /// Shows what the request says, or why it is refused.
@@ -60,7 +60,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
 fn refused(refusal: &Refusal, screen: &mut Screen) -> Result<(), Failure> {
     if screen.is_json() {
         let refused = Node::object([
-            ("status", refusal.status().as_str().into()),
+            ("status", refusal.status().as_u16().into()),
             ("code", refusal.kind().into()),
             ("path", refusal.path().into()),
             ("message", refusal.message().into()),

@@ -75,11 +75,12 @@ fn shown(widget: &Widget) -> Node {
 fn options(request: &QueryRequest) -> Node {
     let options = request.workspace_options.iter();
     Node::list(options.flat_map(|options| options.iter()).map(|(id, value)| {
-        let value = match value {
-            OptionValue::Text(text) => text.into_owned().into(),
-            value => Node::Bool(value.is_on()),
+        let value = match &value {
+            OptionValue::Text(text) => text,
+            OptionValue::On => "on",
+            _ => "off",
         };
-        Node::object([("id", id.into()), ("value", value)])
+        Node::object([("id", id.into()), ("value", value.into())])
     }))
 }
 

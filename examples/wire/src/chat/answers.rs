@@ -1,0 +1,89 @@
+//! What the front end answers to calls.
+
+use std::path::Path;
+
+use copilot_wire::json::{Json, Kind};
+use copilot_wire::openbb::{QueryRequest, Widget};
+use copilot_wire::protocol::ToolCall;
+use copilot_wire::testing::{Answer, Workspace};
+
+use crate::verdict::Failure;
+
+/// A file of answers: a JSON object with an answer for each name.
+#[derive(Debug, Default)]
+pub(super) struct Answers(Option<Json>);
+
+/// The name that stands for any other.
+const ANY: &str = "*";
+
+impl Answers {
+    /// Reads the file, if there is one.
+    pub(super) fn read(path: Option<&Path>) -> Result<Self, Failure> {
+        let Some(path) = path else {
+            return Ok(Self::default());
+        };
+        let wrong = |what: &dyn std::fmt::Display| {
+            Failure::new(format!("{}: {what}", path.display()))
+        };
+        let bytes = std::fs::read(path).map_err(|error| wrong(&error))?;
+        let json = Json::parse(bytes).map_err(|error| wrong(&error))?;
+        match json.kind() {
+            Kind::Object => Ok(Self(Some(json))),
+            _ => Err(wrong(&"answers are an object: a name, and what it gives")),
+        }
+    }
+
+    /// The answer to a call: by the tool's name, where the call is of one, or the function's.
+    pub(super) fn of(&self, call: &ToolCall) -> Option<Answer> {
+        let tool = call.arguments.get("tool_name");
+        let tool = tool.as_ref().and_then(Json::string);
+        let names = tool.as_deref().into_iter().chain([&*call.name, ANY]);
+        self.find(names)
+    }
+
+    /// Puts the data that there is for the widgets of a request on the dashboard.
+    pub(super) fn dashboard(&self, mut request: QueryRequest) -> Workspace {
+        let widgets: Vec<_> = request
+            .widgets()
+            .map(|(tier, widget)| (tier, widget.clone()))
+            .collect();
+        if !widgets.iter().any(|(_, widget)| self.data(widget).is_some()) {
+            return Workspace::continuing(request);
+        }
+        request.widgets = None;
+        widgets
+            .into_iter()
+            .fold(Workspace::continuing(request), |workspace, (tier, widget)| {
+                let data = self.data(&widget);
+                let none = || Answer::failed("there is no data for this widget");
+                workspace.widget(tier, widget, data.unwrap_or_else(none))
+            })
+    }
+
+    /// The data of a widget: by its id, its id at its backend, or its name.
+    fn data(&self, widget: &Widget) -> Option<Answer> {
+        let id = widget.id();
+        let names = id.as_deref().into_iter();
+        self.find(names.chain([&*widget.widget_id, &*widget.name]))
+    }
+
+    fn find<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Option<Answer> {
+        let answers = self.0.as_ref()?;
+        names.find_map(|name| answers.get(name)).map(answer)
+    }
+}
+
+/// A text is a text, `{"error": "…"}` a failure, anything else data.
+pub(super) fn answer(json: Json) -> Answer {
+    if let Some(text) = json.string() {
+        return Answer::text(text);
+    }
+    let mut members = json.members();
+    match (members.next(), members.next()) {
+        (Some((name, why)), None) if name == "error" => {
+            let text = why.string().map(Into::into);
+            Answer::failed(text.unwrap_or_else(|| why.text().to_owned()))
+        }
+        _ => Answer::Data(json),
+    }
+}

@@ -1,0 +1,174 @@
+//! What the user perceives of an answer, on a terminal or as lines of JSON.
+
+use copilot_wire::protocol::{Confirmation, Level, Table, ToolCall};
+use copilot_wire::testing::Heard;
+
+use super::table;
+use crate::node::Node;
+use crate::screen::{Screen, Style, lines, plain, short};
+use crate::verdict::Failure;
+
+/// Shows what is heard.
+pub(super) struct Voice<'a> {
+    pub(super) screen: &'a mut Screen,
+    /// Whether the answer's text stands in the middle of a line.
+    inside_line: bool,
+}
+
+impl<'a> Voice<'a> {
+    pub(super) fn new(screen: &'a mut Screen) -> Self {
+        Self {
+            screen,
+            inside_line: false,
+        }
+    }
+
+    /// Shows what is heard.
+    pub(super) fn hear(&mut self, heard: &Heard) -> Result<(), Failure> {
+        if self.screen.is_json() {
+            return self.screen.json_line(&node(heard));
+        }
+        match heard {
+            Heard::Text(text) => {
+                if let Some(last) = text.chars().next_back() {
+                    self.inside_line = last != '\n';
+                }
+                self.screen.text(lines(text))
+            }
+            Heard::Table(table) | Heard::Chart(table) => self.table(table),
+            Heard::Error(notice) => self.line(Style::Bad, &format!("! {}", notice.message)),
+            Heard::Status(status) => {
+                let style = match status.level {
+                    Level::Info => Style::Dim,
+                    _ => Style::Note,
+                };
+                // In its one line of words.
+                self.line(style, &format!("- {heard}"))
+            }
+            heard => self.line(Style::Dim, &format!("- {heard}")),
+        }
+    }
+
+    fn table(&mut self, table: &Table) -> Result<(), Failure> {
+        let description = table.description.as_deref();
+        let description = description.map_or_else(String::new, |text| format!(": {text}"));
+        self.line(Style::Bold, &format!("{}{description}", table.name))?;
+        for line in table::lines(&table.rows) {
+            self.screen.line(line)?;
+        }
+        Ok(())
+    }
+
+    /// Shows a call that the front end makes.
+    pub(super) fn call(&mut self, call: &ToolCall) -> Result<(), Failure> {
+        if self.screen.is_json() {
+            return self.screen.json_line(&Node::object([
+                ("kind", "call".into()),
+                ("name", call.name.as_str().into()),
+                ("arguments", call.arguments.clone().into()),
+            ]));
+        }
+        let call = format!("> {} {}", call.name, call.arguments.text());
+        self.line(Style::Note, &call)
+    }
+
+    /// Shows a question. Where the text of the answer asked, there is nothing more to show.
+    pub(super) fn question(&mut self, question: &Confirmation) -> Result<(), Failure> {
+        if self.screen.is_json() {
+            return self.screen.json_line(&Node::object([
+                ("kind", "question".into()),
+                ("id", question.id.as_str().into()),
+                ("title", question.title.as_str().into()),
+                ("message", question.message.as_str().into()),
+            ]));
+        }
+        let texts = [&question.title, &question.message];
+        for text in texts.into_iter().filter(|text| !text.is_empty()) {
+            self.line(Style::Note, &format!("? {text}"))?;
+        }
+        self.end()
+    }
+
+    /// Shows what is wrong with the answer.
+    pub(super) fn wrong(&mut self, what: &str) -> Result<(), Failure> {
+        if self.screen.is_json() {
+            let wrong = [("kind", "wrong".into()), ("what", what.into())];
+            return self.screen.json_line(&Node::object(wrong));
+        }
+        self.line(Style::Bad, &format!("WRONG: {what}"))
+    }
+
+    /// Ends the line that the answer's text stands in.
+    pub(super) fn end(&mut self) -> Result<(), Failure> {
+        if std::mem::take(&mut self.inside_line) {
+            self.screen.line("")?;
+        }
+        Ok(())
+    }
+
+    /// A line of its own.
+    fn line(&mut self, style: Style, text: &str) -> Result<(), Failure> {
+        self.end()?;
+        let text = self.screen.paint(style, short(text));
+        self.screen.line(text)
+    }
+}
+
+fn node(heard: &Heard) -> Node {
+    let table = |kind: &str, table: &Table| {
+        Node::object([
+            ("kind", kind.into()),
+            ("name", table.name.as_str().into()),
+            ("description", table.description.as_deref().into()),
+            ("rows", table.rows.clone().into()),
+        ])
+    };
+    match heard {
+        Heard::Text(text) => {
+            Node::object([("kind", "text".into()), ("text", text.as_str().into())])
+        }
+        Heard::Status(status) => {
+            let details = status.details.iter().map(|(name, value)| {
+                Node::object([("name", name.as_str().into()), ("value", value.as_str().into())])
+            });
+            let level = match status.level {
+                Level::Info => "info",
+                Level::Warning => "warning",
+                _ => "error",
+            };
+            Node::object([
+                ("kind", "status".into()),
+                ("level", level.into()),
+                ("message", status.message.as_str().into()),
+                ("details", Node::list(details)),
+            ])
+        }
+        Heard::Citation(citation) => Node::object([
+            ("kind", "citation".into()),
+            ("title", citation.title.as_str().into()),
+            ("url", citation.url.as_deref().into()),
+            ("document", citation.document.as_deref().into()),
+        ]),
+        Heard::Table(rows) => table("table", rows),
+        Heard::Chart(rows) => table("chart", rows),
+        Heard::Suggestions(texts) => Node::object([
+            ("kind", "suggestions".into()),
+            ("texts", Node::list(texts.iter().map(String::as_str))),
+        ]),
+        Heard::Error(notice) => Node::object([
+            ("kind", "error".into()),
+            ("code", notice.code.as_ref().into()),
+            ("message", notice.message.as_str().into()),
+            ("identifier", notice.identifier.as_deref().into()),
+        ]),
+        Heard::Other { name, data } => Node::object([
+            ("kind", "other".into()),
+            ("name", name.as_str().into()),
+            ("data", data.clone().into()),
+        ]),
+        other => Node::object([
+            ("kind", "other".into()),
+            ("text", plain(&other.to_string()).as_ref().into()),
+        ]),
+    }
+}

@@ -1,0 +1,123 @@
+//! The HTTP client.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use bytes::Bytes;
+use copilot_wire::json::Json;
+use http::{HeaderMap, Request};
+use reqwest::redirect::Policy;
+use reqwest::{Response, Url};
+
+use crate::verdict::Failure;
+
+/// A client for one endpoint.
+pub(crate) struct Client {
+    http: reqwest::Client,
+    /// What paths are appended to: no slash at its end.
+    root: String,
+    path: Option<String>,
+    headers: HeaderMap,
+}
+
+/// Why there is no response, or no more of it. It never shows the address, which may hold a secret.
+#[derive(Debug)]
+pub(crate) struct ClientError(reqwest::Error);
+
+impl Client {
+    /// A client for an address: a whole endpoint, or with a slash or nothing behind the host the
+    /// root under which the endpoints of a protocol are.
+    pub(crate) fn new(address: &str, headers: HeaderMap) -> Result<Self, Failure> {
+        let wrong = |what| Failure::new(format!("the address {what}"));
+        let mut url = Url::parse(address).map_err(|_| wrong("is not a URL"))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("must begin with http:// or https://"));
+        }
+        let query = url.query().map(|query| format!("?{query}"));
+        let path = (!url.path().ends_with('/'))
+            .then(|| format!("{}{}", url.path(), query.unwrap_or_default()));
+        url.set_query(None);
+        url.set_fragment(None);
+        if path.is_some() {
+            url.set_path("");
+        }
+        // A second installation in one process is refused and harmless.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let http = reqwest::Client::builder()
+            .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
+            .connect_timeout(Duration::from_secs(10))
+            .redirect(Policy::none())
+            // Every request has a connection of its own: what one leaves behind harms no other.
+            .pool_max_idle_per_host(0)
+            // Agents are mostly on this machine, and proxies hold streams back.
+            .no_proxy()
+            .build()
+            .map_err(|error| Failure::new(ClientError(error)))?;
+        Ok(Self {
+            http,
+            root: url.as_str().trim_end_matches('/').to_owned(),
+            path,
+            headers,
+        })
+    }
+
+    /// The path of the endpoint, when the address has one.
+    pub(crate) fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// Sends a request, whose URI is a path from the root, and waits for the head of the response.
+    pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response, ClientError> {
+        let (head, body) = request.into_parts();
+        let sent = self
+            .http
+            .request(head.method, format!("{}{}", self.root, head.uri))
+            .headers(head.headers)
+            .headers(self.headers.clone())
+            .body(body)
+            .send();
+        sent.await.map_err(ClientError::from)
+    }
+}
+
+impl Client {
+    /// The first model that an OpenAI server lists.
+    pub(crate) async fn first_model(&self) -> Option<String> {
+        let base = match self.path() {
+            Some(path) => path.strip_suffix("/chat/completions")?,
+            None => "/v1",
+        };
+        let mut request = Request::new(Bytes::new());
+        *request.uri_mut() = format!("{base}/models").parse().ok()?;
+        let response = self.send(request).await.ok()?;
+        let list = Json::parse(response.bytes().await.ok()?).ok()?;
+        let first = list.get("data")?.elements().next()?;
+        Some(first.get("id")?.string()?.into_owned())
+    }
+}
+
+impl From<reqwest::Error> for ClientError {
+    fn from(error: reqwest::Error) -> Self {
+        Self(error.without_url())
+    }
+}
+
+/// The error and what is behind it: the innermost cause says most.
+impl fmt::Display for ClientError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match &self.0 {
+            error if error.is_connect() => "cannot connect",
+            error if error.is_timeout() => "no answer in time",
+            error if error.is_body() || error.is_decode() => "the answer broke off",
+            _ => "the request failed",
+        })?;
+        let mut innermost: &dyn Error = &self.0;
+        while let Some(source) = innermost.source() {
+            innermost = source;
+        }
+        write!(f, ": {innermost}")
+    }
+}
+
+impl Error for ClientError {}

@@ -1,0 +1,47 @@
+//! A key for tests, in a file.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::path::Path;
+
+use copilot_wire::github::verify::RequestSigner;
+
+use crate::verdict::{Failure, tell};
+
+/// Reads the signer that a file stands for; a file that is not there is made.
+///
+/// The file holds the seed of the key, 64 hexadecimal digits: whoever can read it can sign.
+pub(crate) fn signer(path: &Path) -> Result<RequestSigner, Failure> {
+    let failed = |error: io::Error| Failure::new(format!("{}: {error}", path.display()));
+    let text = match fs::read_to_string(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let seed = generate()?;
+            write(path, &seed).map_err(failed)?;
+            tell(format_args!("made a new test key in {}", path.display()));
+            seed
+        }
+        text => text.map_err(failed)?,
+    };
+    let seed = text.trim();
+    let is_seed = seed.len() == 64 && seed.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_seed {
+        let path = path.display();
+        return Err(Failure::new(format!("{path}: not a test key of this program")));
+    }
+    Ok(RequestSigner::from_seed(seed.as_bytes()))
+}
+
+fn generate() -> Result<String, Failure> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes).map_err(Failure::new)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Makes the file, for its owner alone.
+fn write(path: &Path, seed: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    writeln!(options.open(path)?, "{seed}")
+}

@@ -1,0 +1,92 @@
+//! `wire sign`: a request as the Copilot platform would sign it.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use crate::input::Input;
+use crate::key;
+use crate::node::Node;
+use crate::screen::Screen;
+use crate::verdict::{Failure, Verdict};
+
+/// The options of `wire sign`.
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    input: Input,
+    /// The file of the test key; made when it is not there
+    #[arg(long, value_name = "FILE")]
+    key: PathBuf,
+    /// Write a whole curl command that posts the body to this address
+    #[arg(long, value_name = "URL")]
+    curl: Option<String>,
+}
+
+/// Writes the headers to send with the body, byte for byte as it was read.
+pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
+    let body = options.input.read()?;
+    let headers = key::signer(&options.key)?.sign(&body);
+    let mut headers: Vec<_> = headers
+        .iter()
+        .map(|(name, value)| (canonical(name.as_str()), value.to_str().unwrap_or_default()))
+        .collect();
+    headers.sort_unstable();
+    let curl = match &options.curl {
+        Some(url) => Some(curl(url, &headers, options, &body)?),
+        None => None,
+    };
+    match (curl, screen.is_json()) {
+        (curl, true) => {
+            let headers = headers.into_iter().map(|(name, value)| {
+                Node::object([("name", name.into()), ("value", value.into())])
+            });
+            let headers = Node::list(headers);
+            screen.json_line(&Node::object([("headers", headers), ("curl", curl.into())]))?;
+        }
+        (Some(curl), false) => screen.line(curl)?,
+        (None, false) => {
+            for (name, value) in headers {
+                screen.line(format_args!("{name}: {value}"))?;
+            }
+        }
+    }
+    Ok(Verdict::Clean)
+}
+
+fn curl(
+    url: &str,
+    headers: &[(String, &str)],
+    options: &Options,
+    body: &[u8],
+) -> Result<String, Failure> {
+    let mut command = format!("curl -N {}", quoted(url));
+    let json = ("Content-Type".to_owned(), "application/json");
+    for (name, value) in [json].iter().chain(headers) {
+        command.push_str(&format!(" \\\n  -H {}", quoted(&format!("{name}: {value}"))));
+    }
+    let data = match options.input.path() {
+        Some(path) => format!("@{}", path.display()),
+        None => match std::str::from_utf8(body) {
+            // To curl it would be the name of a file.
+            Ok(text) if !text.starts_with('@') && !text.contains('\0') => text.to_owned(),
+            _ => return Err(Failure::new("--curl needs a body that is text, or in a file")),
+        },
+    };
+    command.push_str(&format!(" \\\n  --data-binary {}", quoted(&data)));
+    Ok(command)
+}
+
+/// Quoted for a POSIX shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A header's name as people write it: `Github-Public-Key-Signature`.
+fn canonical(name: &str) -> String {
+    let words = name.split('-').map(|word| {
+        let (first, rest) = word.split_at_checked(1).unwrap_or_default();
+        first.to_ascii_uppercase() + rest
+    });
+    words.collect::<Vec<_>>().join("-")
+}
