@@ -26,7 +26,9 @@ pub(crate) fn signer(path: &Path) -> Result<RequestSigner, Failure> {
     let is_seed = seed.len() == 64 && seed.bytes().all(|byte| byte.is_ascii_hexdigit());
     if !is_seed {
         let path = path.display();
-        return Err(Failure::new(format!("{path}: not a test key of this program")));
+        return Err(Failure::new(format!(
+            "{path}: not a test key of this program"
+        )));
     }
     Ok(RequestSigner::from_seed(seed.as_bytes()))
 }

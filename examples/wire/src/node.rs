@@ -101,7 +101,7 @@ impl Node {
 }
 
 /// The text without white space between its tokens.
-fn compact(json: &Json) -> String {
+pub(crate) fn compact(json: &Json) -> String {
     let mut out = String::with_capacity(json.text().len());
     let (mut string, mut escaped) = (false, false);
     for letter in json.text().chars() {
@@ -126,7 +126,9 @@ impl Serialize for Node {
             Self::Json(json) => json.serialize(serializer),
             Self::List(items) => {
                 let mut list = serializer.serialize_seq(Some(items.len()))?;
-                items.iter().try_for_each(|item| list.serialize_element(item))?;
+                items
+                    .iter()
+                    .try_for_each(|item| list.serialize_element(item))?;
                 list.end()
             }
             Self::Object(members) => {

@@ -63,14 +63,21 @@ fn curl(
     let mut command = format!("curl -N {}", quoted(url));
     let json = ("Content-Type".to_owned(), "application/json");
     for (name, value) in [json].iter().chain(headers) {
-        command.push_str(&format!(" \\\n  -H {}", quoted(&format!("{name}: {value}"))));
+        command.push_str(&format!(
+            " \\\n  -H {}",
+            quoted(&format!("{name}: {value}"))
+        ));
     }
     let data = match options.input.path() {
         Some(path) => format!("@{}", path.display()),
         None => match std::str::from_utf8(body) {
             // To curl it would be the name of a file.
             Ok(text) if !text.starts_with('@') && !text.contains('\0') => text.to_owned(),
-            _ => return Err(Failure::new("--curl needs a body that is text, or in a file")),
+            _ => {
+                return Err(Failure::new(
+                    "--curl needs a body that is text, or in a file",
+                ));
+            }
         },
     };
     command.push_str(&format!(" \\\n  --data-binary {}", quoted(&data)));

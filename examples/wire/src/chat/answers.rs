@@ -22,9 +22,8 @@ impl Answers {
         let Some(path) = path else {
             return Ok(Self::default());
         };
-        let wrong = |what: &dyn std::fmt::Display| {
-            Failure::new(format!("{}: {what}", path.display()))
-        };
+        let wrong =
+            |what: &dyn std::fmt::Display| Failure::new(format!("{}: {what}", path.display()));
         let bytes = std::fs::read(path).map_err(|error| wrong(&error))?;
         let json = Json::parse(bytes).map_err(|error| wrong(&error))?;
         match json.kind() {
@@ -47,17 +46,21 @@ impl Answers {
             .widgets()
             .map(|(tier, widget)| (tier, widget.clone()))
             .collect();
-        if !widgets.iter().any(|(_, widget)| self.data(widget).is_some()) {
+        if !widgets
+            .iter()
+            .any(|(_, widget)| self.data(widget).is_some())
+        {
             return Workspace::continuing(request);
         }
         request.widgets = None;
-        widgets
-            .into_iter()
-            .fold(Workspace::continuing(request), |workspace, (tier, widget)| {
+        widgets.into_iter().fold(
+            Workspace::continuing(request),
+            |workspace, (tier, widget)| {
                 let data = self.data(&widget);
                 let none = || Answer::failed("there is no data for this widget");
                 workspace.widget(tier, widget, data.unwrap_or_else(none))
-            })
+            },
+        )
     }
 
     /// The data of a widget: by its id, its id at its backend, or its name.

@@ -122,7 +122,10 @@ impl Options {
         let asked = self.model.clone().or(Some(recorded));
         match asked.filter(|model| !model.is_empty()) {
             Some(model) => model,
-            None => client.first_model().await.unwrap_or_else(|| MODEL.to_owned()),
+            None => client
+                .first_model()
+                .await
+                .unwrap_or_else(|| MODEL.to_owned()),
         }
     }
 

@@ -26,7 +26,10 @@ pub(super) fn lines(rows: &Json) -> Vec<String> {
         }
         all.push(cells);
     }
-    let mut widths: Vec<usize> = columns.iter().map(|name| cut(name).chars().count()).collect();
+    let mut widths: Vec<usize> = columns
+        .iter()
+        .map(|name| cut(name).chars().count())
+        .collect();
     for (column, cell) in all.iter().flatten() {
         if let Some(width) = widths.get_mut(*column) {
             *width = cell.chars().count().max(*width);
@@ -39,10 +42,16 @@ pub(super) fn lines(rows: &Json) -> Vec<String> {
         };
         let cells = widths.iter().enumerate();
         let cells = cells.map(|(column, &width)| format!("{:width$}", cell(column)));
-        format!("  {}", cells.collect::<Vec<_>>().join("  ")).trim_end().to_owned()
+        format!("  {}", cells.collect::<Vec<_>>().join("  "))
+            .trim_end()
+            .to_owned()
     };
     let heading: Vec<_> = columns.iter().map(|name| cut(name)).enumerate().collect();
-    let rule: Vec<_> = widths.iter().map(|&width| "-".repeat(width)).enumerate().collect();
+    let rule: Vec<_> = widths
+        .iter()
+        .map(|&width| "-".repeat(width))
+        .enumerate()
+        .collect();
     let mut lines = vec![line(&heading), line(&rule)];
     lines.extend(all.iter().map(|cells| line(cells)));
     if count > ROWS {

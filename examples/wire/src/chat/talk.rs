@@ -158,7 +158,11 @@ impl<F: FrontEnd> Talk<'_, F> {
             return Ok(answer);
         }
         let typed = match self.lines.is_terminal() {
-            true => self.lines.ask("result (JSON or text):", self.voice.screen).await?,
+            true => {
+                self.lines
+                    .ask("result (JSON or text):", self.voice.screen)
+                    .await?
+            }
             false => None,
         };
         let typed = typed.filter(|line| !line.trim().is_empty());

@@ -4,7 +4,7 @@ use copilot_wire::protocol::{Confirmation, Level, Table, ToolCall};
 use copilot_wire::testing::Heard;
 
 use super::table;
-use crate::node::Node;
+use crate::node::{Node, compact};
 use crate::screen::{Screen, Style, lines, plain, short};
 use crate::verdict::Failure;
 
@@ -68,7 +68,7 @@ impl<'a> Voice<'a> {
                 ("arguments", call.arguments.clone().into()),
             ]));
         }
-        let call = format!("> {} {}", call.name, call.arguments.text());
+        let call = format!("> {} {}", call.name, compact(&call.arguments));
         self.line(Style::Note, &call)
     }
 
@@ -129,7 +129,10 @@ fn node(heard: &Heard) -> Node {
         }
         Heard::Status(status) => {
             let details = status.details.iter().map(|(name, value)| {
-                Node::object([("name", name.as_str().into()), ("value", value.as_str().into())])
+                Node::object([
+                    ("name", name.as_str().into()),
+                    ("value", value.as_str().into()),
+                ])
             });
             let level = match status.level {
                 Level::Info => "info",

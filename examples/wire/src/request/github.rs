@@ -30,8 +30,14 @@ pub(super) fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
     Node::object([
         ("agent", request.agent.as_deref().into()),
         ("github.com", context.is_web().into()),
-        ("editor", format!("{:?}", context.editor()).to_lowercase().into()),
-        ("references", Node::list(context.references().map(reference))),
+        (
+            "editor",
+            format!("{:?}", context.editor()).to_lowercase().into(),
+        ),
+        (
+            "references",
+            Node::list(context.references().map(reference)),
+        ),
         ("withheld", Node::list(withheld)),
         ("memory", Node::list(request.memory().map(reference))),
         ("answers", Node::list(answers)),

@@ -123,8 +123,14 @@ fn see<P: Protocol>(
     let conversation = P::conversation_id(&request, &parts.headers);
     Ok(Node::object([
         ("protocol", P::NAME.into()),
-        ("conversation", conversation.map(|id| id.into_owned()).into()),
-        ("prompt", request.prompt().map(|text| text.into_owned()).into()),
+        (
+            "conversation",
+            conversation.map(|id| id.into_owned()).into(),
+        ),
+        (
+            "prompt",
+            request.prompt().map(|text| text.into_owned()).into(),
+        ),
         ("messages", Node::list(messages)),
         ("documents", Node::list(documents)),
         ("tools", Node::list(tools)),

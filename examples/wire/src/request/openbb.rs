@@ -1,8 +1,6 @@
 //! What only an OpenBB request has.
 
-use copilot_wire::openbb::{
-    Era, OptionValue, QueryRequest, Tier, Tool, Widget, WorkspaceState,
-};
+use copilot_wire::openbb::{Era, OptionValue, QueryRequest, Tier, Tool, Widget, WorkspaceState};
 use http::HeaderMap;
 
 use super::unknown;
@@ -41,7 +39,10 @@ pub(super) fn native(request: &QueryRequest, _: &HeaderMap) -> Node {
         ("servers", Node::list(request.tools.iter().map(server))),
         ("calls", Node::list(calls)),
         ("state", request.extra_state().into()),
-        ("screen", request.workspace_state.as_ref().map(on_screen).into()),
+        (
+            "screen",
+            request.workspace_state.as_ref().map(on_screen).into(),
+        ),
         ("model", request.model.as_str().into()),
         ("timezone", request.timezone.as_str().into()),
         ("urls", texts(request.urls.iter())),
@@ -74,14 +75,18 @@ fn shown(widget: &Widget) -> Node {
 
 fn options(request: &QueryRequest) -> Node {
     let options = request.workspace_options.iter();
-    Node::list(options.flat_map(|options| options.iter()).map(|(id, value)| {
-        let value = match &value {
-            OptionValue::Text(text) => text,
-            OptionValue::On => "on",
-            _ => "off",
-        };
-        Node::object([("id", id.into()), ("value", value.into())])
-    }))
+    Node::list(
+        options
+            .flat_map(|options| options.iter())
+            .map(|(id, value)| {
+                let value = match &value {
+                    OptionValue::Text(text) => text,
+                    OptionValue::On => "on",
+                    _ => "off",
+                };
+                Node::object([("id", id.into()), ("value", value.into())])
+            }),
+    )
 }
 
 /// Of its token only that there is one.
@@ -99,7 +104,13 @@ fn on_screen(state: &WorkspaceState) -> Node {
     Node::object([
         ("page", state.current_page_context.as_str().into()),
         ("dashboard", dashboard.map(|info| info.name.as_str()).into()),
-        ("tab", dashboard.map(|info| info.current_tab_id.as_str()).into()),
-        ("agents", texts(state.agents.iter().map(|agent| &agent.name))),
+        (
+            "tab",
+            dashboard.map(|info| info.current_tab_id.as_str()).into(),
+        ),
+        (
+            "agents",
+            texts(state.agents.iter().map(|agent| &agent.name)),
+        ),
     ])
 }

@@ -37,9 +37,7 @@ pub(crate) fn github(event: &Event) -> Said {
             }
             Said::new("chunk", text)
         }
-        Say::Raw(event) => {
-            Said::new("unknown", format!("{} {}", event.name.as_str(), event.data))
-        }
+        Say::Raw(event) => Said::new("unknown", format!("{} {}", event.name.as_str(), event.data)),
         _ => Said::new("other", ""),
     }
 }
@@ -55,5 +53,8 @@ fn reference(reference: &Reference) -> String {
 
 fn error(error: &CopilotError) -> String {
     let kind = error.kind.as_str();
-    format!("{kind} {} {}: {}", error.code, error.identifier, error.message)
+    format!(
+        "{kind} {} {}: {}",
+        error.code, error.identifier, error.message
+    )
 }

@@ -38,7 +38,11 @@ pub(crate) fn meilisearch(event: &Event) -> Said {
 fn search(progress: &Progress) -> String {
     match progress.search() {
         Ok(search) => {
-            let mut text = format!("{} for {:?}", search.index_uid, search.q.unwrap_or_default());
+            let mut text = format!(
+                "{} for {:?}",
+                search.index_uid,
+                search.q.unwrap_or_default()
+            );
             if let Some(filter) = search.filter.filter(|filter| !filter.is_empty()) {
                 text.push_str(&format!(" where {filter}"));
             }

@@ -37,13 +37,16 @@ pub(crate) fn openbb(event: &Event) -> Said {
             Said::new("suggestions", prompts.join(" | "))
         }
         Say::TokenUsage(usage) => {
-            let total = usage.total.map_or_else(|| "?".to_owned(), |total| total.to_string());
+            let total = usage
+                .total
+                .map_or_else(|| "?".to_owned(), |total| total.to_string());
             Said::new("usage", format!("{total} tokens"))
         }
         Say::ConversationSummary(summary) => Said::new("summary", &*summary.content),
-        Say::Raw(event) => {
-            Said::new("unknown", format!("{} {}", event.name(), event.data().text()))
-        }
+        Say::Raw(event) => Said::new(
+            "unknown",
+            format!("{} {}", event.name(), event.data().text()),
+        ),
         _ => Said::new("other", ""),
     }
 }

@@ -1,0 +1,170 @@
+//! The lines that `wire decode` writes.
+
+use copilot_wire::json::Json;
+use copilot_wire::protocol::EventError;
+use copilot_wire::sse::Event;
+use serde::Serialize;
+
+use super::wrong::Wrong;
+use crate::said::Said;
+use crate::screen::{Screen, Style, plain, short};
+use crate::verdict::{Failure, Verdict};
+
+/// The lines of the output.
+pub(super) struct Report<'a> {
+    pub(super) screen: &'a mut Screen,
+    /// Which event it is about, from 1.
+    number: u64,
+    /// Where that begins, in bytes.
+    offset: u64,
+    events: u64,
+    wrong: u64,
+    /// Whether nothing may follow.
+    over: bool,
+}
+
+/// A line of JSON.
+#[derive(Serialize)]
+struct Line<'a> {
+    number: u64,
+    offset: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    event: Option<&'a str>,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<Data<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    wrong: Option<&'a Wrong>,
+}
+
+/// The data of an event.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Data<'a> {
+    Json(Json),
+    Text(&'a str),
+}
+
+impl<'a> Report<'a> {
+    pub(super) fn new(screen: &'a mut Screen) -> Self {
+        Self {
+            screen,
+            number: 0,
+            offset: 0,
+            events: 0,
+            wrong: 0,
+            over: false,
+        }
+    }
+
+    /// What follows is about the next event, or the place where it should be.
+    pub(super) fn begin(&mut self, offset: u64) {
+        self.number = self.events + 1;
+        self.offset = offset;
+    }
+
+    /// Shows an event that begins at this byte.
+    pub(super) fn event(
+        &mut self,
+        event: &Event<'_>,
+        offset: u64,
+        said: Vec<Result<Said, EventError>>,
+    ) -> Result<(), Failure> {
+        self.begin(offset);
+        self.events += 1;
+        let follows = self.over;
+        for said in said {
+            match said {
+                Ok(said) => {
+                    self.over |= said.over;
+                    self.said(event, &said)?;
+                    if let Some(what) = said.wrong {
+                        self.wrong(Wrong::of(what))?;
+                    }
+                }
+                Err(error) => {
+                    self.said(event, &Said::new("unreadable", event.data()))?;
+                    self.wrong(Wrong::with(error, event.data()))?;
+                }
+            }
+        }
+        if follows {
+            let what = "follows what ends the stream, where readers have stopped";
+            self.wrong(Wrong::of(what))?;
+        }
+        Ok(())
+    }
+
+    fn said(&mut self, event: &Event<'_>, said: &Said) -> Result<(), Failure> {
+        if self.screen.is_json() {
+            return self.screen.json_line(&Line {
+                number: self.number,
+                offset: self.offset,
+                event: Some(event.name()),
+                kind: &said.kind,
+                text: Some(&said.text),
+                data: Some(match Json::parse(event.data().to_owned()) {
+                    Ok(json) => Data::Json(json),
+                    Err(_) => Data::Text(event.data()),
+                }),
+                wrong: None,
+            });
+        }
+        let place = self.place();
+        let (kind, text) = (plain(&said.kind), short(&said.text));
+        let line = format!("{place}  {kind:<12}  {text}");
+        self.screen.line(line.trim_end())
+    }
+
+    /// Shows what is wrong.
+    pub(super) fn wrong(&mut self, wrong: Wrong) -> Result<(), Failure> {
+        self.wrong += 1;
+        if self.screen.is_json() {
+            return self.screen.json_line(&Line {
+                number: self.number,
+                offset: self.offset,
+                event: None,
+                kind: "wrong",
+                text: None,
+                data: None,
+                wrong: Some(&wrong),
+            });
+        }
+        let place = self.place();
+        let word = self
+            .screen
+            .paint(Style::Bad, format_args!("{:<12}", "WRONG"));
+        let mut line = format!("{place}  {word}  {}", plain(&wrong.what));
+        if !wrong.path.is_empty() {
+            line.push_str(&format!(" at {}", plain(&wrong.path)));
+        }
+        if let Some(byte) = wrong.byte {
+            line.push_str(&format!(" (byte {byte} of the data)"));
+        }
+        self.screen.line(line)
+    }
+
+    fn place(&self) -> String {
+        let place = format!("{:>5}  {:>8}", self.number, self.offset);
+        self.screen.paint(Style::Dim, place)
+    }
+
+    /// Sums up.
+    pub(super) fn end(self) -> Result<Verdict, Failure> {
+        if !self.screen.is_json() {
+            let wrong = match self.wrong {
+                0 => self.screen.paint(Style::Good, "nothing wrong"),
+                count => self.screen.paint(Style::Bad, format_args!("{count} wrong")),
+            };
+            let plural = if self.events == 1 { "" } else { "s" };
+            self.screen
+                .line(format_args!("{} event{plural}, {wrong}", self.events))?;
+        }
+        Ok(match self.wrong {
+            0 => Verdict::Clean,
+            _ => Verdict::Wrong,
+        })
+    }
+}

@@ -1,0 +1,316 @@
+//! `wire chat`.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use analyst::Analyst;
+use copilot_wire::github::Mount;
+use copilot_wire::openbb::Descriptor;
+use copilot_wire::protocol::{
+    AgentError, Citation, Confirmation, Conversation, Protocol, Status, Table, ToolCall,
+};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+
+use crate::program::{Running, fixture, run};
+use crate::server::Server;
+
+const FRONTS: [&str; 4] = ["openbb", "github", "openai", "meilisearch"];
+
+/// Does what it is told, in one word.
+#[derive(Clone)]
+struct Servant {
+    /// Hears that an answer was called off.
+    left: Sender<()>,
+}
+
+struct Leaving(Sender<()>);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Servant {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        if let Some(decision) = request.decision() {
+            let said = if decision.accepted {
+                "Deleted."
+            } else {
+                "Kept."
+            };
+            return Ok(reply.text(said).await?);
+        }
+        if let Some(result) = request.results().last() {
+            return Ok(reply.text(&format!("It gave {}.", result.content)).await?);
+        }
+        match request.prompt().unwrap_or_default().as_ref() {
+            "delete" => {
+                reply.text("Careful. ").await?;
+                let question = Confirmation::new("d-1", "Delete it?", "It cannot be undone.");
+                Ok(reply.confirm(question)?)
+            }
+            "call" => {
+                let name = request.tools().next().map(|tool| tool.name.into_owned());
+                let call = ToolCall::new(name.unwrap_or_default(), &Empty {})?;
+                Ok(reply.call(call)?)
+            }
+            "wait" => {
+                let _leaving = Leaving(self.left.clone());
+                reply.text("Waiting.\n").await?;
+                std::future::pending().await
+            }
+            "show" => {
+                reply.status(Status::new("Looking")).await?;
+                let rows = [std::collections::BTreeMap::from([("price", 7)])];
+                reply.table(Table::new("Prices", &rows)?).await?;
+                Ok(reply
+                    .cite(Citation::new("A page").url("https://example.com/a"))
+                    .await?)
+            }
+            text => Ok(reply.text(&format!("You said {text}.")).await?),
+        }
+    }
+}
+
+#[derive(serde::Serialize)]
+struct Empty {}
+
+fn serve() -> (Server, std::sync::mpsc::Receiver<()>) {
+    let (left, gone) = channel();
+    let servant = Servant { left };
+    let router = Router::new()
+        .openbb(
+            Descriptor::new("servant", "Servant", "Does it"),
+            servant.clone(),
+        )
+        .unwrap()
+        .github(Mount::unverified(), servant.clone())
+        .unwrap()
+        .openai("servant", servant.clone())
+        .unwrap()
+        .meilisearch(servant)
+        .unwrap();
+    (Server::new(router), gone)
+}
+
+#[test]
+fn every_front_end_is_answered() {
+    let (server, _) = serve();
+    for front in FRONTS {
+        let seen = run(&["chat", &server.url(""), "-p", front, "-m", "hello"], "");
+        assert_eq!((seen.status, &*seen.err), (0, ""), "{front}: {}", seen.out);
+        assert_eq!(seen.out, "You said hello.\n", "{front}");
+        let seen = run(&["chat", &server.url(""), "-p", front], "one\n\ntwo\n");
+        assert_eq!(seen.out, "You said one.\nYou said two.\n", "{front}");
+    }
+}
+
+#[test]
+fn what_is_shown_is_shown_as_text() {
+    let (server, _) = serve();
+    let seen = run(&["chat", &server.url(""), "-p", "openbb", "-m", "show"], "");
+    let expected = "- status: Looking\nPrices\n  price\n  -----\n  7\n- citation: https://example.com/a <https://example.com/a>\n";
+    assert!(
+        seen.out.contains("- status: Looking\n") && seen.out.contains("  price\n  -----\n  7\n"),
+        "{} is not like {expected}",
+        seen.out
+    );
+    assert!(seen.out.contains("https://example.com/a"), "{}", seen.out);
+    let seen = run(
+        &[
+            "chat",
+            &server.url(""),
+            "-p",
+            "openbb",
+            "-m",
+            "show",
+            "--json",
+        ],
+        "",
+    );
+    let kinds: Vec<_> = seen
+        .json()
+        .iter()
+        .map(|line| line["kind"].clone())
+        .collect();
+    assert_eq!(kinds, ["status", "table", "citation"]);
+}
+
+#[test]
+fn questions_are_asked() {
+    let (server, _) = serve();
+    for front in FRONTS {
+        for (options, input, said) in [
+            (&[][..], "delete\nyes\n", "Deleted."),
+            (&[], "delete\nno\n", "Kept."),
+            (&[], "delete\n", "Kept."),
+            (&["-m", "delete", "--yes"], "", "Deleted."),
+            (&["-m", "delete", "--no"], "", "Kept."),
+            (&["-m", "delete"], "yes\n", "Kept."),
+        ] {
+            let url = server.url("");
+            let args: Vec<_> = ["chat", &url, "-p", front]
+                .iter()
+                .chain(options)
+                .copied()
+                .collect();
+            let seen = run(&args, input);
+            assert_eq!(seen.status, 0, "{front} {options:?}: {}", seen.out);
+            assert!(seen.out.contains("Delete it?"), "{front}: {}", seen.out);
+            assert!(
+                seen.out.ends_with(&format!("{said}\n")),
+                "{front} {options:?}: {}",
+                seen.out
+            );
+        }
+    }
+}
+
+#[test]
+fn calls_are_answered_from_a_file() {
+    let (server, _) = serve();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, content: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        path.to_str().unwrap().to_owned()
+    };
+    let request = file(
+        "request.json",
+        r#"{"model":"servant","messages":[{"role":"user","content":"x"}],"stream":true,
+            "tools":[{"type":"function","function":{"name":"dice","parameters":{"type":"object"}}}]}"#,
+    );
+    let url = server.url("/v1/chat/completions");
+    for (answers, said) in [
+        (r#"{"dice":"six"}"#, "It gave six."),
+        (r#"{"*":[1,2]}"#, "It gave [1,2]."),
+        (r#"{"dice":{"error":"lost"}}"#, "It gave error: lost."),
+        (r#"{}"#, "It gave error: the user gave no result."),
+    ] {
+        let answers = file("answers.json", answers);
+        let args = [
+            "chat",
+            &url,
+            "-p",
+            "openai",
+            "-m",
+            "call",
+            "--request",
+            &request,
+            "--answer",
+            &answers,
+        ];
+        let seen = run(&args, "");
+        assert_eq!(seen.status, 0, "{}{}", seen.out, seen.err);
+        assert_eq!(seen.out, format!("> dice {{}}\n{said}\n"));
+    }
+}
+
+#[test]
+fn widgets_have_the_data_of_the_file() {
+    let server = Server::new(analyst::routes(Analyst::new(None).pace(Duration::ZERO)).unwrap());
+    let folder = tempfile::tempdir().unwrap();
+    let answers = folder.path().join("answers.json");
+    std::fs::write(
+        &answers,
+        r#"{"stock_price":[{"day":"Mo","close":1},{"day":"Tu","close":2}]}"#,
+    )
+    .unwrap();
+    let request = fixture("openbb/req_v2_full.json");
+    let url = server.url("/");
+    let args = [
+        "chat",
+        &url,
+        "-p",
+        "openbb",
+        "-m",
+        "show",
+        "--request",
+        &request,
+        "--answer",
+    ];
+    let args: Vec<_> = args
+        .iter()
+        .copied()
+        .chain([answers.to_str().unwrap()])
+        .collect();
+    let seen = run(&args, "");
+    assert_eq!(seen.status, 0, "{}{}", seen.out, seen.err);
+    assert!(seen.out.contains("> get_widget_data"), "{}", seen.out);
+    assert!(seen.out.contains("has 2 rows"), "{}", seen.out);
+}
+
+#[test]
+fn a_refusal_is_shown_and_told_by_the_status() {
+    let (server, _) = serve();
+    let seen = run(
+        &["chat", &server.url("/nowhere"), "-p", "openai", "-m", "x"],
+        "",
+    );
+    assert_eq!(seen.status, 1);
+    assert!(seen.out.contains("404"), "{}", seen.out);
+    assert!(seen.out.contains("no such path"), "{}", seen.out);
+}
+
+#[test]
+fn a_stream_that_breaks_off_is_wrong() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/chat/completions", listener.local_addr().unwrap());
+    let served = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut request = Vec::new();
+        let mut buffer = [0; 4096];
+        while !request.ends_with(b"}") {
+            let count = socket.read(&mut buffer).unwrap();
+            request.extend_from_slice(&buffer[..count]);
+        }
+        socket
+            .write_all(
+                b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n\
+                  data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Half\"}}]}\n\n",
+            )
+            .unwrap();
+    });
+    let seen = run(
+        &["chat", &url, "-p", "openai", "--model", "m", "-m", "x"],
+        "",
+    );
+    served.join().unwrap();
+    assert_eq!(seen.status, 1);
+    assert!(seen.out.starts_with("Half\nWRONG: "), "{}", seen.out);
+}
+
+#[test]
+fn nobody_there_is_told_without_secrets() {
+    let free = TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let url = format!("http://user:s3cret@{free}/v1/chat/completions?key=s3cret");
+    let header = "authorization: Bearer s3cret";
+    let seen = run(&["chat", &url, "-p", "openai", "-m", "x", "-H", header], "");
+    assert_eq!((seen.status, &*seen.out), (2, ""));
+    assert!(seen.err.contains("cannot connect"), "{}", seen.err);
+    assert!(!seen.err.contains("s3cret"), "{}", seen.err);
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_stops_the_answer() {
+    let (server, gone) = serve();
+    let running = Running::new(&["chat", &server.url(""), "-p", "openbb", "-m", "wait"]);
+    assert_eq!(running.line(), "Waiting.");
+    let id = running.child.id().to_string();
+    let killed = std::process::Command::new("kill")
+        .args(["-INT", &id])
+        .status()
+        .unwrap();
+    assert!(killed.success());
+    assert_eq!(running.end(), (Some(0), String::new()));
+    // The agent hears of it too.
+    gone.recv_timeout(Duration::from_secs(60)).unwrap();
+}

@@ -1,0 +1,129 @@
+//! `wire decode`.
+
+use crate::program::{fixture, run};
+
+#[test]
+fn golden_streams_are_clean() {
+    for front in ["openbb", "github", "openai", "meilisearch"] {
+        let file = fixture(&format!("golden/{front}.sse"));
+        let seen = run(&["decode", front, &file], "");
+        assert_eq!(seen.status, 0, "{}", seen.out);
+        assert!(seen.out.contains("What about AAPL?"), "{}", seen.out);
+        assert!(
+            seen.out.ends_with("events, nothing wrong\n"),
+            "{}",
+            seen.out
+        );
+        // Without a terminal there is no colour.
+        assert!(!seen.out.contains('\x1b'));
+
+        let seen = run(&["decode", front, &file, "--json"], "");
+        let text: String = seen
+            .json()
+            .iter()
+            .filter(|line| line["kind"] == "text")
+            .map(|line| line["text"].as_str().unwrap())
+            .collect();
+        assert!(text.contains("\u{2028} separator"), "{text}");
+    }
+}
+
+#[test]
+fn offsets_are_those_of_the_events() {
+    for front in ["openbb", "github", "openai", "meilisearch"] {
+        let file = fixture(&format!("golden/{front}.sse"));
+        let bytes = std::fs::read(&file).unwrap();
+        for line in run(&["decode", front, &file, "--json"], "").json() {
+            let offset = usize::try_from(line["offset"].as_u64().unwrap()).unwrap();
+            let before = &bytes[..offset];
+            assert!(before.is_empty() || before.ends_with(b"\n\n"), "{line}");
+            assert!(!bytes[offset..].starts_with(b"\n"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_place() {
+    let wrong = [
+        (
+            "openbb",
+            ": comment\n\nevent: copilotMessageChunk\ndata: {\"delta\":}\n\n",
+            "1 11 expected a value delta 9",
+        ),
+        (
+            "openbb",
+            "event: copilotMessageChunk\r\ndata: {\"text\":\"x\"}\r\n\r\n",
+            "1 0 a chunk needs a string `delta`",
+        ),
+        (
+            "openbb",
+            "event: copilotFunctionCall\ndata: {\"function\":\"f\",\"input_arguments\":{}}\n\n\
+             event: copilotMessageChunk\ndata: {\"delta\":\"late\"}\n\n",
+            "2 70 follows what ends the stream, where readers have stopped",
+        ),
+        (
+            "openai",
+            "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n",
+            "2 46 the stream ends without [DONE]",
+        ),
+        (
+            "openai",
+            "data: {\"error\":{\"message\":\"overloaded\"}}\n\n",
+            "1 0 the answer failed",
+        ),
+        (
+            "github",
+            "data: [DONE]\n\ndata: {\"cho",
+            "2 14 the stream ends inside an event",
+        ),
+        (
+            "meilisearch",
+            "data: [DONE]\n\n",
+            "2 14 the answer did not end: no finish reason came",
+        ),
+    ];
+    for (front, stream, expected) in wrong {
+        let seen = run(&["decode", front, "--json"], stream);
+        assert_eq!(seen.status, 1, "{stream}");
+        let lines = seen.json();
+        let line = lines.iter().find(|line| line["kind"] == "wrong").unwrap();
+        let wrong = &line["wrong"];
+        let mut found = format!("{} {}", line["number"], line["offset"]);
+        for part in [&wrong["what"], &wrong["path"], &wrong["byte"]] {
+            if !part.is_null() {
+                found.push(' ');
+                found.push_str(part.as_str().unwrap_or(&part.to_string()));
+            }
+        }
+        assert_eq!(found, expected, "{stream}");
+        let readable = run(&["decode", front], stream);
+        assert_eq!(readable.status, 1);
+        assert!(readable.out.contains("WRONG"), "{}", readable.out);
+    }
+}
+
+#[test]
+fn recorded_searches_are_clean() {
+    let file = fixture("meilisearch/stream_documented_dialect.sse");
+    let seen = run(&["decode", "meilisearch", &file], "");
+    assert_eq!(seen.status, 0, "{}", seen.out);
+    for kind in ["search", "sources", "finish"] {
+        assert!(
+            seen.out.contains(&format!("  {kind} ")) || seen.out.contains(&format!("  {kind}\n")),
+            "{kind}: {}",
+            seen.out
+        );
+    }
+}
+
+#[test]
+fn text_of_others_does_not_reach_the_terminal() {
+    let stream = "event: copilotMessageChunk\ndata: {\"delta\":\"\\u001b[2J\\u202e\\u0007\"}\n\n";
+    let seen = run(&["decode", "openbb"], stream);
+    assert_eq!(seen.status, 0);
+    assert!(
+        seen.out.contains("\\u{1b}[2J\\u{202e}\\u{7}"),
+        "{}",
+        seen.out
+    );
+}

@@ -1,0 +1,17 @@
+//! The real program, over pipes and sockets.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod chat;
+mod decode;
+mod program;
+mod request;
+mod server;
+mod sign;
+mod sse;
