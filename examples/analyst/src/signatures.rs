@@ -11,8 +11,8 @@ use http::{Request, Response};
 /// The mount that `GITHUB_SIGNATURES` asks for, and what signs for the playground.
 ///
 /// `test`, the default: requests signed with keys that are made at every start. `github`: requests
-/// of the platform, by the keys that it publishes. `off`: anybody's, for `gh debug-cli` on this
-/// machine.
+/// of the platform, by the keys that it publishes. An address: requests signed with the keys that
+/// are published there. `off`: anybody's, for `gh debug-cli` on this machine.
 ///
 /// # Errors
 ///
@@ -28,7 +28,11 @@ pub fn mount() -> Result<(Mount, Option<RequestSigner>), Box<dyn Error>> {
             Ok((Mount::verified(keys), None))
         }
         Ok("off") => Ok((Mount::unverified(), None)),
-        Ok(_) => Err("GITHUB_SIGNATURES is one of `test`, `github` and `off`".into()),
+        Ok(url) if url.starts_with("http") => {
+            let keys = CachedKeys::new(Http(crate::model::client()?)).url(url.parse()?);
+            Ok((Mount::verified(keys), None))
+        }
+        Ok(_) => Err("GITHUB_SIGNATURES is `test`, `github`, `off`, or an address".into()),
     }
 }
 
