@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use crate::{chat, decode, keys, request, sign, sse};
+use crate::{chat, check, decode, keys, request, sign, sse};
 
 /// Reads and speaks the protocols of chat agents: OpenBB Workspace, GitHub Copilot, OpenAI chat
 /// streams, Meilisearch chat
@@ -65,6 +65,17 @@ pub(crate) enum Command {
 
 answers.json: {\"stock_price\": [{\"close\": 231.3}], \"web_search\": \"Nothing found.\"}")]
     Chat(chat::Options),
+
+    /// Judge an agent, in whatever language it is written, by the strictest known reader
+    ///
+    /// Plays the front end for about forty requests: recorded ones of every era, bad ones, forged
+    /// ones, and leaves half-way. Uploads 48 MiB once. Every broken rule is shown with the bytes
+    /// that broke it, why it matters, and what to do. Warnings leave the exit status at 0.
+    #[command(after_help = "Examples:
+  wire check http://127.0.0.1:7777 -p openbb
+  wire check https://agent.example/v1/chat/completions -p openai --model parrot --json
+  wire check http://127.0.0.1:7777/github -p github --key test.key")]
+    Check(check::Options),
 
     /// Sign a request body as the GitHub Copilot platform would, with a test key
     ///

@@ -1,6 +1,7 @@
 //! The protocols of copilot-wire on the command line.
 
 mod chat;
+mod check;
 mod cli;
 mod client;
 mod decode;
@@ -44,6 +45,7 @@ fn run(cli: Cli) -> Result<Verdict, Failure> {
         Command::Decode(options) => decode::run(&options, &mut screen),
         Command::Request(options) => request::run(&options, &mut screen),
         Command::Chat(options) => block_on(chat::run(&options, &mut screen)),
+        Command::Check(options) => block_on(check::run(&options, &mut screen)),
         Command::Sign(options) => sign::run(&options, &mut screen),
         Command::Keys(options) => block_on(keys::run(&options, &mut screen)),
     };

@@ -19,9 +19,9 @@ pub(crate) enum Node {
     /// Raw JSON.
     Json(Json),
     /// Several values.
-    List(Vec<Node>),
+    List(Vec<Self>),
     /// Named values, in order.
-    Object(Vec<(&'static str, Node)>),
+    Object(Vec<(&'static str, Self)>),
 }
 
 impl Node {
@@ -173,7 +173,7 @@ impl From<Json> for Node {
     }
 }
 
-impl<T: Into<Node>> From<Option<T>> for Node {
+impl<T: Into<Self>> From<Option<T>> for Node {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::None, Into::into)
     }

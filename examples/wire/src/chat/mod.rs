@@ -137,7 +137,7 @@ impl Options {
         screen: &mut Screen,
     ) -> Result<Verdict, Failure> {
         let signer = self.key.as_deref().map(key::signer).transpose()?;
-        let decision = self.yes.then_some(true).or(self.no.then_some(false));
+        let decision = (self.yes || self.no).then_some(self.yes);
         let talk = Talk {
             front,
             client,

@@ -59,12 +59,12 @@ fn what_is_wrong_is_named_with_its_place() {
             "openbb",
             "event: copilotFunctionCall\ndata: {\"function\":\"f\",\"input_arguments\":{}}\n\n\
              event: copilotMessageChunk\ndata: {\"delta\":\"late\"}\n\n",
-            "2 70 follows what ends the stream, where readers have stopped",
+            "2 72 follows what ends the stream, where readers have stopped",
         ),
         (
             "openai",
             "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n",
-            "2 46 the stream ends without [DONE]",
+            "2 47 the stream ends without [DONE]",
         ),
         (
             "openai",

@@ -9,6 +9,7 @@
 )]
 
 mod chat;
+mod check;
 mod decode;
 mod program;
 mod request;

@@ -1,0 +1,102 @@
+//! `wire check`: the conformance kit, over HTTP.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use bytes::Bytes;
+use clap::Args;
+use copilot_wire::async_trait;
+use copilot_wire::testing::check::{self, Endpoint, EndpointBody, EndpointError, Report, Target};
+use futures_util::TryStreamExt;
+use http::{Request, Response};
+
+use crate::cli::Front;
+use crate::client::{Client, ClientError};
+use crate::header::Headers;
+use crate::key;
+use crate::screen::{Screen, Style};
+use crate::verdict::{Failure, Verdict};
+
+/// The options of `wire check`.
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// The agent: a whole endpoint, or just the server, whose usual path is taken then
+    url: String,
+    /// The front end whose rules it must keep
+    #[arg(long, short)]
+    protocol: Front,
+    /// The model to ask for (openai, meilisearch); the first one that the server lists without it
+    #[arg(long)]
+    model: Option<String>,
+    /// Sign requests with the test key in this file, and judge what becomes of bad signatures
+    /// (github)
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    #[command(flatten)]
+    headers: Headers,
+}
+
+/// Judges an endpoint.
+pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
+    let client = Client::new(&options.url, options.headers.map()?)?;
+    let mut target = Target::new(match options.protocol {
+        Front::Openbb => check::Front::OpenBb,
+        Front::Github => check::Front::GitHub,
+        Front::Openai => check::Front::OpenAi,
+        Front::Meilisearch => check::Front::Meilisearch,
+    });
+    if let Some(path) = client.path() {
+        target = target.path(path);
+    }
+    if let Some(model) = &options.model {
+        target = target.model(model);
+    }
+    if let Some(path) = &options.key {
+        target = target.signer(key::signer(path)?);
+    }
+    // Where nobody listens there is nothing to judge.
+    let greeting = client.send(Request::new(Bytes::new())).await;
+    greeting.map_err(Failure::new)?;
+    let report = check::check(&client, target).await;
+    if screen.is_json() {
+        screen.json_line(&report)?;
+    } else {
+        show(&report, screen)?;
+    }
+    Ok(if report.ok() {
+        Verdict::Clean
+    } else {
+        Verdict::Wrong
+    })
+}
+
+/// The report as it is, its headings in colour.
+fn show(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
+    for line in report.to_string().lines() {
+        let line = match line.split_once(':') {
+            Some(("error", _)) => screen.paint(Style::Bad, line),
+            Some(("warning", _)) => screen.paint(Style::Note, line),
+            _ => line.to_owned(),
+        };
+        screen.line(line)?;
+    }
+    Ok(())
+}
+
+#[async_trait]
+impl Endpoint for Client {
+    async fn call(&self, request: Request<Bytes>) -> Result<Response<EndpointBody>, EndpointError> {
+        let answer = self.send(request).await.map_err(EndpointError::new)?;
+        let mut response = Response::new(());
+        *response.status_mut() = answer.status();
+        *response.version_mut() = answer.version();
+        response.headers_mut().clone_from(answer.headers());
+        let body = answer.bytes_stream();
+        let body = body.map_err(|error| EndpointError::new(ClientError::from(error)));
+        Ok(response.map(|()| -> EndpointBody { Box::pin(body) }))
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        tokio::time::sleep(duration).await;
+    }
+}
