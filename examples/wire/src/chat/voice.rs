@@ -43,9 +43,9 @@ impl<'a> Voice<'a> {
                     _ => Style::Note,
                 };
                 // In its one line of words.
-                self.line(style, &format!("- {heard}"))
+                self.line(style, &short(&format!("- {heard}")))
             }
-            heard => self.line(Style::Dim, &format!("- {heard}")),
+            heard => self.line(Style::Dim, &short(&format!("- {heard}"))),
         }
     }
 
@@ -109,7 +109,7 @@ impl<'a> Voice<'a> {
     /// A line of its own.
     fn line(&mut self, style: Style, text: &str) -> Result<(), Failure> {
         self.end()?;
-        let text = self.screen.paint(style, short(text));
+        let text = self.screen.paint(style, plain(text));
         self.screen.line(text)
     }
 }

@@ -114,7 +114,11 @@ impl<'a> Report<'a> {
         }
         let place = self.place();
         let (kind, text) = (plain(&said.kind), short(&said.text));
-        let line = format!("{place}  {kind:<12}  {text}");
+        let line = match &*kind {
+            // Space at its ends counts.
+            "text" | "refusal" => format!("{place}  {kind:<12}  \"{text}\""),
+            _ => format!("{place}  {kind:<12}  {text}"),
+        };
         self.screen.line(line.trim_end())
     }
 
