@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use copilot_wire::github::verify::RequestSigner;
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{EventError, ToolCall};
+use copilot_wire::protocol::{Confirmation, EventError, ToolCall};
 use copilot_wire::testing::{Answer, FrontEnd, Next};
 use futures_util::StreamExt;
 use http::header::CONTENT_TYPE;
@@ -79,8 +79,7 @@ impl<F: FrontEnd> Talk<'_, F> {
                 }
                 Next::Question(question) => {
                     self.voice.question(&question)?;
-                    let accepted = self.decide().await?;
-                    self.front.decide(accepted);
+                    self.decide(&question).await?;
                 }
                 Next::Broken(why) => {
                     self.wrong(why)?;
@@ -175,13 +174,22 @@ impl<F: FrontEnd> Talk<'_, F> {
         })
     }
 
-    async fn decide(&mut self) -> Result<bool, Failure> {
-        if let Some(decision) = self.decision {
-            return Ok(decision);
+    /// Answers a question. Nothing is a no; where the text of the answer asked, anything but yes
+    /// and no is a message like any other.
+    async fn decide(&mut self, question: &Confirmation) -> Result<(), Failure> {
+        if let Some(accepted) = self.decision {
+            self.front.decide(accepted);
+            return Ok(());
         }
         let line = self.lines.ask("accept? (y/n)", self.voice.screen).await?;
-        let line = line.unwrap_or_default().trim().to_lowercase();
-        Ok(matches!(line.as_str(), "y" | "yes"))
+        let line = line.unwrap_or_default();
+        match line.trim().to_lowercase().as_str() {
+            "y" | "yes" => self.front.decide(true),
+            "" | "n" | "no" => self.front.decide(false),
+            _ if question.title.is_empty() => self.front.say(&line),
+            _ => self.front.decide(false),
+        }
+        Ok(())
     }
 
     fn wrong(&mut self, what: &str) -> Result<(), Failure> {

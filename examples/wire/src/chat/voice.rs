@@ -82,11 +82,14 @@ impl<'a> Voice<'a> {
                 ("message", question.message.as_str().into()),
             ]));
         }
-        let texts = [&question.title, &question.message];
-        for text in texts.into_iter().filter(|text| !text.is_empty()) {
-            self.line(Style::Note, &format!("? {text}"))?;
+        self.end()?;
+        if !question.title.is_empty() {
+            self.line(Style::Note, &format!("? {}", question.title))?;
         }
-        self.end()
+        if !question.message.is_empty() {
+            self.screen.line(lines(&question.message))?;
+        }
+        Ok(())
     }
 
     /// Shows what is wrong with the answer.

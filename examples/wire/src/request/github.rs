@@ -29,7 +29,7 @@ pub(super) fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
     });
     Node::object([
         ("agent", request.agent.as_deref().into()),
-        ("github.com", context.is_web().into()),
+        ("web", context.is_web().into()),
         (
             "editor",
             format!("{:?}", context.editor()).to_lowercase().into(),

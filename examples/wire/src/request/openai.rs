@@ -11,7 +11,7 @@ pub(super) fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
         ("model", request.model.as_str().into()),
         ("stream", request.is_stream().into()),
         ("usage", request.wants_usage().into()),
-        ("tool choice", request.tool_choice.clone().into()),
+        ("tool_choice", request.tool_choice.clone().into()),
         ("unknown", unknown(&request.unknown)),
     ])
 }

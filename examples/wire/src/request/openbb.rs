@@ -48,7 +48,7 @@ pub(super) fn native(request: &QueryRequest, _: &HeaderMap) -> Node {
         ("urls", texts(request.urls.iter())),
         ("files", texts(files)),
         ("skills", texts(skills)),
-        ("api keys", request.api_keys.is_some().into()),
+        ("api_keys", request.api_keys.is_some().into()),
         ("unknown", unknown(&request.unknown)),
     ])
 }

@@ -35,7 +35,7 @@ pub(crate) fn github(event: &Event) -> Said {
                 Some(reason) => text.push_str(&format!("  (finish: {reason})")),
                 None => {}
             }
-            Said::new("chunk", text)
+            Said::new("text", text)
         }
         Say::Raw(event) => Said::new("unknown", format!("{} {}", event.name.as_str(), event.data)),
         _ => Said::new("other", ""),
