@@ -36,6 +36,9 @@ pub(crate) struct Options {
     headers: Headers,
 }
 
+/// How long it may take to find out that nobody listens.
+const GREETING: Duration = Duration::from_secs(10);
+
 /// Judges an endpoint.
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let client = Client::new(&options.url, options.headers.map()?)?;
@@ -55,8 +58,11 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
         target = target.signer(key::signer(path)?);
     }
     // Where nobody listens there is nothing to judge.
-    let greeting = client.send(Request::new(Bytes::new())).await;
-    greeting.map_err(Failure::new)?;
+    let greeting = client.send(Request::new(Bytes::new()));
+    match tokio::time::timeout(GREETING, greeting).await {
+        Ok(Err(error)) if error.is_connect() => return Err(Failure::new(error)),
+        _ => {}
+    }
     let report = check::check(&client, target).await;
     if screen.is_json() {
         screen.json_line(&report)?;

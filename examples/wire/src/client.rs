@@ -44,7 +44,12 @@ impl Client {
         }
         // A second installation in one process is refused and harmless.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let http = reqwest::Client::builder()
+        let mut http = reqwest::Client::builder();
+        if url.scheme() == "http" {
+            // Without TLS no certificates of the system are needed: there may be none.
+            http = http.tls_certs_only([]);
+        }
+        let http = http
             .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(Duration::from_secs(10))
             .redirect(Policy::none())
@@ -79,9 +84,7 @@ impl Client {
             .send();
         sent.await.map_err(ClientError::from)
     }
-}
 
-impl Client {
     /// The first model that an OpenAI server lists.
     pub(crate) async fn first_model(&self) -> Option<String> {
         let base = match self.path() {
@@ -97,6 +100,13 @@ impl Client {
     }
 }
 
+impl ClientError {
+    /// Whether there was nobody to talk to.
+    pub(crate) fn is_connect(&self) -> bool {
+        self.0.is_connect()
+    }
+}
+
 impl From<reqwest::Error> for ClientError {
     fn from(error: reqwest::Error) -> Self {
         Self(error.without_url())
@@ -107,6 +117,7 @@ impl From<reqwest::Error> for ClientError {
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.0 {
+            error if error.is_builder() => "the client cannot be set up",
             error if error.is_connect() => "cannot connect",
             error if error.is_timeout() => "no answer in time",
             error if error.is_body() || error.is_decode() => "the answer broke off",

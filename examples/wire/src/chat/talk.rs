@@ -6,13 +6,14 @@ use copilot_wire::json::Json;
 use copilot_wire::protocol::{Confirmation, EventError, ToolCall};
 use copilot_wire::testing::{Answer, FrontEnd, Next};
 use futures_util::StreamExt;
+use http::Request;
 use http::header::CONTENT_TYPE;
 use reqwest::Response;
 
 use super::answers::{self, Answers};
 use super::lines::Lines;
 use super::voice::Voice;
-use crate::client::Client;
+use crate::client::{Client, ClientError};
 use crate::screen::short;
 use crate::verdict::{Failure, Verdict};
 
@@ -91,7 +92,7 @@ impl<F: FrontEnd> Talk<'_, F> {
         self.wrong("the agent calls again and again")
     }
 
-    /// Sends the request that is due, and shows what comes as it comes.
+    /// Sends the request that is due, and shows what comes as it comes, until Ctrl-C.
     async fn turn(&mut self) -> Result<Turn, Failure> {
         let mut request = self.front.request();
         if let Some(path) = self.client.path() {
@@ -101,36 +102,35 @@ impl<F: FrontEnd> Talk<'_, F> {
             let headers = signer.sign(request.body());
             request.headers_mut().extend(headers);
         }
-        let stop = tokio::signal::ctrl_c();
-        tokio::pin!(stop);
-        let response = tokio::select! {
-            response = self.client.send(request) => response.map_err(Failure::new)?,
-            stopped = &mut stop => { stopped?; return Ok(Turn::Over) }
-        };
+        tokio::select! {
+            turn = self.exchange(request) => turn,
+            stopped = tokio::signal::ctrl_c() => Ok(stopped.map(|()| Turn::Over)?),
+        }
+    }
+
+    async fn exchange(&mut self, request: Request<Bytes>) -> Result<Turn, Failure> {
+        let response = self.client.send(request).await.map_err(Failure::new)?;
         if let Some(refused) = refused(&response) {
             let body = beginning(response).await;
             self.wrong(&format!("{refused}: {}", short(&body)))?;
             return Ok(Turn::Over);
         }
         let mut body = response.bytes_stream();
-        loop {
-            let piece = tokio::select! {
-                piece = body.next() => piece,
-                stopped = &mut stop => { stopped?; return Ok(Turn::Over) }
-            };
+        while let Some(piece) = body.next().await {
             match piece {
-                None => return Ok(Turn::Heard),
-                Some(Ok(bytes)) => self.hear(&bytes)?,
-                Some(Err(error)) => {
-                    let error = crate::client::ClientError::from(error);
-                    self.wrong(&error.to_string())?;
-                    return Ok(Turn::Heard);
+                Ok(bytes) => {
+                    if !self.hear(&bytes)? {
+                        break;
+                    }
                 }
+                Err(error) => self.wrong(&ClientError::from(error).to_string())?,
             }
         }
+        Ok(Turn::Heard)
     }
 
-    fn hear(&mut self, mut bytes: &[u8]) -> Result<(), Failure> {
+    /// Shows what a piece of the body says; whether the stream can be read on.
+    fn hear(&mut self, mut bytes: &[u8]) -> Result<bool, Failure> {
         loop {
             match self.front.decode(&mut bytes) {
                 Ok(Some(event)) => {
@@ -138,11 +138,14 @@ impl<F: FrontEnd> Talk<'_, F> {
                         self.voice.hear(&heard)?;
                     }
                 }
-                Ok(None) => return self.voice.screen.flush(),
+                Ok(None) => {
+                    self.voice.screen.flush()?;
+                    return Ok(true);
+                }
                 Err(error) => {
                     self.wrong(&error.to_string())?;
                     if matches!(error, EventError::Stream(_)) {
-                        return Ok(());
+                        return Ok(false);
                     }
                 }
             }
