@@ -19,12 +19,18 @@ pub struct Model {
     name: String,
 }
 
-/// The HTTP client. A server that does not answer is given up; one that does may take its time.
-pub(crate) fn client() -> reqwest::Result<reqwest::Client> {
+/// The HTTP client for an address. A server that does not answer is given up; one that does may take
+/// its time.
+pub(crate) fn client(url: &str) -> reqwest::Result<reqwest::Client> {
     // A second installation in one process is refused and harmless.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let patience = Duration::from_secs(30);
-    reqwest::Client::builder()
+    let mut builder = reqwest::Client::builder();
+    if url.starts_with("http://") {
+        // A model on this machine needs no certificates of the system, and there may be none.
+        builder = builder.tls_certs_only([]);
+    }
+    builder
         .connect_timeout(patience)
         .read_timeout(patience * 4)
         .build()
@@ -46,7 +52,7 @@ impl Model {
             return Ok(None);
         };
         Ok(Some(Self {
-            client: client()?,
+            client: client(&base)?,
             url: format!("{}/chat/completions", base.trim_end_matches('/')),
             key: variable("OPENAI_API_KEY"),
             name: variable("OPENAI_MODEL").unwrap_or_else(|| "gpt-4o-mini".into()),

@@ -24,12 +24,12 @@ pub fn mount() -> Result<(Mount, Option<RequestSigner>), Box<dyn Error>> {
             Ok((Mount::verified(signer.key_set()), Some(signer)))
         }
         Ok("github") => {
-            let keys = CachedKeys::new(Http(crate::model::client()?));
+            let keys = CachedKeys::new(Http(crate::model::client("https://api.github.com")?));
             Ok((Mount::verified(keys), None))
         }
         Ok("off") => Ok((Mount::unverified(), None)),
         Ok(url) if url.starts_with("http") => {
-            let keys = CachedKeys::new(Http(crate::model::client()?)).url(url.parse()?);
+            let keys = CachedKeys::new(Http(crate::model::client(url)?)).url(url.parse()?);
             Ok((Mount::verified(keys), None))
         }
         Ok(_) => Err("GITHUB_SIGNATURES is `test`, `github`, `off`, or an address".into()),
