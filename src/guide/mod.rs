@@ -10,7 +10,7 @@
 //! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
 //! 4. [Models](models): answer from any OpenAI-compatible endpoint.
 //! 5. [Access](access): who may ask, signatures, browsers, many agents on one host.
-//! 6. [Testing](testing): agents under test, without a socket.
+//! 6. [Testing](testing): agents on a stage, without a socket and without waiting.
 //! 7. Coming from [openbb-ai](from_openbb_ai), or from
 //!    [@copilot-extensions/preview-sdk](from_preview_sdk).
 
