@@ -63,10 +63,23 @@
 //! # Ok::<(), copilot_wire::sse::DecodeError>(())
 //! ```
 //!
+//! # Features
+//!
+//! | feature | what it adds | default |
+//! |---|---|---|
+//! | `openbb` `github` `openai` `meilisearch` | one protocol each | yes |
+//! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
+//! | `tower` | [`Router`] as a `tower_service::Service` | |
+//! | `tokio` | `TokioEnv`: keep-alive from tokio's timer | |
+//! | `playground` | `Router::playground`: a page that plays every front end, for local work | |
+//! | `verify` | signatures of GitHub Copilot requests | |
+//! | `testing` | front ends that are played, virtual time, scripted models; with `verify`, a signer | |
+//!
 //! # Floors
 //!
 //! | floor | module | what it is |
 //! |---|---|---|
+//! | 6 | `testing` | front ends that are played, for the tests of agents |
 //! | 5 | [`router`] | one HTTP request in, one response out |
 //! | 4 | `openbb`, `github`, `openai`, `meilisearch` | one module and one feature a protocol |
 //! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
@@ -126,6 +139,6 @@ pub use protocol::Protocol;
 pub use router::Router;
 
 /// The examples of the README compile.
-#[cfg(all(doctest, feature = "openbb"))]
+#[cfg(all(doctest, feature = "openai", feature = "openbb"))]
 #[doc = include_str!("../README.md")]
 struct Readme;
