@@ -5,22 +5,17 @@
 //! turns HTTP requests into streams, whatever the web stack. What it is not: a server, an HTTP
 //! client, or a client of language models.
 //!
-//! # One event
-//!
-//! Everything on the wire is a server-sent event. [`sse`] writes and reads them:
-//!
-//! ```
-//! use copilot_wire::sse::{Decoder, Event, Frame, encode};
-//!
-//! let mut out = Vec::new();
-//! encode(&Event::new("two\nlines"), &mut out);
-//! assert_eq!(out, b"data: two\ndata: lines\n\n");
-//!
-//! let mut decoder = Decoder::new();
-//! let frame = decoder.next(&mut &out[..])?;
-//! assert_eq!(frame, Some(Frame::Event(Event::new("two\nlines"))));
-//! # Ok::<(), copilot_wire::sse::DecodeError>(())
-//! ```
+#![cfg_attr(
+    all(
+        feature = "meilisearch",
+        feature = "openbb",
+        feature = "testing",
+        feature = "tokio",
+        feature = "tower",
+        feature = "verify",
+    ),
+    doc = "The [guide] is the tour: concepts, every front end, servers, models, access, testing."
+)]
 //!
 //! # One agent
 //!
@@ -51,12 +46,42 @@
 //! [`Reply::end`] for what ends a turn. A generic agent gets there with
 //! [`Request::native`](agent::Request::native).
 //!
+//! # One event
+//!
+//! Everything on the wire is a server-sent event. [`sse`] writes and reads them:
+//!
+//! ```
+//! use copilot_wire::sse::{Decoder, Event, Frame, encode};
+//!
+//! let mut out = Vec::new();
+//! encode(&Event::new("two\nlines"), &mut out);
+//! assert_eq!(out, b"data: two\ndata: lines\n\n");
+//!
+//! let mut decoder = Decoder::new();
+//! let frame = decoder.next(&mut &out[..])?;
+//! assert_eq!(frame, Some(Frame::Event(Event::new("two\nlines"))));
+//! # Ok::<(), copilot_wire::sse::DecodeError>(())
+//! ```
+//!
+//! # Features
+//!
+//! | feature | what it adds | default |
+//! |---|---|---|
+//! | `openbb` `github` `openai` `meilisearch` | one protocol each | yes |
+//! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
+//! | `tower` | [`Router`] as a `tower_service::Service` | |
+//! | `tokio` | `TokioEnv`: keep-alive from tokio's timer | |
+//! | `playground` | `Router::playground`: a page that plays every front end, for local work | |
+//! | `verify` | signatures of GitHub Copilot requests | |
+//! | `testing` | front ends that are played, virtual time, scripted models; with `verify`, a signer | |
+//!
 //! # Floors
 //!
 //! | floor | module | what it is |
 //! |---|---|---|
+//! | 6 | `testing` | front ends that are played, for the tests of agents |
 //! | 5 | [`router`] | one HTTP request in, one response out |
-//! | 4 | [`openbb`], [`github`], [`openai`], [`meilisearch`] | one module a protocol |
+//! | 4 | `openbb`, `github`, `openai`, `meilisearch` | one module and one feature a protocol |
 //! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
 //! | 2 | [`protocol`] | what a protocol must provide; the shared vocabulary |
 //! | 1 | [`sse`], [`json`] | bytes only: no protocol, no clock, no I/O |
@@ -81,6 +106,18 @@
 pub mod agent;
 #[cfg(feature = "github")]
 pub mod github;
+// Only documentation, and it speaks of everything: these features bring all the others.
+#[cfg(all(
+    any(doc, doctest),
+    feature = "meilisearch",
+    feature = "openbb",
+    feature = "testing",
+    feature = "tokio",
+    feature = "tower",
+    feature = "verify",
+))]
+#[cfg_attr(docsrs, doc(auto_cfg = false))]
+pub mod guide;
 pub mod json;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
@@ -102,6 +139,6 @@ pub use protocol::Protocol;
 pub use router::Router;
 
 /// The examples of the README compile.
-#[cfg(all(doctest, feature = "openbb"))]
+#[cfg(all(doctest, feature = "openai", feature = "openbb"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

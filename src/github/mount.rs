@@ -14,7 +14,7 @@ use crate::protocol::Refusal;
 /// How an agent or a skill is mounted.
 ///
 /// There is no default: whoever mounts an agent says whether its requests are verified
-/// ([`verified`](Self::verified), feature `verify`) or not ([`unverified`](Self::unverified)), so
+/// (`Mount::verified`, feature `verify`) or not ([`unverified`](Self::unverified)), so
 /// verification cannot be forgotten:
 ///
 /// ```compile_fail,E0599

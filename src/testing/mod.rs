@@ -7,10 +7,22 @@
 //!
 //! | front end | what it plays |
 //! |---|---|
-//! | [`Workspace`] | the OpenBB Workspace, with widgets on a dashboard |
-//! | [`CopilotChat`] | the GitHub Copilot platform, with references and confirmations |
-//! | [`OpenAiClient`] | a program with an OpenAI library, with tools |
-//! | [`SearchChat`] | a chat client of Meilisearch |
+#![cfg_attr(
+    feature = "openbb",
+    doc = "| [`Workspace`] | the OpenBB Workspace, with widgets on a dashboard |"
+)]
+#![cfg_attr(
+    feature = "github",
+    doc = "| [`CopilotChat`] | the GitHub Copilot platform, with references and confirmations |"
+)]
+#![cfg_attr(
+    feature = "openai",
+    doc = "| [`OpenAiClient`] | a program with an OpenAI library, with tools |"
+)]
+#![cfg_attr(
+    feature = "meilisearch",
+    doc = "| [`SearchChat`] | a chat client of Meilisearch |"
+)]
 //!
 //! [`check`] judges an endpoint of any language over HTTP, or a router in process.
 

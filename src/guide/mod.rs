@@ -1,0 +1,51 @@
+//! The guide: how to write agents, and how to put them before people.
+//!
+//! Read the first chapter, then that of your front end. The rest is there for when you need it.
+//! Every snippet is compiled with the tests of this crate, and what asserts something is run.
+//!
+//! 1. [Concepts](concepts): agents, replies and bodies; how a turn ends, and how it is cancelled.
+//! 2. One chapter a front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
+//!    [OpenAI clients](openai), [Meilisearch chat](meilisearch).
+//!    How each renders the shared words is [a table](crate::protocol#the-shared-vocabulary).
+//! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
+//! 4. [Models](models): answer from any OpenAI-compatible endpoint.
+//! 5. [Access](access): who may ask, signatures, browsers, many agents on one host.
+//! 6. [Testing](testing): agents on a stage, without a socket and without waiting.
+//! 7. Coming from [openbb-ai](from_openbb_ai), or from
+//!    [@copilot-extensions/preview-sdk](from_preview_sdk).
+
+#[doc = include_str!("access.md")]
+pub mod access {}
+
+#[doc = include_str!("concepts.md")]
+pub mod concepts {}
+
+#[doc = include_str!("from_openbb_ai.md")]
+pub mod from_openbb_ai {}
+
+#[doc = include_str!("from_preview_sdk.md")]
+pub mod from_preview_sdk {}
+
+#[doc = include_str!("github.md")]
+pub mod github {}
+
+#[doc = include_str!("meilisearch.md")]
+pub mod meilisearch {}
+
+#[doc = include_str!("models.md")]
+pub mod models {}
+
+#[doc = include_str!("openai.md")]
+pub mod openai {}
+
+#[doc = include_str!("openbb.md")]
+pub mod openbb {}
+
+// What this chapter shows is no dependency of this package. Its snippets are the tests of
+// `tests/recipes`; in this package's own tests the chapter is empty.
+#[cfg_attr(not(doctest), doc = include_str!("servers.md"))]
+#[cfg_attr(doctest, doc = "Tested elsewhere.")]
+pub mod servers {}
+
+#[doc = include_str!("testing.md")]
+pub mod testing {}

@@ -1,0 +1,82 @@
+//! The servers of the guide, compiled and tried out: each must stream a parrot's answer.
+// What tries something out fails by panicking.
+#![allow(clippy::unwrap_used)]
+
+use std::future::Future;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::thread;
+
+use copilot_wire::openbb::Descriptor;
+use copilot_wire::protocol::{AgentError, Conversation, Env, Protocol, TokioEnv};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+
+/// The chapter, whose snippets are doctests of this package.
+#[cfg(doctest)]
+#[doc = include_str!("../../../src/guide/servers.md")]
+pub struct Servers;
+
+struct Parrot;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Parrot {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
+    }
+}
+
+fn router() -> Router {
+    let descriptor = Descriptor::new("parrot", "Parrot", "Repeats what you say");
+    let router = Router::new().env(Env::new(TokioEnv::new()));
+    router.openbb(descriptor, Parrot).unwrap()
+}
+
+/// What is asked, and what a parrot says to it.
+const QUESTION: &str = r#"{"messages":[{"role":"human","content":"hello"}]}"#;
+const ANSWER: &str = "event: copilotMessageChunk\ndata: {\"delta\":\"hello\"}\n\n";
+
+/// Runs a server with a listener of tokio's, and asks it.
+pub fn try_out_tokio<F, Fut>(serve: F)
+where
+    F: FnOnce(tokio::net::TcpListener, Router) -> Fut + Send + 'static,
+    Fut: Future<Output = std::io::Result<()>>,
+{
+    try_out(move |listener, router| async move {
+        listener.set_nonblocking(true)?;
+        serve(tokio::net::TcpListener::from_std(listener)?, router).await
+    });
+}
+
+/// Runs a server, which goes with the process, and asks it.
+pub fn try_out<F, Fut>(serve: F)
+where
+    F: FnOnce(TcpListener, Router) -> Fut + Send + 'static,
+    Fut: Future<Output = std::io::Result<()>>,
+{
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let address = listener.local_addr().unwrap();
+    thread::spawn(move || {
+        let runtime = actix_web::rt::System::new();
+        runtime.block_on(serve(listener, router())).unwrap();
+    });
+    ask(address);
+}
+
+fn ask(address: SocketAddr) {
+    let mut socket = TcpStream::connect(address).unwrap();
+    write!(
+        socket,
+        "POST /v1/query HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{QUESTION}",
+        QUESTION.len()
+    )
+    .unwrap();
+    let mut response = String::new();
+    socket.read_to_string(&mut response).unwrap();
+    assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
+    assert!(
+        response.contains("content-type: text/event-stream\r\n"),
+        "{response}"
+    );
+    assert!(response.contains(ANSWER), "{response}");
+}
