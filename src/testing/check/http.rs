@@ -198,7 +198,8 @@ pub(super) async fn rest<E: Endpoint + ?Sized>(
         let refused = answer.head.status.is_client_error() || answer.head.status.is_server_error();
         judge.expect(&BAD_JSON, refused, name, answer.evidence());
         let json = answer.is("application/json") && is_json(&answer.body);
-        judge.expect(&REFUSAL, json || !refused, name, answer.evidence());
+        let deliberate = answer.head.status.is_client_error();
+        judge.expect(&REFUSAL, json || !deliberate, name, answer.evidence());
     }
     let name = "PUT instead of POST";
     let request = asker.request(Method::PUT, path, sample.clone());

@@ -37,7 +37,7 @@ pub(super) async fn check<E: Endpoint + ?Sized>(
     );
     for (rule, name, request) in bad {
         if let Some(answer) = head::ask(asker, judge, name, request).await {
-            let refused = answer.head.status.is_client_error() && !streams(&answer.body);
+            let refused = !answer.head.status.is_success() && !streams(&answer.body);
             judge.expect(rule, refused, name, answer.evidence());
         }
     }
