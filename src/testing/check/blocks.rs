@@ -36,6 +36,9 @@ pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
         }
         let (raw, behind) = rest.split_at(rest.len() - ahead.len());
         rest = behind;
+        if lines.is_empty() {
+            continue;
+        }
         let mut input = raw;
         // A budget without limit does not run out.
         let event = match decoder.next(&mut input) {

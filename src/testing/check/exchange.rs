@@ -25,6 +25,9 @@ const PATIENCE: u32 = 30;
 /// How much of an answer is read.
 const LIMIT: usize = 16 * 1024 * 1024;
 
+/// How much of a body is evidence: more than is shown.
+const KEPT: usize = 1000;
+
 /// Where the OpenBB Workspace runs.
 pub(super) const WORKSPACE: &str = "https://pro.openbb.co";
 
@@ -47,7 +50,7 @@ impl Exchange {
     /// The status and the beginning of the body, for a finding about either.
     pub(super) fn evidence(&self) -> Vec<u8> {
         let mut evidence = format!("{} ", self.head.status).into_bytes();
-        evidence.extend_from_slice(&self.body);
+        evidence.extend(self.body.iter().take(KEPT));
         evidence
     }
 

@@ -152,7 +152,6 @@ pub(super) fn stream(judge: &mut Judge, exchange: &Exchange) {
     judge.expect(&ENCODING, plain, at, shown(&CONTENT_ENCODING));
     let unbuffered = has(&X_ACCEL_BUFFERING, "no");
     judge.expect(&BUFFERING, unbuffered, at, shown(&X_ACCEL_BUFFERING));
-    judge.expect(&LATE_HEAD, !exchange.late, at, "no head after two seconds");
     let several = exchange
         .body
         .windows(2)
@@ -161,6 +160,8 @@ pub(super) fn stream(judge: &mut Judge, exchange: &Exchange) {
         > 2;
     let at_once = exchange.late && several && exchange.pieces == 1;
     judge.expect(&BUFFERED, !at_once, at, &exchange.body);
+    let late = exchange.late && !at_once;
+    judge.expect(&LATE_HEAD, !late, at, "no head after two seconds");
     let (silent, endless) = match &exchange.end {
         End::Cut(error) => {
             judge.expect(&CUT, false, at, error.to_string());
@@ -197,7 +198,8 @@ pub(super) async fn rest<E: Endpoint + ?Sized>(
         let refused = answer.head.status.is_client_error() || answer.head.status.is_server_error();
         judge.expect(&BAD_JSON, refused, name, answer.evidence());
         let json = answer.is("application/json") && is_json(&answer.body);
-        judge.expect(&REFUSAL, json || !refused, name, answer.evidence());
+        let deliberate = answer.head.status.is_client_error();
+        judge.expect(&REFUSAL, json || !deliberate, name, answer.evidence());
     }
     let name = "PUT instead of POST";
     let request = asker.request(Method::PUT, path, sample.clone());

@@ -117,7 +117,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
         }
     }
     if !cut.is_empty() {
-        out.push_str(&format!("… and {} bytes more", cut.len()));
+        out.push('…');
     }
     out
 }

@@ -85,14 +85,6 @@ const MEILISEARCH: [(&str, &[u8]); 4] = recorded! {
 /// The first one is the simplest there is; so it is for every front end.
 pub(super) fn openbb() -> Vec<Recorded> {
     let human = |content: &str| json!({"role": "human", "content": content});
-    let large = json!({
-        "messages": [
-            human("What do the rows say?"),
-            {"role": "ai", "content": "{\"function\":\"get_widget_data\",\"input_arguments\":{\"data_sources\":[]}}"},
-            {"role": "tool", "function": "get_widget_data", "input_arguments": {"data_sources": []},
-             "data": [{"items": [{"content": rows(LARGE)}]}], "extra_state": {"large": true}},
-        ],
-    });
     let mut all = vec![
         Recorded::today(
             "one message",
@@ -102,18 +94,20 @@ pub(super) fn openbb() -> Vec<Recorded> {
             "text that breaks lines",
             json!({"messages": [human(HAZARDS)]}).to_string(),
         ),
-        Recorded::new(Kind::Large, "rows of nine megabytes", large.to_string()),
+        Recorded::new(Kind::Large, "rows of nine megabytes", large()),
     ];
     all.extend(OPENBB_TODAY.map(|(name, body)| Recorded::today(name, body)));
     all.extend(OPENBB_OTHERS.map(|(name, body)| Recorded::new(Kind::Others, name, body)));
     all
 }
 
-/// The JSON text of a table, of about `size` bytes.
-fn rows(size: usize) -> String {
-    const ROW: &str = "{\"date\":\"2024-10-15\",\"close\":233.85},";
-    let rows = ROW.repeat(size / ROW.len());
-    format!("[{}]", rows.trim_end_matches(','))
+/// A table of nine megabytes: news, say, with all of their text.
+fn large() -> String {
+    const REQUEST: &str = r#"{"messages":[{"role":"human","content":"What do the rows say?"},{"role":"ai","content":"{\"function\":\"get_widget_data\",\"input_arguments\":{\"data_sources\":[]}}"},{"role":"tool","function":"get_widget_data","input_arguments":{"data_sources":[]},"data":[{"items":[{"content":"[ROWS]"}]}],"extra_state":{"large":true}}]}"#;
+    const ROW: &str = r#"{\"date\":\"2024-10-15\",\"text\":\"TEXT\"}"#;
+    let row = ROW.replace("TEXT", &"news ".repeat(2000));
+    let rows = vec![row; LARGE / 10_000].join(",");
+    REQUEST.replace("ROWS", &rows)
 }
 
 pub(super) fn github() -> Vec<Recorded> {

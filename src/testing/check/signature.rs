@@ -28,8 +28,14 @@ pub(super) async fn check<E: Endpoint + ?Sized>(
     sample: &Bytes,
 ) {
     let unsigned = asker.request(Method::POST, path, sample.clone());
-    let mut bad = vec![(&UNSIGNED, "a request without a signature", unsigned)];
     let forged = forged(asker, path, sample);
+    // Who can sign says that signatures are looked at.
+    let rule = if forged.is_empty() {
+        &UNSIGNED
+    } else {
+        &FORGED
+    };
+    let mut bad = vec![(rule, "a request without a signature", unsigned)];
     bad.extend(
         forged
             .into_iter()
@@ -37,7 +43,7 @@ pub(super) async fn check<E: Endpoint + ?Sized>(
     );
     for (rule, name, request) in bad {
         if let Some(answer) = head::ask(asker, judge, name, request).await {
-            let refused = answer.head.status.is_client_error() && !streams(&answer.body);
+            let refused = !answer.head.status.is_success() && !streams(&answer.body);
             judge.expect(rule, refused, name, answer.evidence());
         }
     }

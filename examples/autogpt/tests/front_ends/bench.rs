@@ -162,6 +162,12 @@ impl Bench {
         }
     }
 
+    /// The router, with ids that differ, and what signs for GitHub's route.
+    pub(crate) fn served(&self) -> (Router, RequestSigner) {
+        let router = self.router.clone().env(Env::default());
+        (router, RequestSigner::from_seed(b"autogpt"))
+    }
+
     /// What the model says next.
     pub(crate) fn replies(&self, replies: impl IntoIterator<Item = String>) {
         let replies = replies.into_iter().map(Ok);

@@ -12,5 +12,6 @@ mod chat;
 
 mod approvals;
 mod chats;
+mod conformance;
 mod faults;
 mod golden;

@@ -1,0 +1,25 @@
+//! The agent keeps every rule of every front end.
+
+use copilot_wire::testing::check::{Front, Target, check};
+
+use crate::bench::{Bench, command};
+
+#[tokio::test]
+async fn it_is_clean_for_every_front_end() {
+    for front in [
+        Front::OpenBb,
+        Front::GitHub,
+        Front::OpenAi,
+        Front::Meilisearch,
+    ] {
+        let bench = Bench::new();
+        // A search that finds something, and a command that is asked about.
+        bench.replies([
+            command("web_search", r#"{"query":"tea"}"#),
+            command("effect", "{}"),
+        ]);
+        let (router, signer) = bench.served();
+        let report = check(&router, Target::new(front).signer(signer)).await;
+        assert!(report.is_clean(), "{front:?}\n{report}");
+    }
+}

@@ -1,0 +1,200 @@
+//! Faults that have nothing to do with what is said.
+
+use copilot_wire::testing::check::Front::{GitHub, Meilisearch, OpenAi, OpenBb};
+use http::Method;
+
+use super::Broken;
+use crate::script::{Answer, Head, Piece, is_preflight, says};
+use crate::streams::HELLO;
+
+fn late(mut answer: Answer) -> Answer {
+    answer.head = Head::Late;
+    answer
+}
+
+pub(crate) const FAULTS: &[Broken] = &[
+    ("http/unreachable", OpenAi, |asked, mut answer| {
+        if asked.has("stream_options") {
+            answer.head = Head::Failed;
+        }
+        answer
+    }),
+    ("http/server-error", OpenAi, |asked, answer| {
+        if asked.request.body() == "[]" {
+            answer.status(500)
+        } else {
+            answer
+        }
+    }),
+    ("http/content-type", OpenAi, |_, answer| {
+        if answer.streams {
+            answer.header("content-type", "text/plain")
+        } else {
+            answer
+        }
+    }),
+    ("http/cache-control", OpenAi, |_, answer| {
+        answer.without("cache-control")
+    }),
+    ("http/content-length", OpenAi, |_, answer| {
+        if answer.streams {
+            answer.header("content-length", "400")
+        } else {
+            answer
+        }
+    }),
+    ("http/content-encoding", OpenAi, |_, answer| {
+        if answer.streams {
+            answer.header("content-encoding", "gzip")
+        } else {
+            answer
+        }
+    }),
+    ("http/accel-buffering", OpenAi, |_, answer| {
+        answer.without("x-accel-buffering")
+    }),
+    ("http/late-head", OpenAi, |_, answer| {
+        if answer.streams { late(answer) } else { answer }
+    }),
+    ("http/buffered", OpenAi, |_, answer| {
+        if answer.streams {
+            let text = answer.text();
+            late(answer.body(text))
+        } else {
+            answer
+        }
+    }),
+    ("http/silence", OpenAi, |_, answer| {
+        answer.then(Piece::Never)
+    }),
+    ("http/silence", GitHub, |_, mut answer| {
+        answer.head = Head::Never;
+        answer
+    }),
+    ("http/cut", OpenAi, |_, answer| answer.then(Piece::Failed)),
+    ("http/endless", OpenAi, |_, answer| {
+        static PING: [u8; 64 * 1024] = {
+            let mut ping = [b':'; 64 * 1024];
+            ping[64 * 1024 - 2] = b'\n';
+            ping[64 * 1024 - 1] = b'\n';
+            ping
+        };
+        answer.then(Piece::Forever(&PING))
+    }),
+    ("http/bad-json", OpenAi, |asked, answer| {
+        if asked.request.body().starts_with(b"{\"messages\":[") && asked.json().is_none() {
+            answer.status(200)
+        } else {
+            answer
+        }
+    }),
+    ("http/refusal", OpenAi, |asked, answer| {
+        if asked.request.body().is_empty() && asked.request.method() == Method::POST {
+            answer.body("<p>no</p>")
+        } else {
+            answer
+        }
+    }),
+    ("http/method", OpenAi, |asked, answer| {
+        if asked.request.method() == Method::PUT {
+            answer.status(404)
+        } else {
+            answer
+        }
+    }),
+    ("http/unknown-path", OpenAi, |asked, answer| {
+        if asked.is(Method::POST, "/there-is-no-such-path") {
+            answer.status(200)
+        } else {
+            answer
+        }
+    }),
+    ("http/oversized", OpenAi, |asked, answer| {
+        if asked.request.body().len() > 40_000_000 {
+            answer.status(200)
+        } else {
+            answer
+        }
+    }),
+    ("http/disconnect", OpenAi, |asked, mut answer| {
+        if asked.left > 2 {
+            answer.head = Head::Never;
+        }
+        answer
+    }),
+    ("cors/preflight", OpenBb, |asked, answer| {
+        if is_preflight(asked) {
+            answer.status(405)
+        } else {
+            answer
+        }
+    }),
+    ("cors/headers", OpenBb, |asked, answer| {
+        if is_preflight(asked) {
+            answer.header("access-control-allow-headers", "content-type")
+        } else {
+            answer
+        }
+    }),
+    ("cors/origin", OpenBb, |_, answer| {
+        if answer.streams {
+            answer.without("access-control-allow-origin")
+        } else {
+            answer
+        }
+    }),
+    ("cors/refusal", OpenBb, |_, answer| {
+        if answer.status.is_client_error() {
+            answer.without("access-control-allow-origin")
+        } else {
+            answer
+        }
+    }),
+    ("cors/other-origins", OpenBb, |asked, answer| {
+        if says(asked, "origin") == "http://localhost:1420" {
+            answer.without("access-control-allow-origin")
+        } else {
+            answer
+        }
+    }),
+    ("cors/private-network", OpenBb, |asked, answer| {
+        if says(asked, "access-control-request-private-network").is_empty() {
+            answer
+        } else {
+            answer.status(400)
+        }
+    }),
+    ("sse/utf8", OpenAi, |_, answer| {
+        if !answer.streams {
+            return answer;
+        }
+        let text = answer.text();
+        let (before, after) = text.split_at(text.find("data: [DONE]").unwrap());
+        let body = [before.as_bytes(), b": \xff\n\n", after.as_bytes()].concat();
+        answer.body(body)
+    }),
+    ("sse/bom", OpenAi, |_, answer| {
+        let text = answer.text();
+        answer.said(&text, &format!("\u{feff}{text}"))
+    }),
+    ("sse/unfinished", OpenBb, |_, answer| {
+        let text = answer.text();
+        answer.said(
+            &text,
+            &format!("{text}event: copilotMessageChunk\ndata: {{\"delta\":\"!\"}}\n"),
+        )
+    }),
+    ("sse/field", OpenAi, |_, answer| {
+        answer.said("data: [DONE]", "Data: x\n\ndata: [DONE]")
+    }),
+    ("sse/data-lines", OpenAi, |_, answer| {
+        answer.said(HELLO, &HELLO.replace("\"choices\"", "\ndata: \"choices\""))
+    }),
+    ("sse/id", OpenAi, |_, answer| {
+        answer.said("data: [DONE]", "id: 1\ndata: [DONE]")
+    }),
+    ("sse/retry", Meilisearch, |_, answer| {
+        answer.said("data: [DONE]", "retry: 10000\n\ndata: [DONE]")
+    }),
+    ("sse/line-ends", OpenAi, |_, answer| answer.said("\n", "\r")),
+];

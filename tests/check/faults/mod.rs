@@ -1,0 +1,18 @@
+//! What is done wrong: for every rule, an endpoint that breaks it and nothing else.
+
+mod chunk;
+mod http;
+mod openbb;
+
+use copilot_wire::testing::check::Front;
+
+use crate::script::Fault;
+
+/// A rule, a front end, and how to break the rule for it.
+pub(crate) type Broken = (&'static str, Front, Fault);
+
+pub(crate) fn all() -> impl Iterator<Item = &'static Broken> {
+    [http::FAULTS, chunk::FAULTS, openbb::FAULTS]
+        .into_iter()
+        .flatten()
+}

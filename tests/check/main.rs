@@ -1,0 +1,166 @@
+//! Every rule of the conformance kit is broken once, and found alone.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    missing_docs
+)]
+
+mod faults;
+mod script;
+mod streams;
+
+use std::collections::BTreeSet;
+
+use copilot_wire::testing::check::{Front, Level, check, rules_of};
+use futures::executor::block_on;
+
+use script::Script;
+
+const FRONTS: [Front; 4] = [
+    Front::OpenBb,
+    Front::GitHub,
+    Front::OpenAi,
+    Front::Meilisearch,
+];
+
+#[test]
+fn nothing_is_found_where_nothing_is_wrong() {
+    for front in FRONTS {
+        let script = Script::new(front, |_, answer| answer);
+        let report = block_on(check(&script, script.target()));
+        assert!(report.is_clean(), "{front:?}\n{report}");
+    }
+}
+
+/// Breaks the rules of one front end, and expects each to be found alone.
+fn every_fault_is_found(front: Front) {
+    let mut missed = Vec::new();
+    for (id, _, fault) in faults::all().filter(|(_, its, _)| *its == front) {
+        let script = Script::new(front, *fault);
+        // Whoever asks for no signature is given none.
+        let script = if *id == "github/unsigned" {
+            script.open()
+        } else {
+            script
+        };
+        let report = block_on(check(&script, script.target()));
+        if report.rules().ne([*id]) {
+            missed.push(format!("{id}\n{report}"));
+        }
+    }
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+}
+
+#[test]
+fn every_fault_is_found_in_the_workspace() {
+    every_fault_is_found(Front::OpenBb);
+}
+
+#[test]
+fn every_fault_is_found_for_github() {
+    every_fault_is_found(Front::GitHub);
+}
+
+#[test]
+fn every_fault_is_found_for_openai_clients() {
+    every_fault_is_found(Front::OpenAi);
+}
+
+#[test]
+fn every_fault_is_found_for_meilisearch_clients() {
+    every_fault_is_found(Front::Meilisearch);
+}
+
+#[test]
+fn every_rule_is_broken_somewhere() {
+    let rules = FRONTS.into_iter().flat_map(rules_of);
+    let rules: BTreeSet<_> = rules.map(|rule| rule.id).collect();
+    let broken: BTreeSet<_> = faults::all().map(|(id, _, _)| *id).collect();
+    let unbroken: Vec<_> = rules.difference(&broken).collect();
+    assert!(unbroken.is_empty(), "{unbroken:?}");
+}
+
+#[test]
+fn every_rule_says_what_why_and_what_to_do() {
+    for front in FRONTS {
+        let mut ids = BTreeSet::new();
+        for rule in rules_of(front) {
+            assert!(ids.insert(rule.id), "{} is there twice", rule.id);
+            let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-/".contains(c);
+            assert!(rule.id.chars().all(plain), "{}", rule.id);
+            for text in [rule.says, rule.why, rule.fix] {
+                assert!(
+                    text.len() > 5 && !text.ends_with('.'),
+                    "{}: {text}",
+                    rule.id
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn a_report_is_readable_by_people_and_programs() {
+    let script = Script::new(Front::OpenAi, |asked, answer| {
+        let answer = answer
+            .said("Hello", "\u{2028}")
+            .without("x-accel-buffering");
+        if asked.has("stream_options") {
+            answer.said("data: [DONE]\n\n", "")
+        } else {
+            answer
+        }
+    });
+    let report = block_on(check(&script, script.target()));
+    assert!(!report.ok());
+    let [done, buffering] = &report.findings[..] else {
+        panic!("{report}");
+    };
+    assert_eq!(done.rule.level, Level::Error);
+    assert_eq!(
+        done.requests,
+        ["usage", "every parameter, and one from tomorrow"]
+    );
+    assert!(done.bytes.contains("\\u{2028}"), "{}", done.bytes);
+    assert_eq!(buffering.rule.id, "http/accel-buffering");
+    let text = report.to_string();
+    assert!(
+        text.starts_with("error: chunk/done: a stream ends with `[DONE]`\n    in:  usage"),
+        "{text}"
+    );
+    assert!(text.contains("1 errors, 1 warnings; "), "{text}");
+
+    let json = serde_json::to_value(&report).unwrap();
+    assert_eq!(json["findings"][0]["rule"], "chunk/done");
+    assert_eq!(json["findings"][0]["level"], "error");
+    assert_eq!(json["findings"][1]["requests"][0], "one message");
+    assert!(
+        json["passed"]
+            .as_array()
+            .unwrap()
+            .contains(&"openai/whole".into())
+    );
+    assert!(
+        json["unseen"]
+            .as_array()
+            .unwrap()
+            .contains(&"openai/error".into())
+    );
+}
+
+#[test]
+fn an_endpoint_that_is_not_there_is_one_finding() {
+    for front in FRONTS {
+        let script = Script::new(front, |_, mut answer| {
+            answer.head = script::Head::Failed;
+            answer
+        });
+        let report = block_on(check(&script, script.target()));
+        assert!(
+            report.rules().eq(["http/unreachable"]),
+            "{front:?}\n{report}"
+        );
+    }
+}

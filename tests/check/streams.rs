@@ -1,0 +1,184 @@
+//! Streams that nothing is wrong with, with everything in them that rules are about.
+
+use serde_json::{Value, json};
+
+pub(crate) const OPENBB: &str = r#"event: copilotStatusUpdate
+data: {"eventType":"INFO","message":"Looking","group":"reasoning","details":[],"hidden":false}
+
+: ping
+
+event: copilotMessageChunk
+data: {"delta":"Here it is."}
+
+event: copilotMessageArtifact
+data: {"type":"table","name":"Table","description":"T","uuid":"1","content":[{"x":1}]}
+
+event: copilotMessageArtifact
+data: {"type":"chart","name":"Chart","description":"C","uuid":"2","content":[{"x":1,"y":2}],"chart_params":{"chartType":"line","xKey":"x","yKey":["y"]}}
+
+event: copilotCitationCollection
+data: {"citations":[{"id":"3","source_info":{"type":"web","name":"https://a.example","metadata":{},"citable":true}}]}
+
+event: copilotPromptSuggestions
+data: {"suggestions":["More?"]}
+
+event: copilotFunctionCall
+data: {"function":"get_widget_data","input_arguments":{"data_sources":[{"widget_uuid":"4","origin":"A","id":"b","input_args":{}}]},"extra_state":{"copilot_function_call_arguments":{"summary":"s"}}}
+
+"#;
+
+pub(crate) const CALL: &str = r#"{"function":"get_widget_data","input_arguments":{"data_sources":[{"widget_uuid":"4","origin":"A","id":"b","input_args":{}}]},"extra_state":{"copilot_function_call_arguments":{"summary":"s"}}}"#;
+
+pub(crate) const GITHUB: &str = r#"data: {"choices":[{"index":0,"delta":{"content":"","role":"assistant"}}]}
+
+data: {"choices":[{"index":0,"delta":{"content":"Hello","role":"assistant"}}]}
+
+event: copilot_references
+data: [{"type":"a.b","id":"1","data":{},"is_implicit":false,"metadata":{"display_name":"One","display_icon":"https://a.example/i.png"}}]
+
+data: {"choices":[{"index":0,"finish_reason":"stop","delta":{"content":null}}]}
+
+data: [DONE]
+
+"#;
+
+pub(crate) const REFERENCES: &str = r#"event: copilot_references
+data: [{"type":"a.b","id":"1","data":{},"is_implicit":false,"metadata":{"display_name":"One","display_icon":"https://a.example/i.png"}}]
+"#;
+
+pub(crate) const CONFIRMATION: &str = r#"event: copilot_confirmation
+data: {"type":"action","title":"Sure?","message":"Really?","confirmation":{"id":"1"}}
+"#;
+
+pub(crate) const ERRORS: &str = r#"event: copilot_errors
+data: [{"type":"agent","code":"c","message":"It failed.","identifier":"i"}]
+"#;
+
+pub(crate) const OPENAI: &str = r#"data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+"#;
+
+/// The chunk with the text of [`OPENAI`].
+pub(crate) const HELLO: &str = r#"data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hello"},"finish_reason":null}]}
+
+"#;
+
+/// The chunk that ends the answer of [`OPENAI`].
+pub(crate) const STOP: &str = r#"data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+
+"#;
+
+pub(crate) const FAILURE: &str = r#"data: {"error":{"message":"It failed.","type":"server_error","param":null,"code":null}}
+
+"#;
+
+pub(crate) const OPENAI_CALL: &str = r#"data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"role":"assistant","content":null},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"get_weather","arguments":""}}]},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"place\":"}}]},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"Brest\"}"}}]},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"tool_calls"}]}
+
+data: [DONE]
+
+"#;
+
+/// What begins a second call in [`OPENAI_CALL`], when it stands before the first is complete.
+pub(crate) const SECOND_CALL: &str = r#"data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{}"}}]},"finish_reason":null}]}
+
+"#;
+
+/// The second fragment of the call in [`OPENAI_CALL`].
+pub(crate) const FRAGMENT: &str = r#"data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"{\"place\":"}}]},"finish_reason":null}]}
+
+"#;
+
+pub(crate) const USAGE: &str = r#"data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}
+
+"#;
+
+pub(crate) const MEILISEARCH: &str = r#"data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":"Hello","tool_calls":null},"finish_reason":null}]}
+
+data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"content":null},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+"#;
+
+pub(crate) fn whole() -> Value {
+    json!({
+        "id": "c1", "object": "chat.completion", "created": 1, "model": "m",
+        "choices": [{
+            "index": 0, "message": {"role": "assistant", "content": "Hello"}, "finish_reason": "stop",
+        }],
+    })
+}
+
+pub(crate) fn descriptor() -> Value {
+    json!({"agent": {
+        "name": "Agent", "description": "Answers",
+        "endpoints": {"query": "/v1/query", "feedback": "/feedback"},
+        "features": {
+            "streaming": true, "feedback": true,
+            "model": {"label": "Model", "type": "select", "options": [{"label": "A", "value": "a"}]},
+        },
+    }})
+}
+
+/// One notification, as an event.
+pub(crate) fn notification(name: &str, arguments: &Value) -> String {
+    let call = json!({
+        "index": 0, "id": "n", "type": "function",
+        "function": {"name": name, "arguments": arguments.to_string()},
+    });
+    let chunk = json!({
+        "id": "c1", "object": "chat.completion.chunk", "created": 1, "model": "m",
+        "choices": [{"index": 0, "delta": {"tool_calls": [call]}, "finish_reason": null}],
+    });
+    format!("data: {chunk}\n\n")
+}
+
+pub(crate) fn progress() -> String {
+    let arguments = json!({
+        "call_id": "a", "function_name": "_meiliSearchInIndex", "function_arguments": "{}",
+    });
+    notification("_meiliSearchProgress", &arguments)
+}
+
+pub(crate) fn sources() -> String {
+    notification(
+        "_meiliSearchSources",
+        &json!({"call_id": "a", "sources": []}),
+    )
+}
+
+/// The result of the call that is to be kept.
+pub(crate) fn kept_result() -> String {
+    let result = json!({"role": "tool", "content": "", "tool_call_id": "a"});
+    notification("_meiliAppendConversationMessage", &result)
+}
+
+/// A search with all its notifications, and an answer.
+pub(crate) fn searches() -> String {
+    let call = json!({"role": "assistant", "tool_calls": [{
+        "id": "a", "type": "function", "function": {"name": "_meiliSearchInIndex", "arguments": "{}"},
+    }]});
+    let kept = notification("_meiliAppendConversationMessage", &call);
+    [
+        progress(),
+        kept,
+        sources(),
+        kept_result(),
+        MEILISEARCH.to_owned(),
+    ]
+    .concat()
+}
