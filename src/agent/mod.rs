@@ -15,6 +15,7 @@ pub use body::{Body, Run};
 pub use reply::Reply;
 pub use request::Request;
 
+use std::pin::Pin;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -59,9 +60,17 @@ pub trait Agent<P: Protocol>: Send + Sync {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError>;
 }
 
-#[async_trait]
 impl<P: Protocol, A: Agent<P> + ?Sized> Agent<P> for Arc<A> {
-    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        (**self).answer(request, reply).await
+    // Written out, so that the future is the agent's own and not one around it.
+    fn answer<'a, 'f>(
+        &'a self,
+        request: Request<P>,
+        reply: Reply<P>,
+    ) -> Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send + 'f>>
+    where
+        'a: 'f,
+        Self: 'f,
+    {
+        (**self).answer(request, reply)
     }
 }

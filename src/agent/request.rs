@@ -14,7 +14,11 @@ use crate::protocol::Protocol;
 /// A protocol's request, with what HTTP knew about it.
 ///
 /// It dereferences to the typed request.
-pub struct Request<P: Protocol> {
+///
+/// It is one pointer, so an agent's future, which keeps what it is given, stays small.
+pub struct Request<P: Protocol>(Box<Inner<P>>);
+
+struct Inner<P: Protocol> {
     message: P::Request,
     headers: HeaderMap,
     extensions: Extensions,
@@ -25,46 +29,46 @@ impl<P: Protocol> Request<P> {
     /// A request that did not come over HTTP.
     #[must_use]
     pub fn new(message: P::Request) -> Self {
-        Self {
+        Self(Box::new(Inner {
             message,
             headers: HeaderMap::new(),
             extensions: Extensions::new(),
             params: Vec::new(),
-        }
+        }))
     }
 
     /// A request with the headers and extensions of the HTTP request that it came in.
     #[must_use]
     pub fn from_parts(parts: Parts, message: P::Request) -> Self {
-        Self {
-            headers: parts.headers,
-            extensions: parts.extensions,
-            ..Self::new(message)
-        }
+        let mut request = Self::new(message);
+        request.0.headers = parts.headers;
+        request.0.extensions = parts.extensions;
+        request
     }
 
     pub(crate) fn with_params(mut self, params: Vec<(Box<str>, Box<str>)>) -> Self {
-        self.params = params;
+        self.0.params = params;
         self
     }
 
     /// The headers of the HTTP request.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
-        &self.headers
+        &self.0.headers
     }
 
     /// What middleware left on the HTTP request.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
-        &self.extensions
+        &self.0.extensions
     }
 
     /// A parameter of the path that the request came in on, such as `workspace` of
     /// `/chats/{workspace}/chat/completions`.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
-        self.params
+        self.0
+            .params
             .iter()
             .find(|(key, _)| **key == *name)
             .map(|(_, value)| &**value)
@@ -75,13 +79,13 @@ impl<P: Protocol> Request<P> {
     /// It comes from the client: never a proof of who is talking.
     #[must_use]
     pub fn conversation_id(&self) -> Option<Cow<'_, str>> {
-        P::conversation_id(&self.message, &self.headers)
+        P::conversation_id(&self.0.message, &self.0.headers)
     }
 
     /// The typed request alone.
     #[must_use]
     pub fn into_inner(self) -> P::Request {
-        self.message
+        self.0.message
     }
 
     /// Turns request and reply into those of protocol `Q` when that is what they are.
@@ -91,8 +95,7 @@ impl<P: Protocol> Request<P> {
     /// # Errors
     ///
     /// Hands both back when the request is not of protocol `Q`.
-    // The two pairs are what the caller goes on with; boxing them would cost every request.
-    #[expect(clippy::result_large_err, clippy::type_complexity)]
+    #[expect(clippy::type_complexity)]
     pub fn native<Q: Protocol>(
         self,
         reply: Reply<P>,
@@ -115,7 +118,7 @@ impl<P: Protocol> Deref for Request<P> {
     type Target = P::Request;
 
     fn deref(&self) -> &P::Request {
-        &self.message
+        &self.0.message
     }
 }
 
@@ -124,8 +127,8 @@ impl<P: Protocol> fmt::Debug for Request<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
             .field("protocol", &P::NAME)
-            .field("headers", &self.headers.keys().collect::<Vec<_>>())
-            .field("params", &self.params)
+            .field("headers", &self.0.headers.keys().collect::<Vec<_>>())
+            .field("params", &self.0.params)
             .finish_non_exhaustive()
     }
 }

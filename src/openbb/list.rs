@@ -150,6 +150,8 @@ impl<T: Wire> Wire for List<T> {
             });
             Ok(())
         })?;
+        // A request lives as long as its stream, and most lists have one element.
+        elements.shrink_to_fit();
         Ok(Some(Self(elements)))
     }
 

@@ -218,7 +218,8 @@ struct Waits;
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Waits {
-    async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        drop(request);
         reply.status("Working").await?;
         pending().await
     }
