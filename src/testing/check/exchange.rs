@@ -16,6 +16,9 @@ use super::{Front, Target};
 /// A head that takes longer than this is late.
 const LATE: Duration = Duration::from_secs(2);
 
+/// A request that may take longer to be read.
+const LARGE: usize = 1024 * 1024;
+
 /// Two of these without a byte are too long a silence.
 const TICK: Duration = Duration::from_secs(10);
 
@@ -196,9 +199,15 @@ impl<'a, E: Endpoint + ?Sized> Asker<'a, E> {
         &self,
         request: Request<Bytes>,
     ) -> Result<(Response<EndpointBody>, bool), NoAnswer> {
+        // Megabytes take their time to be sent and read.
+        let patience = if request.body().len() > LARGE {
+            TICK
+        } else {
+            LATE
+        };
         let mut call = pin!(self.endpoint.call(request));
         let mut late = false;
-        for wait in [LATE, TICK, TICK] {
+        for wait in [patience, TICK, TICK] {
             match race(call.as_mut(), pin!(self.endpoint.sleep(wait))).await {
                 Some(Ok(response)) => return Ok((response, late)),
                 Some(Err(error)) => return Err(NoAnswer::Failed(error)),

@@ -1,15 +1,19 @@
 //! Whether an endpoint verifies that GitHub sent a request.
 
 use bytes::Bytes;
-use http::Method;
+use http::{Method, StatusCode};
 
 use super::endpoint::Endpoint;
-use super::exchange::Asker;
+use super::exchange::{Asker, Exchange};
 use super::http as head;
 use super::judge::Judge;
 use super::rule::rules;
 
 rules! {
+    SIGNER = Error "github/signer",
+        "an endpoint that takes signed requests only is judged with a key that it knows",
+        "every request is turned away, so nothing else can be judged",
+        "give the check a signer, and the endpoint the public key of it";
     UNSIGNED = Warning "github/unsigned",
         "a request without a signature is refused",
         "whoever finds the address can use the agent in anybody's name",
@@ -18,6 +22,14 @@ rules! {
         "a request whose signature is wrong is refused, before any of the answer",
         "whoever finds the address can use the agent in anybody's name",
         "verify the raw bytes of the body, by the key of the identifier, and return after the refusal";
+}
+
+/// Whether the endpoint lets the platform's requests in, by the first answer.
+pub(super) fn lets_in(judge: &mut Judge, answer: &Exchange) -> bool {
+    let turned_away = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
+    let lets_in = !turned_away.contains(&answer.head.status);
+    judge.expect(&SIGNER, lets_in, &answer.name, answer.evidence());
+    lets_in
 }
 
 /// Sends requests that are not, or not rightly, signed. `sample` is a good request body.

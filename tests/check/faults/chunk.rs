@@ -194,6 +194,7 @@ pub(crate) const FAULTS: &[Broken] = &[
             &ERRORS.replace("\"identifier\":\"i\"", "\"identifier\":\"\""),
         )
     }),
+    ("github/signer", GitHub, |_, answer| answer.status(401)),
     ("github/unsigned", GitHub, |_, answer| answer),
     ("github/forged", GitHub, |asked, answer| {
         // The refusal is written, and then the answer all the same.
