@@ -47,7 +47,7 @@ fn signatures_are_judged_with_a_key() {
     let report = &seen.json()[0];
     assert_eq!(seen.status, 0, "{report}");
     let passed = report["passed"].as_array().unwrap();
-    assert!(passed.contains(&"github/unsigned".into()), "{report}");
+    assert!(passed.contains(&"github/forged".into()), "{report}");
 }
 
 #[test]
