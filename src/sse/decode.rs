@@ -221,7 +221,7 @@ impl Decoder {
             }
         }
         // Whatever this call keeps or hands out comes from here.
-        let scarce = self.held.len() + self.last_id.len() + input.len() > self.limit;
+        let mut scarce = self.is_scarce(input);
         let mut block = Block::default();
         while let Some((line, end, rest)) = split_line(input) {
             if scarce {
@@ -238,6 +238,8 @@ impl Decoder {
                         return Ok(Some(found));
                     }
                     block = Block::default();
+                    // The id that was set may be longer than its bytes: it is written as UTF-8.
+                    scarce = self.is_scarce(input);
                 }
                 Line::Data(value) => {
                     if block.data.is_none() && !self.held.has_data() {
@@ -408,6 +410,12 @@ impl Decoder {
             self.unsettled = true;
         }
         Ok(())
+    }
+
+    /// Whether what is held and all of `input` may exceed the budget.
+    #[inline]
+    fn is_scarce(&self, input: &[u8]) -> bool {
+        self.held.len() + self.last_id.len() + input.len() > self.limit
     }
 
     /// Checks the budget for `more` bytes of a line, before any of it is kept.
