@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
+use std::mem;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_core::Stream;
@@ -15,9 +16,11 @@ use crate::protocol::{Environment, Ticks};
 /// Virtual time for tests: an hour passes in no time, and the same run gives the same times.
 ///
 /// It starts at zero. [`Stage`](super::Stage) moves it to the end of the next
-/// [`sleep`](Self::sleep) when the agent waits for nothing else; it never moves by itself. As an
+/// [`sleep`](Self::sleep) when nothing else wakes the agent; it never moves by itself. As an
 /// [`Environment`] it gives this time, keep-alive ticks in it, and ids that are the same in every
 /// run.
+///
+/// It stops after ten years: what ends later, such as a sleep of [`Duration::MAX`], never ends.
 ///
 /// Clones are the same clock.
 #[derive(Clone, Default)]
@@ -26,9 +29,7 @@ pub struct Clock(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     now: Duration,
-    /// Who waits for which time. Ticks wait for the time to pass, and do not make it pass.
-    sleeps: BTreeMap<Key, Option<Waker>>,
-    ticks: BTreeMap<Key, Option<Waker>>,
+    waiting: BTreeMap<Key, Waiter>,
     keys: u64,
     ids: u64,
 }
@@ -36,8 +37,23 @@ struct State {
 /// A time, and a number that tells those who wait for it apart.
 type Key = (Duration, u64);
 
+struct Waiter {
+    kind: Kind,
+    waker: Option<Waker>,
+}
+
+#[derive(PartialEq)]
+enum Kind {
+    Sleep,
+    /// Waits for the time to pass, and does not make it pass.
+    Tick,
+}
+
 /// 1 January 2026.
 const START: Duration = Duration::from_secs(1_767_225_600);
+
+/// Ten years. Programs that mean for ever say thirty, and keep-alive ticks on the way there.
+const END: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 impl Clock {
     /// A clock at zero.
@@ -58,28 +74,80 @@ impl Clock {
     ///
     /// A sleep that is dropped is no longer waited for.
     pub fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send + use<> {
-        let mut state = self.state();
-        let key = state.key(duration);
-        state.sleeps.insert(key, None);
-        drop(state);
         Sleep {
+            key: self.wait(Kind::Sleep, duration),
             clock: self.clone(),
-            key,
         }
     }
 
     /// Moves the clock on.
     pub fn advance(&self, duration: Duration) {
-        let to = self.elapsed().saturating_add(duration);
-        while self.state().until(to) {}
-        self.state().now = to;
+        let to = self.elapsed().saturating_add(duration).min(END);
+        while self.until(to) {}
+        let mut state = self.state();
+        // Who was woken on the way may have moved it further.
+        state.now = state.now.max(to);
     }
 
     /// Moves the clock to where the next sleep ends, by way of the ticks before. Whether it moved.
     pub(super) fn skip(&self) -> bool {
+        let state = self.state();
+        let mut waiting = state.waiting.iter();
+        let sleep = waiting.find(|(_, waiter)| waiter.kind == Kind::Sleep);
+        let time = sleep.map(|(&(time, _), _)| time);
+        drop(state);
+        time.is_some_and(|time| self.until(time))
+    }
+
+    /// Moves to the first time up to `to` that somebody waits for, and wakes who does.
+    fn until(&self, to: Duration) -> bool {
         let mut state = self.state();
-        let next = state.sleeps.keys().next().map(|&(time, _)| time);
-        next.is_some_and(|next| state.until(next))
+        let first = state.waiting.keys().next().copied();
+        let Some((time, _)) = first.filter(|&(time, _)| time <= to) else {
+            return false;
+        };
+        state.now = state.now.max(time);
+        let later = state.waiting.split_off(&(time, u64::MAX));
+        let due = mem::replace(&mut state.waiting, later);
+        // What is woken may come back to this clock.
+        drop(state);
+        let wakers = due.into_values().filter_map(|waiter| waiter.waker);
+        wakers.for_each(Waker::wake);
+        true
+    }
+
+    /// Begins to wait. `None` where the time never comes.
+    fn wait(&self, kind: Kind, wait: Duration) -> Option<Key> {
+        let mut state = self.state();
+        let time = state.now.checked_add(wait).filter(|time| *time <= END)?;
+        state.keys += 1;
+        let key = (time, state.keys);
+        state.waiting.insert(key, Waiter { kind, waker: None });
+        Some(key)
+    }
+
+    /// Waits on.
+    fn poll(&self, key: Option<Key>, cx: &Context<'_>) -> Poll<()> {
+        let Some(key) = key else {
+            return Poll::Pending;
+        };
+        // The waker that is replaced goes after the lock: its drop may come back to this clock.
+        let mut waker = Some(cx.waker().clone());
+        let mut state = self.state();
+        match state.waiting.get_mut(&key) {
+            Some(waiter) => {
+                mem::swap(&mut waiter.waker, &mut waker);
+                Poll::Pending
+            }
+            None => Poll::Ready(()),
+        }
+    }
+
+    /// Waits no longer.
+    fn leave(&self, key: Option<Key>) {
+        let waiter = key.and_then(|key| self.state().waiting.remove(&key));
+        // After the lock, as in `poll`.
+        drop(waiter);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -88,83 +156,44 @@ impl Clock {
     }
 }
 
-impl State {
-    fn key(&mut self, wait: Duration) -> Key {
-        self.keys += 1;
-        (self.now.saturating_add(wait), self.keys)
-    }
-
-    /// Moves to the first time up to `to` that somebody waits for, and wakes who does.
-    fn until(&mut self, to: Duration) -> bool {
-        let first = |waiting: &BTreeMap<Key, Option<Waker>>| waiting.keys().next().copied();
-        let next = [first(&self.sleeps), first(&self.ticks)]
-            .into_iter()
-            .flatten()
-            .min();
-        let Some((time, _)) = next.filter(|&(time, _)| time <= to) else {
-            return false;
-        };
-        self.now = self.now.max(time);
-        for waiting in [&mut self.sleeps, &mut self.ticks] {
-            let later = waiting.split_off(&(time, u64::MAX));
-            let due = std::mem::replace(waiting, later);
-            due.into_values().flatten().for_each(Waker::wake);
-        }
-        true
-    }
-}
-
 struct Sleep {
     clock: Clock,
-    key: Key,
+    key: Option<Key>,
 }
 
 impl Future for Sleep {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let mut state = self.clock.state();
-        match state.sleeps.get_mut(&self.key) {
-            Some(waker) => {
-                *waker = Some(cx.waker().clone());
-                Poll::Pending
-            }
-            None => Poll::Ready(()),
-        }
+        self.clock.poll(self.key, cx)
     }
 }
 
 impl Drop for Sleep {
     fn drop(&mut self) {
-        self.clock.state().sleeps.remove(&self.key);
+        self.clock.leave(self.key);
     }
 }
 
 struct Interval {
     clock: Clock,
     period: Duration,
-    key: Key,
+    key: Option<Key>,
 }
 
 impl Stream for Interval {
     type Item = ();
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
-        let this = &mut *self;
-        let mut state = this.clock.state();
-        if let Some(waker) = state.ticks.get_mut(&this.key) {
-            *waker = Some(cx.waker().clone());
-            return Poll::Pending;
-        }
-        this.key = state.key(this.period);
-        state.ticks.insert(this.key, None);
+        ready!(self.clock.poll(self.key, cx));
+        self.key = self.clock.wait(Kind::Tick, self.period);
         Poll::Ready(Some(()))
     }
 }
 
 impl Drop for Interval {
     fn drop(&mut self) {
-        self.clock.state().ticks.remove(&self.key);
+        self.clock.leave(self.key);
     }
 }
 
@@ -186,14 +215,10 @@ impl Environment for Clock {
     }
 
     fn ticks(&self, period: Duration) -> Option<Ticks> {
-        let mut state = self.state();
-        let key = state.key(period);
-        state.ticks.insert(key, None);
-        drop(state);
         Some(Box::pin(Interval {
+            key: self.wait(Kind::Tick, period),
             clock: self.clone(),
             period,
-            key,
         }))
     }
 }

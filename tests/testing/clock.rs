@@ -1,10 +1,12 @@
 //! Virtual time: pauses, keep-alive, and wakes from outside.
 
-use std::sync::mpsc;
+use std::pin::pin;
+use std::sync::{Arc, mpsc};
+use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
-use copilot_wire::protocol::{AgentError, Protocol};
+use copilot_wire::protocol::{AgentError, Environment, Protocol};
 use copilot_wire::testing::{Clock, FrontEnd, OpenAiClient, Script, Stage, Step, Workspace};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::channel::oneshot;
@@ -129,4 +131,96 @@ fn a_turn_that_is_dropped_stops_its_sleep() {
             .unwrap()
             .contains("again")
     );
+}
+
+#[test]
+fn a_time_that_never_comes_is_not_waited_for_by_the_clock() {
+    /// Counts the wakes.
+    struct Count(mpsc::Sender<()>);
+    impl Wake for Count {
+        fn wake(self: Arc<Self>) {
+            self.0.send(()).unwrap();
+        }
+    }
+    // What tokio takes for the far future.
+    let thirty_years = seconds(86400 * 365 * 30);
+    for far in [Duration::MAX, Duration::MAX - seconds(1), thirty_years] {
+        let clock = Clock::new();
+        let script = Script::new(&clock).turn([
+            Step::pause(seconds(60)),
+            Step::text("a"),
+            Step::pause(far),
+            Step::text("b"),
+        ]);
+        let mut stage = Stage::new(Workspace::new(), script).clock(&clock);
+        let (waker, wakes) = mpsc::channel();
+        let waker = Waker::from(Arc::new(Count(waker)));
+        let mut say = pin!(stage.say("hello"));
+        // The turn is stuck, and says so by waiting for ever.
+        loop {
+            let poll = say.as_mut().poll(&mut Context::from_waker(&waker));
+            assert!(poll.is_pending());
+            if wakes.try_iter().count() == 0 {
+                break;
+            }
+            assert_eq!(clock.elapsed().max(seconds(60)), seconds(60));
+        }
+        assert_eq!(clock.elapsed(), seconds(60));
+    }
+}
+
+#[test]
+fn the_clock_has_an_end() {
+    let clock = Clock::new();
+    let sleep = clock.sleep(Duration::MAX);
+    clock.advance(Duration::MAX);
+    let end = clock.elapsed();
+    assert!(end < Duration::MAX);
+    let passed = clock.now().duration_since(Clock::new().now());
+    assert_eq!(passed.unwrap(), end);
+    clock.advance(seconds(1));
+    assert_eq!(clock.elapsed(), end);
+    let late = clock.sleep(seconds(1));
+    let (sleep, late) = (Box::pin(sleep), Box::pin(late));
+    block_on(async {
+        assert!(futures::poll!(sleep).is_pending());
+        assert!(futures::poll!(late).is_pending());
+    });
+}
+
+#[test]
+fn a_wake_may_come_back_to_the_clock() {
+    /// Moves the clock on when it is woken, and looks at it when it is dropped.
+    struct Curious(Clock);
+    impl Wake for Curious {
+        fn wake(self: Arc<Self>) {
+            self.0.advance(seconds(10));
+        }
+    }
+    impl Drop for Curious {
+        fn drop(&mut self) {
+            let _ = self.0.elapsed();
+        }
+    }
+    let clock = Clock::new();
+    let curious = || Waker::from(Arc::new(Curious(clock.clone())));
+    let mut sleep = Box::pin(clock.sleep(seconds(1)));
+    let mut tick = clock.ticks(seconds(1)).unwrap();
+    for _ in 0..2 {
+        // The second time round the first wakers are replaced.
+        let waker = curious();
+        let mut cx = Context::from_waker(&waker);
+        assert!(sleep.as_mut().poll(&mut cx).is_pending());
+        assert!(tick.as_mut().poll_next(&mut cx).is_pending());
+    }
+    drop(tick);
+    clock.advance(seconds(2));
+    assert_eq!(clock.elapsed(), seconds(11), "time only goes forward");
+    let mut dropped = Box::pin(clock.sleep(seconds(1)));
+    let waker = curious();
+    let poll = dropped.as_mut().poll(&mut Context::from_waker(&waker));
+    assert!(poll.is_pending());
+    drop(waker);
+    drop(dropped);
+    assert_eq!(clock.elapsed(), seconds(11));
 }
