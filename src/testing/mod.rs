@@ -28,6 +28,7 @@
 
 pub mod check;
 mod clock;
+mod frames;
 mod front_end;
 mod script;
 mod stage;

@@ -1,16 +1,12 @@
 //! An agent and a front end, together in a test.
 
-use std::future::poll_fn;
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use futures_core::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
+use super::frames::Frames;
 use super::front_end::{Answer, FrontEnd, Next};
 use super::{Clock, Transcript};
 use crate::agent::{Agent, Body, Request};
@@ -20,7 +16,10 @@ use crate::router::path_params;
 /// An agent and a front end that talk to each other in process: no server, no network, no waiting.
 ///
 /// Requests are written as the front end writes them and read as a server reads them, so what the
-/// agent sees is the real thing. Time is the [`Clock`]'s.
+/// agent sees is the real thing. Time is the [`Clock`]'s: it moves when the agent waits for a sleep
+/// and nothing has woken it, not even once other tasks of the same thread had their turn. What comes
+/// from outside, such as a socket, a thread or a runtime's timer, is waited for only while no sleep
+/// is: nobody can see that it is under way.
 ///
 #[cfg_attr(feature = "openbb", doc = "```")]
 #[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
@@ -229,9 +228,10 @@ impl<F: FrontEnd> Stage<F> {
         });
         let start = env.now();
         let since = || env.now().duration_since(start).unwrap_or_default();
-        let mut body = Body::run(self.agent.clone(), request, &env);
+        let body = Body::run(self.agent.clone(), request, &env);
+        let mut frames = Frames::new(body, self.clock.clone());
         let mut turn = Transcript::new();
-        while let Some(frame) = frame(&mut body, &self.clock).await {
+        while let Some(frame) = frames.next().await {
             turn.bytes.extend_from_slice(&frame);
             self.hear(&frame, since(), &mut turn);
         }
@@ -271,39 +271,6 @@ impl<F: FrontEnd> Stage<F> {
 fn refused(refusal: Refusal) -> StageError {
     let status = refusal.status();
     StageError::Refused { status, refusal }
-}
-
-/// The next frame. While the agent waits for nothing but the clock, the clock moves.
-async fn frame(body: &mut Body, clock: &Clock) -> Option<Bytes> {
-    poll_fn(|cx| {
-        loop {
-            let woken = Arc::new(Woken {
-                flag: AtomicBool::new(false),
-                outer: cx.waker().clone(),
-            });
-            let waker = Waker::from(woken.clone());
-            let frame = Pin::new(&mut *body).poll_next(&mut Context::from_waker(&waker));
-            match frame {
-                Poll::Ready(frame) => return Poll::Ready(frame.map(|Ok(frame)| frame)),
-                Poll::Pending if woken.flag.load(Ordering::SeqCst) || clock.skip() => {}
-                Poll::Pending => return Poll::Pending,
-            }
-        }
-    })
-    .await
-}
-
-/// Notices a wake that comes while the agent is polled.
-struct Woken {
-    flag: AtomicBool,
-    outer: Waker,
-}
-
-impl Wake for Woken {
-    fn wake(self: Arc<Self>) {
-        self.flag.store(true, Ordering::SeqCst);
-        self.outer.wake_by_ref();
-    }
 }
 
 /// An environment that keeps what goes wrong.

@@ -10,4 +10,5 @@
 mod clock;
 mod failures;
 mod front_ends;
+mod runtime;
 mod script;
