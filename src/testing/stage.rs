@@ -1,5 +1,6 @@
 //! An agent and a front end, together in a test.
 
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -53,13 +54,15 @@ use crate::router::path_params;
 /// # Cancel safety
 ///
 /// A turn that is dropped before it is over is one whose user left: the agent is dropped, and the
-/// front end keeps what it heard.
+/// front end keeps what it heard. The next turn begins afresh.
 pub struct Stage<F: FrontEnd> {
     front: F,
     agent: Arc<dyn Agent<F::Protocol>>,
     clock: Clock,
     env: Option<Env>,
     headers: HeaderMap,
+    /// Whether a turn is under way, or was dropped half-way.
+    open: bool,
     next: Next,
 }
 
@@ -101,6 +104,7 @@ impl<F: FrontEnd> Stage<F> {
             clock: Clock::new(),
             env: None,
             headers: HeaderMap::new(),
+            open: false,
             next: Next::Nothing,
         }
     }
@@ -120,10 +124,11 @@ impl<F: FrontEnd> Stage<F> {
         self
     }
 
-    /// Sends a header with every request, such as one that authenticates the user.
+    /// Adds a header to every request, such as one that authenticates the user. It stands in for
+    /// what the front end itself sends under this name.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.headers.insert(name, value);
+        self.headers.append(name, value);
         self
     }
 
@@ -139,6 +144,7 @@ impl<F: FrontEnd> Stage<F> {
     ///
     /// [`StageError::Refused`] when the request is turned away.
     pub async fn say(&mut self, text: &str) -> Result<Transcript<F::Protocol>, StageError> {
+        self.close();
         self.front.say(text);
         self.turn().await
     }
@@ -211,6 +217,7 @@ impl<F: FrontEnd> Stage<F> {
         &mut self,
         request: http::Request<Bytes>,
     ) -> Result<Transcript<F::Protocol>, StageError> {
+        self.close();
         self.next = Next::Nothing;
         let (mut parts, body) = request.into_parts();
         parts.headers.extend(self.headers.clone());
@@ -231,11 +238,14 @@ impl<F: FrontEnd> Stage<F> {
         let body = Body::run(self.agent.clone(), request, &env);
         let mut frames = Frames::new(body, self.clock.clone());
         let mut turn = Transcript::new();
+        let mut readable = true;
+        self.open = true;
         while let Some(frame) = frames.next().await {
             turn.bytes.extend_from_slice(&frame);
-            self.hear(&frame, since(), &mut turn);
+            readable = readable && self.hear(&frame, since(), &mut turn);
         }
         turn.took = since();
+        self.open = false;
         turn.next = self.front.next();
         if let Next::Broken(why) = turn.next {
             turn.faults.push(why.into());
@@ -246,7 +256,15 @@ impl<F: FrontEnd> Stage<F> {
         Ok(turn)
     }
 
-    fn hear(&mut self, frame: &[u8], time: Duration, turn: &mut Transcript<F::Protocol>) {
+    /// Ends a turn that was dropped half-way.
+    fn close(&mut self) {
+        if mem::take(&mut self.open) {
+            self.front.next();
+        }
+    }
+
+    /// Hears what a frame says; whether the stream can be read on.
+    fn hear(&mut self, frame: &[u8], time: Duration, turn: &mut Transcript<F::Protocol>) -> bool {
         let mut input = frame;
         loop {
             match self.front.decode(&mut input) {
@@ -256,11 +274,11 @@ impl<F: FrontEnd> Stage<F> {
                         .extend(heard.into_iter().map(|heard| (time, heard)));
                     turn.events.push((time, event));
                 }
-                Ok(None) => return,
+                Ok(None) => return true,
                 Err(error) => {
                     turn.faults.push(error.to_string());
                     if matches!(error, EventError::Stream(_)) {
-                        return;
+                        return false;
                     }
                 }
             }

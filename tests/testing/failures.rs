@@ -1,9 +1,13 @@
 //! What goes wrong on a stage is in the transcript, or an error.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire::testing::{CopilotChat, FrontEnd, OpenAiClient, SearchChat, Stage, Workspace};
+use copilot_wire::testing::{
+    Clock, CopilotChat, FrontEnd, OpenAiClient, SearchChat, Stage, Workspace,
+};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::executor::block_on;
 
@@ -89,4 +93,30 @@ fn recorded_requests_play_as_well() {
         played += 1;
     }
     assert!(played > 20);
+}
+
+#[test]
+fn a_stream_that_cannot_be_read_on_is_one_fault() {
+    /// Says more in one event than a reader takes, and goes on.
+    struct Loud(Clock);
+    #[async_trait]
+    impl<P: Protocol> Agent<P> for Loud {
+        async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+            reply.text(&"la ".repeat(1024 * 1024)).await?;
+            for _ in 0..3 {
+                self.0.sleep(Duration::from_secs(1)).await;
+                reply.text("la").await?;
+            }
+            Err(AgentError::new("out of breath"))
+        }
+    }
+    let clock = Clock::new();
+    let mut stage = Stage::new(Workspace::new(), Loud(clock.clone())).clock(&clock);
+    let turn = block_on(stage.say("sing")).unwrap();
+    let [stream, agent] = turn.faults() else {
+        panic!("{:?}", turn.faults());
+    };
+    assert!(stream.contains("larger than"), "{stream}");
+    assert_eq!(agent, "the agent failed: out of breath");
+    assert_eq!(turn.text(), "");
 }
