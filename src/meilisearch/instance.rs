@@ -222,12 +222,17 @@ fn index_settings(index: &str) -> Result<String, InvalidAddress> {
     Ok(format!("/indexes/{}/settings/chat", segment(index)?))
 }
 
-/// A name as one segment of a path, whatever it holds. Clients take `.` and `..` for steps in the
-/// path even when they are escaped.
+/// A name as one segment of a path. Clients take `.` and `..` for steps in the path even when they
+/// are escaped.
 fn segment(name: &str) -> Result<String, InvalidAddress> {
-    if matches!(name, "" | "." | "..") {
-        return Err(InvalidAddress);
+    match name {
+        "" | "." | ".." => Err(InvalidAddress),
+        name => Ok(escape(name)),
     }
+}
+
+/// A name as a segment of a path has it, whatever it holds.
+pub(crate) fn escape(name: &str) -> String {
     let mut out = String::with_capacity(name.len());
     for byte in name.bytes() {
         match byte {
@@ -240,5 +245,5 @@ fn segment(name: &str) -> Result<String, InvalidAddress> {
             }
         }
     }
-    Ok(out)
+    out
 }

@@ -91,6 +91,8 @@ pub use event::{Ending, Event, Say, Unknown};
 pub use failure::{Failure, SearchFailure};
 pub use history::History;
 pub use index::{IndexChange, IndexSettings};
+#[cfg(feature = "testing")]
+pub(crate) use instance::escape;
 pub use instance::{Instance, InvalidAddress};
 pub use message::{Call, Message};
 pub use outcome::Outcome;

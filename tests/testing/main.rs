@@ -8,6 +8,7 @@
 )]
 
 mod clock;
+mod conversation;
 mod failures;
 mod front_ends;
 mod runtime;

@@ -4,12 +4,12 @@ use std::mem;
 
 use bytes::Bytes;
 
-use super::{Answer, FrontEnd, Heard, Next, post};
+use super::{Answer, CONVERSATION, FrontEnd, Heard, Next, post};
 use crate::github::{
     Answer as Decision, ChatRequest, Confirmation, Event, GitHub, Message, Reference, Say,
 };
 use crate::json::Json;
-use crate::protocol::{self, Citation, Env, EventDecoder, EventError, Notice};
+use crate::protocol::{self, Citation, EventDecoder, EventError, Notice};
 
 /// The GitHub Copilot platform, with an editor in front of it.
 #[derive(Debug)]
@@ -19,6 +19,8 @@ pub struct CopilotChat {
     said: String,
     shown: Vec<Reference>,
     asked: Option<Confirmation>,
+    /// The question of the turn before, while it has no answer.
+    open: Option<Confirmation>,
     done: bool,
     decoder: EventDecoder<GitHub>,
 }
@@ -28,7 +30,7 @@ impl CopilotChat {
     #[must_use]
     pub fn new(agent: impl Into<String>) -> Self {
         let mut request = ChatRequest {
-            thread_id: Some(Env::default().uuid()),
+            thread_id: Some(CONVERSATION.into()),
             agent: Some(agent.into()),
             ..ChatRequest::default()
         };
@@ -40,12 +42,20 @@ impl CopilotChat {
             let value = Json::parse(value).unwrap_or_default();
             request.unknown.push(name, value);
         }
+        Self::continuing(request)
+    }
+
+    /// A conversation with the agent, the thread and the rest of a request, such as its skills; its
+    /// messages count as said.
+    #[must_use]
+    pub fn continuing(request: ChatRequest) -> Self {
         Self {
             request,
             references: Vec::new(),
             said: String::new(),
             shown: Vec::new(),
             asked: None,
+            open: None,
             done: false,
             decoder: EventDecoder::new(),
         }
@@ -58,10 +68,11 @@ impl CopilotChat {
         self
     }
 
-    /// Sets the rest of the request, such as its skills; its messages count as said.
+    /// Sets the id of the thread, which is otherwise always the same: for an agent that has several
+    /// conversations, or outlives the test.
     #[must_use]
-    pub fn continuing(mut self, request: ChatRequest) -> Self {
-        self.request = request;
+    pub fn conversation_id(mut self, id: impl Into<String>) -> Self {
+        self.request.thread_id = Some(id.into());
         self
     }
 
@@ -77,6 +88,8 @@ impl FrontEnd for CopilotChat {
     const PATH: &'static str = "/github";
 
     fn say(&mut self, text: &str) {
+        // Who types on has not answered.
+        self.open = None;
         let mut message = Message::new("user", text);
         message.references.clone_from(&self.references);
         self.request.messages.push(message);
@@ -137,11 +150,12 @@ impl FrontEnd for CopilotChat {
         message.references = mem::take(&mut self.shown);
         self.request.messages.push(message);
         self.decoder = EventDecoder::new();
+        self.open = self.asked.take();
         if !mem::take(&mut self.done) {
-            self.asked = None;
+            self.open = None;
             return Next::Broken("the stream ended without [DONE]");
         }
-        let Some(asked) = &self.asked else {
+        let Some(asked) = &self.open else {
             return Next::Nothing;
         };
         let id = asked.confirmation.get("id").unwrap_or_default();
@@ -155,7 +169,7 @@ impl FrontEnd for CopilotChat {
 
     /// The answer is a message of its own, without text.
     fn decide(&mut self, accepted: bool) {
-        let Some(asked) = self.asked.take() else {
+        let Some(asked) = self.open.take() else {
             return;
         };
         let mut message = Message::new("user", "");

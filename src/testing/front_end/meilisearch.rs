@@ -7,7 +7,7 @@ use bytes::Bytes;
 use super::{Answer, FrontEnd, Heard, Next, post, question};
 use crate::json::Json;
 use crate::meilisearch::{
-    ChatRequest, Decoder, Event, History, Meilisearch, Message, Outcome, Tools, Unknown,
+    ChatRequest, Decoder, Event, History, Meilisearch, Message, Outcome, Tools, Unknown, escape,
 };
 use crate::protocol::{Citation, EventError, Notice, Status};
 
@@ -15,23 +15,30 @@ use crate::protocol::{Citation, EventError, Notice, Status};
 #[derive(Debug)]
 pub struct SearchChat {
     workspace: String,
-    model: String,
-    tools: Tools,
+    /// Everything but the messages, which are the history's.
+    request: ChatRequest,
     history: History,
     said: String,
     decoder: Decoder,
 }
 
 impl SearchChat {
-    /// A client of this workspace with all notifications on. Letters, digits, `-` and `_` make a
-    /// workspace's name.
+    /// A client of this workspace with all notifications on.
     #[must_use]
     pub fn new(workspace: impl Into<String>) -> Self {
+        let request = ChatRequest::new("gpt-4o-mini", []).tools(Tools::ALL);
+        Self::continuing(workspace, request)
+    }
+
+    /// A client with the model, notifications and parameters of a request; its messages count as
+    /// said.
+    #[must_use]
+    pub fn continuing(workspace: impl Into<String>, mut request: ChatRequest) -> Self {
+        let said = mem::take(&mut request.messages);
         Self {
             workspace: workspace.into(),
-            model: "gpt-4o-mini".into(),
-            tools: Tools::ALL,
-            history: History::new(),
+            request,
+            history: said.into(),
             said: String::new(),
             decoder: Decoder::new(),
         }
@@ -40,14 +47,14 @@ impl SearchChat {
     /// The model to ask for.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
-        self.model = model.into();
+        self.request.model = model.into();
         self
     }
 
     /// The notifications to switch on.
     #[must_use]
     pub fn tools(mut self, tools: Tools) -> Self {
-        self.tools = tools;
+        self.request.tools = tools;
         self
     }
 }
@@ -62,8 +69,9 @@ impl FrontEnd for SearchChat {
     }
 
     fn request(&self) -> http::Request<Bytes> {
-        let path = Self::PATH.replace("{workspace}", &self.workspace);
-        let request = ChatRequest::new(&self.model, self.history.messages()).tools(self.tools);
+        let path = Self::PATH.replace("{workspace}", &escape(&self.workspace));
+        let mut request = self.request.clone();
+        request.messages = self.history.messages();
         post(&path, request.to_json())
     }
 

@@ -137,6 +137,10 @@ impl Answer {
     }
 }
 
+/// The id of a conversation that was given no other.
+#[cfg(any(feature = "github", feature = "openbb"))]
+const CONVERSATION: &str = "00000000-0000-4000-8000-000000000001";
+
 /// A request with a JSON body.
 fn post(path: &str, body: impl Into<Bytes>) -> http::Request<Bytes> {
     let mut request = http::Request::new(body.into());

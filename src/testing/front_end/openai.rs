@@ -26,10 +26,15 @@ impl OpenAiClient {
     /// A client that asks for this model.
     #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
+        Self::continuing(ChatRequest::new(model, Vec::new()))
+    }
+
+    /// A client with the model, tools and options of a request; its messages count as said. It
+    /// always asks for a stream, with the usage.
+    #[must_use]
+    pub fn continuing(request: ChatRequest) -> Self {
         Self {
-            request: ChatRequest::new(model, Vec::new())
-                .stream(true)
-                .include_usage(),
+            request: request.stream(true).include_usage(),
             answer: Accumulator::new(),
             failed: false,
             done: false,

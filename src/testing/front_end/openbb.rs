@@ -5,14 +5,14 @@ use std::mem;
 use bytes::Bytes;
 use http::HeaderValue;
 
-use super::{Answer, FrontEnd, Heard, Next, post, question};
+use super::{Answer, CONVERSATION, FrontEnd, Heard, Next, post, question};
 use crate::json::{Json, Members};
 use crate::openbb::{
     Artifact, ArtifactType, Citation, Context, ContextEntry, DataFormat, Event, EventType,
     FunctionCall, Message, OpenBb, QueryRequest, Role, Say, StatusUpdate, Tier, Tiers, Widget,
     Widgets,
 };
-use crate::protocol::{self, Env, EventDecoder, EventError, Status, Table, ToolCall};
+use crate::protocol::{self, EventDecoder, EventError, Status, Table, ToolCall};
 
 /// The OpenBB Workspace of today: a dashboard with widgets, and a chat beside it.
 ///
@@ -24,6 +24,8 @@ pub struct Workspace {
     trace: String,
     said: String,
     called: Option<FunctionCall>,
+    /// The call of the turn before, while it has no answer.
+    open: Option<FunctionCall>,
     /// Whether the newest message is the user's, not the result of a call.
     first: bool,
     decoder: EventDecoder<OpenBb>,
@@ -45,12 +47,21 @@ impl Workspace {
         Self {
             request,
             data: Vec::new(),
-            trace: Env::default().uuid(),
+            trace: CONVERSATION.into(),
             said: String::new(),
             called: None,
+            open: None,
             first: true,
             decoder: EventDecoder::new(),
         }
+    }
+
+    /// Sets the id of the chat, which is otherwise always the same: for an agent that has several
+    /// conversations, or outlives the test.
+    #[must_use]
+    pub fn conversation_id(mut self, id: impl Into<String>) -> Self {
+        self.trace = id.into();
+        self
     }
 
     /// Puts a widget on the dashboard, with the data that it has.
@@ -156,6 +167,8 @@ impl FrontEnd for Workspace {
 
     fn say(&mut self, text: &str) {
         self.first = true;
+        // Who types on has not answered.
+        self.open = None;
         // What the input field of the Workspace makes of a typed text.
         let text = text.replace('\u{a0}', " ").replace('\u{2011}', "-");
         self.request.messages.push(Message::human(&text));
@@ -230,7 +243,8 @@ impl FrontEnd for Workspace {
     fn next(&mut self) -> Next {
         self.decoder = EventDecoder::new();
         let asked = self.settle();
-        if let Some(call) = &self.called {
+        self.open = self.called.take();
+        if let Some(call) = &self.open {
             return Next::Calls(vec![ToolCall {
                 name: call.function.clone(),
                 arguments: call.input_arguments.clone(),
@@ -253,7 +267,7 @@ impl FrontEnd for Workspace {
     }
 
     fn answer(&mut self, answers: Vec<Answer>) {
-        let (Some(call), Some(answer)) = (self.called.take(), answers.into_iter().next()) else {
+        let (Some(call), Some(answer)) = (self.open.take(), answers.into_iter().next()) else {
             return;
         };
         self.first = false;

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use clap::Args;
 use copilot_wire::github::ChatRequest;
 use copilot_wire::openbb::QueryRequest;
+use copilot_wire::protocol::Env;
 use copilot_wire::testing::{CopilotChat, FrontEnd, OpenAiClient, SearchChat};
 use copilot_wire::{meilisearch, openai};
 
@@ -76,13 +77,15 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
         Front::Openbb => {
             let request = options.request(|body| QueryRequest::read(&body))?;
             let front = answers.dashboard(request);
+            let front = front.conversation_id(Env::default().uuid());
             options.talk(front, &client, answers, screen).await
         }
         Front::Github => {
-            let mut front = CopilotChat::new("agent");
-            if options.request.is_some() {
-                front = front.continuing(options.request(|body| ChatRequest::parse(&body))?);
-            }
+            let front = if options.request.is_some() {
+                CopilotChat::continuing(options.request(|body| ChatRequest::parse(&body))?)
+            } else {
+                CopilotChat::new("agent").conversation_id(Env::default().uuid())
+            };
             options.talk(front, &client, answers, screen).await
         }
         Front::Openai => {
