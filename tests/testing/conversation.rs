@@ -121,6 +121,19 @@ fn a_call_is_gone_when_the_user_types_on() {
         let turn = stage.send(recorded.request()).await.unwrap();
         assert_eq!(turn.to_string(), "text: hello!\n");
     });
+
+    // Played by hand.
+    let mut front = front();
+    let mut calls: &[u8] = b"event: copilotFunctionCall\ndata: {\"function\":\"ask\",\
+        \"input_arguments\":{}}\n\n";
+    while let Some(event) = front.decode(&mut calls).unwrap() {
+        front.hear(&event);
+    }
+    assert!(matches!(front.next(), Next::Calls(_)));
+    front.say("hello");
+    let typed = front.request();
+    front.answer(vec![Answer::text("calm")]);
+    assert_eq!(front.request().body(), typed.body());
 }
 
 #[test]
