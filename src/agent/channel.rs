@@ -108,6 +108,7 @@ impl<P: Protocol> Channel<P> {
     }
 
     /// Writes a piece of text; the same as any other write, but quick in the agent's own poll.
+    #[inline]
     pub(super) fn poll_text(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
         let quick = desk::with(self.id(), |desk| {
             let room = desk.out.len() < HIGH_WATER && !self.overflow.load(Ordering::Acquire);
@@ -122,6 +123,12 @@ impl<P: Protocol> Channel<P> {
         if quick == Some(true) {
             return Poll::Ready(Ok(()));
         }
+        self.poll_text_locked(cx, text)
+    }
+
+    /// Kept apart, so that the quick way is short enough to become part of the agent's own code.
+    #[inline(never)]
+    fn poll_text_locked(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
         self.poll_write(cx, |session, out| {
             P::text(&P::text_frame(session), text, out);
             Ok(())

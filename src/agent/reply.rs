@@ -42,8 +42,8 @@ impl<P: Protocol> Reply<P> {
     /// # Errors
     ///
     /// [`SendError::Closed`] when nobody listens any more.
-    pub async fn text(&self, text: &str) -> Result<(), SendError> {
-        poll_fn(|cx| self.channel.poll_text(cx, text)).await
+    pub fn text(&self, text: &str) -> impl Future<Output = Result<(), SendError>> + Send {
+        poll_fn(move |cx| self.channel.poll_text(cx, text))
     }
 
     /// Shows a step of the work.

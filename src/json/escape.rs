@@ -1,6 +1,7 @@
 //! Escaping text for the inside of a JSON string.
 
 use super::lanes::{BLOCK, any, mask, put};
+use super::short::{SHORT, copy_short, special, word};
 use super::value::Json;
 
 /// How JSON strings are escaped.
@@ -35,58 +36,6 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
         Escape::JsonAndSeparators if copy_short::<true>(bytes, out) => {}
         Escape::JsonAndSeparators => escape_long::<true>(bytes, out),
     }
-}
-
-/// The longest text that is copied in two words.
-const SHORT: usize = 16;
-
-/// Copies a text of at most sixteen bytes if nothing in it must be escaped.
-///
-/// That is a model's token, so this is the hot path: words of fixed size that may overlap, because
-/// a copy of variable length costs a call.
-#[inline(always)]
-fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    let end = out.len() + bytes.len();
-    if let (Some(first), Some(last), 8..=16) = (
-        bytes.first_chunk::<8>(),
-        bytes.last_chunk::<8>(),
-        bytes.len(),
-    ) {
-        let (low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
-        if special::<SEPARATORS>(low) | special::<SEPARATORS>(high) != 0 {
-            return false;
-        }
-        out.extend_from_slice(first);
-        out.truncate(end - last.len());
-        out.extend_from_slice(last);
-        return true;
-    }
-    let Some(word) = word(bytes) else {
-        return false;
-    };
-    // The bytes behind the text are zero, which is a control character: make them spaces.
-    let spaces = (ONES * u64::from(b' ')) << (bytes.len() * 8);
-    if special::<SEPARATORS>(word | spaces) != 0 {
-        return false;
-    }
-    push_some(word.to_le_bytes(), bytes.len(), out);
-    true
-}
-
-/// Fewer than eight bytes as a word, the first one lowest.
-#[inline(always)]
-fn word(bytes: &[u8]) -> Option<u64> {
-    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
-        let last = u64::from(u32::from_le_bytes(*last));
-        let shift = (bytes.len() - 4) * 8;
-        return (shift < 32).then(|| u64::from(u32::from_le_bytes(*first)) | last << shift);
-    }
-    Some(match *bytes {
-        [] => 0,
-        [a] => u64::from(a),
-        [a, b] => u64::from(u16::from_le_bytes([a, b])),
-        [a, b, c, ..] => u64::from(u32::from_le_bytes([a, b, c, 0])),
-    })
 }
 
 /// Copies clean blocks whole; the first dirty one of a long text changes the way of working.
@@ -214,40 +163,14 @@ fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
     out.truncate(written + to);
 }
 
-/// Appends the first bytes of a word.
-#[inline(always)]
-fn push_some(word: [u8; 8], length: usize, out: &mut Vec<u8>) {
-    let end = out.len() + length;
-    out.extend_from_slice(&word);
-    out.truncate(end);
-}
-
 /// The first byte of U+2028 and U+2029, and of other characters.
-const SEPARATOR_LEAD: u8 = 0xE2;
+pub(super) const SEPARATOR_LEAD: u8 = 0xE2;
 
 /// True for a byte that is written differently or may begin a separator.
 #[inline(always)]
 fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
     let lead = SEPARATORS & (byte == SEPARATOR_LEAD);
     (byte < b' ') | (byte == b'"') | (byte == b'\\') | lead
-}
-
-/// One in every byte of a word.
-const ONES: u64 = 0x0101_0101_0101_0101;
-
-/// The same for eight bytes: the high bit of each that is special.
-#[inline(always)]
-fn special<const SEPARATORS: bool>(word: u64) -> u64 {
-    const LOW: u64 = 0x7F * ONES;
-    let low = word & LOW;
-    // The high bit of each sum says that the low seven bits are not those of the byte.
-    let not = |byte: u8| (low ^ (ONES * u64::from(byte & 0x7F))) + LOW;
-    let not_control = low + ONES * 0x60;
-    let mut plain = (not(b'"') & not(b'\\') & not_control) | word;
-    if SEPARATORS {
-        plain &= not(SEPARATOR_LEAD) | !word;
-    }
-    !plain & !LOW
 }
 
 /// True when a text begins with the byte that begins a separator but not with one.

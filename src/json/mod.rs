@@ -53,7 +53,10 @@ mod object_writer;
 mod reader;
 mod scan;
 mod serializer;
+mod short;
 mod string;
+#[cfg(feature = "openbb")]
+mod template;
 mod value;
 
 pub use error::{JsonError, WriteError};
@@ -62,4 +65,6 @@ pub use members::Members;
 pub use object_writer::{ObjectWriter, ValueWriter};
 pub use reader::Reader;
 pub use serializer::write;
+#[cfg(feature = "openbb")]
+pub(crate) use template::Template;
 pub use value::{Elements, Entries, Json, Kind};

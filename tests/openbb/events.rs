@@ -4,10 +4,10 @@ use copilot_wire::event_name;
 use copilot_wire::json::{Json, Members};
 use copilot_wire::openbb::{
     Artifact, ArtifactError, ArtifactType, BoundingBox, Citation, CitationCollection,
-    ConversationSummary, Event, EventType, FunctionCall, PromptSuggestions, QueryDataSource,
-    RawEvent, Say, SourceInfo, StatusUpdate, TokenUsage,
+    ConversationSummary, Event, EventType, FunctionCall, OpenBb, PromptSuggestions,
+    QueryDataSource, RawEvent, Say, SourceInfo, StatusUpdate, TokenUsage,
 };
-use copilot_wire::protocol::{ChartKind, EventError};
+use copilot_wire::protocol::{ChartKind, EventError, Protocol, TextFrame};
 use serde_json::json;
 
 use crate::{data, decode, encode, fixture, fixtures, plain, said, workspace};
@@ -389,4 +389,30 @@ fn user_data_is_not_reprinted() {
             .unwrap()
             .contains(r#"{"n":1.50}"#)
     );
+}
+
+/// Tokens are written in a way of their own; it gives the bytes of the plain one.
+#[test]
+fn text_of_any_length_is_escaped() {
+    let others = [
+        "\"", "\\", "\n", "\u{1f}", "\u{7f}", "é", "\u{2028}", "\u{2027}", "🦀",
+    ];
+    for (length, other) in (0..24).flat_map(|length| others.map(|other| (length, other))) {
+        let clean: String = ('a'..='z').take(length).collect();
+        let places = (0..=length).map(|at| {
+            let mut text = clean.clone();
+            text.insert_str(at, other);
+            text
+        });
+        for text in places.chain([clean.clone()]) {
+            let quoted = serde_json::to_string(&text).unwrap();
+            let quoted = quoted.replace('\u{2028}', "\\u2028");
+            let expected = format!("event: copilotMessageChunk\ndata: {{\"delta\":{quoted}}}\n\n");
+            for room in [0, 63, 64, 512] {
+                let mut out = Vec::with_capacity(room);
+                OpenBb::text(&TextFrame::default(), &text, &mut out);
+                assert_eq!(str::from_utf8(&out), Ok(&*expected));
+            }
+        }
+    }
 }

@@ -6,7 +6,7 @@ use super::{
     Artifact, Citation, CitationCollection, ConversationSummary, PromptSuggestions, RawEvent,
     StatusUpdate, TokenUsage,
 };
-use crate::json::{Escape, Json, Kind, ValueWriter, escape};
+use crate::json::{Escape, Json, Kind, Template, ValueWriter};
 use crate::openbb::wire::{Wire, from_json};
 use crate::openbb::{FunctionCall, Session, call, vocabulary};
 use crate::protocol::{EventError, SendError};
@@ -110,10 +110,14 @@ pub(super) const CALL: &str = "copilotFunctionCall";
 ///
 /// U+2028 and U+2029 are escaped, here and everywhere: the Workspace's reader takes them for line
 /// breaks and fails the turn.
+#[inline]
 pub(in crate::openbb) fn write_chunk(text: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"event: copilotMessageChunk\ndata: {\"delta\":\"");
-    escape(text, Escape::JsonAndSeparators, out);
-    out.extend_from_slice(b"\"}\n\n");
+    /// A cache line, with room for a token.
+    const CHUNK: Template<64> = Template::new(
+        b"event: copilotMessageChunk\ndata: {\"delta\":\"",
+        *b"\"}\n\n",
+    );
+    CHUNK.write(text, Escape::JsonAndSeparators, out);
 }
 
 /// Writes an event that is there as a model.

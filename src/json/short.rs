@@ -1,0 +1,82 @@
+//! Texts of a few bytes, which tokens are, looked at in words of eight.
+
+use super::escape::SEPARATOR_LEAD;
+
+/// One in every byte of a word.
+pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
+
+/// The longest text that is copied in two words.
+pub(super) const SHORT: usize = 16;
+
+/// Copies a text of at most sixteen bytes if nothing in it must be escaped.
+///
+/// That is a model's token, so this is the hot path: words of fixed size that may overlap, because
+/// a copy of variable length costs a call.
+#[inline(always)]
+pub(super) fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let end = out.len() + bytes.len();
+    if let (Some(first), Some(last), 8..=16) = (
+        bytes.first_chunk::<8>(),
+        bytes.last_chunk::<8>(),
+        bytes.len(),
+    ) {
+        let (low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
+        if special::<SEPARATORS>(low) | special::<SEPARATORS>(high) != 0 {
+            return false;
+        }
+        out.extend_from_slice(first);
+        out.truncate(end - last.len());
+        out.extend_from_slice(last);
+        return true;
+    }
+    let Some(word) = word(bytes) else {
+        return false;
+    };
+    // The bytes behind the text are zero, which is a control character: make them spaces.
+    if special::<SEPARATORS>(word | spaces_from(bytes.len())) != 0 {
+        return false;
+    }
+    out.extend_from_slice(&word.to_le_bytes());
+    out.truncate(end);
+    true
+}
+
+/// Fewer than eight bytes as a word, the first one lowest.
+#[inline(always)]
+pub(super) fn word(bytes: &[u8]) -> Option<u64> {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let last = u64::from(u32::from_le_bytes(*last));
+        let shift = (bytes.len() - 4) * 8;
+        return (shift < 32).then(|| u64::from(u32::from_le_bytes(*first)) | last << shift);
+    }
+    // One, two or three bytes without a branch, which would be guessed wrong half of the time.
+    let middle = bytes.len() / 2;
+    match (bytes, bytes.get(middle), bytes.last()) {
+        ([first, ..], Some(second), Some(last)) => {
+            let at = |byte: u8, index: usize| u64::from(byte) << (8 * index);
+            Some(at(*first, 0) | at(*second, middle) | at(*last, bytes.len() - 1))
+        }
+        _ => Some(0),
+    }
+}
+
+/// Spaces in the place of the bytes from `length` on, which is less than eight.
+#[inline(always)]
+pub(super) fn spaces_from(length: usize) -> u64 {
+    (ONES * u64::from(b' ')) << (length * 8)
+}
+
+/// The high bit of each byte of a word that is written differently or may begin a separator.
+#[inline(always)]
+pub(super) fn special<const SEPARATORS: bool>(word: u64) -> u64 {
+    const LOW: u64 = 0x7F * ONES;
+    let low = word & LOW;
+    // The high bit of each sum says that the low seven bits are not those of the byte.
+    let not = |byte: u8| (low ^ (ONES * u64::from(byte & 0x7F))) + LOW;
+    let not_control = low + ONES * 0x60;
+    let mut plain = (not(b'"') & not(b'\\') & not_control) | word;
+    if SEPARATORS {
+        plain &= not(SEPARATOR_LEAD) | !word;
+    }
+    !plain & !LOW
+}
