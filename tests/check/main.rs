@@ -9,6 +9,7 @@
 
 mod faults;
 mod script;
+mod silence;
 mod streams;
 
 use std::collections::BTreeSet;
