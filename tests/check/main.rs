@@ -8,6 +8,7 @@
 )]
 
 mod faults;
+mod places;
 mod script;
 mod silence;
 mod streams;
