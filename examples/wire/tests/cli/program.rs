@@ -90,6 +90,19 @@ impl Running {
         self.lines.recv_timeout(Duration::from_secs(60)).unwrap()
     }
 
+    /// The lines up to its end.
+    pub(crate) fn rest(&self) -> Vec<String> {
+        self.lines.iter().collect()
+    }
+
+    /// Presses Ctrl-C.
+    #[cfg(unix)]
+    pub(crate) fn interrupt(&self) {
+        let id = self.child.id().to_string();
+        let killed = Command::new("kill").args(["-INT", &id]).status();
+        assert!(killed.unwrap().success());
+    }
+
     /// Waits for its end: the status, and what it said on standard error.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         drop(self.child.stdin.take());
