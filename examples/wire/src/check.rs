@@ -20,7 +20,8 @@ use crate::verdict::{Failure, Verdict};
 /// The options of `wire check`.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// The agent: a whole endpoint, or just the server, whose usual path is taken then
+    /// The agent: a whole endpoint; or a server, or a path with a slash at its end, below which the
+    /// usual path is taken
     url: String,
     /// The front end whose rules it must keep
     #[arg(long, short)]
