@@ -202,7 +202,7 @@ fn ctrl_c_at_a_question_answers_nothing() {
         .unwrap();
     while running.line() != "It cannot be undone." {}
     running.interrupt();
-    let rest: Vec<_> = running.rest();
+    let rest = running.rest();
     assert!(rest.is_empty(), "{rest:?}");
     assert_eq!(running.end(), (Some(0), String::new()));
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// The program with these arguments, its pipes in our hands.
@@ -92,7 +92,14 @@ impl Running {
 
     /// The lines up to its end.
     pub(crate) fn rest(&self) -> Vec<String> {
-        self.lines.iter().collect()
+        let mut rest = Vec::new();
+        loop {
+            match self.lines.recv_timeout(Duration::from_secs(60)) {
+                Ok(line) => rest.push(line),
+                Err(RecvTimeoutError::Disconnected) => return rest,
+                Err(RecvTimeoutError::Timeout) => panic!("it goes on after {rest:?}"),
+            }
+        }
     }
 
     /// Presses Ctrl-C.
