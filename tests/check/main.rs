@@ -8,7 +8,9 @@
 )]
 
 mod faults;
+mod places;
 mod script;
+mod silence;
 mod streams;
 
 use std::collections::BTreeSet;
@@ -105,7 +107,7 @@ fn every_rule_says_what_why_and_what_to_do() {
 fn a_report_is_readable_by_people_and_programs() {
     let script = Script::new(Front::OpenAi, |asked, answer| {
         let answer = answer
-            .said("Hello", "\u{2028}")
+            .said("Hello", "\u{2028}\u{202e}\u{2066}\u{200f}\u{61c}")
             .without("x-accel-buffering");
         if asked.has("stream_options") {
             answer.said("data: [DONE]\n\n", "")
@@ -114,7 +116,7 @@ fn a_report_is_readable_by_people_and_programs() {
         }
     });
     let report = block_on(check(&script, script.target()));
-    assert!(!report.ok());
+    assert!(report.has_errors());
     let [done, buffering] = &report.findings[..] else {
         panic!("{report}");
     };
@@ -123,7 +125,9 @@ fn a_report_is_readable_by_people_and_programs() {
         done.requests,
         ["usage", "every parameter, and one from tomorrow"]
     );
-    assert!(done.bytes.contains("\\u{2028}"), "{}", done.bytes);
+    // What is not seen cannot pass for something else on a terminal.
+    let escaped = "\\u{2028}\\u{202e}\\u{2066}\\u{200f}\\u{61c}";
+    assert!(done.bytes.contains(escaped), "{}", done.bytes);
     assert_eq!(buffering.rule.id, "http/accel-buffering");
     let text = report.to_string();
     assert!(

@@ -8,7 +8,7 @@ use clap::Args;
 use copilot_wire::async_trait;
 use copilot_wire::testing::check::{self, Endpoint, EndpointBody, EndpointError, Report, Target};
 use futures_util::TryStreamExt;
-use http::{Request, Response};
+use http::{HeaderMap, Request, Response};
 
 use crate::cli::Front;
 use crate::client::{Client, ClientError};
@@ -20,7 +20,8 @@ use crate::verdict::{Failure, Verdict};
 /// The options of `wire check`.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// The agent: a whole endpoint, or just the server, whose usual path is taken then
+    /// The agent: a whole endpoint; or a server, or a path with a slash at its end, below which the
+    /// usual path is taken
     url: String,
     /// The front end whose rules it must keep
     #[arg(long, short)]
@@ -41,13 +42,17 @@ const GREETING: Duration = Duration::from_secs(10);
 
 /// Judges an endpoint.
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
-    let client = Client::new(&options.url, options.headers.map()?)?;
+    // The target's headers, not the client's: a preflight has none of them.
+    let client = Client::new(&options.url, HeaderMap::new())?;
     let mut target = Target::new(match options.protocol {
         Front::Openbb => check::Front::OpenBb,
         Front::Github => check::Front::GitHub,
         Front::Openai => check::Front::OpenAi,
         Front::Meilisearch => check::Front::Meilisearch,
     });
+    for (name, value) in &options.headers.map()? {
+        target = target.header(name.clone(), value.clone());
+    }
     if let Some(path) = client.path() {
         target = target.path(path);
     }
@@ -69,10 +74,10 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     } else {
         show(&report, screen)?;
     }
-    Ok(if report.ok() {
-        Verdict::Clean
-    } else {
+    Ok(if report.has_errors() {
         Verdict::Wrong
+    } else {
+        Verdict::Clean
     })
 }
 

@@ -56,7 +56,8 @@ pub(crate) enum Command {
     /// Every line of standard input is a message. The answer is shown as it comes: text, steps,
     /// sources, tables. When the agent asks, the user is asked: on a terminal, or by the next line.
     /// Results of calls come from the file of `--answer`, or on a terminal from the user. Ctrl-C
-    /// stops the answer, and at the prompt the program.
+    /// stops the answer, and at a prompt the program; so does the end of the input. A question that
+    /// is left in this way gets no answer, not even a no.
     #[command(after_help = "Examples:
   wire chat http://127.0.0.1:7777 -p openbb
   wire chat http://127.0.0.1:7777 -p openbb --request request.json --answer answers.json
@@ -69,7 +70,8 @@ answers.json: {\"stock_price\": [{\"close\": 231.3}], \"web_search\": \"Nothing 
     /// Judge an agent, in whatever language it is written, by the strictest known reader
     ///
     /// Plays the front end for about forty requests: recorded ones of every era, bad ones, forged
-    /// ones, and leaves half-way. Uploads 48 MiB once. Every broken rule is shown with the bytes
+    /// ones, and leaves half-way. Uploads 48 MiB once. Requests to an OpenBB agent go where its
+    /// descriptor says, also to another server; preflights carry none of the headers. Every broken rule is shown with the bytes
     /// that broke it, why it matters, and what to do. Warnings leave the exit status at 0.
     #[command(after_help = "Examples:
   wire check http://127.0.0.1:7777 -p openbb

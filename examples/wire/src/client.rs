@@ -26,17 +26,23 @@ pub(crate) struct Client {
 pub(crate) struct ClientError(reqwest::Error);
 
 impl Client {
-    /// A client for an address: a whole endpoint, or with a slash or nothing behind the host the
-    /// root under which the endpoints of a protocol are.
+    /// A client for an address: a whole endpoint, or with a slash at its end or nothing behind the
+    /// host the root under which the endpoints of a protocol are.
     pub(crate) fn new(address: &str, headers: HeaderMap) -> Result<Self, Failure> {
         let wrong = |what| Failure::new(format!("the address {what}"));
         let mut url = Url::parse(address).map_err(|_| wrong("is not a URL"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong("must begin with http:// or https://"));
         }
-        let query = url.query().map(|query| format!("?{query}"));
-        let path = (!url.path().ends_with('/'))
-            .then(|| format!("{}{}", url.path(), query.unwrap_or_default()));
+        let path = match (url.path().ends_with('/'), url.query()) {
+            (true, None) => None,
+            // It belongs to no path that is appended.
+            (true, Some(_)) => {
+                return Err(wrong("needs the path of the endpoint before its query"));
+            }
+            (false, None) => Some(url.path().to_owned()),
+            (false, Some(query)) => Some(format!("{}?{query}", url.path())),
+        };
         url.set_query(None);
         url.set_fragment(None);
         if path.is_some() {
@@ -44,23 +50,23 @@ impl Client {
         }
         // A second installation in one process is refused and harmless.
         let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut http = reqwest::Client::builder();
-        if url.scheme() == "http" {
-            // Without TLS no certificates of the system are needed: there may be none.
-            http = http.tls_certs_only([]);
-        }
-        let http = http
-            .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(Duration::from_secs(10))
-            .redirect(Policy::none())
-            // Every request has a connection of its own: what one leaves behind harms no other.
-            .pool_max_idle_per_host(0)
-            // Agents are mostly on this machine, and proxies hold streams back.
-            .no_proxy()
-            .build()
-            .map_err(|error| Failure::new(ClientError(error)))?;
+        let builder = || {
+            reqwest::Client::builder()
+                .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
+                .connect_timeout(Duration::from_secs(10))
+                .redirect(Policy::none())
+                // Every request has a connection of its own: what one leaves behind harms no other.
+                .pool_max_idle_per_host(0)
+                // Agents are mostly on this machine, and proxies hold streams back.
+                .no_proxy()
+        };
+        let http = match builder().build() {
+            // The system may have no certificates, and without TLS none are needed.
+            Err(_) if url.scheme() == "http" => builder().tls_certs_only([]).build(),
+            built => built,
+        };
         Ok(Self {
-            http,
+            http: http.map_err(|error| Failure::new(ClientError(error)))?,
             root: url.as_str().trim_end_matches('/').to_owned(),
             path,
             headers,
@@ -72,12 +78,17 @@ impl Client {
         self.path.as_deref()
     }
 
-    /// Sends a request, whose URI is a path from the root, and waits for the head of the response.
+    /// Sends a request and waits for the head of the response. Its URI is a path from the root, or a
+    /// whole URL.
     pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response, ClientError> {
         let (head, body) = request.into_parts();
+        let root = match head.uri.scheme() {
+            Some(_) => "",
+            None => &self.root,
+        };
         let sent = self
             .http
-            .request(head.method, format!("{}{}", self.root, head.uri))
+            .request(head.method, format!("{root}{}", head.uri))
             .headers(head.headers)
             .headers(self.headers.clone())
             .body(body)

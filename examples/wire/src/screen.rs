@@ -99,7 +99,7 @@ pub(crate) fn lines(text: &str) -> Cow<'_, str> {
 }
 
 fn clean(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
-    let odd = |letter: char| (letter.is_control() || is_bidi(letter)) && !keep(letter);
+    let odd = |letter: char| (letter.is_control() || is_unseen(letter)) && !keep(letter);
     if !text.contains(odd) {
         return Cow::Borrowed(text);
     }
@@ -119,9 +119,14 @@ fn clean(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Marks that change the direction of the text around them.
-fn is_bidi(letter: char) -> bool {
-    matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+/// Marks that show as nothing and change how the text around them shows: line ends to some
+/// terminals, the mark of a byte order, and those that set the direction of writing.
+fn is_unseen(letter: char) -> bool {
+    matches!(
+        letter,
+        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
 }
 
 /// The beginning of a long text, on one line.

@@ -64,7 +64,7 @@ const SWITCHES: [&str; 9] = [
     "feedback",
 ];
 
-/// Judges the descriptor, and says where its first agent is asked.
+/// Judges the descriptor, and says where its first agent is asked: a path, or a whole URL.
 pub(super) async fn check<E: Endpoint + ?Sized>(
     asker: &Asker<'_, E>,
     judge: &mut Judge,
@@ -116,7 +116,7 @@ pub(super) async fn check<E: Endpoint + ?Sized>(
         feedback(asker, judge, agent).await;
     }
     let first = agents.values().next()?;
-    path(first.pointer("/endpoints/query")?.as_str()?)
+    place(first.pointer("/endpoints/query")?.as_str()?)
 }
 
 async fn get<E: Endpoint + ?Sized>(
@@ -139,12 +139,12 @@ async fn feedback<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mut Judge,
         return;
     }
     let name = "feedback";
-    let place = agent.pointer("/endpoints/feedback").and_then(Value::as_str);
-    let Some(path) = place.and_then(path) else {
+    let named = agent.pointer("/endpoints/feedback").and_then(Value::as_str);
+    let Some(place) = named.and_then(place) else {
         judge.expect(&FEEDBACK, false, name, agent.to_string());
         return;
     };
-    let request = asker.post(&path, Bytes::from_static(THUMB));
+    let request = asker.post(&place, Bytes::from_static(THUMB));
     if let Some(answer) = head::ask(asker, judge, name, request).await {
         let taken = answer.head.status.is_success();
         judge.expect(&FEEDBACK, taken, name, answer.evidence());
@@ -160,7 +160,7 @@ fn is_whole(agent: &Value) -> bool {
             .unwrap_or_default()
     };
     let image = agent.get("image").is_none_or(Value::is_string);
-    let query = path(text("/endpoints/query")).is_some();
+    let query = place(text("/endpoints/query")).is_some();
     !text("/name").trim().is_empty() && !text("/description").trim().is_empty() && image && query
 }
 
@@ -183,9 +183,14 @@ fn is_feature(name: &str, feature: &Value) -> bool {
     control && text("label").is_some_and(|label| !label.trim().is_empty())
 }
 
-/// The path of a URL or path.
-fn path(place: &str) -> Option<String> {
-    let uri: Uri = place.parse().ok()?;
-    let path = uri.path_and_query()?.as_str();
-    path.starts_with('/').then(|| path.to_owned())
+/// Where an entry leads, as the Workspace takes it: a path is below the URL of the server, as
+/// `agents.json` is, and a URL is what it says.
+fn place(named: &str) -> Option<String> {
+    let uri: Uri = named.parse().ok()?;
+    let right = match uri.scheme_str() {
+        Some("http" | "https") => true,
+        Some(_) => false,
+        None => uri.path().starts_with('/') && !uri.path().starts_with("//"),
+    };
+    right.then(|| uri.to_string())
 }

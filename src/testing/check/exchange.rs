@@ -19,8 +19,11 @@ const LATE: Duration = Duration::from_secs(2);
 /// A request that may take longer to be read.
 const LARGE: usize = 1024 * 1024;
 
-/// Two of these without a byte are too long a silence.
+/// [`SILENT`] of these without a byte are too long a silence.
 const TICK: Duration = Duration::from_secs(10);
+
+/// How many whole ticks without a byte are too many. A tick that follows a byte is not one.
+const SILENT: u32 = 2;
 
 /// An answer that goes on for this many ticks has no end.
 const PATIENCE: u32 = 30;
@@ -75,7 +78,7 @@ pub(super) enum End {
     Clean,
     /// The connection broke.
     Cut(EndpointError),
-    /// Not a byte for twenty seconds.
+    /// Not a byte for twenty seconds or more.
     Silent,
     /// It went on and on.
     Endless,
@@ -151,13 +154,14 @@ impl<'a, E: Endpoint + ?Sized> Asker<'a, E> {
         let mut body = Vec::new();
         let mut pieces = 0;
         let mut ticks = 0;
-        let mut silent = false;
+        let mut heard = false;
+        let mut silent = 0;
         let mut timer = pin!(self.endpoint.sleep(TICK));
         let end = loop {
             let piece = poll_fn(|cx| stream.as_mut().poll_next(cx));
             match race(piece, timer.as_mut()).await {
                 Some(Some(Ok(piece))) => {
-                    silent = false;
+                    heard |= !piece.is_empty();
                     pieces += usize::from(!piece.is_empty());
                     body.extend_from_slice(&piece);
                     if body.len() > LIMIT {
@@ -166,11 +170,16 @@ impl<'a, E: Endpoint + ?Sized> Asker<'a, E> {
                 }
                 Some(Some(Err(error))) => break End::Cut(error),
                 Some(None) => break End::Clean,
-                None if silent => break End::Silent,
-                None if ticks >= PATIENCE => break End::Endless,
                 None => {
-                    silent = true;
+                    silent = if heard { 0 } else { silent + 1 };
+                    heard = false;
                     ticks += 1;
+                    if silent >= SILENT {
+                        break End::Silent;
+                    }
+                    if ticks >= PATIENCE {
+                        break End::Endless;
+                    }
                     timer.set(self.endpoint.sleep(TICK));
                 }
             }

@@ -79,9 +79,6 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
     let path = asker.target().path.as_deref().unwrap_or("/github");
     let requests = requests::github();
     for (before, Recorded { name, body, .. }) in requests.iter().enumerate() {
-        if head::hopeless(judge) {
-            return;
-        }
         let Some(exchange) = head::ask(asker, judge, name, asker.post(path, body.clone())).await
         else {
             continue;

@@ -90,14 +90,25 @@ const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering
 /// How much is too much.
 const OVERSIZED_BYTES: usize = 48 * 1024 * 1024;
 
-/// Sends a request; what keeps it from being answered is a finding.
+/// An endpoint that leaves this many requests in a row without a response is given up.
+const GONE: usize = 3;
+
+/// Sends a request; what keeps it from being answered is a finding. An endpoint that was given up
+/// is sent nothing.
 pub(super) async fn ask<E: Endpoint + ?Sized>(
     asker: &Asker<'_, E>,
     judge: &mut Judge,
     name: &str,
     request: http::Request<Bytes>,
 ) -> Option<Exchange> {
+    if gone(judge) {
+        return None;
+    }
     let answer = asker.ask(name, request).await;
+    judge.unanswered = match answer {
+        Ok(_) => 0,
+        Err(_) => judge.unanswered + 1,
+    };
     let silent = matches!(answer, Err(NoAnswer::Silent));
     judge.expect(&SILENCE, !silent, name, "no head");
     match answer {
@@ -118,8 +129,8 @@ pub(super) async fn ask<E: Endpoint + ?Sized>(
 }
 
 /// Whether it is no use to go on asking.
-pub(super) fn hopeless(judge: &Judge) -> bool {
-    judge.found(&UNREACHABLE) || judge.found(&SILENCE)
+fn gone(judge: &Judge) -> bool {
+    judge.unanswered >= GONE
 }
 
 /// Judges the head of a stream, and how it came and ended.
@@ -193,7 +204,7 @@ pub(super) async fn rest<E: Endpoint + ?Sized>(
         ("half a JSON body", "{\"messages\":["),
     ] {
         let Some(answer) = ask(asker, judge, name, asker.post(path, body)).await else {
-            return;
+            continue;
         };
         let refused = answer.head.status.is_client_error() || answer.head.status.is_server_error();
         judge.expect(&BAD_JSON, refused, name, answer.evidence());
@@ -203,18 +214,19 @@ pub(super) async fn rest<E: Endpoint + ?Sized>(
     }
     let name = "PUT instead of POST";
     let request = asker.request(Method::PUT, path, sample.clone());
-    let Some(answer) = ask(asker, judge, name, request).await else {
-        return;
-    };
-    let told = answer.head.status == StatusCode::METHOD_NOT_ALLOWED;
-    judge.expect(&METHOD, told, name, answer.evidence());
+    if let Some(answer) = ask(asker, judge, name, request).await {
+        let told = answer.head.status == StatusCode::METHOD_NOT_ALLOWED;
+        judge.expect(&METHOD, told, name, answer.evidence());
+    }
     let name = "an unknown path";
     let request = asker.post("/there-is-no-such-path", sample.clone());
-    let Some(answer) = ask(asker, judge, name, request).await else {
+    if let Some(answer) = ask(asker, judge, name, request).await {
+        let told = answer.head.status == StatusCode::NOT_FOUND;
+        judge.expect(&UNKNOWN_PATH, told, name, answer.evidence());
+    }
+    if gone(judge) {
         return;
-    };
-    let told = answer.head.status == StatusCode::NOT_FOUND;
-    judge.expect(&UNKNOWN_PATH, told, name, answer.evidence());
+    }
     // A server may hang up on what it does not want to read: that is a refusal, too.
     let name = "48 MiB";
     if let Ok(answer) = asker.ask(name, asker.post(path, oversized(sample))).await {

@@ -10,6 +10,8 @@ use super::{Finding, Front, Report, Rule};
 pub(super) struct Judge {
     front: Front,
     looked_at: BTreeMap<&'static str, Option<Finding>>,
+    /// How many requests in a row have got no response.
+    pub(super) unanswered: usize,
 }
 
 impl Judge {
@@ -17,6 +19,7 @@ impl Judge {
         Self {
             front,
             looked_at: BTreeMap::new(),
+            unanswered: 0,
         }
     }
 
@@ -41,11 +44,6 @@ impl Judge {
         if !finding.requests.iter().any(|known| known == request) {
             finding.requests.push(request.to_owned());
         }
-    }
-
-    /// Whether `rule` was broken.
-    pub(super) fn found(&self, rule: &'static Rule) -> bool {
-        matches!(self.looked_at.get(rule.id), Some(Some(_)))
     }
 
     pub(super) fn report(self) -> Report {

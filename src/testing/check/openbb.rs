@@ -92,9 +92,6 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
     let path = path.as_deref().unwrap_or("/v1/query");
     let requests = requests::openbb();
     for Recorded { name, body, kind } in &requests {
-        if head::hopeless(judge) {
-            return;
-        }
         let Some(exchange) = head::ask(asker, judge, name, asker.post(path, body.clone())).await
         else {
             continue;

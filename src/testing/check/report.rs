@@ -33,21 +33,22 @@ pub struct Finding {
     /// The requests that showed it, by name: the file of a recorded request, or what was asked.
     pub requests: Vec<String>,
     /// What was wrong in the answer to the first of them, as text that loses nothing: bytes that are
-    /// not UTF-8 as `\xNN`, control characters escaped, and cut after 400 bytes.
+    /// not UTF-8 as `\xNN`, escapes for control characters and for what reorders the text around it,
+    /// and cut after 400 bytes.
     pub bytes: String,
 }
 
 impl Report {
-    /// Whether no error was found. There may be warnings.
-    #[must_use]
-    pub fn ok(&self) -> bool {
-        self.count(Level::Error) == 0
-    }
-
-    /// Whether nothing was found, warnings included.
+    /// Whether nothing was found, not even a warning.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
+    }
+
+    /// Whether a known reader fails. A report without errors may still have warnings.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.count(Level::Error) > 0
     }
 
     /// The ids of the rules that were broken, in the order of the findings.
@@ -99,14 +100,23 @@ impl fmt::Display for Finding {
     }
 }
 
+/// Whether a character shows as nothing and changes how its neighbours show: a line end to some
+/// terminals and readers, the mark of a byte order, or one that sets the direction of writing.
+fn is_unseen(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
+            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
+    )
+}
+
 /// Bytes as text that loses nothing but what is behind the limit.
 pub(super) fn shown(bytes: &[u8]) -> String {
     let (kept, cut) = bytes.split_at(bytes.len().min(KEPT));
     let mut out = String::new();
     for chunk in kept.utf8_chunks() {
         for c in chunk.valid().chars() {
-            // The two separators are line ends to some terminals, and to some readers.
-            if c.is_control() || matches!(c, '\\' | '\u{2028}' | '\u{2029}' | '\u{feff}') {
+            if c.is_control() || c == '\\' || is_unseen(c) {
                 out.extend(c.escape_default());
             } else {
                 out.push(c);

@@ -69,7 +69,7 @@ impl Target {
         self
     }
 
-    /// Adds a header to every request, such as an API key.
+    /// Adds a header to every request, such as an API key. Preflights are the browser's, and have none.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.append(name, value);

@@ -7,6 +7,15 @@ use tokio::sync::mpsc;
 use crate::screen::{Screen, Style};
 use crate::verdict::Failure;
 
+/// What the user said to a prompt.
+pub(super) enum Said {
+    Line(String),
+    /// There is nobody to ask.
+    Nothing,
+    /// The input is at its end, or Ctrl-C was pressed: there is no answer, not even a no.
+    Left,
+}
+
 /// The lines of standard input.
 pub(super) struct Lines {
     /// None: nobody is asked.
@@ -30,14 +39,10 @@ impl Lines {
         self.terminal
     }
 
-    /// Asks for a line. `None` at the end, and when the user presses Ctrl-C.
-    pub(super) async fn ask(
-        &mut self,
-        prompt: &str,
-        screen: &mut Screen,
-    ) -> Result<Option<String>, Failure> {
+    /// Asks for a line.
+    pub(super) async fn ask(&mut self, prompt: &str, screen: &mut Screen) -> Result<Said, Failure> {
         let Some(lines) = &mut self.lines else {
-            return Ok(None);
+            return Ok(Said::Nothing);
         };
         if self.terminal && !screen.is_json() {
             let prompt = screen.paint(Style::Note, prompt);
@@ -51,10 +56,13 @@ impl Lines {
                 None
             }
         };
-        if line.is_none() && self.terminal && !screen.is_json() {
-            screen.line("")?;
-        }
-        Ok(line)
+        let Some(line) = line else {
+            if self.terminal && !screen.is_json() {
+                screen.line("")?;
+            }
+            return Ok(Said::Left);
+        };
+        Ok(Said::Line(line))
     }
 }
 

@@ -31,7 +31,8 @@ use voice::Voice;
 /// The options of `wire chat`.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// The agent: a whole endpoint, or just the server, whose usual path is taken then
+    /// The agent: a whole endpoint; or a server, or a path with a slash at its end, below which the
+    /// usual path is taken
     url: String,
     /// The front end to play
     #[arg(long, short)]

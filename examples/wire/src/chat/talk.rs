@@ -11,7 +11,7 @@ use http::header::CONTENT_TYPE;
 use reqwest::Response;
 
 use super::answers::{self, Answers};
-use super::lines::Lines;
+use super::lines::{Lines, Said};
 use super::voice::Voice;
 use crate::client::{Client, ClientError};
 use crate::screen::short;
@@ -36,6 +36,13 @@ pub(super) struct Talk<'a, F> {
     pub(super) verdict: Verdict,
 }
 
+/// Whether the user is still there.
+enum User {
+    Here,
+    /// Nothing more is sent.
+    Left,
+}
+
 /// How a turn ended.
 enum Turn {
     /// The front end goes on.
@@ -47,9 +54,12 @@ enum Turn {
 impl<F: FrontEnd> Talk<'_, F> {
     /// Sends every line that the user types, until there are no more.
     pub(super) async fn run(mut self) -> Result<Verdict, Failure> {
-        while let Some(line) = self.lines.ask(">", self.voice.screen).await? {
-            if !line.trim().is_empty() {
-                self.message(&line).await?;
+        while let Said::Line(line) = self.lines.ask(">", self.voice.screen).await? {
+            if line.trim().is_empty() {
+                continue;
+            }
+            if let User::Left = self.message(&line).await? {
+                break;
             }
         }
         Ok(self.verdict)
@@ -62,34 +72,31 @@ impl<F: FrontEnd> Talk<'_, F> {
     }
 
     /// Says something, and does what the agent asks for, until it is the user's turn again.
-    async fn message(&mut self, text: &str) -> Result<(), Failure> {
+    async fn message(&mut self, text: &str) -> Result<User, Failure> {
         self.front.say(text);
         for _ in 0..TURNS {
             let turn = self.turn().await?;
             let next = self.front.next();
-            if matches!(turn, Turn::Over) {
-                return self.voice.end();
-            }
-            match next {
-                Next::Calls(calls) => {
-                    let mut answers = Vec::new();
-                    for call in &calls {
-                        answers.push(self.answer(call).await?);
-                    }
-                    self.front.answer(answers);
-                }
-                Next::Question(question) => {
+            let user = match (turn, next) {
+                (Turn::Heard, Next::Calls(calls)) => self.answer(&calls).await?,
+                (Turn::Heard, Next::Question(question)) => {
                     self.voice.question(&question)?;
-                    self.decide(&question).await?;
+                    self.decide(&question).await?
                 }
-                Next::Broken(why) => {
-                    self.wrong(why)?;
-                    return self.voice.end();
+                (turn, next) => {
+                    if let (Turn::Heard, Next::Broken(why)) = (turn, next) {
+                        self.wrong(why)?;
+                    }
+                    self.voice.end()?;
+                    return Ok(User::Here);
                 }
-                _ => return self.voice.end(),
+            };
+            if let User::Left = user {
+                return Ok(User::Left);
             }
         }
-        self.wrong("the agent calls again and again")
+        self.wrong("the agent calls again and again")?;
+        Ok(User::Here)
     }
 
     /// Sends the request that is due, and shows what comes as it comes, until Ctrl-C.
@@ -152,47 +159,63 @@ impl<F: FrontEnd> Talk<'_, F> {
         }
     }
 
-    /// The answer to a call: the front end's own, the file's, the user's; without any, none.
-    async fn answer(&mut self, call: &ToolCall) -> Result<Answer, Failure> {
-        self.voice.call(call)?;
-        let known = self.front.own_answer(call);
-        if let Some(answer) = known.or_else(|| self.answers.of(call)) {
-            return Ok(answer);
+    /// Answers calls, all of them or none.
+    async fn answer(&mut self, calls: &[ToolCall]) -> Result<User, Failure> {
+        let mut answers = Vec::new();
+        for call in calls {
+            self.voice.call(call)?;
+            let known = self.front.own_answer(call);
+            let answer = match known.or_else(|| self.answers.of(call)) {
+                Some(answer) => Some(answer),
+                None => self.result().await?,
+            };
+            let Some(answer) = answer else {
+                return Ok(User::Left);
+            };
+            answers.push(answer);
         }
-        let typed = match self.lines.is_terminal() {
+        self.front.answer(answers);
+        Ok(User::Here)
+    }
+
+    /// The result of a call, from the user on a terminal. `None` when the user has left.
+    async fn result(&mut self) -> Result<Option<Answer>, Failure> {
+        let said = match self.lines.is_terminal() {
             true => {
-                self.lines
-                    .ask("result (JSON or text):", self.voice.screen)
-                    .await?
+                let prompt = "result (JSON or text):";
+                self.lines.ask(prompt, self.voice.screen).await?
             }
-            false => None,
+            false => Said::Nothing,
         };
-        let typed = typed.filter(|line| !line.trim().is_empty());
-        Ok(match typed {
-            Some(line) => match Json::parse(line.clone()) {
+        Ok(match said {
+            Said::Left => None,
+            Said::Line(line) if !line.trim().is_empty() => Some(match Json::parse(line.clone()) {
                 Ok(json) => answers::answer(json),
                 Err(_) => Answer::text(line),
-            },
-            None => Answer::failed("the user gave no result"),
+            }),
+            _ => Some(Answer::failed("the user gave no result")),
         })
     }
 
-    /// Answers a question. Nothing is a no; where the text of the answer asked, anything but yes
-    /// and no is a message like any other.
-    async fn decide(&mut self, question: &Confirmation) -> Result<(), Failure> {
+    /// Answers a question. An empty line is a no, and so is nobody to ask; where the text of the
+    /// answer asked, anything but yes and no is a message like any other.
+    async fn decide(&mut self, question: &Confirmation) -> Result<User, Failure> {
         if let Some(accepted) = self.decision {
             self.front.decide(accepted);
-            return Ok(());
+            return Ok(User::Here);
         }
-        let line = self.lines.ask("accept? (y/n)", self.voice.screen).await?;
-        let line = line.unwrap_or_default();
+        let line = match self.lines.ask("accept? (y/n)", self.voice.screen).await? {
+            Said::Line(line) => line,
+            Said::Nothing => String::new(),
+            Said::Left => return Ok(User::Left),
+        };
         match line.trim().to_lowercase().as_str() {
             "y" | "yes" => self.front.decide(true),
             "" | "n" | "no" => self.front.decide(false),
             _ if question.title.is_empty() => self.front.say(&line),
             _ => self.front.decide(false),
         }
-        Ok(())
+        Ok(User::Here)
     }
 
     fn wrong(&mut self, what: &str) -> Result<(), Failure> {

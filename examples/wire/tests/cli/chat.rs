@@ -139,13 +139,22 @@ fn what_is_shown_is_shown_as_text() {
 }
 
 #[test]
+fn what_reorders_a_terminal_is_escaped() {
+    let (server, _) = serve();
+    let text = "a\u{202e}b\u{2066}c\u{200f}d\u{61c}e\u{1b}";
+    let seen = run(&["chat", &server.url(""), "-p", "openai", "-m", text], "");
+    let shown = r"You said a\u{202e}b\u{2066}c\u{200f}d\u{61c}e\u{1b}.";
+    assert_eq!(seen.out.trim_end(), shown);
+}
+
+#[test]
 fn questions_are_asked() {
     let (server, _) = serve();
     for front in FRONTS {
         for (options, input, said) in [
             (&[][..], "delete\nyes\n", "Deleted."),
             (&[], "delete\nno\n", "Kept."),
-            (&[], "delete\n", "Kept."),
+            (&[], "delete\n\n", "Kept."),
             (&["-m", "delete", "--yes"], "", "Deleted."),
             (&["-m", "delete", "--no"], "", "Kept."),
             (&["-m", "delete"], "yes\n", "Kept."),
@@ -166,6 +175,36 @@ fn questions_are_asked() {
             );
         }
     }
+}
+
+#[test]
+fn whoever_leaves_at_a_question_answers_nothing() {
+    let (server, _) = serve();
+    for front in FRONTS {
+        let seen = run(&["chat", &server.url(""), "-p", front], "delete\n");
+        assert_eq!((seen.status, &*seen.err), (0, ""), "{front}");
+        assert!(seen.out.contains("Delete it?"), "{front}: {}", seen.out);
+        assert!(!seen.out.contains("Kept."), "{front}: {}", seen.out);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_at_a_question_answers_nothing() {
+    let (server, _) = serve();
+    let mut running = Running::new(&["chat", &server.url(""), "-p", "github"]);
+    running
+        .child
+        .stdin
+        .as_mut()
+        .unwrap()
+        .write_all(b"delete\n")
+        .unwrap();
+    while running.line() != "It cannot be undone." {}
+    running.interrupt();
+    let rest = running.rest();
+    assert!(rest.is_empty(), "{rest:?}");
+    assert_eq!(running.end(), (Some(0), String::new()));
 }
 
 #[test]
@@ -312,12 +351,7 @@ fn ctrl_c_stops_the_answer() {
     let (server, gone) = serve();
     let running = Running::new(&["chat", &server.url(""), "-p", "openbb", "-m", "wait"]);
     assert_eq!(running.line(), "Waiting.");
-    let id = running.child.id().to_string();
-    let killed = std::process::Command::new("kill")
-        .args(["-INT", &id])
-        .status()
-        .unwrap();
-    assert!(killed.success());
+    running.interrupt();
     assert_eq!(running.end(), (Some(0), String::new()));
     // The agent hears of it too.
     gone.recv_timeout(Duration::from_secs(60)).unwrap();

@@ -4,11 +4,14 @@ use std::net::TcpListener;
 use std::time::Duration;
 
 use analyst::Analyst;
-use copilot_wire::Router;
 use copilot_wire::github::Mount;
 use copilot_wire::github::verify::RequestSigner;
+use copilot_wire::openbb::Descriptor;
+use copilot_wire::protocol::{AgentError, Protocol};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 
 use crate::program::run;
+use crate::relay::Relay;
 use crate::server::Server;
 
 const SEED: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
@@ -23,6 +26,80 @@ fn a_sound_agent_passes() {
     let seen = run(&["check", &server.url(""), "-p", "meilisearch"], "");
     assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
     assert!(seen.out.contains("0 errors"), "{}", seen.out);
+}
+
+fn openbb(query: &str) -> Router {
+    let descriptor = Descriptor::new("analyst", "Analyst", "Analyses").query(query);
+    Router::new().openbb(descriptor, analyst()).unwrap()
+}
+
+/// Says what no front end wants to hear.
+struct Mute;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Mute {
+    async fn answer(&self, _: Request<P>, _: Reply<P>) -> Result<(), AgentError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_agent_below_a_path_is_found() {
+    let server = Server::new(openbb("/v1/query"));
+    let relay = Relay::new(server.address);
+    let seen = run(&["check", &relay.url("/"), "-p", "openbb"], "");
+    assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
+    assert!(seen.out.starts_with("0 errors, 0 warnings"), "{}", seen.out);
+}
+
+#[test]
+fn an_agent_is_asked_where_its_descriptor_says() {
+    let server = Server::new(openbb("/v1/query"));
+    let relay = Relay::new(server.address);
+    // The agent beside the descriptor is another one.
+    let descriptor = Descriptor::new("elsewhere", "Elsewhere", "Is elsewhere");
+    let descriptor = descriptor.query(relay.url("/v1/query"));
+    let describes = Server::new(Router::new().openbb(descriptor, Mute).unwrap());
+    let seen = run(&["check", &describes.url(""), "-p", "openbb"], "");
+    assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
+    assert!(seen.out.starts_with("0 errors, 0 warnings"), "{}", seen.out);
+    let heads = relay.heads();
+    let asked = |head: &String| head.starts_with("POST /base/v1/query ");
+    assert!(heads.iter().any(asked), "{heads:?}");
+}
+
+#[test]
+fn headers_are_not_sent_with_a_preflight() {
+    let server = Server::new(openbb("/v1/query"));
+    let relay = Relay::new(server.address);
+    let header = "x-api-key: k3y";
+    let seen = run(
+        &["check", &relay.url("/"), "-p", "openbb", "-H", header],
+        "",
+    );
+    assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
+    let heads = relay.heads();
+    for (method, sent) in [("POST ", true), ("OPTIONS ", false)] {
+        let mut heads = heads
+            .iter()
+            .filter(|head| head.starts_with(method))
+            .peekable();
+        assert!(heads.peek().is_some());
+        assert!(heads.all(|head| head.contains(header) == sent), "{method}");
+    }
+}
+
+#[test]
+fn a_query_without_a_path_is_refused() {
+    for address in [
+        "http://127.0.0.1:9?key=s3cret",
+        "http://127.0.0.1:9/base/?key=s3cret",
+    ] {
+        let seen = run(&["check", address, "-p", "openbb"], "");
+        assert_eq!((seen.status, &*seen.out), (2, ""), "{address}");
+        assert!(seen.err.contains("before its query"), "{}", seen.err);
+        assert!(!seen.err.contains("s3cret"), "{}", seen.err);
+    }
 }
 
 #[test]

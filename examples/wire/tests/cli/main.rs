@@ -12,6 +12,7 @@ mod chat;
 mod check;
 mod decode;
 mod program;
+mod relay;
 mod request;
 mod server;
 mod sign;

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 /// The program with these arguments, its pipes in our hands.
@@ -88,6 +88,26 @@ impl Running {
     /// The next line. A test that waits this long has failed.
     pub(crate) fn line(&self) -> String {
         self.lines.recv_timeout(Duration::from_secs(60)).unwrap()
+    }
+
+    /// The lines up to its end.
+    pub(crate) fn rest(&self) -> Vec<String> {
+        let mut rest = Vec::new();
+        loop {
+            match self.lines.recv_timeout(Duration::from_secs(60)) {
+                Ok(line) => rest.push(line),
+                Err(RecvTimeoutError::Disconnected) => return rest,
+                Err(RecvTimeoutError::Timeout) => panic!("it goes on after {rest:?}"),
+            }
+        }
+    }
+
+    /// Presses Ctrl-C.
+    #[cfg(unix)]
+    pub(crate) fn interrupt(&self) {
+        let id = self.child.id().to_string();
+        let killed = Command::new("kill").args(["-INT", &id]).status();
+        assert!(killed.unwrap().success());
     }
 
     /// Waits for its end: the status, and what it said on standard error.
