@@ -9,9 +9,9 @@ use super::reference::Reference;
 
 /// What context came with the current turn, what was withheld, and why.
 ///
-/// Clients put it in different places (recorded request of github.com, VS Code's source): an IDE on the last message;
-/// github.com on the messages from the last `_session` message on, of which the last one carries
-/// the prompt and nothing else. This is the same for both.
+/// Clients put it in different places (recorded request of github.com, VS Code's source): an IDE on
+/// the last message; github.com on the messages from the last `_session` message on, of which the
+/// last one carries the prompt and nothing else. This is the same for both.
 ///
 /// Missing context is what builders of agents report most. Why something is not there:
 ///
@@ -130,9 +130,9 @@ impl<'a> Context<'a> {
 
     /// What was withheld, and why.
     ///
-    /// The rules of redaction (GitHub's documentation on context passing): an App that cannot read the repository gets
-    /// `github.repository` redacted, on github.com together with `github.current-url`; a URL that
-    /// belongs to no repository is redacted alone.
+    /// The rules of redaction (GitHub's documentation on context passing): an App that cannot read
+    /// the repository gets `github.repository` redacted, on github.com together with
+    /// `github.current-url`; a URL that belongs to no repository is redacted alone.
     pub fn withheld(&self) -> impl Iterator<Item = Withheld<'a>> {
         let unreadable = self.redacts("github.repository");
         self.references().filter_map(move |reference| {

@@ -1,8 +1,9 @@
 //! Reading and writing members so that none is lost.
 //!
 //! Real senders write `null` where an array is expected, empty strings and empty arrays for nothing,
-//! and leave members out (recorded, VS Code, `gh debug-cli`). A field takes a value that says something; what
-//! says nothing stays unread, so it is kept among the unknown members and written back as it came.
+//! and leave members out (recorded, VS Code, `gh debug-cli`). A field takes a value that says
+//! something; what says nothing stays unread, so it is kept among the unknown members and written
+//! back as it came.
 
 use std::borrow::Cow;
 

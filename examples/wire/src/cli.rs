@@ -71,8 +71,9 @@ answers.json: {\"stock_price\": [{\"close\": 231.3}], \"web_search\": \"Nothing 
     ///
     /// Plays the front end for about forty requests: recorded ones of every era, bad ones, forged
     /// ones, and leaves half-way. Uploads 48 MiB once. Requests to an OpenBB agent go where its
-    /// descriptor says, also to another server; preflights carry none of the headers. Every broken rule is shown with the bytes
-    /// that broke it, why it matters, and what to do. Warnings leave the exit status at 0.
+    /// descriptor says, also to another server; preflights carry none of the headers. Every broken
+    /// rule is shown with the bytes that broke it, why it matters, and what to do. Warnings leave
+    /// the exit status at 0.
     #[command(after_help = "Examples:
   wire check http://127.0.0.1:7777 -p openbb
   wire check https://agent.example/v1/chat/completions -p openai --model parrot --json

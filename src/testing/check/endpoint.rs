@@ -23,7 +23,8 @@ pub trait Endpoint: Send + Sync {
     ///
     /// The request's URI is a path from the root of the endpoint, which may itself be a path on its
     /// server; or it is a whole URL, where an OpenBB descriptor names one, and leads wherever that
-    /// says. Redirects are not followed, and nothing is decompressed. Dropping the body closes the stream, as a client that leaves does.
+    /// says. Redirects are not followed, and nothing is decompressed. Dropping the body closes the
+    /// stream, as a client that leaves does.
     ///
     /// # Errors
     ///

@@ -31,8 +31,8 @@
 //!
 //! A check makes about forty requests, one after the other, and uploads 48 MiB once to see whether
 //! there is a limit. An agent that asks a paid model pays for them. A silence of twenty seconds ends
-//! an answer, and three requests in a row without a response end the check. What an agent never does, such
-//! as calling a function, is not judged: [`Report::unseen`] lists those rules.
+//! an answer, and three requests in a row without a response end the check. What an agent never
+//! does, such as calling a function, is not judged: [`Report::unseen`] lists those rules.
 
 mod blocks;
 mod calls;
