@@ -43,6 +43,7 @@ impl<P: Protocol> Reply<P> {
     ///
     /// [`SendError::Closed`] when nobody listens any more.
     pub fn text(&self, text: &str) -> impl Future<Output = Result<(), SendError>> + Send {
+        // No `async fn`: its states would be entered and left for every token.
         poll_fn(move |cx| self.channel.poll_text(cx, text))
     }
 
