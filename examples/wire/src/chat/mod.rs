@@ -90,16 +90,19 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
             options.talk(front, &client, answers, screen).await
         }
         Front::Openai => {
-            let request = options.request(|body| openai::ChatRequest::read(&body))?;
-            let model = options.model(request.model, &client).await;
-            let front = OpenAiClient::new(model).tools(request.tools);
+            let mut request = options.request(|body| openai::ChatRequest::read(&body))?;
+            request.model = options.model(request.model, &client).await;
+            let front = OpenAiClient::continuing(request);
             options.talk(front, &client, answers, screen).await
         }
         Front::Meilisearch => {
-            let request = options.request(|body| meilisearch::ChatRequest::read(&body))?;
-            let model = options.model.clone().unwrap_or(request.model);
-            let mut front = SearchChat::new(&options.workspace);
-            if !model.is_empty() {
+            let mut front = if options.request.is_some() {
+                let request = options.request(|body| meilisearch::ChatRequest::read(&body))?;
+                SearchChat::continuing(&options.workspace, request)
+            } else {
+                SearchChat::new(&options.workspace)
+            };
+            if let Some(model) = &options.model {
                 front = front.model(model);
             }
             options.talk(front, &client, answers, screen).await

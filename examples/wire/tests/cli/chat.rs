@@ -9,9 +9,10 @@ use analyst::Analyst;
 use copilot_wire::github::Mount;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{
-    AgentError, Citation, Confirmation, Conversation, Protocol, Status, Table, ToolCall,
+    AgentError, Citation, Confirmation, Conversation, Protocol, Role, Status, Table, ToolCall,
 };
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use serde_json::json;
 
 use crate::program::{Running, fixture, run};
 use crate::server::Server;
@@ -70,6 +71,13 @@ impl<P: Protocol> Agent<P> for Servant {
                 Ok(reply
                     .cite(Citation::new("A page").url("https://example.com/a"))
                     .await?)
+            }
+            "first" => {
+                let first = request
+                    .messages()
+                    .find(|message| message.role == Role::User);
+                let text = first.map(|message| message.text.into_owned());
+                Ok(reply.text(&text.unwrap_or_default()).await?)
             }
             text => Ok(reply.text(&format!("You said {text}.")).await?),
         }
@@ -254,6 +262,31 @@ fn calls_are_answered_from_a_file() {
         let seen = run(&args, "");
         assert_eq!(seen.status, 0, "{}{}", seen.out, seen.err);
         assert_eq!(seen.out, format!("> dice {{}}\n{said}\n"));
+    }
+}
+
+#[test]
+fn a_recorded_conversation_goes_on() {
+    let (server, _) = serve();
+    let folder = tempfile::tempdir().unwrap();
+    for front in FRONTS {
+        let (user, agent) = if front == "openbb" {
+            ("human", "ai")
+        } else {
+            ("user", "assistant")
+        };
+        let request = json!({"model": "servant", "stream": true, "messages": [
+            {"role": user, "content": "one"},
+            {"role": agent, "content": "two"},
+        ]});
+        let path = folder.path().join(front);
+        std::fs::write(&path, request.to_string()).unwrap();
+        let path = path.to_str().unwrap();
+        let url = server.url("");
+        let args = ["chat", &url, "-p", front, "-m", "first", "--request", path];
+        let seen = run(&args, "");
+        assert_eq!((seen.status, &*seen.err), (0, ""), "{front}: {}", seen.out);
+        assert_eq!(seen.out, "one\n", "{front}");
     }
 }
 
