@@ -525,6 +525,55 @@ fn a_detached_run_that_is_dropped_ends_the_body() {
     assert_eq!(whole(body), chunk("one") + &failed());
 }
 
+/// The run and the body may share a task, and with it a waker.
+#[test]
+fn a_detached_run_is_read_in_its_own_task() {
+    let mut body = body(|reply| async move {
+        for _ in 0..100 {
+            reply.text(&"z".repeat(1000)).await?;
+        }
+        Ok(())
+    });
+    let run = body.detach().unwrap();
+    let count = Arc::new(Count(AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&count));
+    let mut cx = Context::from_waker(&waker);
+    let mut both = futures::future::join(run, body.collect::<Vec<_>>());
+    let frames = loop {
+        let before = count.0.load(Ordering::Relaxed);
+        if let Poll::Ready(((), frames)) = both.poll_unpin(&mut cx) {
+            break frames;
+        }
+        assert!(
+            count.0.load(Ordering::Relaxed) > before,
+            "the task would sleep for ever"
+        );
+    };
+    let frames: Vec<Bytes> = frames.into_iter().map(|Ok(frame)| frame).collect();
+    let text = String::from_utf8(frames.concat()).unwrap();
+    assert_eq!(text, chunk(&"z".repeat(1000)).repeat(100));
+}
+
+#[test]
+fn a_detached_run_that_is_dropped_by_a_panic_ends_the_body() {
+    for polls in [0, 1] {
+        let mut body = body(|reply| async move {
+            reply.text("one").await?;
+            std::future::pending().await
+        });
+        let mut run = body.detach().unwrap();
+        let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+            for _ in 0..polls {
+                let mut cx = Context::from_waker(Waker::noop());
+                assert!(run.poll_unpin(&mut cx).is_pending());
+            }
+            panic!("beside the run");
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(whole(body), chunk("one").repeat(polls) + &failed());
+    }
+}
+
 #[test]
 fn a_detached_run_that_is_dropped_unpolled_ends_the_body() {
     let mut body = body(|reply| async move {
@@ -694,4 +743,12 @@ fn bodies_and_replies_move_between_threads() {
     send::<Request<OpenBb>>();
     fn stream<T: Stream<Item = Result<Bytes, Infallible>> + Unpin>() {}
     stream::<Body>();
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn without_a_tokio_runtime_there_is_no_keep_alive() {
+    let env = Env::new(copilot_wire::protocol::TokioEnv::new());
+    let body = body_in(&env, |reply| async move { Ok(reply.text("one").await?) });
+    assert_eq!(whole(body), chunk("one"));
 }

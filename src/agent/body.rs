@@ -95,13 +95,11 @@ impl Body {
         let channel = Arc::new(Channel::<P>::new(session, env.clone()));
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
-        // Made here, not in the future: a run may be dropped before it was ever polled.
-        let settle = Settle(channel);
         let future = Box::pin(async move {
-            match start(reply).await {
-                Ok(()) => settle.now(Outcome::Answered),
-                Err(error) => settle.now(Outcome::Failed(error)),
-            }
+            channel.settle(match start(reply).await {
+                Ok(()) => Outcome::Answered,
+                Err(error) => Outcome::Failed(error),
+            });
         });
         Self(Kind::Live(Box::new(Live {
             run: Some(Run {
@@ -166,24 +164,6 @@ impl Body {
     }
 }
 
-/// Tells the channel what became of the agent, also when its run is dropped half-way.
-struct Settle<P: Protocol>(Arc<Channel<P>>);
-
-impl<P: Protocol> Settle<P> {
-    fn now(self, outcome: Outcome) {
-        self.0.settle(outcome);
-    }
-}
-
-impl<P: Protocol> Drop for Settle<P> {
-    fn drop(&mut self) {
-        // A panic is settled by the run that catches it, not in the midst of it.
-        if !std::thread::panicking() {
-            self.0.settle(Outcome::Dropped);
-        }
-    }
-}
-
 impl Live {
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         if self.done {
@@ -194,7 +174,7 @@ impl Live {
                 self.run = None;
             }
         }
-        match self.frames.poll_frame(cx) {
+        match self.frames.poll_frame(cx, self.run.is_some()) {
             Poll::Ready(Some(frame)) => {
                 self.silent = false;
                 Poll::Ready(Some(frame))
@@ -215,7 +195,10 @@ impl Live {
         loop {
             match ticks.as_mut().poll_next(cx) {
                 Poll::Ready(Some(())) if self.silent => {
-                    return Poll::Ready(Some(self.frames.keep_alive()));
+                    let frame = self.frames.keep_alive();
+                    if !frame.is_empty() {
+                        return Poll::Ready(Some(frame));
+                    }
                 }
                 Poll::Ready(Some(())) => self.silent = true,
                 Poll::Ready(None) => {
@@ -279,6 +262,12 @@ impl Future for Run {
             run.frames.panicked();
             Poll::Ready(())
         })
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        self.frames.dropped();
     }
 }
 

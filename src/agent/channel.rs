@@ -1,7 +1,6 @@
 //! The one place that a reply and its body share: the bytes that wait, and how the turn stands.
 
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -279,9 +278,7 @@ impl<P: Protocol> Channel<P> {
             // A client that left is no incident.
             Outcome::Answered | Outcome::Dropped => return,
         };
-        // The observer is foreign code: it runs outside the lock, and a panic of its own must not
-        // meet one that is on its way.
-        let _ = catch_unwind(AssertUnwindSafe(|| self.env.incident(&incident)));
+        self.env.tell(&incident);
     }
 }
 
@@ -349,14 +346,17 @@ pub(super) trait Frames: Send + Sync {
     fn check_in(&self, out: Vec<u8>);
 
     /// Takes everything that waits as one frame, or leaves a waker. `None` once the turn is closed
-    /// and all is taken.
-    fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>>;
+    /// and all is taken. With `attached` the caller polls the agent itself, each time before this.
+    fn poll_frame(&self, cx: &Context<'_>, attached: bool) -> Poll<Option<Bytes>>;
 
-    /// What is sent after a while of silence.
+    /// What is sent after a while of silence; empty where nothing may be sent any more.
     fn keep_alive(&self) -> Bytes;
 
     /// The agent panicked.
     fn panicked(&self);
+
+    /// The agent was dropped, if it was not done.
+    fn dropped(&self);
 
     /// The body is gone. With `drain` the run goes on, and what it says is thrown away.
     fn detach(&self, drain: bool);
@@ -398,18 +398,16 @@ impl<P: Protocol> Frames for Channel<P> {
         wake(reader);
     }
 
-    fn poll_frame(&self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll_frame(&self, cx: &Context<'_>, attached: bool) -> Poll<Option<Bytes>> {
         let mut state = self.lock();
         if !state.out.is_empty() {
             let frame = mem::take(&mut state.out);
             state.frame = frame.len();
             let writers = mem::take(&mut state.writers);
             drop(state);
-            // The body's own task needs no waking: it is polled for the next frame in any case.
-            for writer in writers
-                .into_iter()
-                .filter(|writer| !writer.will_wake(cx.waker()))
-            {
+            // A body is polled for the next frame in any case, and its agent with it.
+            let polled = |writer: &Waker| attached && writer.will_wake(cx.waker());
+            for writer in writers.into_iter().filter(|writer| !polled(writer)) {
                 writer.wake();
             }
             return Poll::Ready(Some(Bytes::from(frame)));
@@ -431,6 +429,10 @@ impl<P: Protocol> Frames for Channel<P> {
 
     fn panicked(&self) {
         self.settle(Outcome::Panicked);
+    }
+
+    fn dropped(&self) {
+        self.settle(Outcome::Dropped);
     }
 
     fn detach(&self, drain: bool) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -56,6 +57,12 @@ struct Std;
 impl Environment for Std {}
 
 impl Env {
+    /// Tells the observer. It is foreign code: a panic of its own ends nothing else, and must not
+    /// meet one that is on its way.
+    pub(crate) fn tell(&self, incident: &Incident<'_>) {
+        let _ = catch_unwind(AssertUnwindSafe(|| self.incident(incident)));
+    }
+
     /// Wraps an environment.
     #[must_use]
     pub fn new(environment: impl Environment + 'static) -> Self {

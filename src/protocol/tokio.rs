@@ -1,5 +1,6 @@
 //! The environment with tokio's timer.
 
+use std::panic::catch_unwind;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -9,7 +10,8 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval_at};
 
 use super::{Environment, Ticks};
 
-/// The standard environment with keep-alive from tokio's timer, for use inside a tokio runtime.
+/// The standard environment with keep-alive from tokio's timer, for use inside a tokio runtime. Where
+/// there is none, or one without a timer, streams go without keep-alive.
 ///
 /// Wrap it in an environment of your own to hear of incidents too.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +28,8 @@ impl TokioEnv {
 
 impl Environment for TokioEnv {
     fn ticks(&self, period: Duration) -> Option<Ticks> {
-        let mut interval = interval_at(Instant::now() + period, period);
+        // Where tokio has no timer, outside of a runtime for one, it panics.
+        let mut interval = catch_unwind(|| interval_at(Instant::now() + period, period)).ok()?;
         // After a stall one tick is enough: they mean silence, not elapsed time.
         interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
         Some(Box::pin(IntervalTicks(interval)))
