@@ -1,6 +1,7 @@
 //! What the events of one reply share, and how they are written.
 
 use super::GitHub;
+use super::chunk::Chunk;
 use super::chunk_form::ChunkForm;
 use super::copilot_error::CopilotError;
 use super::event::{Event, Say};
@@ -43,6 +44,10 @@ pub struct Session {
     notices: Vec<Notice>,
     /// Whether a `copilot_*` event has been written.
     named: bool,
+    /// The chunk that ends the answer, and what was sent after it, until the turn is over.
+    ending: Vec<u8>,
+    /// Whether a question has been asked: nothing follows but the ending.
+    asked: bool,
     finished: bool,
     done: bool,
 }
@@ -96,6 +101,8 @@ impl Session {
             citations: Vec::new(),
             notices: Vec::new(),
             named: false,
+            ending: Vec::new(),
+            asked: false,
             finished: false,
             done: false,
         }
@@ -115,9 +122,12 @@ impl Session {
         }
     }
 
-    /// The empty text event, with the id of all other chunks where they have one.
+    /// The empty text event, with the id of all other chunks where they have one. It would be text
+    /// behind the ending, so nothing then.
     pub(super) fn keep_alive(&self, out: &mut Vec<u8>) {
-        self.text("", out);
+        if !self.asked && !self.finished {
+            self.text("", out);
+        }
     }
 
     pub(super) fn frame(&self) -> &TextFrame {
@@ -179,31 +189,15 @@ impl Session {
                 errors(list, out)?;
             }
             Event::Say(Say::Chunk(chunk)) => {
-                if !self.finished && chunk.finish_reason().is_some() {
-                    self.flush(out);
-                    self.finished = true;
+                let ends = chunk.finish_reason().is_some();
+                let follows = !self.ending.is_empty() && chunk.content().is_none();
+                if !self.finished && (ends || follows) {
+                    let mut ending = std::mem::take(&mut self.ending);
+                    self.chunk(chunk, &mut ending);
+                    self.ending = ending;
+                } else {
+                    self.chunk(chunk, out);
                 }
-                out.extend_from_slice(b"data: ");
-                let missing = self.head.as_ref().filter(|_| chunk.id().is_none());
-                match missing {
-                    None => write_raw(chunk.json(), Escape::Json, out),
-                    // One id for all chunks of a reply.
-                    Some(head) => {
-                        out.push(b'{');
-                        out.extend_from_slice(&head.members);
-                        let own = ["id", "object", "created", "model"];
-                        for (key, value) in chunk.json().members() {
-                            if !own.contains(&&*key) {
-                                out.push(b',');
-                                ValueWriter::new(out, Escape::Json).str(&key);
-                                out.push(b':');
-                                write_raw(&value, Escape::Json, out);
-                            }
-                        }
-                        out.push(b'}');
-                    }
-                }
-                out.extend_from_slice(b"\n\n");
             }
             Event::Say(Say::Raw(raw)) => {
                 if raw.data.contains(['\r', '\n']) {
@@ -217,22 +211,51 @@ impl Session {
             Event::Confirmation(confirmation) => {
                 self.yield_to_text(out);
                 self.named = true;
+                self.asked = true;
                 named("copilot_confirmation", out, |place| {
                     confirmation.write(place)
                 })?;
             }
-            Event::Finish => {
-                self.flush(out);
-                self.finished = true;
-                self.finish_chunk(out);
-            }
+            Event::Finish => self.finish_answer(out),
             // It has returned above.
             Event::Done => {}
         }
         Ok(())
     }
 
-    fn finish_chunk(&self, out: &mut Vec<u8>) {
+    /// Writes a chunk, in the full form with the head of this reply: a client takes chunks of two
+    /// ids for two answers.
+    fn chunk(&self, chunk: &Chunk, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"data: ");
+        match &self.head {
+            None => write_raw(chunk.json(), Escape::Json, out),
+            Some(head) => {
+                out.push(b'{');
+                out.extend_from_slice(&head.members);
+                let own = ["id", "object", "created", "model"];
+                for (key, value) in chunk.json().members() {
+                    if !own.contains(&&*key) {
+                        out.push(b',');
+                        ValueWriter::new(out, Escape::Json).str(&key);
+                        out.push(b':');
+                        write_raw(&value, Escape::Json, out);
+                    }
+                }
+                out.push(b'}');
+            }
+        }
+        out.extend_from_slice(b"\n\n");
+    }
+
+    /// Writes what waited for the ending, then the chunk that ends the answer: the agent's own if
+    /// it sent one.
+    fn finish_answer(&mut self, out: &mut Vec<u8>) {
+        self.flush(out);
+        self.finished = true;
+        if !self.ending.is_empty() {
+            out.append(&mut self.ending);
+            return;
+        }
         match &self.head {
             None => out.extend_from_slice(FINISH),
             Some(head) => {
@@ -245,9 +268,7 @@ impl Session {
     /// Closes a turn that went well: what waited, then the done event, once.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
         if !self.finished {
-            self.flush(out);
-            self.finished = true;
-            self.finish_chunk(out);
+            self.finish_answer(out);
         }
         if !self.done {
             self.done = true;

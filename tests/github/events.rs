@@ -206,9 +206,13 @@ fn full_chunks_have_one_head() {
     GitHub::open(&mut session, &mut out);
     GitHub::text(&GitHub::text_frame(&session), "a \"b\"\u{2028}", &mut out);
     GitHub::keep_alive(&session, &mut out);
-    let foreign = r#"{"id":null,"choices":[{"index":0,"delta":{"refusal":"no"}}],"x":1}"#;
-    let foreign = Chunk::new(Json::parse(foreign).unwrap()).unwrap();
-    GitHub::encode(&mut session, &Say::Chunk(foreign).into(), &mut out).unwrap();
+    for id in ["null", "\"upstream\""] {
+        let foreign = format!(
+            r#"{{"id":{id},"model":"other","choices":[{{"index":0,"delta":{{"refusal":"no"}}}}],"x":1}}"#
+        );
+        let foreign = Chunk::new(Json::parse(foreign).unwrap()).unwrap();
+        GitHub::encode(&mut session, &Say::Chunk(foreign).into(), &mut out).unwrap();
+    }
     GitHub::finish(&mut session, &mut out);
     let events = decode(&out);
     let mut heads = Vec::new();
@@ -244,6 +248,7 @@ fn full_chunks_have_one_head() {
                 Value::Null
             ),
             chunk(serde_json::json!({"content": ""}), Value::Null),
+            serde_json::json!({"index": 0, "delta": {"refusal": "no"}}),
             serde_json::json!({"index": 0, "delta": {"refusal": "no"}}),
             chunk(serde_json::json!({}), "stop".into()),
         ]
@@ -284,4 +289,49 @@ fn an_answer_ends_once() {
     }
     GitHub::finish(&mut session, &mut out);
     assert_eq!(out, bytes("chunk-usage.sse"));
+}
+
+/// The ending waits until the turn is over: an agent that passes a model's stream on may still have
+/// something to say.
+#[test]
+fn nothing_follows_the_chunk_that_ends_an_answer() {
+    let recorded = decode(&bytes("chunk-usage.sse"));
+    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    let mut out = Vec::new();
+    for event in &recorded[..3] {
+        GitHub::encode(&mut session, event, &mut out).unwrap();
+    }
+    GitHub::text(&GitHub::text_frame(&session), "One thing more.", &mut out);
+    let references = Say::from(Reference::bare("a", "b")).into();
+    GitHub::encode(&mut session, &references, &mut out).unwrap();
+    GitHub::finish(&mut session, &mut out);
+    let mut expected = recorded.clone();
+    let usage = expected.split_off(1);
+    expected.extend([text("One thing more."), references]);
+    expected.extend(usage);
+    assert_eq!(decode(&out), expected);
+
+    // Failing after that is still told before the ending.
+    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    let mut out = Vec::new();
+    for event in &recorded[..3] {
+        GitHub::encode(&mut session, event, &mut out).unwrap();
+    }
+    GitHub::fail(&mut session, "no more", &mut out);
+    let events = decode(&out);
+    assert!(matches!(&events[1], Event::Say(Say::Errors(errors)) if errors.len() == 1));
+    assert_eq!(events[2..], recorded[1..]);
+}
+
+/// The filler is an empty text event, and no text may follow a question or an ending.
+#[test]
+fn nothing_fills_the_silence_after_an_ending() {
+    let question = Confirmation::new("1", "Go on?", "");
+    for ending in [question.into(), Event::Finish, Event::Done] {
+        let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+        GitHub::encode(&mut session, &ending, &mut Vec::new()).unwrap();
+        let mut out = Vec::new();
+        GitHub::keep_alive(&session, &mut out);
+        assert_eq!(out, b"");
+    }
 }
