@@ -55,6 +55,37 @@ fn fronts(router: &Router) -> serde_json::Value {
     serde_json::from_str(response.body()).unwrap()
 }
 
+/// A feature of a dependency may be switched on by anybody.
+#[test]
+fn a_router_without_it_is_as_ever() {
+    let router = Router::new().meilisearch_at("/{workspace}", Echo).unwrap();
+    let body = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hello"}]}"#;
+    let reply = ask(
+        &router,
+        http::Request::post("/films").header("content-type", "application/json"),
+        body,
+    );
+    assert_eq!(
+        reply.headers()["content-type"],
+        "text/event-stream",
+        "{reply:?}"
+    );
+    assert!(reply.body().contains("hello"), "{reply:?}");
+    let router = Router::new()
+        .github(Mount::unverified().at("/playground.json"), Echo)
+        .unwrap();
+    assert_eq!(get(&router, "/playground.json").body(), "OK");
+    assert_eq!(get(&router, "/").status(), StatusCode::NOT_FOUND);
+
+    // Nor does a route of others make the page believe in a signer.
+    let router = Router::new()
+        .github(Mount::unverified().at("/playground/{any}"), Echo)
+        .unwrap()
+        .playground()
+        .unwrap();
+    assert_eq!(fronts(&router)["signing"], false);
+}
+
 #[test]
 fn the_page_runs_its_own_script_and_nothing_else() {
     let router = Router::new().playground().unwrap();

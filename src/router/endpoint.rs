@@ -1,15 +1,19 @@
 //! What a route leads to.
 
+use std::future::poll_fn;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::task::Poll;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::Response;
 use http::request::Parts;
+use http::{Response, StatusCode};
 
 use super::{json, stream};
 use crate::agent::{Agent, Body, Request};
-use crate::protocol::{Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Env, Incident, Protocol, Refusal};
 
 /// A request that is read and within its limits.
 pub(super) struct Call {
@@ -79,6 +83,44 @@ impl<P: Protocol, A: Agent<P> + 'static> Endpoint for Streaming<P, A> {
     }
 }
 
+/// Runs what answers without a stream. What goes wrong is told to the observer, and comes back as
+/// what the client may read of it; a panic ends this call, not the server.
+#[cfg_attr(
+    not(any(feature = "github", feature = "openbb")),
+    allow(dead_code, reason = "skills and feedback")
+)]
+pub(super) async fn run<T>(
+    protocol: &'static str,
+    env: &Env,
+    work: impl Future<Output = Result<T, AgentError>>,
+) -> Result<T, Refusal> {
+    let mut work = pin!(work);
+    let outcome = poll_fn(
+        |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+            Ok(Poll::Pending) => Poll::Pending,
+            Ok(Poll::Ready(outcome)) => Poll::Ready(Some(outcome)),
+            Err(_) => Poll::Ready(None),
+        },
+    );
+    let told = true;
+    let message = match outcome.await {
+        Some(Ok(done)) => return Ok(done),
+        Some(Err(error)) => {
+            env.tell(&Incident::Failed {
+                protocol,
+                error: &error,
+                told,
+            });
+            error.message().to_owned()
+        }
+        None => {
+            env.tell(&Incident::Panicked { protocol, told });
+            AgentError::DEFAULT.to_owned()
+        }
+    };
+    Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
+}
+
 /// A document that is always the same.
 pub(super) struct Document(pub(super) Bytes);
 
@@ -86,7 +128,7 @@ pub(super) struct Document(pub(super) Bytes);
 impl Endpoint for Document {
     async fn call(&self, call: Call) -> Response<Body> {
         drop(call);
-        let mut response = json(http::StatusCode::OK, Vec::new());
+        let mut response = json(StatusCode::OK, Vec::new());
         *response.body_mut() = Body::full(self.0.clone());
         response
     }

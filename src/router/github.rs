@@ -1,19 +1,15 @@
 //! Mounts agents and skills for GitHub Copilot.
 
-use std::future::poll_fn;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::task::Poll;
-
 use async_trait::async_trait;
 use http::header::CONTENT_TYPE;
 use http::{HeaderValue, Method, Response, StatusCode};
 
-use super::endpoint::{Call, Endpoint, Streaming};
+use super::endpoint::{Call, Endpoint, Streaming, run};
 use super::{MountError, Router, json};
 use crate::agent::{Agent, Body};
 use crate::github::{GitHub, Mount, Skill, SkillCall, SkillReply};
 use crate::json::Json;
-use crate::protocol::{AgentError, Incident, Protocol, Refusal};
+use crate::protocol::{Protocol, Refusal};
 
 impl Router {
     /// Mounts an agent for GitHub Copilot: it answers `POST /github`, or the path of the mount.
@@ -125,40 +121,16 @@ impl<S: Skill> Endpoint for Plain<S> {
             Ok(arguments) => arguments,
             Err(error) => return self.refuse(&error.into()),
         };
-        let mut answer = self.0.call(SkillCall::new(arguments, call.parts.headers));
-        let outcome = poll_fn(|cx| {
-            // A panic ends this call, not the server.
-            match catch_unwind(AssertUnwindSafe(|| answer.as_mut().poll(cx))) {
-                Ok(Poll::Pending) => Poll::Pending,
-                Ok(Poll::Ready(answer)) => Poll::Ready(Some(answer)),
-                Err(_) => Poll::Ready(None),
-            }
-        });
-        let protocol = GitHub::NAME;
-        let failed = match outcome.await {
-            Some(Ok(SkillReply::Text(answer))) => return text(answer),
-            Some(Ok(SkillReply::Json(answer))) => {
+        let answer = self.0.call(SkillCall::new(arguments, call.parts.headers));
+        match run(GitHub::NAME, &call.env, answer).await {
+            Ok(SkillReply::Text(answer)) => text(answer),
+            Ok(SkillReply::Json(answer)) => {
                 let mut response = json(StatusCode::OK, Vec::new());
                 *response.body_mut() = Body::full(answer.as_bytes().clone());
-                return response;
+                response
             }
-            Some(Err(error)) => {
-                let told = true;
-                call.env.incident(&Incident::Failed {
-                    protocol,
-                    error: &error,
-                    told,
-                });
-                error.message().to_owned()
-            }
-            None => {
-                let told = true;
-                call.env.incident(&Incident::Panicked { protocol, told });
-                AgentError::DEFAULT.to_owned()
-            }
-        };
-        let refusal = Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, failed);
-        self.refuse(&refusal.code("skill_failed"))
+            Err(refusal) => self.refuse(&refusal.code("skill_failed")),
+        }
     }
 }
 

@@ -74,6 +74,8 @@ struct Inner {
     openai: Vec<openai::Mounted>,
     #[cfg(feature = "openbb")]
     openbb: Vec<crate::openbb::Descriptor>,
+    #[cfg(feature = "playground")]
+    playground: playground::Shown,
 }
 
 #[derive(Clone, Copy)]
@@ -150,6 +152,15 @@ impl Router {
         Ok(())
     }
 
+    /// Takes back a route that an earlier mount added at this very path, to make room for a newer one.
+    #[cfg(any(feature = "openai", feature = "openbb"))]
+    fn unroute(&mut self, method: &Method, path: &str) -> Result<(), MountError> {
+        let path = Path::parse(path)?;
+        let routes = &mut self.edit().routes;
+        routes.retain(|route| route.method != *method || route.path != path);
+        Ok(())
+    }
+
     /// Answers one request.
     ///
     /// The request's body is any stream of byte buffers. It is read whole, up to the limit, before
@@ -157,7 +168,9 @@ impl Router {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the request; the agent has not started then, or is in the body.
+    /// Dropping the future drops the request. An agent that streams has not started then: it runs
+    /// in the body. What answers all at once (a completion without `stream`, a skill, feedback) runs
+    /// in this future, and is dropped with it.
     pub async fn handle<B, D, E>(&self, request: Request<B>) -> Response<Body>
     where
         B: Stream<Item = Result<D, E>>,

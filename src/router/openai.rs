@@ -10,7 +10,6 @@ use futures_core::Stream;
 use http::{Method, Response, StatusCode};
 
 use super::endpoint::{Call, Document, Endpoint};
-use super::path::Path;
 use super::{MountError, Router, json, stream};
 use crate::agent::{Agent, Body, Request};
 use crate::openai::{self, Accumulator, Content, ErrorObject, Event, Model, OpenAi};
@@ -51,15 +50,14 @@ impl Router {
             return Err(MountError::Taken);
         }
         let paths = [
-            format!("{base}/chat/completions"),
-            format!("{base}/models"),
-            format!("{base}/models/{{model}}"),
+            (Method::POST, format!("{base}/chat/completions")),
+            (Method::GET, format!("{base}/models")),
+            (Method::GET, format!("{base}/models/{{model}}")),
         ];
         if others.count() > 0 {
             // The endpoints know every model: the newest replace the ones before.
-            for path in &paths {
-                let path = Path::parse(path)?;
-                self.edit().routes.retain(|route| route.path != path);
+            for (method, path) in &paths {
+                self.unroute(method, path)?;
             }
         }
         mounted.push(Mounted { model, agent });
@@ -69,10 +67,10 @@ impl Router {
             .cloned()
             .collect();
         let list = openai::documents(here.iter().map(|mounted| &mounted.model));
-        let [completions, models, one] = paths;
-        self.route(Method::GET, &models, Document(Bytes::from(list)))?;
-        self.route(Method::GET, &one, OneModel(here.clone()))?;
-        self.route(Method::POST, &completions, Completions(here))?;
+        let [(post, completions), (get, models), (get_one, one)] = paths;
+        self.route(get, &models, Document(Bytes::from(list)))?;
+        self.route(get_one, &one, OneModel(here.clone()))?;
+        self.route(post, &completions, Completions(here))?;
         self.edit().openai = mounted;
         Ok(self)
     }

@@ -6,11 +6,11 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use http::{Method, Response, StatusCode};
 
-use super::endpoint::{Call, Document, Endpoint, Streaming};
+use super::endpoint::{Call, Document, Endpoint, Streaming, run};
 use super::{MountError, Router, json};
 use crate::agent::{Agent, Body};
 use crate::openbb::{self, Descriptor, Feedback, OpenBb};
-use crate::protocol::{AgentError, Refusal};
+use crate::protocol::{AgentError, Protocol};
 
 impl Router {
     /// Mounts an agent for the OpenBB Workspace.
@@ -37,6 +37,7 @@ impl Router {
             Streaming::<OpenBb, _>::new(agent),
         )?;
         let inner = self.edit();
+        let first = inner.openbb.is_empty();
         inner.openbb.push(descriptor);
         let documents = openbb::documents(&inner.openbb)
             .map_err(|error| MountError::Descriptor(error.to_string()))?;
@@ -45,10 +46,9 @@ impl Router {
             .zip(documents)
         {
             // The document grows with every agent: the newest replaces the one before.
-            let inner = self.edit();
-            inner
-                .routes
-                .retain(|route| route.path.matches(path).is_none());
+            if !first {
+                self.unroute(&Method::GET, path)?;
+            }
             self.route(Method::GET, path, Document(Bytes::from(document)))?;
         }
         Ok(self)
@@ -86,13 +86,11 @@ where
             Ok(feedback) => feedback,
             Err(refusal) => return self.refuse(&refusal),
         };
-        match (self.0)(feedback).await {
+        let heard = async { (self.0)(feedback).await };
+        match run(OpenBb::NAME, &call.env, heard).await {
             // Any 2xx will do.
             Ok(()) => json(StatusCode::OK, b"{}".to_vec()),
-            Err(error) => {
-                let message = error.message().to_owned();
-                self.refuse(&Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
-            }
+            Err(refusal) => self.refuse(&refusal),
         }
     }
 }

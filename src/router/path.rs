@@ -28,8 +28,10 @@ enum Segment {
 }
 
 impl Path {
+    /// A trailing slash makes no difference.
     pub(super) fn parse(path: &str) -> Result<Self, MountError> {
         let path = path.strip_prefix('/').ok_or(MountError::Path)?;
+        let path = path.strip_suffix('/').unwrap_or(path);
         let segments = path.split('/').map(|segment| {
             let param = segment
                 .strip_prefix('{')

@@ -42,6 +42,7 @@ impl Router {
     ///
     /// [`MountError`] when something else has the path `/` or `/playground.json`.
     pub fn playground(mut self) -> Result<Self, MountError> {
+        self.edit().playground.page = true;
         self.route(Method::GET, "/", Page)?;
         self.route(Method::GET, FRONTS, Document(Bytes::new()))?;
         Ok(self)
@@ -72,6 +73,7 @@ impl Router {
     /// [`MountError`] when something else has the path.
     #[cfg(all(feature = "verify", feature = "testing"))]
     pub fn playground_signer(mut self, signer: RequestSigner) -> Result<Self, MountError> {
+        self.edit().playground.signer = true;
         self.route(Method::POST, SIGN, Sign(signer))?;
         Ok(self)
     }
@@ -80,6 +82,9 @@ impl Router {
 impl Inner {
     /// Writes down anew what is mounted, once the playground is.
     pub(super) fn list_fronts(&mut self) {
+        if !self.playground.page {
+            return;
+        }
         let fronts = self.routes.iter().filter_map(|route| {
             let protocol = route.endpoint.protocol()?;
             (route.method == Method::POST).then(|| Front {
@@ -89,19 +94,23 @@ impl Inner {
         });
         let fronts = Fronts {
             fronts: fronts.collect(),
-            signing: self
-                .routes
-                .iter()
-                .any(|route| route.path.matches(SIGN).is_some()),
+            signing: self.playground.signer,
         };
         let list = self
             .routes
             .iter_mut()
-            .find(|route| route.path.matches(FRONTS).is_some());
+            .find(|route| route.method == Method::GET && route.path.matches(FRONTS).is_some());
         if let Some(route) = list {
             route.endpoint = Arc::new(Document(Bytes::from(fronts.to_json())));
         }
     }
+}
+
+/// What of the playground this router has.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Shown {
+    page: bool,
+    signer: bool,
 }
 
 /// The page.

@@ -1,0 +1,135 @@
+//! What holds for the routes of a router, whatever is mounted.
+
+#![cfg(all(
+    feature = "openbb",
+    feature = "github",
+    feature = "openai",
+    feature = "meilisearch"
+))]
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use copilot_wire::github::Mount;
+use copilot_wire::openbb::Descriptor;
+use copilot_wire::protocol::{AgentError, Conversation, Env, Environment, Incident, Protocol};
+use copilot_wire::router::MountError;
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use futures::executor::block_on;
+use futures::{StreamExt, stream};
+use http::StatusCode;
+
+struct Echo;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Echo {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
+    }
+}
+
+fn descriptor(id: &str) -> Descriptor {
+    Descriptor::new(id, id, "Repeats").query(format!("/{id}/query"))
+}
+
+fn ask(router: &Router, request: http::request::Builder, body: &str) -> (StatusCode, String) {
+    let request = request.header("content-type", "application/json");
+    let chunks = stream::iter([Ok::<_, std::io::Error>(Bytes::from(body.to_owned()))]);
+    let response = block_on(router.handle(request.body(chunks).unwrap()));
+    let status = response.status();
+    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
+    (status, String::from_utf8(frames.concat()).unwrap())
+}
+
+const HELLO: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hello"}]}"#;
+
+#[test]
+fn no_mount_takes_the_route_of_another() {
+    // A path of any name, before and after the paths that OpenBB needs.
+    let before = Router::new()
+        .meilisearch_at("/{workspace}", Echo)
+        .and_then(|router| router.openbb(descriptor("one"), Echo))
+        .and_then(|router| router.openbb(descriptor("two"), Echo));
+    let after = Router::new()
+        .openbb(descriptor("one"), Echo)
+        .and_then(|router| router.openbb(descriptor("two"), Echo))
+        .and_then(|router| router.meilisearch_at("/{workspace}", Echo));
+    for router in [before.unwrap(), after.unwrap()] {
+        let (status, reply) = ask(&router, http::Request::post("/films"), HELLO);
+        assert!(status == 200 && reply.contains("hello"), "{status} {reply}");
+        let (status, agents) = ask(&router, http::Request::get("/agents.json"), "");
+        assert!(status == 200 && agents.contains("two"), "{status} {agents}");
+    }
+
+    // One path cannot be two things.
+    let probe = |path| {
+        Router::new()
+            .github(Mount::unverified().at(path), Echo)
+            .unwrap()
+    };
+    for path in ["/agents.json", "/copilots.json"] {
+        let taken = probe(path).openbb(descriptor("one"), Echo);
+        assert_eq!(taken.unwrap_err(), MountError::Taken);
+    }
+    let taken = probe("/v1/models").openai(copilot_wire::openai::Model::new("one"), Echo);
+    assert_eq!(taken.unwrap_err(), MountError::Taken);
+}
+
+#[test]
+fn a_trailing_slash_makes_no_difference() {
+    for mounted in ["/chat", "/chat/", "/chat/{workspace}", "/chat/{workspace}/"] {
+        let router = Router::new().meilisearch_at(mounted, Echo).unwrap();
+        let path = mounted
+            .trim_end_matches('/')
+            .replace("{workspace}", "films");
+        for asked in [path.clone(), format!("{path}/")] {
+            let (status, _) = ask(&router, http::Request::post(&asked), HELLO);
+            assert_eq!(status, 200, "{mounted} {asked}");
+        }
+        let (status, _) = ask(&router, http::Request::post(format!("{path}//")), HELLO);
+        assert_eq!(status, 404, "{mounted}");
+    }
+}
+
+/// Writes down what it hears of, and is no better than what it watches.
+struct Watch(Arc<Mutex<Vec<String>>>);
+
+impl Environment for Watch {
+    fn incident(&self, incident: &Incident<'_>) {
+        let heard = match incident {
+            Incident::Failed { error, .. } => error.cause().unwrap().to_string(),
+            other => format!("{other:?}"),
+        };
+        self.0.lock().unwrap().push(heard);
+        panic!("a bug in the observer");
+    }
+}
+
+#[test]
+fn what_goes_wrong_with_feedback_is_told() {
+    let heard: Arc<Mutex<Vec<String>>> = Arc::default();
+    let router = Router::new()
+        .env(Env::new(Watch(Arc::clone(&heard))))
+        .openbb_feedback("/v1/feedback", |feedback| async move {
+            assert_ne!(feedback.user_comment, "panic", "a bug in the handler");
+            let cause = std::io::Error::other("the disk is full");
+            Err(AgentError::from(cause).with_message("try again"))
+        })
+        .unwrap();
+    for (comment, expected) in [
+        ("fail", "try again"),
+        ("panic", "Sorry, something went wrong"),
+    ] {
+        let body = format!(r#"{{"vote":"thumbs_up","user_comment":"{comment}"}}"#);
+        let (status, reply) = ask(&router, http::Request::post("/v1/feedback"), &body);
+        assert_eq!(status, 500);
+        assert!(reply.contains(expected), "{reply}");
+        assert!(!reply.contains("bug"), "{reply}");
+    }
+    let heard = heard.lock().unwrap();
+    assert_eq!(heard.len(), 2, "{heard:?}");
+    assert!(heard[0].contains("the disk is full"), "{heard:?}");
+    assert!(heard[1].contains("Panicked"), "{heard:?}");
+}
