@@ -15,7 +15,8 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// It follows the HTML standard, server-sent events, "Parsing" and "Interpreting an event stream", to
 /// the letter; the same frames come out however the stream is cut into chunks. An event that lies
 /// inside one chunk with one line of data is borrowed from the chunk. Only an unfinished event is
-/// copied, and no byte is searched twice, so the work is linear in the length of the stream.
+/// copied, and what has come of it is not searched again when more comes, so the work is linear in
+/// the length of the stream.
 ///
 /// At the end of the stream there is nothing to call: a block without its blank line does not count.
 ///

@@ -137,8 +137,8 @@ impl Drop for EventWriter<'_> {
 
 /// Appends an event that exists already, for example one that is passed on from another stream.
 ///
-/// The `event` field is left out for `message` and the `id` field for an empty id: a reader
-/// understands the same without them.
+/// The `event` field is left out for `message` and the `id` field for an empty id. A reader takes an
+/// event without an id to have that of the one before it.
 ///
 /// ```
 /// use copilot_wire::sse::{Event, encode};
