@@ -1,7 +1,7 @@
 //! The nearest honest equivalent of a word in Markdown, for front ends that have only text.
 //!
 //! What comes from data (cells, titles, excerpts) is shown as the text that it is: it can neither
-//! break out of its place nor become an image, a link or HTML.
+//! break out of its place nor become an image, HTML, or a link that reads other than it leads.
 
 mod plain;
 mod question;

@@ -10,7 +10,11 @@ pub(super) fn plain(text: &str) -> String {
     let mut before = ' ';
     let mut rest = text.trim().chars().peekable();
     while let Some(character) = rest.next() {
-        // Line breaks, and what is invisible and steers a terminal or a reader.
+        // What turns the direction of the text around it, so that it reads as another.
+        if matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') {
+            continue;
+        }
+        // Line breaks, and what is invisible and steers a terminal.
         if character.is_whitespace() || character.is_control() {
             if !out.ends_with(' ') {
                 out.push(' ');
@@ -32,6 +36,20 @@ pub(super) fn plain(text: &str) -> String {
         before = character;
     }
     out
+}
+
+/// Plain text where a line begins, and a heading, a list or a rule could begin with it (CommonMark,
+/// leaf and container blocks).
+pub(super) fn line(text: &str) -> String {
+    let text = plain(text);
+    let digits = text.bytes().take_while(u8::is_ascii_digit).count();
+    let at = match text.get(digits..).unwrap_or_default().as_bytes() {
+        [b'#' | b'+' | b'-', ..] if digits == 0 => 0,
+        [b'.' | b')'] | [b'.' | b')', b' ', ..] if digits > 0 => digits,
+        _ => return text,
+    };
+    let (before, after) = text.split_at(at);
+    format!("{before}\\{after}")
 }
 
 /// A link's target; `None` for what no chat should open: anything but the web and mail.
@@ -82,10 +100,28 @@ mod tests {
             ("&lt;b&gt;", "\\&lt;b\\&gt;"),
             ("`**~~", "\\`\\*\\*\\~\\~"),
             ("a\u{1b}[0m\u{85}b", "a \\[0m b"),
+            ("a\u{202E}b\u{2066}c\u{2069}", "abc"),
             ("", ""),
         ];
         for (text, expected) in cases {
             assert_eq!(plain(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_begins_nothing() {
+        let cases = [
+            ("10-K", "10-K"),
+            ("3.5 reasons", "3.5 reasons"),
+            ("# Big", "\\# Big"),
+            ("- item", "\\- item"),
+            ("---", "\\---"),
+            ("1. item", "1\\. item"),
+            ("2)", "2\\)"),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(line(text), expected, "{text:?}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::plain::{plain, target};
+use super::plain::{line, plain, target};
 use crate::protocol::Citation;
 
 /// The sources of an answer, to stand at its end. Nothing when there are none.
@@ -19,12 +19,12 @@ pub(crate) fn sources(citations: &[Citation]) -> String {
 
 /// A citation as a list item: a link if it can be one.
 fn source(citation: &Citation, out: &mut String) {
-    let title = plain(&citation.title);
+    let title = &citation.title;
     // Writing to a string does not fail.
     let _ = match citation.url.as_deref().map(|url| (url, target(url))) {
-        Some((_, Some(target))) => write!(out, "- [{title}]({target})"),
-        Some((url, None)) => write!(out, "- {title} ({})", plain(url)),
-        None => write!(out, "- {title}"),
+        Some((_, Some(target))) => write!(out, "- [{}]({target})", plain(title)),
+        Some((url, None)) => write!(out, "- {} ({})", line(title), plain(url)),
+        None => write!(out, "- {}", line(title)),
     };
     if let Some(excerpt) = &citation.excerpt {
         let _ = write!(out, ": {}", plain(excerpt));
@@ -43,6 +43,7 @@ mod tests {
                 .url("https://sec.example/a(1)")
                 .excerpt("Revenue\nrose."),
             Citation::new("notes.md"),
+            Citation::new("# of shares"),
             Citation::new("a trap").url("javascript:x()"),
         ];
         assert_eq!(
@@ -50,6 +51,7 @@ mod tests {
             "\n\n**Sources**\n\n\
              - [10-K \\[2025\\]](https://sec.example/a%281%29): Revenue rose.\n\
              - notes.md\n\
+             - \\# of shares\n\
              - a trap (javascript:x())\n"
         );
     }
