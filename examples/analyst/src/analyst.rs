@@ -9,6 +9,7 @@ use copilot_wire::{Agent, Reply, Request, async_trait};
 
 use crate::dataset::{Content, Dataset};
 use crate::model::Model;
+use crate::talk::wants_deletion;
 
 /// Tells what the data at hand says, or has a model tell it.
 #[derive(Clone, Debug)]
@@ -43,7 +44,7 @@ impl<P: Protocol> Agent<P> for Analyst {
             Ok((request, reply)) => self.in_the_workspace(&request, reply).await,
             Err((request, reply)) => {
                 let data: Vec<Dataset> = request.documents().map(Into::into).collect();
-                self.report(&*request, &data, &reply).await
+                self.report(&*request, &data, reply).await
             }
         }
     }
@@ -57,7 +58,7 @@ impl Analyst {
     ) -> Result<(), AgentError> {
         let Some(result) = request.last_result() else {
             let widgets = at_hand(request);
-            if !widgets.is_empty() {
+            if !widgets.is_empty() && !self.has_its_own_way(request) {
                 let names: Vec<_> = widgets.iter().map(|widget| widget.name.as_str()).collect();
                 let step = Status::new("Asking for the data of your widgets");
                 reply
@@ -66,7 +67,7 @@ impl Analyst {
                 return Ok(reply.end(GetWidgetData::of(widgets))?);
             }
             let data: Vec<Dataset> = request.documents().map(Into::into).collect();
-            return self.report(request, &data, &reply).await;
+            return self.report(request, &data, reply).await;
         };
         let mut data = Vec::new();
         for (source, outcome) in result.by_source() {
@@ -82,8 +83,11 @@ impl Analyst {
                 data.push(Dataset::new(name, id, &outcome.text()));
             }
         }
-        self.report(request, &data, &reply).await?;
-        if !data.is_empty() && self.model.is_none() {
+        if data.is_empty() {
+            return self.report(request, &data, reply).await;
+        }
+        self.tell(request, &data, &reply).await?;
+        if self.model.is_none() {
             let ideas = [
                 "Which value is the highest?",
                 "How did it change over time?",
@@ -93,8 +97,28 @@ impl Analyst {
         Ok(())
     }
 
+    /// Whether this is about something else than data.
+    fn has_its_own_way(&self, conversation: &impl Conversation) -> bool {
+        let prompt = conversation.prompt().unwrap_or_default();
+        self.model.is_none() && (conversation.decision().is_some() || wants_deletion(&prompt))
+    }
+
     /// Answers from the data, or from the conversation when there is none.
     async fn report<P: Protocol>(
+        &self,
+        conversation: &impl Conversation,
+        data: &[Dataset],
+        reply: Reply<P>,
+    ) -> Result<(), AgentError> {
+        let talk = data.is_empty() || self.has_its_own_way(conversation);
+        if talk && self.model.is_none() {
+            return self.talk(conversation, reply).await;
+        }
+        self.tell(conversation, data, &reply).await
+    }
+
+    /// Tells what the data says.
+    async fn tell<P: Protocol>(
         &self,
         conversation: &impl Conversation,
         data: &[Dataset],
@@ -103,8 +127,6 @@ impl Analyst {
         if let Some(model) = &self.model {
             reply.status("Asking the model").await?;
             model.answer(conversation, data, reply).await?;
-        } else if data.is_empty() {
-            return self.say(&introduction(conversation), reply).await;
         }
         for dataset in data {
             if self.model.is_none() {
@@ -119,7 +141,11 @@ impl Analyst {
     }
 
     /// Says a paragraph word by word.
-    async fn say<P: Protocol>(&self, text: &str, reply: &Reply<P>) -> Result<(), AgentError> {
+    pub(crate) async fn say<P: Protocol>(
+        &self,
+        text: &str,
+        reply: &Reply<P>,
+    ) -> Result<(), AgentError> {
         for word in text.split_inclusive(' ') {
             reply.text(word).await?;
             if !self.pace.is_zero() {
@@ -130,8 +156,18 @@ impl Analyst {
     }
 }
 
-/// The widgets to ask for: those that the user pointed at, else those of the dashboard.
+/// The widgets to ask for: those that the prompt names, else those that the user pointed at, else
+/// those of the dashboard.
 fn at_hand(request: &QueryRequest) -> Vec<&Widget> {
+    let prompt = request.prompt().unwrap_or_default().to_lowercase();
+    let named = request.widgets().map(|(_, widget)| widget);
+    let named: Vec<_> = named
+        .filter(|widget| !widget.is_container() && !widget.name.is_empty())
+        .filter(|widget| prompt.contains(&widget.name.to_lowercase()))
+        .collect();
+    if !named.is_empty() {
+        return named;
+    }
     let of_tier = |wanted| {
         let widgets = request.widgets().filter(move |(tier, _)| *tier == wanted);
         widgets
@@ -167,20 +203,4 @@ async fn show<P: Protocol>(dataset: &Dataset, reply: &Reply<P>) -> Result<(), Ag
             .await?;
     }
     Ok(())
-}
-
-fn introduction(conversation: &impl Conversation) -> String {
-    let prompt = conversation.prompt().unwrap_or_default();
-    let before = conversation.messages().count().saturating_sub(1);
-    let said = match before {
-        0 => "That is the first message of our conversation.".to_owned(),
-        1 => "There is one message before it.".to_owned(),
-        count => format!("There are {count} messages before it."),
-    };
-    let prompt: String = prompt.trim().chars().take(200).collect();
-    format!(
-        "You said: “{prompt}”. {said} I am the built-in analyst: put a widget on your dashboard or \
-         a document in context, ask me about it, and I tell you what its data says. To have a \
-         model answer, start the server with `OPENAI_BASE_URL` set."
-    )
 }

@@ -1,12 +1,15 @@
 //! The agent that the example servers serve, and what they have in common.
 //!
-//! It needs no API key. With `OPENAI_BASE_URL` set (and `OPENAI_API_KEY`, `OPENAI_MODEL`) it
+//! It needs no API key: it tells what data says, looks things up in the guide, asks before it deletes
+//! and calls tools that fit, so that a front end has something to show of each. With `OPENAI_BASE_URL` set (and `OPENAI_API_KEY`, `OPENAI_MODEL`) it
 //! answers from that model instead.
 
 mod analyst;
 mod dataset;
+mod library;
 mod model;
 mod signatures;
+mod talk;
 
 pub use analyst::Analyst;
 pub use model::Model;
@@ -44,7 +47,9 @@ pub fn greet(address: SocketAddr) {
     println!("copilot-wire: listening on http://{address}");
     println!("  Your browser       open http://{address} and talk to the agent");
     println!("  OpenBB Workspace   add http://{address} as an agent");
-    println!("  GitHub Copilot     POST http://{address}/github, see GITHUB_SIGNATURES");
+    println!(
+        "  GitHub Copilot     POST http://{address}/github, signed; GITHUB_SIGNATURES=off takes all"
+    );
     println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
     println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
 }

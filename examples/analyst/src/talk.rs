@@ -1,0 +1,123 @@
+//! What the analyst does where there is neither data nor a model: it shows what a front end can do.
+
+use copilot_wire::Reply;
+use copilot_wire::json::Json;
+use copilot_wire::protocol::{
+    AgentError, Citation, Confirmation, Conversation, Decision, Protocol, Tool, ToolCall,
+    ToolResult,
+};
+
+use crate::analyst::Analyst;
+use crate::library::look_up;
+
+impl Analyst {
+    /// Asks before it "deletes", calls a tool that fits, or looks the question up in the guide.
+    pub(crate) async fn talk<P: Protocol>(
+        &self,
+        conversation: &impl Conversation,
+        reply: Reply<P>,
+    ) -> Result<(), AgentError> {
+        if let Some(decision) = conversation.decision() {
+            return self.say(&decided(&decision), &reply).await;
+        }
+        if let Some(result) = conversation.results().last() {
+            return self.say(&told(&result), &reply).await;
+        }
+        let prompt = conversation.prompt().unwrap_or_default();
+        if wants_deletion(&prompt) {
+            self.say("That cannot be undone, so I ask first.", &reply)
+                .await?;
+            let question = Confirmation::new("delete", "Delete it?", cut(&prompt, 200));
+            return Ok(reply.confirm(question)?);
+        }
+        let fitting = conversation.tools().find_map(|tool| call(&tool, &prompt));
+        if let Some(call) = fitting {
+            reply.status(format!("Calling {}", call.name)).await?;
+            return Ok(reply.call(call)?);
+        }
+        reply.status("Looking it up in the guide").await?;
+        let Some(found) = look_up(&prompt) else {
+            return self.say(&introduction(conversation), &reply).await;
+        };
+        self.say(&found.text, &reply).await?;
+        Ok(reply.cite(Citation::new(found.chapter)).await?)
+    }
+}
+
+fn decided(decision: &Decision<'_>) -> String {
+    let said = if decision.accepted {
+        "You agreed. I am only the built-in analyst, so nothing was deleted."
+    } else {
+        "You said no, so everything stays as it was."
+    };
+    said.to_owned()
+}
+
+fn told(result: &ToolResult<'_>) -> String {
+    let verb = if result.failed { "failed" } else { "says" };
+    format!("`{}` {verb}: {}", result.name, cut(&result.content, 500))
+}
+
+/// Whether something is to be deleted.
+pub(crate) fn wants_deletion(prompt: &str) -> bool {
+    words(prompt).any(|word| matches!(word.as_str(), "delete" | "remove" | "drop"))
+}
+
+/// A call of the tool, if the prompt has a word of its name, such as the weather of `get_weather`.
+fn call(tool: &Tool<'_>, prompt: &str) -> Option<ToolCall> {
+    let fits = words(&tool.name)
+        .filter(|word| word.len() > 3)
+        .any(|word| words(prompt).any(|asked| asked == word));
+    if !fits {
+        return None;
+    }
+    let arguments = tool.parameters.as_ref().map_or_else(Vec::new, |schema| {
+        let properties = schema.get("properties").unwrap_or_default();
+        let text = |(name, property): (_, Json)| {
+            let kind = property.get("type")?;
+            (kind.string()? == "string").then(|| (name, subject(prompt)))
+        };
+        let texts = properties
+            .members()
+            .map(|(name, value)| (name.into_owned(), value));
+        texts.filter_map(text).take(1).collect()
+    });
+    let arguments: std::collections::BTreeMap<String, &str> = arguments.into_iter().collect();
+    ToolCall::new(tool.name.clone(), &arguments).ok()
+}
+
+/// What a question is about: what follows its last "in", "at", "of" or "for".
+fn subject(prompt: &str) -> &str {
+    let after = [" in ", " at ", " of ", " for "]
+        .iter()
+        .filter_map(|word| prompt.rfind(word).map(|at| at + word.len()))
+        .max();
+    let subject = after.and_then(|at| prompt.get(at..)).unwrap_or(prompt);
+    subject.trim_matches(|character: char| !character.is_alphanumeric())
+}
+
+fn words(text: &str) -> impl Iterator<Item = String> {
+    text.split(|character: char| !character.is_alphanumeric())
+        .map(str::to_lowercase)
+}
+
+fn cut(text: &str, length: usize) -> String {
+    text.trim().chars().take(length).collect()
+}
+
+fn introduction(conversation: &impl Conversation) -> String {
+    let prompt = conversation.prompt().unwrap_or_default();
+    let before = conversation.messages().count().saturating_sub(1);
+    let said = match before {
+        0 => "That is the first message of our conversation.".to_owned(),
+        1 => "There is one message before it.".to_owned(),
+        count => format!("There are {count} messages before it."),
+    };
+    format!(
+        "You said: “{}”. {said} I am the built-in analyst: put a widget on your dashboard or a \
+         document in context, ask me about it, and I tell you what its data says. I know the guide \
+         of copilot-wire too: ask me what happens when a client leaves. To have a model answer, \
+         start the server with `OPENAI_BASE_URL` set.",
+        cut(&prompt, 200)
+    )
+}
