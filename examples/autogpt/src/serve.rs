@@ -9,9 +9,12 @@ use tokio::net::TcpListener;
 
 /// Serves the agent on this machine until it is interrupted.
 pub(crate) async fn serve(agent: AutoGpt, port: u16) -> Result<(), Box<dyn Error>> {
-    let (mount, _) = analyst::github_mount()?;
-    let router = routes(FrontEnd::new(agent), mount)?;
-    let router = router.env(analyst::environment());
+    let (mount, signer) = analyst::github_mount()?;
+    let router = routes(FrontEnd::new(agent), mount)?.env(analyst::environment());
+    let router = match signer {
+        Some(signer) => router.playground_signer(signer)?,
+        None => router,
+    };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     greet(listener.local_addr()?);
     let stop = async { drop(tokio::signal::ctrl_c().await) };
@@ -23,7 +26,9 @@ fn greet(address: SocketAddr) {
     println!("autogpt: listening on http://{address}");
     println!("  Your browser       open http://{address} and tell the agent a goal");
     println!("  OpenBB Workspace   add http://{address} as an agent");
-    println!("  GitHub Copilot     POST http://{address}/github, see GITHUB_SIGNATURES");
+    println!(
+        "  GitHub Copilot     POST http://{address}/github, signed; GITHUB_SIGNATURES=off takes all"
+    );
     println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
     println!("  OpenAI clients     base URL http://{address}/v1, model `autogpt`");
 }

@@ -6,7 +6,7 @@ use copilot_wire::router::MountError;
 use super::FrontEnd;
 
 /// The agent on every front end: the OpenBB Workspace, GitHub Copilot behind `mount`, Meilisearch chat
-/// clients, and OpenAI clients, as the model `autogpt`.
+/// clients, OpenAI clients, as the model `autogpt`, and the playground at `/`.
 ///
 /// # Errors
 ///
@@ -18,6 +18,7 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
         "Works towards your goal step by step, and asks before a step does harm.",
     );
     Router::new()
+        .playground()?
         .openbb(descriptor, agent.clone())?
         .github(mount, agent.clone())?
         .meilisearch(agent.clone())?

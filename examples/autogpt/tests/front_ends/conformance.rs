@@ -1,6 +1,12 @@
 //! The agent keeps every rule of every front end.
 
+use std::convert::Infallible;
+
+use bytes::Bytes;
 use copilot_wire::testing::check::{Front, Target, check};
+
+use futures::stream;
+use http::Request;
 
 use crate::bench::{Bench, command};
 
@@ -22,4 +28,16 @@ async fn it_is_clean_for_every_front_end() {
         let report = check(&router, Target::new(front).signer(signer)).await;
         assert!(report.is_clean(), "{front:?}\n{report}");
     }
+}
+
+#[tokio::test]
+async fn the_playground_is_served() {
+    let (router, _) = Bench::new().served();
+    let empty = stream::iter([Ok::<_, Infallible>(Bytes::new())]);
+    let response = router.handle(Request::get("/").body(empty).unwrap()).await;
+    assert_eq!(response.status(), 200);
+    assert_eq!(
+        response.headers()["content-type"],
+        "text/html; charset=utf-8"
+    );
 }
