@@ -287,6 +287,24 @@ fn names_are_unique_in_a_chat() {
     assert_eq!(turn.artifacts[0]["name"], "Table_1a2b");
 }
 
+/// Two artifacts of one new name inside one step are two.
+#[test]
+fn names_are_unique_in_a_step() {
+    let named = |name: &str| Artifact::table(&rows()).unwrap().named(name);
+    let one = named("X").with_uuid("u");
+    let step = StatusUpdate::info("step")
+        .artifact(one.clone())
+        .artifact(named("X"))
+        .artifact(named("Y"))
+        // The same one again keeps its name.
+        .artifact(one);
+    let out = encode(&plain(), [said(step)]).unwrap();
+    let turn = workspace::read(&out).unwrap();
+    let shown = turn.steps[0]["artifacts"].as_array().unwrap();
+    let names: Vec<_> = shown.iter().map(|shown| shown["name"].clone()).collect();
+    assert_eq!(names, ["X", "X 2", "Y", "X"]);
+}
+
 #[test]
 fn names_and_ids_without_asking() {
     let one = Artifact::table(&rows()).unwrap();

@@ -144,16 +144,20 @@ impl Event {
             }
             Self::Say(Say::MessageChunk(text)) => write_chunk(text, out),
             Self::Say(Say::StatusUpdate(status)) => {
-                let fresh = status.artifacts.iter().flat_map(|list| list.iter());
-                if fresh.clone().any(|artifact| session.names.taken(artifact)) {
+                let shown = status.artifacts.iter().flat_map(|list| list.iter());
+                let names: Vec<String> = shown
+                    .clone()
+                    .map(|artifact| session.names.unique(artifact))
+                    .collect();
+                if shown.zip(&names).all(|(shown, name)| shown.name == *name) {
+                    write_event(STATUS, status, out);
+                } else {
                     let mut status = status.clone();
-                    for artifact in status.artifacts.iter_mut().flat_map(|list| list.iter_mut()) {
-                        artifact.name = session.names.unique(artifact);
+                    let shown = status.artifacts.iter_mut().flat_map(|list| list.iter_mut());
+                    for (artifact, name) in shown.zip(names) {
+                        artifact.name = name;
                     }
                     write_event(STATUS, &status, out);
-                } else {
-                    fresh.for_each(|artifact| drop(session.names.unique(artifact)));
-                    write_event(STATUS, status, out);
                 }
             }
             Self::Say(Say::MessageArtifact(artifact)) => {
