@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{
     Artifact, Citation, CitationCollection, ConversationSummary, PromptSuggestions, RawEvent,
-    StatusUpdate, TokenUsage,
+    RawEventError, StatusUpdate, TokenUsage,
 };
 use crate::json::{Escape, Json, Kind, Template, ValueWriter};
 use crate::openbb::wire::{Wire, from_json};
@@ -183,7 +183,11 @@ impl Event {
             Self::Say(Say::PromptSuggestions(data)) => write_event(SUGGESTIONS, data, out),
             Self::Say(Say::TokenUsage(data)) => write_event(USAGE, data, out),
             Self::Say(Say::ConversationSummary(data)) => write_event(SUMMARY, data, out),
-            Self::Say(Say::Raw(event)) => write_event(event.name(), event.data(), out),
+            Self::Say(Say::Raw(event)) => {
+                let invalid = |error: RawEventError| SendError::Invalid(error.to_string());
+                event.check().map_err(invalid)?;
+                write_event(event.name(), event.data(), out);
+            }
         }
         Ok(())
     }
