@@ -205,8 +205,7 @@ fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
             "a tool that the request does not offer",
         ));
     };
-    check_schema(&widget.schema(), &call.arguments)
-        .map_err(|fault| SendError::Invalid(format!("tool {}: {fault}", call.name)))?;
+    check_schema(&call.name, &widget.schema(), &call.arguments)?;
     Ok(GetWidgetData::of([with_arguments(widget, &call.arguments)]).into())
 }
 
