@@ -16,6 +16,7 @@ mod descriptor;
 mod events;
 mod facts;
 mod interop;
+mod linear;
 mod members;
 mod mutation;
 mod properties;
