@@ -12,6 +12,7 @@
 mod byte_equality;
 mod calls;
 mod checks;
+mod depth;
 mod descriptor;
 mod events;
 mod facts;
