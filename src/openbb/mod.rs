@@ -48,6 +48,7 @@ mod descriptor;
 mod event;
 mod feedback;
 mod list;
+mod numbers;
 mod request;
 mod result;
 mod secret;

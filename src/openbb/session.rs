@@ -1,5 +1,7 @@
 //! What the events of one reply share.
 
+use std::collections::HashMap;
+
 use super::event::Names;
 use super::request::{Era, Piece, Role, Tool, pieces, widget_tools};
 use super::{QueryRequest, Widget};
@@ -18,6 +20,8 @@ pub struct Session {
     /// The artifacts in context: id and name.
     pub(super) context: Vec<(String, String)>,
     pub(super) names: Names,
+    /// Where each thing that a citation can name stands; made by the first citation.
+    places: Option<HashMap<String, Place>>,
     /// Sources that a front end without citations reads at the end of the text.
     pub(super) sources: Vec<Citation>,
 }
@@ -57,8 +61,23 @@ impl Session {
                 .collect(),
             context,
             names,
+            places: None,
             sources: Vec::new(),
         }
+    }
+
+    /// What a citation names: a widget by its id or the name of its tool, else an artifact in
+    /// context by its id; of several the first.
+    pub(super) fn known(&mut self, id: &str) -> Option<Known<'_>> {
+        let (widgets, context) = (&self.widgets, &self.context);
+        let places = self.places.get_or_insert_with(|| places(widgets, context));
+        Some(match *places.get(id)? {
+            Place::Widget(at) => Known::Widget(&widgets.get(at)?.1),
+            Place::Entry(at) => {
+                let (uuid, name) = context.get(at)?;
+                Known::Entry { uuid, name }
+            }
+        })
     }
 
     /// The era of the request that is answered.
@@ -66,4 +85,30 @@ impl Session {
     pub fn era(&self) -> Era {
         self.era
     }
+}
+
+/// What a citation names.
+pub(super) enum Known<'a> {
+    Widget(&'a Widget),
+    Entry { uuid: &'a str, name: &'a str },
+}
+
+/// Where it stands in the session.
+#[derive(Clone, Copy, Debug)]
+enum Place {
+    Widget(usize),
+    Entry(usize),
+}
+
+fn places(widgets: &[(String, Widget)], context: &[(String, String)]) -> HashMap<String, Place> {
+    let mut places = HashMap::new();
+    for (at, (tool, widget)) in widgets.iter().enumerate() {
+        for id in widget.id().into_iter().chain([tool.into()]) {
+            places.entry(id.into_owned()).or_insert(Place::Widget(at));
+        }
+    }
+    for (at, (uuid, _)) in context.iter().enumerate() {
+        places.entry(uuid.clone()).or_insert(Place::Entry(at));
+    }
+    places
 }

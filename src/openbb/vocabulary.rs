@@ -6,6 +6,7 @@ use super::event::{
     write_chunk,
 };
 use super::request::Widget;
+use super::session::Known;
 use super::{FunctionCall, Session};
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{
@@ -97,28 +98,22 @@ fn failure(notice: &Notice) -> Result<Event, SendError> {
 
 /// A widget when the document is one, by its id or the name of the tool that it is offered as; an
 /// artifact when it is in context; a page when there is a link.
-fn cite(citation: &protocol::Citation, session: &Session) -> Result<Event, SendError> {
+fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Event, SendError> {
     let document = citation.document.as_deref();
-    let widget = session.widgets.iter().find(|(tool, widget)| {
-        document.is_some_and(|id| tool == id || widget.id().is_some_and(|own| own == id))
-    });
-    let context = session.context.iter();
-    let entry = context
-        .clone()
-        .find(|(uuid, _)| Some(uuid.as_str()) == document);
-    let mut source = match (widget, entry, &citation.url) {
-        (Some((_, widget)), _, _) => SourceInfo::widget(widget, &widget.arguments()),
-        (None, Some((uuid, name)), _) => SourceInfo {
-            uuid: uuid.clone(),
-            name: name.clone(),
+    let known = document.and_then(|id| session.known(id));
+    let mut source = match (known, &citation.url) {
+        (Some(Known::Widget(widget)), _) => SourceInfo::widget(widget, &widget.arguments()),
+        (Some(Known::Entry { uuid, name }), _) => SourceInfo {
+            uuid: uuid.to_owned(),
+            name: name.to_owned(),
             ..SourceInfo::new("artifact")
         },
         // The Workspace takes the link from the name.
-        (None, None, Some(url)) => SourceInfo {
+        (None, Some(url)) => SourceInfo {
             name: url.clone(),
             ..SourceInfo::new("web")
         },
-        (None, None, None) => SourceInfo::new("direct retrieval"),
+        (None, None) => SourceInfo::new("direct retrieval"),
     };
     if source.name.is_empty() {
         source.name.clone_from(&citation.title);
@@ -205,15 +200,13 @@ fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
             "a tool that the request does not offer",
         ));
     };
-    check_schema(&widget.schema(), &call.arguments)
-        .map_err(|fault| SendError::Invalid(format!("tool {}: {fault}", call.name)))?;
+    check_schema(&call.name, &widget.schema(), &call.arguments)?;
     Ok(GetWidgetData::of([with_arguments(widget, &call.arguments)]).into())
 }
 
 /// A widget with the arguments that it is shown with, except where the call says otherwise.
 fn with_arguments(widget: &Widget, arguments: &Json) -> DataSource {
     let given = arguments.members();
-    given.fold(DataSource::from(widget), |source, (name, value)| {
-        source.with_arg(&name, value)
-    })
+    let given = given.map(|(name, value)| (name.into_owned(), value));
+    DataSource::from(widget).with_each(given.collect())
 }

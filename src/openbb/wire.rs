@@ -1,5 +1,7 @@
 //! How the models of this protocol are read and written: one list of wire names a model.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
 
 use crate::json::{
@@ -64,6 +66,26 @@ pub(super) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Json, WriteErro
     write(value, Escape::JsonAndSeparators, &mut out)?;
     // What was written is one JSON value.
     Ok(Json::parse(out).unwrap_or_default())
+}
+
+/// The members of an object with new ones behind them. A new one takes the place of all others of
+/// its name.
+pub(super) fn with_members(object: &Json, new: Vec<(String, Json)>) -> Json {
+    let last: HashMap<&str, usize> = new
+        .iter()
+        .enumerate()
+        .map(|(at, (key, _))| (key.as_str(), at))
+        .collect();
+    let kept = object
+        .members()
+        .filter(|(key, _)| !last.contains_key(&**key))
+        .map(|(key, value)| (key.into_owned(), value));
+    let added = new
+        .iter()
+        .enumerate()
+        .filter(|(at, (key, _))| last.get(key.as_str()) == Some(at))
+        .map(|(_, member)| member.clone());
+    to_json(&kept.chain(added).collect::<Members>())
 }
 
 /// Reads a model from raw JSON.

@@ -145,6 +145,59 @@ fn state_that_is_never_empty_and_never_invented() {
     assert_eq!(back.extra_state().unwrap().text(), r#"{"a":1}"#);
 }
 
+/// What a fault repeats of the request is short, however long its names and lists are.
+#[test]
+fn faults_are_small() {
+    let long = "n".repeat(100_000);
+    let list = format!(r#"[{}1]"#, r#""nothing","#.repeat(100_000));
+    let types = format!(r#"[{}"null"]"#, r#""boolean","#.repeat(100_000));
+    let fault = |tool: &str, schema: &str, arguments: &str| {
+        let request = read(format!(
+            r#"{{"messages":[{{}}],"tools":[{{"server_id":"1","name":"{tool}","input_schema":{schema}}}]}}"#
+        ));
+        let tool = request.tools.first().unwrap();
+        let call = ExecuteAgentTool::new(tool, &crate::json(arguments)).unwrap();
+        data(&request, FunctionCall::from(call))
+            .unwrap_err()
+            .to_string()
+    };
+    let of = |schema: &str| {
+        fault(
+            "a_b",
+            &format!(r#"{{"properties":{{"k":{schema}}}}}"#),
+            r#"{"k":7}"#,
+        )
+    };
+    let not_valid = "not valid in this protocol: tool a_b: k";
+    assert_eq!(
+        of(r#"{"enum":["a","b"]}"#),
+        format!(r#"{not_valid} must be one of ["a","b"]"#)
+    );
+    assert_eq!(
+        of(&format!(r#"{{"enum":{list}}}"#)),
+        format!("{not_valid} is none of the 2 values allowed")
+    );
+    assert_eq!(
+        of(&format!(r#"{{"type":{types}}}"#)),
+        format!("{not_valid} must be of another type")
+    );
+    let short = format!("{}…", "n".repeat(64));
+    let required = format!(r#"{{"required":["{long}"]}}"#);
+    assert_eq!(
+        fault(&format!("a_{long}"), &required, "{}"),
+        format!(
+            "not valid in this protocol: tool a_{}…: {short} is missing",
+            "n".repeat(62)
+        ),
+    );
+    let inside =
+        format!(r#"{{"properties":{{"{long}":{{"items":{{"items":{{"type":"null"}}}}}}}}}}"#);
+    assert_eq!(
+        fault("a_b", &inside, &format!(r#"{{"{long}":[[],[null,7]]}}"#)),
+        format!(r#"not valid in this protocol: tool a_b: {short}[1][1] must be of type "null""#),
+    );
+}
+
 /// The request that follows a call, as the Workspace makes it.
 fn reply_to(request: &QueryRequest, call: FunctionCall) -> QueryRequest {
     let out = crate::encode(request, [call.into()]).unwrap();

@@ -5,9 +5,10 @@ use copilot_wire::json::{Json, Members};
 use copilot_wire::openbb::{
     Artifact, ArtifactError, ArtifactType, BoundingBox, Citation, CitationCollection,
     ConversationSummary, Event, EventType, FunctionCall, OpenBb, PromptSuggestions,
-    QueryDataSource, RawEvent, Say, SourceInfo, StatusUpdate, TokenUsage,
+    QueryDataSource, RawEvent, RawEventError, Say, SourceInfo, StatusUpdate, TokenUsage,
 };
 use copilot_wire::protocol::{ChartKind, EventError, Protocol, TextFrame};
+use copilot_wire::sse::EventName;
 use serde_json::json;
 
 use crate::{data, decode, encode, fixture, fixtures, plain, said, workspace};
@@ -285,6 +286,44 @@ fn names_are_unique_in_a_chat() {
     let again = said(named("Table_1a2b").with_uuid("3fa85f64-5717-4562-b3fc-2c963f66afa6"));
     let turn = workspace::read(&encode(&request, [again]).unwrap()).unwrap();
     assert_eq!(turn.artifacts[0]["name"], "Table_1a2b");
+}
+
+/// Two artifacts of one new name inside one step are two.
+#[test]
+fn names_are_unique_in_a_step() {
+    let named = |name: &str| Artifact::table(&rows()).unwrap().named(name);
+    let one = named("X").with_uuid("u");
+    let step = StatusUpdate::info("step")
+        .artifact(one.clone())
+        .artifact(named("X"))
+        .artifact(named("Y"))
+        // The same one again keeps its name.
+        .artifact(one);
+    let out = encode(&plain(), [said(step)]).unwrap();
+    let turn = workspace::read(&out).unwrap();
+    let shown = turn.steps[0]["artifacts"].as_array().unwrap();
+    let names: Vec<_> = shown.iter().map(|shown| shown["name"].clone()).collect();
+    assert_eq!(names, ["X", "X 2", "Y", "X"]);
+}
+
+/// The Workspace ends a name at U+2028 and U+2029: what stands before would be another event.
+#[test]
+fn a_name_that_the_workspace_cuts() {
+    let none = json!({"function": "save_skill", "input_arguments": {}});
+    for separator in ['\u{2028}', '\u{2029}'] {
+        let name = format!("copilotFunctionCall{separator}");
+        let stream = format!("event: {name}\ndata: {none}\n\n");
+        assert!(workspace::read(stream.as_bytes()).unwrap().call.is_some());
+        let made = RawEvent::new(&EventName::try_from(&*name).unwrap(), &none);
+        assert!(matches!(made, Err(RawEventError::LineEnd { offset: 19 })));
+        // Others send such names: they are read, and go no further.
+        let read = decode(stream.as_bytes()).unwrap();
+        let error = encode(&plain(), read).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "not valid in this protocol: event name holds a line end of the Workspace at byte 19"
+        );
+    }
 }
 
 #[test]

@@ -12,10 +12,12 @@
 mod byte_equality;
 mod calls;
 mod checks;
+mod depth;
 mod descriptor;
 mod events;
 mod facts;
 mod interop;
+mod linear;
 mod members;
 mod mutation;
 mod properties;

@@ -50,6 +50,27 @@ fn there_and_back() {
     );
 }
 
+/// What a call carries on stands behind what it says itself, which wins.
+#[test]
+fn what_is_carried_on() {
+    let request = back(
+        r#"{"a":1,"copilot_function_call_arguments":{},"b":[2],"pending_bridge_calls":[],"c":3}"#,
+    );
+    let call = FunctionCall::raw("f", crate::json("{}"));
+    let state = |call: FunctionCall| call.carrying(&request).extra_state;
+    let own = |state: &str| call.clone().with_extra_state(crate::json(state));
+    let carried = |text: &str| Some(crate::json(text));
+    assert_eq!(state(call.clone()), carried(r#"{"a":1,"b":[2],"c":3}"#));
+    assert_eq!(
+        state(own(r#"{"b":0,"x":{ }}"#)),
+        carried(r#"{"b":0,"x":{ },"a":1,"c":3}"#)
+    );
+    // Nothing to carry: nothing is written anew.
+    let all = r#"{ "a":0, "b":0, "c":0 }"#;
+    assert_eq!(state(own(all)), carried(all));
+    assert_eq!(call.clone().carrying(&plain()).extra_state, None);
+}
+
 #[test]
 fn what_comes_back_may_be_anything() {
     let take = |state: &str| STEPS.take::<Steps>(&back(state));

@@ -274,6 +274,30 @@ fn names_of_widget_tools() {
     );
     let names: Vec<_> = request.tools().map(|tool| tool.name.into_owned()).collect();
     assert_eq!(names, ["openbb_widget_a_b__", "openbb_widget_a_b___2"]);
+    // A widget may have the name that the number of another one would give.
+    let request = read(
+        r#"{"messages":[{}],"widgets":[{"uuid":"1","name":"a"},{"uuid":"2","name":"a_2"},{"uuid":"3","name":"a"},
+            {"uuid":"4","name":"a_2"},{"uuid":"5","name":"a"},{"uuid":"6","name":"a_2_2"}]}"#,
+    );
+    let names: Vec<_> = request.tools().map(|tool| tool.name.into_owned()).collect();
+    let ends = ["a", "a_2", "a_3", "a_2_2", "a_4", "a_2_2_2"];
+    assert_eq!(names, ends.map(|end| format!("openbb_widget_{end}")));
+}
+
+/// What a call says of an argument goes behind the others; the last of two counts.
+#[test]
+fn arguments_of_a_call_and_of_its_widget() {
+    let request = read(
+        r#"{"messages":[{}],"widgets":{"primary":[{"origin":"o","widget_id":"w","params":[
+            {"name":"a","current_value":1},{"name":"b","current_value":2},{"name":"c","current_value":3}]}]}}"#,
+    );
+    let arguments = crate::json(r#"{"b":"x","d":4,"b":"y"}"#);
+    let call = ToolCall::new("openbb_widget_w", &arguments).unwrap();
+    let text = write(&request, &[Word::Call(&call)]).unwrap();
+    assert!(
+        text.contains(r#""input_args":{"a":1,"c":3,"d":4,"b":"y"}"#),
+        "{text}"
+    );
 }
 
 #[test]

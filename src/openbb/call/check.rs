@@ -111,8 +111,7 @@ fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
         return invalid("the arguments of a tool must be an object");
     }
     match &tool.input_schema {
-        Some(schema) => schema::check(schema, &call.parameters)
-            .map_err(|fault| SendError::Invalid(format!("tool {}: {fault}", tool.name))),
+        Some(schema) => schema::check(&tool.name, schema, &call.parameters),
         None => Ok(()),
     }
 }

@@ -1,9 +1,11 @@
 //! A function call as it is on the wire.
 
+use std::collections::HashSet;
+
 use serde::Serialize;
 
 use crate::json::{Json, Kind, Members, WriteError};
-use crate::openbb::wire::wire;
+use crate::openbb::wire::{wire, with_members};
 
 /// Asks the Workspace to do something; ends the turn.
 ///
@@ -125,16 +127,8 @@ impl FunctionCall {
     /// Adds a member to what comes back with the result.
     #[must_use]
     pub fn with_state_member(mut self, key: &str, value: Json) -> Self {
-        let mut state: Members = match &self.extra_state {
-            Some(state) => state
-                .members()
-                .filter(|(name, _)| name != key)
-                .map(|(name, value)| (name.into_owned(), value))
-                .collect(),
-            None => Members::new(),
-        };
-        state.push(key, value);
-        self.extra_state = Some(crate::openbb::wire::to_json(&state));
+        let state = self.extra_state.take().unwrap_or_default();
+        self.extra_state = Some(with_members(&state, vec![(key.to_owned(), value)]));
         self
     }
 
@@ -150,19 +144,22 @@ impl FunctionCall {
     /// Carries on the state that came with the newest result: only the state of the last call
     /// comes back, so what is still needed has to go with every one.
     #[must_use]
-    pub fn carrying(self, request: &crate::openbb::QueryRequest) -> Self {
+    pub fn carrying(mut self, request: &crate::openbb::QueryRequest) -> Self {
         let Some(old) = request.extra_state() else {
             return self;
         };
-        old.members().fold(self, |call, (key, value)| {
-            let own = call.extra_state.as_ref();
-            let set = own.is_some_and(|state| state.get(&key).is_some());
-            if set || key == ASKED || key == super::queue::PENDING {
-                call
-            } else {
-                call.with_state_member(&key, value)
-            }
-        })
+        let own = self.extra_state.clone().unwrap_or_default();
+        let mut set: HashSet<_> = own.members().map(|(key, _)| key).collect();
+        set.extend([ASKED.into(), super::queue::PENDING.into()]);
+        let carried: Vec<_> = old
+            .members()
+            .filter(|(key, _)| set.insert(key.clone()))
+            .map(|(key, value)| (key.into_owned(), value))
+            .collect();
+        if !carried.is_empty() {
+            self.extra_state = Some(with_members(&own, carried));
+        }
+        self
     }
 
     /// Gives a call that was made here a state when it has none.

@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod dashboard;
+mod fault;
 mod function_call;
 mod generative;
 mod queue;

@@ -1,9 +1,17 @@
 //! Tool arguments against the tool's JSON schema, as far as it keeps a call from being useless.
 
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
+
+use super::fault::{Fault, shortened};
 use crate::json::{Json, Kind};
+use crate::protocol::SendError;
 
 /// How deep schemas are followed.
 const DEPTH: usize = 16;
+
+/// A list that an error repeats has at most this many bytes.
+const LISTED: usize = 128;
 
 /// Checks required members, types and closed lists of values. What this does not know of JSON
 /// schema, it lets pass: the tool's server decides.
@@ -11,78 +19,145 @@ const DEPTH: usize = 16;
 /// # Errors
 ///
 /// What is wrong and where, without the values.
-pub(in crate::openbb) fn check(schema: &Json, value: &Json) -> Result<(), String> {
-    check_at(schema, value, "", DEPTH)
-}
-
-fn check_at(schema: &Json, value: &Json, path: &str, depth: usize) -> Result<(), String> {
-    if depth == 0 || schema.kind() != Kind::Object {
+pub(in crate::openbb) fn check(tool: &str, schema: &Json, value: &Json) -> Result<(), SendError> {
+    let Some(schema) = Schema::of(schema, DEPTH) else {
         return Ok(());
-    }
-    let shown = if path.is_empty() {
-        "the arguments"
-    } else {
-        path
     };
-    let (mut types, mut required, mut properties, mut items, mut choices) =
-        (None, None, None, None, None);
-    for (key, member) in schema.members() {
-        match &*key {
-            "type" => types = Some(member),
-            "required" => required = Some(member),
-            "properties" => properties = Some(member),
-            "items" => items = Some(member),
-            "enum" => choices = Some(member),
-            _ => {}
+    let invalid = |fault| SendError::Invalid(format!("tool {}: {fault}", shortened(tool)));
+    schema.check(value).map_err(invalid)
+}
+
+/// What is checked of a schema, read once: both it and the arguments may be lists of any length.
+#[derive(Default)]
+struct Schema {
+    types: Option<Types>,
+    choices: Option<Choices>,
+    required: Vec<String>,
+    /// Each with its place, for faults to be found in the order of the schema.
+    properties: HashMap<String, (usize, Self)>,
+    items: Option<Box<Self>>,
+}
+
+impl Schema {
+    fn of(json: &Json, depth: usize) -> Option<Self> {
+        if depth == 0 || json.kind() != Kind::Object {
+            return None;
+        }
+        let mut schema = Self::default();
+        for (key, member) in json.members() {
+            match &*key {
+                "type" => schema.types = Types::of(member),
+                "enum" => schema.choices = Choices::of(member),
+                "required" => {
+                    let mut seen = HashSet::new();
+                    let names = member.elements();
+                    let names = names.filter_map(|name| name.string().map(Cow::into_owned));
+                    schema.required = names.filter(|name| seen.insert(name.clone())).collect();
+                }
+                "properties" => {
+                    let properties = member.members().enumerate();
+                    let property = |(at, (name, schema)): (usize, (Cow<'_, str>, Json))| {
+                        Some((name.into_owned(), (at, Self::of(&schema, depth - 1)?)))
+                    };
+                    schema.properties = properties.filter_map(property).collect();
+                }
+                "items" => schema.items = Self::of(&member, depth - 1).map(Box::new),
+                _ => {}
+            }
+        }
+        Some(schema)
+    }
+
+    fn check(&self, value: &Json) -> Result<(), Fault> {
+        if let Some(types) = &self.types {
+            types.check(value)?;
+        }
+        if let Some(choices) = &self.choices {
+            choices.check(value)?;
+        }
+        match value.kind() {
+            Kind::Object => self.check_members(value),
+            Kind::Array => self.check_elements(value),
+            _ => Ok(()),
         }
     }
-    if let Some(types) = types {
-        let fits = match types.kind() {
-            Kind::String => is_a(value, &types),
-            Kind::Array => types.elements().any(|one| is_a(value, &one)),
-            _ => true,
+
+    fn check_members(&self, value: &Json) -> Result<(), Fault> {
+        if self.required.is_empty() && self.properties.is_empty() {
+            return Ok(());
+        }
+        let members: HashMap<Cow<'_, str>, Json> = value.members().collect();
+        let missing = |name: &&String| !members.contains_key(name.as_str());
+        if let Some(name) = self.required.iter().find(missing) {
+            return Err(Fault::new("is missing").in_member(name));
+        }
+        let known = |(name, value)| {
+            let name: &Cow<'_, str> = name;
+            let (at, schema) = self.properties.get(&**name)?;
+            Some((*at, name, schema, value))
         };
-        if !fits {
-            return Err(format!("{shown} must be of type {}", types.text()));
+        let mut known: Vec<_> = members.iter().filter_map(known).collect();
+        known.sort_unstable_by_key(|(at, ..)| *at);
+        for (_, name, schema, value) in known {
+            schema.check(value).map_err(|fault| fault.in_member(name))?;
         }
+        Ok(())
     }
-    if let Some(choices) = choices.filter(|choices| choices.kind() == Kind::Array) {
-        if !choices.elements().any(|choice| same(&choice, value)) {
-            return Err(format!("{shown} must be one of {}", choices.text()));
-        }
-    }
-    if value.kind() == Kind::Object {
-        for name in required.iter().flat_map(Json::elements) {
-            let name = name.string().unwrap_or_default();
-            if value.get(&name).is_none() {
-                return Err(format!("{} is missing", join(path, &name)));
-            }
-        }
-        for (name, schema) in properties.iter().flat_map(Json::members) {
-            if let Some(member) = value.get(&name) {
-                check_at(&schema, &member, &join(path, &name), depth - 1)?;
-            }
-        }
-    }
-    if let Some(items) = items {
+
+    fn check_elements(&self, value: &Json) -> Result<(), Fault> {
+        let Some(items) = &self.items else {
+            return Ok(());
+        };
         for (index, element) in value.elements().enumerate() {
-            check_at(&items, &element, &format!("{path}[{index}]"), depth - 1)?;
+            let found = items.check(&element);
+            found.map_err(|fault| fault.in_element(index))?;
         }
-    }
-    Ok(())
-}
-
-fn join(path: &str, name: &str) -> String {
-    if path.is_empty() {
-        name.to_owned()
-    } else {
-        format!("{path}.{name}")
+        Ok(())
     }
 }
 
-fn is_a(value: &Json, name: &Json) -> bool {
-    let name = name.string().unwrap_or_default();
-    match (&*name, value.kind()) {
+/// The types that a value may have.
+struct Types {
+    names: Vec<&'static str>,
+    written: Json,
+}
+
+/// All types that JSON schema has.
+const TYPES: [&str; 7] = [
+    "null", "boolean", "string", "number", "integer", "array", "object",
+];
+
+impl Types {
+    /// `None` when every value fits: so it does a type that JSON schema does not have.
+    fn of(written: Json) -> Option<Self> {
+        let mut names = Vec::new();
+        let one = (written.kind() == Kind::String).then(|| written.clone());
+        if one.is_none() && written.kind() != Kind::Array {
+            return None;
+        }
+        for name in one.into_iter().chain(written.elements()) {
+            let name = name.string().unwrap_or_default();
+            let name = *TYPES.iter().find(|known| **known == name)?;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        Some(Self { names, written })
+    }
+
+    fn check(&self, value: &Json) -> Result<(), Fault> {
+        if self.names.iter().any(|name| is_a(value, name)) {
+            return Ok(());
+        }
+        Err(Fault::new(match self.written.text() {
+            text if text.len() <= LISTED => format!("must be of type {text}"),
+            _ => "must be of another type".into(),
+        }))
+    }
+}
+
+fn is_a(value: &Json, name: &str) -> bool {
+    match (name, value.kind()) {
         ("null", Kind::Null)
         | ("boolean", Kind::Bool)
         | ("string", Kind::String)
@@ -91,17 +166,53 @@ fn is_a(value: &Json, name: &Json) -> bool {
         | ("object", Kind::Object) => true,
         // 1.0 is an integer in JSON schema.
         ("integer", Kind::Number) => value.as_f64().is_none_or(|number| number.fract() == 0.0),
-        ("null" | "boolean" | "string" | "number" | "integer" | "array" | "object", _) => false,
-        // A type that JSON schema does not have.
-        _ => true,
+        _ => false,
     }
 }
 
-fn same(one: &Json, other: &Json) -> bool {
-    match (one.kind(), other.kind()) {
-        (Kind::String, Kind::String) => one.string() == other.string(),
-        (Kind::Number, Kind::Number) => one == other || one.as_f64() == other.as_f64(),
-        _ => one == other,
+/// The values that are allowed.
+struct Choices {
+    values: HashSet<Choice>,
+    written: Json,
+}
+
+impl Choices {
+    fn of(written: Json) -> Option<Self> {
+        let list = written.kind() == Kind::Array;
+        list.then(|| Self {
+            values: written.elements().map(Choice::of).collect(),
+            written,
+        })
+    }
+
+    fn check(&self, value: &Json) -> Result<(), Fault> {
+        if self.values.contains(&Choice::of(value.clone())) {
+            return Ok(());
+        }
+        Err(Fault::new(match self.written.text() {
+            text if text.len() <= LISTED => format!("must be one of {text}"),
+            _ => format!("is none of the {} values allowed", self.values.len()),
+        }))
+    }
+}
+
+/// A value, however it is written.
+#[derive(PartialEq, Eq, Hash)]
+enum Choice {
+    Text(String),
+    /// The bits of the nearest float.
+    Number(Option<u64>),
+    Other(Json),
+}
+
+impl Choice {
+    fn of(json: Json) -> Self {
+        match (json.kind(), json.string()) {
+            (_, Some(text)) => Self::Text(text.into_owned()),
+            // The sum makes one zero of both.
+            (Kind::Number, _) => Self::Number(json.as_f64().map(|n| (n + 0.0).to_bits())),
+            _ => Self::Other(json),
+        }
     }
 }
 
@@ -112,8 +223,11 @@ mod tests {
 
     fn run(schema: &str, value: &str) -> Result<(), String> {
         let json = |text: &str| Json::parse(text.to_owned()).unwrap();
-        check(&json(schema), &json(value))
+        let found = check("t", &json(schema), &json(value));
+        found.map_err(|error| error.to_string().replacen(BEFORE, "", 1))
     }
+
+    const BEFORE: &str = "not valid in this protocol: tool t: ";
 
     #[test]
     fn required_members_and_types() {

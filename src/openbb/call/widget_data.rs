@@ -4,7 +4,7 @@ use super::FunctionCall;
 use crate::json::{Json, Members};
 use crate::openbb::List;
 use crate::openbb::request::{Era, Widget};
-use crate::openbb::wire::{from_json, to_json, wire};
+use crate::openbb::wire::{from_json, to_json, wire, with_members};
 use crate::protocol::SendError;
 
 /// One widget with the arguments to show it with.
@@ -66,15 +66,13 @@ impl DataSource {
 
     /// Sets one argument.
     #[must_use]
-    pub fn with_arg(mut self, name: &str, value: Json) -> Self {
-        let mut arguments: Members = self
-            .input_args
-            .members()
-            .filter(|(key, _)| key != name)
-            .map(|(key, value)| (key.into_owned(), value))
-            .collect();
-        arguments.push(name, value);
-        self.input_args = to_json(&arguments);
+    pub fn with_arg(self, name: &str, value: Json) -> Self {
+        self.with_each(vec![(name.to_owned(), value)])
+    }
+
+    /// Sets several arguments.
+    pub(in crate::openbb) fn with_each(mut self, arguments: Vec<(String, Json)>) -> Self {
+        self.input_args = with_members(&self.input_args, arguments);
         self
     }
 }

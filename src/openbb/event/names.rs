@@ -4,28 +4,32 @@ use std::collections::HashMap;
 
 use super::Artifact;
 use super::artifact::default_name;
+use crate::openbb::numbers::Numbers;
 
 /// The names that are taken, each with the id of the artifact that has it.
 #[derive(Debug, Default)]
-pub(in crate::openbb) struct Names(HashMap<String, String>);
+pub(in crate::openbb) struct Names {
+    taken: HashMap<String, String>,
+    numbers: Numbers,
+}
 
 impl Names {
     /// Takes a name that earlier answers used.
     pub(in crate::openbb) fn take(&mut self, name: &str, uuid: &str) {
-        self.0.insert(name.to_owned(), uuid.to_owned());
+        self.taken.insert(name.to_owned(), uuid.to_owned());
     }
 
     /// Takes a name of which only the name is known.
     pub(in crate::openbb) fn take_if_free(&mut self, name: &str) {
-        if !self.0.contains_key(name) {
+        if !self.taken.contains_key(name) {
             self.take(name, "");
         }
     }
 
     /// Whether an artifact must get another name.
-    pub(super) fn taken(&self, artifact: &Artifact) -> bool {
+    fn taken(&self, artifact: &Artifact) -> bool {
         let by_another = |uuid: &String| uuid.is_empty() || *uuid != artifact.uuid;
-        artifact.name.is_empty() || self.0.get(&artifact.name).is_some_and(by_another)
+        artifact.name.is_empty() || self.taken.get(&artifact.name).is_some_and(by_another)
     }
 
     /// A name that the artifact alone has: its own one, or that with a number.
@@ -37,13 +41,10 @@ impl Names {
             } else {
                 name
             };
-            let numbered = (2_u32..).map(|number| format!("{stem} {number}"));
-            let mut free = std::iter::once(stem.clone())
-                .chain(numbered)
-                .filter(|name| !self.0.contains_key(name));
-            name = free.next().unwrap_or_default();
+            let taken = |name: &str| self.taken.contains_key(name);
+            name = self.numbers.free(stem, ' ', taken);
         }
-        self.0.insert(name.clone(), artifact.uuid.clone());
+        self.taken.insert(name.clone(), artifact.uuid.clone());
         name
     }
 }

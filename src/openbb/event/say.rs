@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::{
     Artifact, Citation, CitationCollection, ConversationSummary, PromptSuggestions, RawEvent,
-    StatusUpdate, TokenUsage,
+    RawEventError, StatusUpdate, TokenUsage,
 };
 use crate::json::{Escape, Json, Kind, Template, ValueWriter};
 use crate::openbb::wire::{Wire, from_json};
@@ -144,16 +144,20 @@ impl Event {
             }
             Self::Say(Say::MessageChunk(text)) => write_chunk(text, out),
             Self::Say(Say::StatusUpdate(status)) => {
-                let fresh = status.artifacts.iter().flat_map(|list| list.iter());
-                if fresh.clone().any(|artifact| session.names.taken(artifact)) {
+                let shown = status.artifacts.iter().flat_map(|list| list.iter());
+                let names: Vec<String> = shown
+                    .clone()
+                    .map(|artifact| session.names.unique(artifact))
+                    .collect();
+                if shown.zip(&names).all(|(shown, name)| shown.name == *name) {
+                    write_event(STATUS, status, out);
+                } else {
                     let mut status = status.clone();
-                    for artifact in status.artifacts.iter_mut().flat_map(|list| list.iter_mut()) {
-                        artifact.name = session.names.unique(artifact);
+                    let shown = status.artifacts.iter_mut().flat_map(|list| list.iter_mut());
+                    for (artifact, name) in shown.zip(names) {
+                        artifact.name = name;
                     }
                     write_event(STATUS, &status, out);
-                } else {
-                    fresh.for_each(|artifact| drop(session.names.unique(artifact)));
-                    write_event(STATUS, status, out);
                 }
             }
             Self::Say(Say::MessageArtifact(artifact)) => {
@@ -179,7 +183,11 @@ impl Event {
             Self::Say(Say::PromptSuggestions(data)) => write_event(SUGGESTIONS, data, out),
             Self::Say(Say::TokenUsage(data)) => write_event(USAGE, data, out),
             Self::Say(Say::ConversationSummary(data)) => write_event(SUMMARY, data, out),
-            Self::Say(Say::Raw(event)) => write_event(event.name(), event.data(), out),
+            Self::Say(Say::Raw(event)) => {
+                let invalid = |error: RawEventError| SendError::Invalid(error.to_string());
+                event.check().map_err(invalid)?;
+                write_event(event.name(), event.data(), out);
+            }
         }
         Ok(())
     }

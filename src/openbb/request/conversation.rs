@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::tool_names::ToolNames;
 use super::{Context, Message, QueryRequest, Role, widget_tools};
 use crate::json::{Json, Kind};
 use crate::openbb::base64;
@@ -31,8 +32,8 @@ impl QueryRequest {
         early.into_iter().chain(self.messages.iter().skip(skip))
     }
 
-    /// The results since the newest message of a person.
-    fn new_results(&self) -> Vec<CallResult> {
+    /// The results since the newest message of a person, each with its message.
+    fn new_results(&self) -> impl Iterator<Item = (&Message, CallResult)> {
         let human = |message: &Message| message.role == Role::Human;
         let mut since: Vec<_> = self
             .messages
@@ -41,16 +42,11 @@ impl QueryRequest {
             .take_while(|message| !human(message))
             .collect();
         since.reverse();
-        CallResult::all(since.into_iter())
-    }
-
-    /// What a data source is offered as.
-    fn tool_name_of(&self, source: &crate::openbb::DataSource) -> Option<String> {
-        let found = widget_tools(self).find(|(_, _, widget)| match &source.widget_uuid {
-            Some(uuid) => widget.id().is_some_and(|id| id == uuid.as_str()),
-            None => widget.origin == source.origin && widget.widget_id == source.id,
-        });
-        found.map(|(name, _, _)| name)
+        let results = CallResult::all(since.iter().copied());
+        let tools = since
+            .into_iter()
+            .filter(|message| *message.role() == Role::Tool);
+        tools.zip(results)
     }
 }
 
@@ -140,14 +136,17 @@ impl Conversation for QueryRequest {
     /// tool was offered under.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
         let mut all = Vec::new();
-        for result in self.new_results() {
+        let mut names = None;
+        for (message, result) in self.new_results() {
             if result.function == "execute_agent_tool" {
                 all.push(mcp_result(&result));
                 continue;
             }
+            let names = names.get_or_insert_with(|| ToolNames::new(self));
+            let function = function_name(message, &result);
             for (source, outcome) in result.by_source() {
-                let name = source.as_ref().and_then(|source| self.tool_name_of(source));
-                let name = name.unwrap_or_else(|| result.function.clone());
+                let name = source.as_ref().and_then(|source| names.of(source));
+                let name = name.map_or_else(|| function.clone(), Cow::Owned);
                 let arguments = source.map(|source| source.input_args);
                 all.push(ToolResult {
                     arguments: arguments.or_else(|| result.input_arguments.clone()),
@@ -168,6 +167,19 @@ impl Conversation for QueryRequest {
         markdown::decision(&asked.text()?, &answer.text()?)
     }
 }
+
+/// The function that was called, in a form that can go with every outcome of a long result: a
+/// borrowed one, or, when only the call says it, no more than any front end's functions have.
+fn function_name<'a>(message: &'a Message, result: &CallResult) -> Cow<'a, str> {
+    if message.function.is_empty() {
+        result.function.chars().take(LONGEST).collect()
+    } else {
+        Cow::Borrowed(&message.function)
+    }
+}
+
+/// More characters than the name of any function has.
+const LONGEST: usize = 256;
 
 fn mcp_result(result: &CallResult) -> ToolResult<'static> {
     let arguments = result.input_arguments.as_ref();

@@ -24,6 +24,7 @@ pub enum Piece<'a> {
 /// `<|start_citation_id|>ID<|end_citation_id|>` where they stood. A mark without an end is text.
 pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
+    let mut ends = Ends::default();
     std::iter::from_fn(move || {
         if rest.is_empty() {
             return None;
@@ -32,7 +33,7 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         while let Some(found) = rest.get(from..).and_then(|tail| tail.find("<|start_")) {
             let at = from + found;
             let (before, mark) = rest.split_at(at);
-            if let Some((piece, after)) = marked(mark) {
+            if let Some((piece, after)) = ends.marked(mark) {
                 if before.is_empty() {
                     rest = after;
                     return Some(piece);
@@ -46,14 +47,33 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// The mark that a text starts with, and what follows it.
-fn marked(text: &str) -> Option<(Piece<'_>, &str)> {
-    let between = |(open, close): (&str, &str)| text.strip_prefix(open)?.split_once(close);
-    if let Some((name, after)) = between(ARTIFACT) {
-        return Some((Piece::Artifact(name), after));
+/// Of which kinds of mark no end follows any more, so that no start looks for it again.
+#[derive(Default)]
+struct Ends {
+    no_artifact: bool,
+    no_citation: bool,
+}
+
+impl Ends {
+    /// The mark that a text starts with, and what follows it. Each text is the end of the last.
+    fn marked<'a>(&mut self, text: &'a str) -> Option<(Piece<'a>, &'a str)> {
+        if let Some((name, after)) = between(text, ARTIFACT, &mut self.no_artifact) {
+            return Some((Piece::Artifact(name), after));
+        }
+        let (id, after) = between(text, CITATION, &mut self.no_citation)?;
+        Some((Piece::Citation(id), after))
     }
-    let (id, after) = between(CITATION)?;
-    Some((Piece::Citation(id), after))
+}
+
+fn between<'a>(
+    text: &'a str,
+    (open, close): (&str, &str),
+    none_follows: &mut bool,
+) -> Option<(&'a str, &'a str)> {
+    let inside = text.strip_prefix(open).filter(|_| !*none_follows)?;
+    let found = inside.split_once(close);
+    *none_follows = found.is_none();
+    found
 }
 
 /// An earlier answer without the marks of its artifacts and citations.

@@ -11,6 +11,7 @@ mod param;
 mod query;
 mod skills;
 mod tool;
+mod tool_names;
 mod widget;
 mod widget_tools;
 mod workspace;

@@ -1,8 +1,11 @@
 //! Widgets as tools, for agents that speak to every front end.
 
+use std::collections::HashSet;
+
 use super::{DefaultValue, Param, QueryRequest, Tier, Widget};
 use crate::json::{Json, Kind, Members};
 use crate::openbb::List;
+use crate::openbb::numbers::Numbers;
 use crate::openbb::request::string;
 use crate::openbb::wire::to_json;
 
@@ -13,7 +16,7 @@ use crate::openbb::wire::to_json;
 pub(in crate::openbb) fn widget_tools(
     request: &QueryRequest,
 ) -> impl Iterator<Item = (String, Tier, &Widget)> + Send {
-    let mut taken: Vec<String> = Vec::new();
+    let (mut taken, mut numbers) = (HashSet::new(), Numbers::default());
     let shown = |&(tier, widget): &(Tier, &Widget)| {
         tier != Tier::Extra && !widget.is_container() && widget.id().is_some()
     };
@@ -27,13 +30,9 @@ pub(in crate::openbb) fn widget_tools(
             .map(plain)
             .take(40)
             .collect();
-        let stem = format!("openbb_widget_{id}");
-        let numbered = (2_u32..).map(|number| format!("{stem}_{number}"));
-        let mut free = std::iter::once(stem.clone())
-            .chain(numbered)
-            .filter(|name| !taken.contains(name));
-        let name = free.next().unwrap_or_default();
-        taken.push(name.clone());
+        let name = format!("openbb_widget_{id}");
+        let name = numbers.free(name, '_', |name| taken.contains(name));
+        taken.insert(name.clone());
         (name, tier, widget)
     })
 }

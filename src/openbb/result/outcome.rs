@@ -99,7 +99,12 @@ impl Outcome {
                     .items()
                     .filter_map(|item| item.text().or_else(|| item.reference().map(Cow::Borrowed)));
                 let first = texts.next().unwrap_or_default();
-                texts.fold(first, |all, next| format!("{all}\n\n{next}").into())
+                texts.fold(first, |mut all, next| {
+                    let text = all.to_mut();
+                    text.push_str("\n\n");
+                    text.push_str(&next);
+                    all
+                })
             }
             Self::Rows(json) | Self::Row(json) | Self::Unknown(json) => {
                 json.string().unwrap_or_else(|| json.text().into())

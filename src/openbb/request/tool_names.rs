@@ -1,0 +1,37 @@
+//! Under which names data sources are offered.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use super::{QueryRequest, widget_tools};
+use crate::openbb::DataSource;
+
+/// The names of widget tools, by what data sources call the widgets. Of several widgets that are
+/// called the same the first counts.
+pub(super) struct ToolNames<'a> {
+    by_id: HashMap<Cow<'a, str>, String>,
+    by_place: HashMap<(&'a str, &'a str), String>,
+}
+
+impl<'a> ToolNames<'a> {
+    pub(super) fn new(request: &'a QueryRequest) -> Self {
+        let (mut by_id, mut by_place) = (HashMap::new(), HashMap::new());
+        for (name, _, widget) in widget_tools(request) {
+            if let Some(id) = widget.id() {
+                by_id.entry(id).or_insert_with(|| name.clone());
+            }
+            let place = (widget.origin.as_str(), widget.widget_id.as_str());
+            by_place.entry(place).or_insert(name);
+        }
+        Self { by_id, by_place }
+    }
+
+    /// What a data source is offered as.
+    pub(super) fn of(&self, source: &DataSource) -> Option<String> {
+        let name = match &source.widget_uuid {
+            Some(uuid) => self.by_id.get(uuid.as_str()),
+            None => self.by_place.get(&(&*source.origin, &*source.id)),
+        };
+        name.cloned()
+    }
+}

@@ -1,0 +1,168 @@
+//! What is nested as deep as a body can hold is read, asked, checked and written again, and never
+//! ends the process.
+
+use copilot_wire::openbb::{
+    Artifact, CallQueue, Era, Event, Feedback, FunctionCall, OpenBb, QueryRequest, State,
+    StatusUpdate, agents,
+};
+use copilot_wire::protocol::{Conversation, Protocol, ToolCall, Word};
+use http::HeaderMap;
+
+use crate::{decode, env, json, plain, read, said};
+
+/// Far deeper than a stack is.
+const DEEP: usize = 30_000;
+
+/// Arrays in arrays, and objects in objects.
+fn nested() -> [String; 2] {
+    let of = |open: &str, inside: &str, close: &str| {
+        format!("{}{inside}{}", open.repeat(DEEP), close.repeat(DEEP))
+    };
+    [of("[", "", "]"), of(r#"{"a":"#, "1", "}")]
+}
+
+/// How many bytes an event becomes. The reader of the other tests cannot take it.
+fn write(event: Event) -> usize {
+    let mut out = Vec::new();
+    OpenBb::encode(&mut OpenBb::session(&plain(), &env()), &event, &mut out).unwrap();
+    out.len()
+}
+
+fn ask(request: &QueryRequest) {
+    let mut session = OpenBb::session(request, &env());
+    let _ = (Era::of(request), request.prompt(), request.decision());
+    let _ = (request.messages().count(), request.documents().count());
+    let _ = (request.option("x"), request.delegation());
+    let state = State::new("state", 1).take::<serde_json::Value>(request);
+    let call = FunctionCall::raw("f", json("{}")).carrying(request);
+    let _ = (state.is_ok(), CallQueue::of(request).next());
+    let _ = (write(call.into()), request.extra_citations());
+    for tool in request.tools() {
+        let call = ToolCall::new(&*tool.name, &json("{}")).unwrap();
+        let _ = OpenBb::word(&mut session, Word::Call(&call), &mut Vec::new());
+    }
+    let _ = request.results().count();
+    for result in request.call_results() {
+        let _ = (result.data_sources(), result.call);
+        for outcome in &result.outcomes {
+            let _ = (outcome.text(), outcome.rows::<serde_json::Value>().is_ok());
+            let _ = (outcome.tool_texts(), outcome.param_options());
+        }
+    }
+}
+
+#[test]
+fn every_member_of_a_request() {
+    let whole = [
+        "query",
+        "context",
+        "widgets",
+        "urls",
+        "api_keys",
+        "workspace_state",
+        "workspace_options",
+        "tools",
+        "extra_state",
+        "use_docs",
+        "unknown",
+    ];
+    let whole = whole.map(|member| format!(r#""{member}":DEEP"#));
+    let inside = [
+        r#""context":[{"uuid":"u","data":DEEP}]"#,
+        r#""context":[{"uuid":"u","content":DEEP}]"#,
+        r#""widgets":[{"uuid":"u","metadata":DEEP,"columns":DEEP,"unknown":DEEP}]"#,
+        r#""widgets":[{"uuid":"u","params":[{"name":"p","current_value":DEEP,"options":[DEEP]}]}]"#,
+        r#""tools":[{"server_id":"1","name":"a_b","input_schema":DEEP}]"#,
+        r#""workspace_options":{"x":DEEP}"#,
+        r#""messages":[{"role":"ai","content":DEEP}]"#,
+        r#""messages":[{"role":"ai","content":"DEEP"}]"#,
+        r#""messages":[{"role":"ai","content":{"function":"f","input_arguments":DEEP}}]"#,
+        r#""messages":[{"role":"tool","function":"f","input_arguments":{"data_sources":DEEP}}]"#,
+        r#""messages":[{"role":"tool","function":"f","data":DEEP}]"#,
+        r#""messages":[{"role":"tool","function":"f","data":[{"items":[{"content":DEEP}]}]}]"#,
+        r#""messages":[{"role":"tool","function":"f","data":[{"items":[{"content":"DEEP"}]}]}]"#,
+        r#""messages":[{"role":"tool","function":"execute_agent_tool","data":[{"items":[{"content":"DEEP"}]}]}]"#,
+        r#""messages":[{"role":"tool","function":"f","data":[],"extra_state":DEEP}]"#,
+        r#""messages":[{"role":"tool","function":"f","data":[],"extra_state":{"state":{"version":1,"value":DEEP}}}]"#,
+        r#""messages":[{"role":"tool","function":"f","data":[],"extra_state":{"pending_bridge_calls":[DEEP]}}]"#,
+    ];
+    let members = whole.iter().map(String::as_str).chain(inside);
+    for (member, deep) in members.flat_map(|member| nested().map(|deep| (member, deep))) {
+        let quoted = deep.replace('"', r#"\""#);
+        let member = member.replace(r#""DEEP""#, &format!(r#""{quoted}""#));
+        let member = member.replace("DEEP", &deep);
+        let body = format!(r#"{{"messages":[{{"role":"human","content":"hi"}}],{member}}}"#);
+        let request = read(body.clone());
+        ask(&request);
+        assert!(request.to_body().len() + 50 > body.len());
+    }
+}
+
+/// A block of a stream holds less than the body of a request, so one member at a time is deep.
+#[test]
+fn every_event() {
+    let events = [
+        ("copilotMessageChunk", r#"{"delta":"x","more":DEEP}"#),
+        (
+            "copilotStatusUpdate",
+            r#"{"details":[DEEP],"artifacts":DEEP,"more":DEEP}"#,
+        ),
+        (
+            "copilotMessageArtifact",
+            r#"{"content":DEEP,"chart_params":{"yKey":DEEP}}"#,
+        ),
+        (
+            "copilotCitationCollection",
+            r#"{"citations":[{"id":"i","source_info":{"metadata":DEEP},"quote_bounding_boxes":[[DEEP]]}]}"#,
+        ),
+        ("copilotPromptSuggestions", r#"{"suggestions":[DEEP]}"#),
+        ("copilotTokenUsage", r#"{"breakdown":[{"value":DEEP}]}"#),
+        ("copilotConversationSummary", r#"{"content":DEEP}"#),
+        (
+            "copilotFunctionCall",
+            r#"{"function":"f","input_arguments":{"a":DEEP},"extra_state":DEEP}"#,
+        ),
+        ("copilotNews", "DEEP"),
+    ];
+    for ((name, data), deep) in events
+        .into_iter()
+        .flat_map(|event| nested().map(|deep| (event, deep)))
+    {
+        let data = data.replacen("DEEP", &deep, 1).replace("DEEP", "[]");
+        let found = decode(format!("event: {name}\ndata: {data}\n\n").as_bytes());
+        assert_eq!(found.unwrap().len(), 1, "{name}");
+    }
+}
+
+/// Whatever is nested in it, it is an answer of one kind or another.
+#[test]
+fn everything_else_that_is_read() {
+    for deep in nested() {
+        let feedback = format!(r#"{{"vote":"thumbs_up","tags":{deep},"more":{deep}}}"#);
+        assert!(Feedback::read(&HeaderMap::new(), &feedback.into()).is_ok());
+        assert!(Feedback::read(&HeaderMap::new(), &deep.clone().into()).is_err());
+        assert!(QueryRequest::read(&deep.clone().into()).is_err());
+        let document = format!(r#"{{"a":{{"features":{deep},"models":[{deep}]}},"b":{deep}}}"#);
+        assert!(!agents(&document.into()).unwrap().is_empty());
+        let value = json(&deep);
+        let table = Artifact::table(&json(&format!(r#"[{{"a":{deep}}}]"#))).unwrap();
+        let step = StatusUpdate::info("m").detail(&value).unwrap();
+        assert!(write(said(step.artifact(table))) > deep.len());
+    }
+}
+
+/// A schema that goes on as deep as its arguments.
+#[test]
+fn a_schema_and_its_arguments() {
+    let schema = format!("{}{{}}{}", r#"{"items":"#.repeat(DEEP), "}".repeat(DEEP));
+    let members = format!(r#"{{"properties":{{"l":{schema}}}}}"#);
+    let [lists, _] = nested();
+    let request = read(format!(
+        r#"{{"messages":[{{}}],"tools":[{{"server_id":"1","name":"a_b","input_schema":{members}}}]}}"#
+    ));
+    let call = ToolCall::new("a_b", &json(&format!(r#"{{"l":{lists}}}"#))).unwrap();
+    let mut out = Vec::new();
+    let mut session = OpenBb::session(&request, &env());
+    OpenBb::word(&mut session, Word::Call(&call), &mut out).unwrap();
+    assert!(out.len() > lists.len());
+}
