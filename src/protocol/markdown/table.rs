@@ -1,6 +1,7 @@
 //! Rows as a Markdown table.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
 use super::plain::plain;
@@ -25,12 +26,9 @@ pub(crate) fn table(table: &Table) -> String {
     let rows: Vec<Json> = rest.by_ref().take(MAX_ROWS).collect();
     let rows: Vec<Vec<(Cow<'_, str>, Json)>> =
         rows.iter().map(|row| row.members().collect()).collect();
-    let mut columns: Vec<&str> = Vec::new();
-    for (name, _) in rows.iter().flatten() {
-        if !columns.contains(&&**name) {
-            columns.push(name);
-        }
-    }
+    let mut seen = HashSet::new();
+    let names = rows.iter().flatten().map(|(name, _)| &**name);
+    let columns: Vec<&str> = names.filter(|name| seen.insert(*name)).collect();
     if columns.is_empty() {
         out.push_str("(no rows)\n\n");
         return out;
@@ -38,9 +36,11 @@ pub(crate) fn table(table: &Table) -> String {
     line(&mut out, columns.iter().map(|name| Cow::Owned(plain(name))));
     line(&mut out, columns.iter().map(|_| Cow::Borrowed("---")));
     for row in &rows {
+        let values: HashMap<&str, &Json> =
+            row.iter().map(|(name, value)| (&**name, value)).collect();
         let cells = columns.iter().map(|column| {
-            let values = row.iter().rev().find(|(name, _)| name == column);
-            values.map_or(Cow::Borrowed(""), |(_, value)| Cow::Owned(cell(value)))
+            let value = values.get(column);
+            value.map_or(Cow::Borrowed(""), |value| Cow::Owned(cell(value)))
         });
         line(&mut out, cells);
     }

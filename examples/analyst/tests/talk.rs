@@ -1,0 +1,101 @@
+//! What the agent shows of each front end where there is no data to tell of.
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
+
+use std::time::Duration;
+
+use analyst::Analyst;
+use copilot_wire::json::Json;
+use copilot_wire::openai::Function;
+use copilot_wire::openbb::{Tier, Widget};
+use copilot_wire::testing::{
+    Answer, CopilotChat, FrontEnd, OpenAiClient, SearchChat, Stage, Transcript, Workspace,
+};
+
+fn stage<F: FrontEnd>(front_end: F) -> Stage<F> {
+    Stage::new(front_end, Analyst::new(None).pace(Duration::ZERO))
+}
+
+async fn asks_before_it_deletes(front_end: impl FrontEnd) {
+    let mut stage = stage(front_end);
+    let turn = stage
+        .say("Delete the branch, but ask me first")
+        .await
+        .unwrap();
+    assert!(turn.question().is_some(), "{turn}");
+    let turn = stage.decide(true).await.unwrap();
+    assert!(turn.text().contains("nothing was deleted"), "{turn}");
+    stage.say("Remove it after all").await.unwrap();
+    let turn = stage.decide(false).await.unwrap();
+    assert!(turn.text().contains("stays as it was"), "{turn}");
+    assert!(turn.faults().is_empty(), "{turn}");
+}
+
+fn prices() -> Workspace {
+    let rows = serde_json::json!([{"date": "2024-10-14", "close": 231.3}]);
+    let widget = |name: &str| Widget::new("Sample", name, name, "");
+    Workspace::new()
+        .widget(
+            Tier::Primary,
+            widget("AAPL prices"),
+            Answer::data(&rows).unwrap(),
+        )
+        .widget(
+            Tier::Secondary,
+            widget("Company news"),
+            Answer::data(&rows).unwrap(),
+        )
+}
+
+#[tokio::test]
+async fn every_front_end_is_asked_before_something_is_deleted() {
+    asks_before_it_deletes(prices()).await;
+    asks_before_it_deletes(CopilotChat::new("analyst")).await;
+    asks_before_it_deletes(OpenAiClient::new("analyst")).await;
+    asks_before_it_deletes(SearchChat::new("films")).await;
+}
+
+#[tokio::test]
+async fn the_widget_that_is_named_is_asked_for() {
+    for (prompt, asked, other) in [
+        ("Summarise the company news", "Company news", "AAPL"),
+        ("What do the AAPL prices say?", "AAPL prices", "news"),
+        ("Anything new?", "AAPL prices", "news"),
+    ] {
+        let turn = stage(prices()).say(prompt).await.unwrap();
+        assert_eq!(turn.calls().len(), 1, "{turn}");
+        assert!(turn.to_string().contains(asked), "{prompt}: {turn}");
+        assert!(!turn.to_string().contains(other), "{prompt}: {turn}");
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_fits_is_called_and_its_result_is_told() {
+    let schema = serde_json::json!({"type": "object", "properties": {"place": {"type": "string"}}});
+    let tool = Function::new("get_weather", "The weather at a place");
+    let tool = tool.parameters(Json::encode(&schema).unwrap());
+    let mut stage = stage(OpenAiClient::new("analyst").tools([tool]));
+    let turn = stage.say("What is the weather in Lisbon?").await.unwrap();
+    let call = &turn.calls()[0];
+    assert_eq!(call.arguments.text(), r#"{"place":"Lisbon"}"#);
+    let turn = stage.answer([Answer::text("19 degrees")]).await.unwrap();
+    assert!(
+        turn.text().contains("`get_weather` says: 19 degrees"),
+        "{turn}"
+    );
+    let turn = stage.say("Say hello").await.unwrap();
+    assert!(
+        turn.calls().is_empty() && turn.text().contains("Say hello"),
+        "{turn}"
+    );
+}
+
+#[tokio::test]
+async fn the_guide_answers_questions_and_is_cited() {
+    let turn: Transcript<_> = stage(Workspace::new())
+        .say("What happens when a client leaves?")
+        .await
+        .unwrap();
+    assert!(turn.to_string().contains("src/guide/concepts.md"), "{turn}");
+    assert!(turn.to_string().contains("Looking it up"), "{turn}");
+}
