@@ -122,7 +122,7 @@ pub use delta::Delta;
 pub use error::ErrorObject;
 pub use event::{Ending, Event};
 pub use finish_reason::FinishReason;
-pub use logprobs::{Logprobs, TokenLogprob};
+pub use logprobs::{Logprobs, TokenLogprob, TopLogprob};
 pub use message::ChatMessage;
 pub use model::Model;
 pub use relay::{Relay, RelayError};
