@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::read;
+use super::{kept, read};
 use crate::json::{JsonError, Members, Reader};
 
 /// How likely the tokens of a piece of an answer were.
@@ -41,14 +41,15 @@ impl Logprobs {
         Ok(logprobs)
     }
 
-    /// Adds the tokens of a later piece.
+    /// Adds the tokens of a later piece, without its unknown members.
     pub(super) fn append(&mut self, later: &Self) {
         for (to, from) in [
             (&mut self.content, &later.content),
             (&mut self.refusal, &later.refusal),
         ] {
             if let Some(from) = from {
-                to.get_or_insert_default().extend_from_slice(from);
+                let tokens = from.iter().map(TokenLogprob::detached);
+                to.get_or_insert_default().extend(tokens);
             }
         }
     }
@@ -57,7 +58,7 @@ impl Logprobs {
     pub(super) fn weight(&self) -> usize {
         let lists = [&self.content, &self.refusal];
         let tokens = lists.into_iter().flatten().flatten();
-        tokens.map(TokenLogprob::weight).sum()
+        tokens.map(TokenLogprob::weight).sum::<usize>() + kept::weigh(&self.unknown)
     }
 }
 
@@ -129,10 +130,24 @@ impl TokenLogprob {
         })
     }
 
+    /// A copy that keeps nothing of its event.
+    fn detached(&self) -> Self {
+        let mut token = self.clone();
+        kept::detach(&mut token.unknown);
+        for top in token.top_logprobs.iter_mut().flatten() {
+            kept::detach(&mut top.unknown);
+        }
+        token
+    }
+
     fn weight(&self) -> usize {
         let bytes = self.bytes.as_ref().map_or(0, Vec::len);
         let top = self.top_logprobs.iter().flatten();
-        size_of::<Self>() + self.token.len() + bytes + top.map(TopLogprob::weight).sum::<usize>()
+        size_of::<Self>()
+            + self.token.len()
+            + bytes
+            + top.map(TopLogprob::weight).sum::<usize>()
+            + kept::weigh(&self.unknown)
     }
 }
 
@@ -170,7 +185,7 @@ impl TopLogprob {
 
     fn weight(&self) -> usize {
         let bytes = self.bytes.as_ref().map_or(0, Vec::len);
-        size_of::<Self>() + self.token.len() + bytes
+        size_of::<Self>() + self.token.len() + bytes + kept::weigh(&self.unknown)
     }
 }
 

@@ -102,6 +102,7 @@ mod delta;
 mod error;
 mod event;
 mod finish_reason;
+mod kept;
 mod logprobs;
 mod message;
 mod model;

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::calls::weight;
 use super::turn::Turn;
-use super::{ChatCompletionChunk, ChatRequest, Choice, ErrorObject, OpenAi, Usage};
+use super::{ChatCompletionChunk, ChatRequest, Choice, ErrorObject, OpenAi, Usage, kept};
 use crate::json::{Escape, Kind, Members, WriteError, write};
 use crate::protocol::{Citation, Env, Protocol, SendError, TextFrame, ToolCall, markdown};
 
@@ -184,7 +184,7 @@ impl Session {
             let room = MAX_PENDING.saturating_sub(self.pending.len());
             let unknown = chunk.unknown.iter().take(room);
             self.pending
-                .extend(unknown.map(|(key, value)| (key, value.clone())));
+                .extend(unknown.map(|(key, value)| (key, kept::own(value))));
             return Ok(());
         }
         if !openings.is_empty() {

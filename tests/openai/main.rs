@@ -10,6 +10,7 @@
 mod accumulator;
 mod encoder;
 mod fixtures;
+mod limits;
 mod relay;
 mod requests;
 mod rules;
