@@ -30,8 +30,13 @@ impl Content {
             Self::Null => return Cow::Borrowed(""),
         };
         let mut texts = parts.iter().filter_map(Part::text);
-        let first = texts.next().unwrap_or_default();
-        texts.fold(first, |all, text| Cow::Owned(format!("{all}\n{text}")))
+        let mut all = texts.next().unwrap_or_default();
+        for text in texts {
+            let all = all.to_mut();
+            all.push('\n');
+            all.push_str(&text);
+        }
+        all
     }
 
     /// Whether there is nothing.

@@ -1,5 +1,6 @@
 //! What the chunks of one reply share, and the rules that hold between them.
 
+use std::collections::HashSet;
 use std::mem;
 
 use serde::Serialize;
@@ -38,7 +39,7 @@ pub struct Session {
     turns: Vec<Turn>,
     citations: Vec<Citation>,
     /// The names of the tools that the request offered.
-    tools: Vec<String>,
+    tools: HashSet<String>,
     usage_asked: bool,
     usage: Option<Usage>,
     /// Members of chunks that were not written, for the next one that is.

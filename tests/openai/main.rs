@@ -10,6 +10,7 @@
 mod accumulator;
 mod encoder;
 mod fixtures;
+mod large;
 mod limits;
 mod relay;
 mod requests;
