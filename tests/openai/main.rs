@@ -16,5 +16,6 @@ mod relay;
 mod requests;
 mod rules;
 mod server;
+mod shown;
 mod support;
 mod words;
