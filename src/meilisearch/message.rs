@@ -1,6 +1,7 @@
 //! One message of the conversation.
 
 use std::borrow::Cow;
+use std::mem;
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -197,10 +198,12 @@ impl Message {
         }
         let mut out = Vec::new();
         let mut object = ObjectWriter::new(&mut out, Escape::Json);
+        // Of a member that comes several times one is left.
+        let mut open = !keep.is_empty();
         for (key, value) in self.json.members() {
             if key != "tool_calls" {
                 object.member(&key).raw(&value);
-            } else if !keep.is_empty() {
+            } else if mem::take(&mut open) {
                 // Raw values always write.
                 let _ = object.array("tool_calls", keep, |call, place| {
                     place.raw(call);

@@ -5,6 +5,7 @@
 
 mod decoder;
 mod history;
+mod large;
 mod recorded;
 mod requests;
 mod server;
