@@ -9,5 +9,6 @@ mod large;
 mod recorded;
 mod requests;
 mod server;
+mod shown;
 mod support;
 mod writer;
