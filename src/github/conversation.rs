@@ -1,11 +1,16 @@
 //! The request as a conversation.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use super::data::Data;
 use super::message::Message;
 use super::request::ChatRequest;
 use crate::protocol::{self, Conversation, Decision, Document, Role, ToolResult};
+
+/// The longest name of a function, in bytes; OpenAI takes 64. A longer one is none, because every
+/// result of the call repeats it.
+const LONGEST_NAME: usize = 256;
 
 impl Message {
     fn speaker(&self) -> Role {
@@ -66,7 +71,8 @@ impl Conversation for ChatRequest {
             Some(match data {
                 Data::ClientFile(file) => Document::new(reference.id.as_str(), name, file.content),
                 Data::ClientSelection(selection) => {
-                    let (start, end) = (selection.start.line + 1, selection.end.line + 1);
+                    let [start, end] = [selection.start, selection.end]
+                        .map(|position| position.line.saturating_add(1));
                     let name = format!("{name} (lines {start}-{end})");
                     Document::new(reference.id.as_str(), name, selection.content)
                 }
@@ -85,16 +91,20 @@ impl Conversation for ChatRequest {
             .rposition(|message| message.speaker() == Role::User);
         let since = asked.map_or(0, |asked| asked + 1);
         let answered = self.messages.get(since..).unwrap_or_default().iter();
+        let mut names = None;
         answered
             .filter(|message| message.speaker() == Role::Tool)
-            .map(|message| {
+            .map(move |message| {
                 let call_id = message.tool_call_id();
                 let name = match (&message.name, &call_id) {
-                    (Some(name), _) => Some(name.clone()),
-                    (None, Some(id)) => self.name_of_call(id),
-                    (None, None) => None,
+                    (Some(name), _) => Cow::Borrowed(name.as_str()),
+                    (None, Some(id)) => {
+                        let names = names.get_or_insert_with(|| self.names_of_calls());
+                        Cow::Owned(names.get(&**id).cloned().unwrap_or_default())
+                    }
+                    (None, None) => Cow::Borrowed(""),
                 };
-                let mut result = ToolResult::new(name.unwrap_or_default(), message.text());
+                let mut result = ToolResult::new(name, message.text());
                 result.call_id = call_id;
                 result
             })
@@ -120,11 +130,16 @@ impl ChatRequest {
             .strip_prefix(' ')
     }
 
-    fn name_of_call(&self, id: &str) -> Option<String> {
-        self.messages
-            .iter()
-            .flat_map(Message::function_calls)
-            .find(|call| call.id.as_deref() == Some(id))
-            .map(|call| call.name)
+    /// The function of every call by its id; the first one of an id counts.
+    fn names_of_calls(&self) -> HashMap<String, String> {
+        let calls = self.messages.iter().flat_map(Message::function_calls);
+        let mut names = HashMap::new();
+        for call in calls {
+            if let Some(id) = call.id {
+                let name = Some(call.name).filter(|name| name.len() <= LONGEST_NAME);
+                names.entry(id).or_insert_with(|| name.unwrap_or_default());
+            }
+        }
+        names
     }
 }

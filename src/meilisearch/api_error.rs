@@ -5,7 +5,8 @@ use std::fmt;
 
 use http::StatusCode;
 
-use crate::json::{Escape, Json, JsonError, ObjectWriter};
+use crate::json::{Escape, Json, JsonError, Kind, ObjectWriter};
+use crate::openai::{Cut, Size};
 use crate::protocol::Refusal;
 
 /// A request that the server refused: an HTTP status and `{"message","code","type","link"}`.
@@ -13,8 +14,8 @@ use crate::protocol::Refusal;
 /// Both directions: a client [reads](Self::read) it, a server makes it, and as a [`Refusal`] it
 /// leaves our own route.
 ///
-/// `Display` shows status and code only: the message can repeat the request.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// `Display` and `Debug` show status and code only: the message can repeat the request.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApiError {
     /// The HTTP status.
@@ -59,7 +60,7 @@ impl ApiError {
     /// There is no such workspace.
     #[must_use]
     pub fn workspace_not_found(workspace: &str) -> Self {
-        let message = format!("Chat `{workspace}` not found");
+        let message = format!("Chat `{}` not found", Cut(workspace));
         Self::new(StatusCode::NOT_FOUND, "chat_not_found", message)
     }
 
@@ -71,12 +72,16 @@ impl ApiError {
         Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
     }
 
-    /// Several answers were asked for.
+    /// Several answers were asked for. What is no number is not repeated.
     #[must_use]
     pub fn multi_choice(n: &Json) -> Self {
+        let n = match n.kind() {
+            Kind::Number => n.text(),
+            _ => "…",
+        };
         let message = format!(
             "You tried to specify n = {} but only single choices are supported (n = 1).",
-            n.text()
+            Cut(n)
         );
         let code = "unimplemented_multi_choice_chat_completions";
         Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
@@ -85,7 +90,7 @@ impl ApiError {
     /// A function of the client's own was declared.
     #[must_use]
     pub fn external_function(name: &str) -> Self {
-        let message = format!("{name}: External functions are not supported yet.");
+        let message = format!("{}: External functions are not supported yet.", Cut(name));
         let code = "unimplemented_external_function_calling";
         Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
     }
@@ -93,7 +98,7 @@ impl ApiError {
     /// The server's own search function was declared.
     #[must_use]
     pub fn internal_function(name: &str) -> Self {
-        Self::bad_request(format!("{name} function is already defined."))
+        Self::bad_request(format!("{} function is already defined.", Cut(name)))
     }
 
     /// The body has not the shape of a request.
@@ -194,9 +199,19 @@ impl fmt::Display for ApiError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "refused with status {}", self.status.as_u16())?;
         if !self.code.is_empty() {
-            write!(f, ": {}", self.code)?;
+            write!(f, ": {}", Cut(&self.code))?;
         }
         Ok(())
+    }
+}
+
+impl fmt::Debug for ApiError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiError")
+            .field("status", &self.status)
+            .field("code", &Cut(&self.code))
+            .field("message", &Size::of(&self.message))
+            .finish()
     }
 }
 

@@ -1,5 +1,8 @@
 //! Calls that arrive whole, and calls that arrive in fragments.
 
+use std::collections::{BTreeMap, HashMap};
+use std::mem;
+
 use crate::json::Json;
 
 use super::chunk::CallPiece;
@@ -12,7 +15,12 @@ use super::{Append, Call, Event, Message, Progress, Sources, Unknown, tools};
 /// call; only entries without one, which the documentation describes, go on with an old one.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    open: Vec<Open>,
+    /// By the order in which they began.
+    open: BTreeMap<u64, Open>,
+    /// Which of them an index stands for.
+    places: HashMap<u64, u64>,
+    /// How many began.
+    begun: u64,
     /// How many bytes are held.
     held: usize,
 }
@@ -25,7 +33,7 @@ struct Open {
 }
 
 /// What a call costs apart from its texts.
-const OVERHEAD: usize = 128;
+const OVERHEAD: usize = 256;
 
 /// More is held than may be.
 pub(super) struct TooLarge;
@@ -38,7 +46,7 @@ impl Calls {
         limit: usize,
         out: &mut impl Extend<Event>,
     ) -> Result<(), TooLarge> {
-        let at = self.open.iter().position(|open| open.index == piece.index);
+        let at = self.places.get(&piece.index).copied();
         let Some(name) = piece.name else {
             let Some(at) = at else {
                 out.extend([Event::Unknown(Unknown::Frame(piece.raw))]);
@@ -57,23 +65,26 @@ impl Calls {
             return Ok(());
         }
         self.held += OVERHEAD + call.id.len() + call.name.len() + call.arguments.len();
-        self.open.push(Open {
+        self.begun += 1;
+        self.places.insert(piece.index, self.begun);
+        let open = Open {
             index: piece.index,
             call,
             nesting,
-        });
+        };
+        self.open.insert(self.begun, open);
         self.check(limit)
     }
 
     /// Appends a fragment to a call.
     fn resume(
         &mut self,
-        at: usize,
+        at: u64,
         fragment: &str,
         limit: usize,
         out: &mut impl Extend<Event>,
     ) -> Result<(), TooLarge> {
-        let Some(open) = self.open.get_mut(at) else {
+        let Some(open) = self.open.get_mut(&at) else {
             return Ok(());
         };
         open.call.arguments.push_str(fragment);
@@ -87,8 +98,8 @@ impl Calls {
 
     /// Gives what is left, complete or not: the answer is over.
     pub(super) fn flush(&mut self, out: &mut impl Extend<Event>) {
-        self.held = 0;
-        out.extend(self.open.drain(..).map(|open| event(open.call)));
+        let open = self.clear();
+        out.extend(open.into_values().map(|open| event(open.call)));
     }
 
     /// Whether a call is not complete yet.
@@ -96,11 +107,16 @@ impl Calls {
         !self.open.is_empty()
     }
 
-    fn take(&mut self, at: usize) -> Option<Event> {
-        if at >= self.open.len() {
-            return None;
-        }
-        let call = self.open.remove(at).call;
+    /// Forgets all; gives what was open.
+    fn clear(&mut self) -> BTreeMap<u64, Open> {
+        self.held = 0;
+        self.places.clear();
+        mem::take(&mut self.open)
+    }
+
+    fn take(&mut self, at: u64) -> Option<Event> {
+        let Open { index, call, .. } = self.open.remove(&at)?;
+        self.places.remove(&index);
         let size = OVERHEAD + call.id.len() + call.name.len() + call.arguments.len();
         self.held = self.held.saturating_sub(size);
         Some(event(call))
@@ -110,8 +126,7 @@ impl Calls {
         if self.held <= limit {
             return Ok(());
         }
-        self.open.clear();
-        self.held = 0;
+        self.clear();
         Err(TooLarge)
     }
 }

@@ -1,12 +1,17 @@
 //! An error in the stream.
 
+use std::fmt;
+
 use crate::json::{Escape, Json, Kind, Members, ObjectWriter};
+use crate::openai::{Cut, Size};
 
 /// An error in the stream: a frame without `choices`.
 ///
 /// The status of the response is 200 by then, whatever went wrong. An error ends the answer unless
 /// it is about one search ([`is_terminal`](Self::is_terminal)).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+///
+/// `Debug` shows the names in it only: what servers say may hold addresses and keys.
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
     /// The id of the event. One is made for an empty one.
@@ -105,6 +110,19 @@ impl Failure {
     }
 }
 
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Failure")
+            .field("event_id", &Cut(&self.event_id))
+            .field("kind", &Cut(&self.kind))
+            .field("code", &self.code.as_deref().map(Cut))
+            .field("message", &Size::of(&self.message))
+            .field("param", &self.param.as_deref().map(Cut))
+            .field("unknown", &self.unknown)
+            .finish()
+    }
+}
+
 /// A string, or a number as its digits.
 fn text(json: &Json) -> Option<String> {
     match json.kind() {
@@ -119,7 +137,7 @@ fn text(json: &Json) -> Option<String> {
 /// OpenAI's own clients abort on any error in a stream, so the shared word
 /// [`Reply::error`](crate::Reply::error) is visible text instead; send this to readers that are
 /// known to take it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SearchFailure {
     /// The HTTP status that the search would have had.
@@ -139,6 +157,16 @@ impl SearchFailure {
             message: message.into(),
             event_id: String::new(),
         }
+    }
+}
+
+impl fmt::Debug for SearchFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SearchFailure")
+            .field("status", &self.status)
+            .field("message", &Size::of(&self.message))
+            .field("event_id", &Cut(&self.event_id))
+            .finish()
     }
 }
 

@@ -1,11 +1,12 @@
 //! Ready requests for a server.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Uri};
 
+use super::address::Address;
 use super::{ApiKey, ChatRequest, IndexChange, WorkspaceChange};
 
 /// A server, and the key to it: makes ready requests, which any HTTP client can send.
@@ -23,7 +24,7 @@ use super::{ApiKey, ChatRequest, IndexChange, WorkspaceChange};
 ///
 /// Without a key only a server without a master key answers; its chat route, up to 1.50, needs a
 /// bearer token all the same, whatever its value, and closes the connection without one.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Instance {
     /// Without the slash at its end.
     url: Box<str>,
@@ -211,6 +212,16 @@ impl Instance {
         }
         let body = body.map(Bytes::from).unwrap_or_default();
         request.body(body).map_err(|_| InvalidAddress)
+    }
+}
+
+/// Shows neither the key nor what the address has of credentials.
+impl fmt::Debug for Instance {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Instance")
+            .field("url", &Address(&self.url))
+            .field("key", &self.key)
+            .finish()
     }
 }
 

@@ -1,11 +1,13 @@
 //! One message of the conversation.
 
 use std::borrow::Cow;
+use std::{fmt, mem};
 
 use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::{Escape, Json, Kind, ObjectWriter};
+use crate::openai::{Cut, Size};
 
 /// One message of the conversation, as the JSON object that it is on the wire.
 ///
@@ -20,8 +22,9 @@ pub struct Message {
     json: Json,
 }
 
-/// A call that the model made, as an assistant message carries it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// A call that the model made, as an assistant message carries it. `Debug` does not show the
+/// arguments.
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
     /// The id, by which the result names the call.
@@ -197,10 +200,12 @@ impl Message {
         }
         let mut out = Vec::new();
         let mut object = ObjectWriter::new(&mut out, Escape::Json);
+        // Of a member that comes several times one is left.
+        let mut open = !keep.is_empty();
         for (key, value) in self.json.members() {
             if key != "tool_calls" {
                 object.member(&key).raw(&value);
-            } else if !keep.is_empty() {
+            } else if mem::take(&mut open) {
                 // Raw values always write.
                 let _ = object.array("tool_calls", keep, |call, place| {
                     place.raw(call);
@@ -213,10 +218,20 @@ impl Message {
     }
 }
 
-impl std::fmt::Debug for Message {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Call")
+            .field("id", &self.id)
+            .field("name", &self.name)
+            .field("arguments", &Size::of(&self.arguments))
+            .finish()
+    }
+}
+
+impl fmt::Debug for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Message")
-            .field("role", &self.role)
+            .field("role", &Cut(&self.role))
             .finish_non_exhaustive()
     }
 }

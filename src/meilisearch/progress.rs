@@ -1,13 +1,15 @@
 //! A search begins.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use crate::json::{Json, JsonError, Kind, Members, Reader};
+use crate::openai::Size;
 
 use super::quote::Quoted;
 
-/// `_meiliSearchProgress`: a search begins.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// `_meiliSearchProgress`: a search begins. `Debug` does not show the arguments.
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
     /// The id of the notification itself, unrelated to `call_id`. One is made for an empty one.
@@ -24,8 +26,8 @@ pub struct Progress {
     pub unknown: Members,
 }
 
-/// What is searched for.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// What is searched for. `Debug` does not show the words.
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Search {
     /// The index.
@@ -152,5 +154,28 @@ impl Search {
             .members(&self.unknown);
         object.finish();
         String::from_utf8(out).unwrap_or_default()
+    }
+}
+
+impl fmt::Debug for Progress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress")
+            .field("id", &self.id)
+            .field("call_id", &self.call_id)
+            .field("function_name", &self.function_name)
+            .field("function_arguments", &Size::of(&self.function_arguments))
+            .field("unknown", &self.unknown)
+            .finish()
+    }
+}
+
+impl fmt::Debug for Search {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Search")
+            .field("index_uid", &self.index_uid)
+            .field("q", &self.q.as_deref().map(Size::of))
+            .field("filter", &self.filter.as_deref().map(Size::of))
+            .field("unknown", &self.unknown)
+            .finish()
     }
 }

@@ -1,6 +1,7 @@
 //! The request.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use bytes::Bytes;
 use serde::Serialize;
@@ -198,6 +199,10 @@ fn check_message(json: Json) -> Result<Message, &'static str> {
     Ok(message)
 }
 
+/// The longest name of a function, in bytes; OpenAI takes 64. A longer one is none, because every
+/// result of the call repeats it.
+const LONGEST_NAME: usize = 256;
+
 impl Conversation for ChatRequest {
     fn messages(&self) -> impl Iterator<Item = protocol::Message<'_>> + Send {
         self.messages.iter().filter_map(|message| {
@@ -223,14 +228,20 @@ impl Conversation for ChatRequest {
             .rposition(|message| message.role() == "user")
             .map_or(0, |user| user + 1);
         let since = self.messages.get(turn..).unwrap_or_default();
-        let calls: Vec<_> = since.iter().flat_map(Message::tool_calls).collect();
+        // The first call of an id counts; its results share its arguments.
+        let mut calls = HashMap::new();
+        for call in since.iter().flat_map(Message::tool_calls) {
+            calls.entry(call.id).or_insert_with(|| {
+                let name = Some(call.name).filter(|name| name.len() <= LONGEST_NAME);
+                let arguments = Json::parse(call.arguments.into_bytes()).ok();
+                (name.unwrap_or_default(), arguments)
+            });
+        }
         since.iter().filter_map(move |message| {
             let id = message.tool_call_id()?;
-            let call = calls.iter().find(|call| call.id == id);
-            let name = call.map(|call| call.name.clone()).unwrap_or_default();
+            let (name, arguments) = calls.get(&id).cloned().unwrap_or_default();
             let mut result = ToolResult::new(name, message.text().unwrap_or_default());
-            result.arguments =
-                call.and_then(|call| Json::parse(call.arguments.clone().into_bytes()).ok());
+            result.arguments = arguments;
             result.call_id = Some(id.into());
             Some(result)
         })

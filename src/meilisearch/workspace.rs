@@ -1,11 +1,13 @@
 //! Workspaces and their settings.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use bytes::Bytes;
 
 use crate::json::{Escape, JsonError, Kind, Members, ObjectWriter, Reader};
 
+use super::address::Address;
 use super::{ApiKey, Setting};
 
 /// Where a workspace's model runs.
@@ -50,7 +52,7 @@ impl Source {
 }
 
 /// The settings of a workspace, as the server shows them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceSettings {
     /// Where the model runs.
@@ -126,6 +128,23 @@ impl WorkspaceSettings {
     }
 }
 
+/// Shows nothing of the address that could let somebody in.
+impl fmt::Debug for WorkspaceSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("WorkspaceSettings")
+            .field("source", &self.source)
+            .field("org_id", &self.org_id)
+            .field("project_id", &self.project_id)
+            .field("api_version", &self.api_version)
+            .field("deployment_id", &self.deployment_id)
+            .field("base_url", &self.base_url.as_deref().map(Address))
+            .field("redacted_api_key", &self.redacted_api_key)
+            .field("prompts", &self.prompts)
+            .field("unknown", &self.unknown)
+            .finish()
+    }
+}
+
 impl Prompts {
     fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), JsonError> {
         reader.object_keeping(&mut self.unknown, |reader, key| {
@@ -168,7 +187,7 @@ fn nullable(reader: &mut Reader<'_>, text: &mut Option<String>) -> Result<(), Js
 /// );
 /// # Ok::<(), std::string::FromUtf8Error>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceChange {
     /// Where the model runs.
@@ -238,6 +257,27 @@ impl WorkspaceChange {
         }
         body.finish();
         out
+    }
+}
+
+/// Shows neither the key nor what of the address could let somebody in.
+impl fmt::Debug for WorkspaceChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let base_url = match &self.base_url {
+            Setting::Set(url) => Setting::Set(Address(url)),
+            Setting::Reset => Setting::Reset,
+            Setting::Keep => Setting::Keep,
+        };
+        f.debug_struct("WorkspaceChange")
+            .field("source", &self.source)
+            .field("org_id", &self.org_id)
+            .field("project_id", &self.project_id)
+            .field("api_version", &self.api_version)
+            .field("deployment_id", &self.deployment_id)
+            .field("base_url", &base_url)
+            .field("api_key", &self.api_key)
+            .field("prompts", &self.prompts)
+            .finish()
     }
 }
 

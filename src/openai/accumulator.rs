@@ -1,8 +1,10 @@
 //! Chunks, put together to a whole completion again.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use super::calls::{Calls, weight};
+use super::kept::{self, Newest};
 use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, Choice, CompletedChoice, Content,
     FinishReason, FunctionCall, FunctionDelta, Logprobs, Usage,
@@ -14,6 +16,10 @@ use crate::json::{Json, Kind, Members};
 /// Choices and calls are found by their index, in any order; an index from the wire is never a
 /// size. Text is appended; the role, and a call's id and name, count once. A fragment that has
 /// another id than the call of its index opens a new call, because some servers number all calls 0.
+///
+/// Members that this crate does not know are kept too: those of deltas join the message, where text
+/// is appended; of those beside them, such as `citations` in a chunk or `content_filter_results` in
+/// a choice, the newest of a name counts.
 ///
 /// ```
 /// use copilot_wire::openai::{Accumulator, Delta, ToolCallDelta};
@@ -31,9 +37,10 @@ use crate::json::{Json, Kind, Members};
 /// assert!(!completion.is_complete(), "there was no finish reason");
 /// # Ok::<(), copilot_wire::openai::TooLarge>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Accumulator {
     head: ChatCompletion,
+    unknown: Newest,
     choices: BTreeMap<u32, Building>,
     weight: usize,
     limit: usize,
@@ -57,9 +64,15 @@ struct Building {
     calls: Calls,
     function_call: Option<FunctionCall>,
     logprobs: Option<Logprobs>,
+    logprobs_unknown: Newest,
     finish_reason: Option<FinishReason>,
-    unknown: BTreeMap<String, Unknown>,
+    /// Those of the deltas.
+    message_unknown: BTreeMap<String, Unknown>,
+    unknown: Newest,
 }
+
+/// OpenAI's padding, which hides how long the pieces of an answer are. It is of no answer.
+const PADDING: &str = "obfuscation";
 
 /// An unknown member of deltas: text is appended, of anything else the newest counts.
 #[derive(Clone, Debug)]
@@ -83,6 +96,7 @@ impl Accumulator {
     pub fn with_limit(limit: usize) -> Self {
         Self {
             head: ChatCompletion::default(),
+            unknown: Newest::default(),
             choices: BTreeMap::new(),
             weight: 0,
             limit,
@@ -95,11 +109,12 @@ impl Accumulator {
     ///
     /// [`TooLarge`] when more would be held than the limit; the chunk is then left out.
     pub fn push(&mut self, chunk: &ChatCompletionChunk) -> Result<(), TooLarge> {
-        let more: usize = chunk.choices.iter().map(choice_weight).sum();
-        if self.weight.saturating_add(more) > self.limit {
+        let weight = self.weight.saturating_add(self.weigh(chunk));
+        if weight > self.limit {
             return Err(TooLarge { limit: self.limit });
         }
-        self.weight += more;
+        // What newer members took the place of is not held any more.
+        let mut freed = 0;
         let head = &mut self.head;
         for (to, from) in [(&mut head.id, &chunk.id), (&mut head.model, &chunk.model)] {
             if let (true, Some(from)) = (to.is_empty(), from) {
@@ -118,12 +133,41 @@ impl Accumulator {
             }
         }
         if let Some(usage) = &chunk.usage {
-            head.usage = Some(usage.clone());
+            let old = head.usage.replace(usage.detached());
+            freed += old.as_ref().map_or(0, Usage::weight);
+        }
+        for (key, value) in chunk.unknown.iter() {
+            freed += match key {
+                PADDING => kept::weight(key, value),
+                _ => self.unknown.put(key, value),
+            };
         }
         for choice in &chunk.choices {
-            self.choices.entry(choice.index).or_default().push(choice);
+            freed += self.choices.entry(choice.index).or_default().push(choice);
         }
+        self.weight = weight.saturating_sub(freed);
         Ok(())
+    }
+
+    /// About how much memory a chunk adds.
+    fn weigh(&self, chunk: &ChatCompletionChunk) -> usize {
+        let head = &self.head;
+        let fingerprint = head.system_fingerprint.is_none();
+        let heads = [
+            (head.id.is_empty(), &chunk.id),
+            (head.model.is_empty(), &chunk.model),
+            (fingerprint, &chunk.system_fingerprint),
+            (head.service_tier.is_none(), &chunk.service_tier),
+        ];
+        let heads = heads.into_iter().filter(|(new, _)| *new);
+        let choices = chunk.choices.iter().map(|choice| {
+            let new = !self.choices.contains_key(&choice.index);
+            choice_weight(choice) + if new { size_of::<Building>() } else { 0 }
+        });
+        heads.map(|(_, text)| len(text)).sum::<usize>()
+            + chunk.usage.as_ref().map_or(0, Usage::weight)
+            + kept::weigh(&chunk.unknown)
+            + choices.sum::<usize>()
     }
 
     /// The text of the first choice so far.
@@ -156,6 +200,7 @@ impl Accumulator {
             choices: choices
                 .map(|(index, choice)| choice.finish(index))
                 .collect(),
+            unknown: self.unknown.into_members(),
             ..self.head
         }
     }
@@ -167,8 +212,21 @@ impl Default for Accumulator {
     }
 }
 
+/// Says how much there is, not what: arguments and texts may hold anything.
+impl fmt::Debug for Accumulator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Accumulator")
+            .field("choices", &self.choices.len())
+            .field("weight", &self.weight)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}
+
 impl Building {
-    fn push(&mut self, choice: &Choice) {
+    /// Adds a piece; gives how much of the weight is not held.
+    fn push(&mut self, choice: &Choice) -> usize {
+        let mut freed = 0;
         let delta = &choice.delta;
         if self.role.is_none() {
             self.role.clone_from(&delta.role);
@@ -188,29 +246,41 @@ impl Building {
         }
         if let Some(later) = &choice.logprobs {
             self.logprobs.get_or_insert_default().append(later);
+            freed += self.logprobs_unknown.put_all(&later.unknown);
         }
         if let Some(reason) = &choice.finish_reason {
             self.finish_reason = Some(reason.clone());
         }
         for (key, value) in delta.unknown.iter() {
-            let text = value.string();
-            match (self.unknown.get_mut(key), text) {
-                (Some(Unknown::Text(all)), Some(text)) => all.push_str(&text),
-                (Some(_), None) if value.kind() == Kind::Null => {}
-                (_, Some(text)) => {
-                    let text = Unknown::Text(text.into_owned());
-                    self.unknown.insert(key.to_owned(), text);
+            let old = self.message_unknown.get_mut(key);
+            let new = match (old, value.string()) {
+                (Some(Unknown::Text(all)), Some(text)) => {
+                    all.push_str(&text);
+                    freed += kept::OVERHEAD + key.len();
+                    continue;
                 }
-                (_, None) => {
-                    let raw = Unknown::Raw(value.clone());
-                    self.unknown.insert(key.to_owned(), raw);
+                (Some(_), None) if value.kind() == Kind::Null => {
+                    freed += kept::weight(key, value);
+                    continue;
                 }
-            }
+                (_, Some(text)) => Unknown::Text(text.into_owned()),
+                (_, None) => Unknown::Raw(kept::own(value)),
+            };
+            let old = self.message_unknown.insert(key.to_owned(), new);
+            freed += old.map_or(0, |old| kept::OVERHEAD + key.len() + old.len());
         }
+        for (key, value) in choice.unknown.iter() {
+            freed += match key {
+                // The answer's own is made of the deltas.
+                "message" => kept::weight(key, value),
+                _ => self.unknown.put(key, value),
+            };
+        }
+        freed
     }
 
     fn finish(self, index: u32) -> CompletedChoice {
-        let unknown = self.unknown.into_iter().map(|(key, value)| {
+        let unknown = self.message_unknown.into_iter().map(|(key, value)| {
             let value = match value {
                 // A string always serialises.
                 Unknown::Text(text) => Json::encode(&text).unwrap_or_default(),
@@ -230,9 +300,21 @@ impl Building {
         CompletedChoice {
             index,
             message,
-            logprobs: self.logprobs,
+            logprobs: self.logprobs.map(|logprobs| Logprobs {
+                unknown: self.logprobs_unknown.into_members(),
+                ..logprobs
+            }),
             finish_reason: self.finish_reason,
-            unknown: Members::new(),
+            unknown: self.unknown.into_members(),
+        }
+    }
+}
+
+impl Unknown {
+    fn len(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Raw(json) => json.as_bytes().len(),
         }
     }
 }
@@ -243,19 +325,22 @@ fn append(to: &mut Option<String>, piece: Option<&str>) {
     }
 }
 
+fn len(text: &Option<String>) -> usize {
+    text.as_ref().map_or(0, String::len)
+}
+
 /// About how much memory a choice's addition takes.
 fn choice_weight(choice: &Choice) -> usize {
-    let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let delta = &choice.delta;
     let function = |call: &FunctionDelta| len(&call.name) + len(&call.arguments);
-    let unknown = delta.unknown.iter();
+    let reason = choice.finish_reason.as_ref();
     64 + len(&delta.role)
         + len(&delta.content)
         + len(&delta.refusal)
         + delta.tool_calls.iter().map(weight).sum::<usize>()
         + delta.function_call.as_ref().map_or(0, function)
         + choice.logprobs.as_ref().map_or(0, Logprobs::weight)
-        + unknown
-            .map(|(key, value)| 64 + key.len() + value.as_bytes().len())
-            .sum::<usize>()
+        + reason.map_or(0, |reason| reason.as_str().len())
+        + kept::weigh(&delta.unknown)
+        + kept::weigh(&choice.unknown)
 }

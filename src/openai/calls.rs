@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::tool_call::FUNCTION;
-use super::{FunctionCall, ToolCall, ToolCallDelta};
+use super::{FunctionCall, ToolCall, ToolCallDelta, kept};
 use crate::json::Members;
 
 /// The calls of one choice, while their fragments come in.
@@ -111,7 +111,7 @@ impl Building {
         }
         for (key, value) in fragment.unknown.iter() {
             if self.unknown.len() < MAX_UNKNOWN {
-                self.unknown.push(key, value.clone());
+                self.unknown.push(key, kept::own(value));
             }
         }
     }
@@ -121,12 +121,12 @@ impl Building {
 pub(super) fn weight(fragment: &ToolCallDelta) -> usize {
     let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let function = fragment.function.as_ref();
-    let unknown: usize = fragment
-        .unknown
-        .iter()
-        .map(|(key, value)| key.len() + value.as_bytes().len())
-        .sum();
-    64 + len(&fragment.id)
+    // The name comes with the fragment that opens the call.
+    let opens = function.is_some_and(|function| function.name.is_some());
+    let opening = if opens { size_of::<Building>() } else { 0 };
+    64 + opening
+        + len(&fragment.id)
+        + fragment.kind.as_ref().map_or(0, |kind| kind.len())
         + function.map_or(0, |function| len(&function.name) + len(&function.arguments))
-        + unknown
+        + kept::weigh(&fragment.unknown)
 }

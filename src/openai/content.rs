@@ -1,13 +1,15 @@
 //! What a message says: text, parts, or nothing.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use serde::Serialize;
 
+use super::shown::Size;
 use crate::json::{Json, JsonError, Kind, Reader};
 
 /// What a message says.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
 pub enum Content {
@@ -30,8 +32,13 @@ impl Content {
             Self::Null => return Cow::Borrowed(""),
         };
         let mut texts = parts.iter().filter_map(Part::text);
-        let first = texts.next().unwrap_or_default();
-        texts.fold(first, |all, text| Cow::Owned(format!("{all}\n{text}")))
+        let mut all = texts.next().unwrap_or_default();
+        for text in texts {
+            let all = all.to_mut();
+            all.push('\n');
+            all.push_str(&text);
+        }
+        all
     }
 
     /// Whether there is nothing.
@@ -53,6 +60,17 @@ impl Content {
             Kind::Object => Self::Parts(vec![Part(value)]),
             _ => Self::Text(value.text().to_owned()),
         })
+    }
+}
+
+/// Says how long the content is, never what it is.
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.debug_tuple("Text").field(&Size::of(text)).finish(),
+            Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
+            Self::Null => f.write_str("Null"),
+        }
     }
 }
 

@@ -1,8 +1,11 @@
 //! The request as a conversation.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::HashMap;
 
-use super::{ChatMessage, ChatRequest, Content, ToolCall};
+use super::{ChatMessage, ChatRequest, Content, FunctionCall};
+use crate::json::Json;
 use crate::protocol::{Conversation, Decision, Message, Role, Tool, ToolResult, markdown};
 
 impl Conversation for ChatRequest {
@@ -35,21 +38,27 @@ impl Conversation for ChatRequest {
             .iter()
             .rposition(|message| role(message) == Role::User);
         let start = newest.map_or(0, |at| at + 1);
-        let results = self.messages.iter().enumerate().skip(start);
-        results.filter_map(|(at, message)| {
-            if role(message) != Role::Tool {
-                return None;
-            }
-            let id = message.tool_call_id.as_deref();
-            let call = self.messages.get(..at)?.iter().rev().find_map(|message| {
-                let mut calls = message.tool_calls.iter();
-                calls.find(|call| id == Some(call.id.as_str()))
+        // The newest call of an id so far.
+        let mut calls: HashMap<&str, Called<'_>> = HashMap::new();
+        let messages = self.messages.iter().enumerate();
+        messages.filter_map(move |(at, message)| {
+            let is_result = at >= start && role(message) == Role::Tool;
+            let result = is_result.then(|| {
+                let id = message.tool_call_id.as_deref();
+                let call = id.and_then(|id| calls.get(id));
+                let name = match call {
+                    Some(call) => &call.function.name,
+                    None => message.name.as_deref().unwrap_or_default(),
+                };
+                let mut result = ToolResult::new(name, message.content.text());
+                result.call_id = id.map(Cow::Borrowed);
+                result.arguments = call.and_then(Called::arguments);
+                result
             });
-            let name = call.map_or(message.name.as_deref(), |call| Some(&call.function.name));
-            let mut result = ToolResult::new(name.unwrap_or_default(), message.content.text());
-            result.call_id = id.map(Cow::Borrowed);
-            result.arguments = call.and_then(|call: &ToolCall| call.function.json().ok());
-            Some(result)
+            // Of one message the first call of an id counts.
+            let made = message.tool_calls.iter().rev();
+            calls.extend(made.map(|call| (call.id.as_str(), Called::new(&call.function))));
+            result
         })
     }
 
@@ -64,6 +73,26 @@ impl Conversation for ChatRequest {
         let asked = asked.content.text();
         let decision = markdown::decision(&asked, &answer.content.text())?;
         Some(Decision::new(decision.id.into_owned(), decision.accepted))
+    }
+}
+
+/// A call, and its arguments once a result has asked for them: a call may have many results.
+struct Called<'a> {
+    function: &'a FunctionCall,
+    arguments: OnceCell<Option<Json>>,
+}
+
+impl<'a> Called<'a> {
+    fn new(function: &'a FunctionCall) -> Self {
+        Self {
+            function,
+            arguments: OnceCell::new(),
+        }
+    }
+
+    fn arguments(&self) -> Option<Json> {
+        let arguments = self.arguments.get_or_init(|| self.function.json().ok());
+        arguments.clone()
     }
 }
 

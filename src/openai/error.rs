@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::read;
+use super::shown::Cut;
 use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, write};
 use crate::protocol::Refusal;
 
@@ -143,9 +144,9 @@ impl ErrorObject {
 impl fmt::Debug for ErrorObject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ErrorObject")
-            .field("kind", &self.kind)
-            .field("param", &self.param)
-            .field("code", &self.code)
+            .field("kind", &self.kind.as_deref().map(Cut))
+            .field("param", &self.param.as_deref().map(Cut))
+            .field("code", &self.code.as_deref().map(Cut))
             .finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::read;
+use super::{kept, read};
 use crate::json::{JsonError, Members, Reader};
 
 /// How likely the tokens of a piece of an answer were.
@@ -41,14 +41,15 @@ impl Logprobs {
         Ok(logprobs)
     }
 
-    /// Adds the tokens of a later piece.
+    /// Adds the tokens of a later piece, without its unknown members.
     pub(super) fn append(&mut self, later: &Self) {
         for (to, from) in [
             (&mut self.content, &later.content),
             (&mut self.refusal, &later.refusal),
         ] {
             if let Some(from) = from {
-                to.get_or_insert_default().extend_from_slice(from);
+                let tokens = from.iter().map(TokenLogprob::detached);
+                to.get_or_insert_default().extend(tokens);
             }
         }
     }
@@ -57,7 +58,7 @@ impl Logprobs {
     pub(super) fn weight(&self) -> usize {
         let lists = [&self.content, &self.refusal];
         let tokens = lists.into_iter().flatten().flatten();
-        tokens.map(TokenLogprob::weight).sum()
+        tokens.map(TokenLogprob::weight).sum::<usize>() + kept::weigh(&self.unknown)
     }
 }
 
@@ -71,9 +72,27 @@ pub struct TokenLogprob {
     pub logprob: f64,
     /// The token as bytes, which together with its neighbours' are UTF-8.
     pub bytes: Option<Vec<u8>>,
-    /// What else it could have been; `None` inside such a list.
+    /// What else it could have been.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_logprobs: Option<Vec<Self>>,
+    pub top_logprobs: Option<Vec<TopLogprob>>,
+    /// Members that this crate does not know.
+    #[serde(flatten)]
+    pub unknown: Members,
+}
+
+/// How likely one of the tokens was that could have been in a place.
+///
+/// It has no alternatives of its own: the protocol has one level of them, and what is deeper stays
+/// in `unknown`, as it came.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TopLogprob {
+    /// The token as text; for a part of a character, a stand-in.
+    pub token: String,
+    /// The natural logarithm of its probability.
+    pub logprob: f64,
+    /// The token as bytes, which together with its neighbours' are UTF-8.
+    pub bytes: Option<Vec<u8>>,
     /// Members that this crate does not know.
     #[serde(flatten)]
     pub unknown: Members,
@@ -83,11 +102,11 @@ impl TokenLogprob {
     /// A token without alternatives.
     #[must_use]
     pub fn new(token: impl Into<String>, logprob: f64) -> Self {
-        let token = token.into();
+        let top = TopLogprob::new(token, logprob);
         Self {
-            bytes: Some(token.as_bytes().to_vec()),
-            token,
+            token: top.token,
             logprob,
+            bytes: top.bytes,
             top_logprobs: Some(Vec::new()),
             unknown: Members::new(),
         }
@@ -95,23 +114,78 @@ impl TokenLogprob {
 
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
         let mut token = Self::default();
+        let mut top = TopLogprob::default();
         reader.object_keeping(&mut token.unknown, |reader, key| {
-            match &*key {
-                "token" => token.token = read::string(reader)?.unwrap_or_default(),
-                "logprob" => token.logprob = read::f64(reader)?.unwrap_or_default(),
-                "bytes" => token.bytes = read::list(reader, byte)?,
-                "top_logprobs" => token.top_logprobs = read::list(reader, Self::read)?,
-                _ => {}
+            if key == "top_logprobs" {
+                token.top_logprobs = read::list(reader, TopLogprob::read)?;
+                return Ok(());
             }
-            Ok(())
+            top.read_member(reader, &key)
         })?;
-        Ok(token)
+        Ok(Self {
+            token: top.token,
+            logprob: top.logprob,
+            bytes: top.bytes,
+            ..token
+        })
+    }
+
+    /// A copy that keeps nothing of its event.
+    fn detached(&self) -> Self {
+        let mut token = self.clone();
+        kept::detach(&mut token.unknown);
+        for top in token.top_logprobs.iter_mut().flatten() {
+            kept::detach(&mut top.unknown);
+        }
+        token
     }
 
     fn weight(&self) -> usize {
         let bytes = self.bytes.as_ref().map_or(0, Vec::len);
         let top = self.top_logprobs.iter().flatten();
-        size_of::<Self>() + self.token.len() + bytes + top.map(Self::weight).sum::<usize>()
+        size_of::<Self>()
+            + self.token.len()
+            + bytes
+            + top.map(TopLogprob::weight).sum::<usize>()
+            + kept::weigh(&self.unknown)
+    }
+}
+
+impl TopLogprob {
+    /// A token.
+    #[must_use]
+    pub fn new(token: impl Into<String>, logprob: f64) -> Self {
+        let token = token.into();
+        Self {
+            bytes: Some(token.as_bytes().to_vec()),
+            token,
+            logprob,
+            unknown: Members::new(),
+        }
+    }
+
+    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        let mut token = Self::default();
+        let mut unknown = Members::new();
+        reader.object_keeping(&mut unknown, |reader, key| token.read_member(reader, &key))?;
+        token.unknown = unknown;
+        Ok(token)
+    }
+
+    /// Reads one of the members that both kinds of tokens have.
+    fn read_member(&mut self, reader: &mut Reader<'_>, key: &str) -> Result<(), JsonError> {
+        match key {
+            "token" => self.token = read::string(reader)?.unwrap_or_default(),
+            "logprob" => self.logprob = read::f64(reader)?.unwrap_or_default(),
+            "bytes" => self.bytes = read::list(reader, byte)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn weight(&self) -> usize {
+        let bytes = self.bytes.as_ref().map_or(0, Vec::len);
+        size_of::<Self>() + self.token.len() + bytes + kept::weigh(&self.unknown)
     }
 }
 

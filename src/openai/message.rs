@@ -1,12 +1,15 @@
 //! One message, in a request and in a completion.
 
+use std::fmt;
+
 use serde::Serialize;
 
+use super::shown::Size;
 use super::{Content, FunctionCall, ToolCall, read};
 use crate::json::{JsonError, Members, Reader};
 
 /// One message of the conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ChatMessage {
     /// `developer`, `system`, `user`, `assistant` or `tool`.
@@ -102,5 +105,21 @@ impl ChatMessage {
             Ok(())
         })?;
         Ok(message)
+    }
+}
+
+/// Says how long content and arguments are, never what they are.
+impl fmt::Debug for ChatMessage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ChatMessage")
+            .field("role", &self.role)
+            .field("content", &self.content)
+            .field("name", &self.name)
+            .field("refusal", &self.refusal.as_deref().map(Size::of))
+            .field("tool_calls", &self.tool_calls)
+            .field("function_call", &self.function_call)
+            .field("tool_call_id", &self.tool_call_id)
+            .field("unknown", &self.unknown)
+            .finish()
     }
 }

@@ -102,6 +102,7 @@ mod delta;
 mod error;
 mod event;
 mod finish_reason;
+mod kept;
 mod logprobs;
 mod message;
 mod model;
@@ -109,6 +110,7 @@ mod read;
 mod relay;
 mod request;
 mod session;
+mod shown;
 mod tool;
 mod tool_call;
 mod turn;
@@ -122,7 +124,7 @@ pub use delta::Delta;
 pub use error::ErrorObject;
 pub use event::{Ending, Event};
 pub use finish_reason::FinishReason;
-pub use logprobs::{Logprobs, TokenLogprob};
+pub use logprobs::{Logprobs, TokenLogprob, TopLogprob};
 pub use message::ChatMessage;
 pub use model::Model;
 pub use relay::{Relay, RelayError};
@@ -133,6 +135,8 @@ pub use tool_call::{FunctionCall, FunctionDelta, ToolCall, ToolCallDelta};
 pub use usage::Usage;
 
 pub(crate) use model::documents;
+#[cfg(feature = "meilisearch")]
+pub(crate) use shown::{Cut, Size};
 
 use std::borrow::Cow;
 

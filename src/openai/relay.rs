@@ -150,7 +150,8 @@ impl Relay {
         Ok(())
     }
 
-    /// Everything that went through, once the stream has ended.
+    /// Everything that went through, once the stream has ended: unknown members too, as an
+    /// [`Accumulator`] keeps them.
     ///
     /// # Errors
     ///

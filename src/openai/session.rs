@@ -1,12 +1,13 @@
 //! What the chunks of one reply share, and the rules that hold between them.
 
+use std::collections::HashSet;
 use std::mem;
 
 use serde::Serialize;
 
 use super::calls::weight;
 use super::turn::Turn;
-use super::{ChatCompletionChunk, ChatRequest, Choice, ErrorObject, OpenAi, Usage};
+use super::{ChatCompletionChunk, ChatRequest, Choice, ErrorObject, OpenAi, Usage, kept};
 use crate::json::{Escape, Kind, Members, WriteError, write};
 use crate::protocol::{Citation, Env, Protocol, SendError, TextFrame, ToolCall, markdown};
 
@@ -38,7 +39,7 @@ pub struct Session {
     turns: Vec<Turn>,
     citations: Vec<Citation>,
     /// The names of the tools that the request offered.
-    tools: Vec<String>,
+    tools: HashSet<String>,
     usage_asked: bool,
     usage: Option<Usage>,
     /// Members of chunks that were not written, for the next one that is.
@@ -184,7 +185,7 @@ impl Session {
             let room = MAX_PENDING.saturating_sub(self.pending.len());
             let unknown = chunk.unknown.iter().take(room);
             self.pending
-                .extend(unknown.map(|(key, value)| (key, value.clone())));
+                .extend(unknown.map(|(key, value)| (key, kept::own(value))));
             return Ok(());
         }
         if !openings.is_empty() {

@@ -1,12 +1,14 @@
 //! Calls of tools, whole and in fragments.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::read;
+use super::shown::Size;
 use crate::json::{Json, JsonError, Kind, Members, Reader, WriteError};
 use crate::protocol;
 
@@ -94,7 +96,7 @@ pub(super) fn kind(reader: &mut Reader<'_>) -> Result<Option<Cow<'static, str>>,
 }
 
 /// A function and its arguments.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FunctionCall {
     /// The function.
@@ -149,6 +151,17 @@ impl FunctionCall {
             Ok(())
         })?;
         Ok(call)
+    }
+}
+
+/// Says how long the arguments are, never what they are.
+impl fmt::Debug for FunctionCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FunctionCall")
+            .field("name", &self.name)
+            .field("arguments", &Size::of(&self.arguments))
+            .field("unknown", &self.unknown)
+            .finish()
     }
 }
 
@@ -244,7 +257,7 @@ impl ToolCallDelta {
 }
 
 /// The name of a function, or a piece of its arguments, or both.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct FunctionDelta {
     /// The function.
@@ -256,6 +269,17 @@ pub struct FunctionDelta {
     /// Members that this crate does not know.
     #[serde(flatten)]
     pub unknown: Members,
+}
+
+/// Says how long the piece of the arguments is, never what it is.
+impl fmt::Debug for FunctionDelta {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FunctionDelta")
+            .field("name", &self.name)
+            .field("arguments", &self.arguments.as_deref().map(Size::of))
+            .field("unknown", &self.unknown)
+            .finish()
+    }
 }
 
 impl FunctionDelta {

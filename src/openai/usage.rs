@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::read;
+use super::{kept, read};
 use crate::json::{Json, JsonError, Members, ObjectWriter, Reader};
 
 /// How many tokens an answer took.
@@ -67,6 +67,28 @@ impl Usage {
     pub fn reasoning_tokens(&self) -> Option<u64> {
         let details = self.completion_tokens_details.as_ref()?;
         details.get("reasoning_tokens")?.as_u64()
+    }
+
+    /// A copy that keeps nothing of its event.
+    pub(super) fn detached(&self) -> Self {
+        let mut usage = self.clone();
+        kept::detach(&mut usage.unknown);
+        for details in [
+            &mut usage.prompt_tokens_details,
+            &mut usage.completion_tokens_details,
+        ] {
+            *details = details.as_ref().map(kept::own);
+        }
+        usage
+    }
+
+    /// About how much memory it takes.
+    pub(super) fn weight(&self) -> usize {
+        let details = [&self.prompt_tokens_details, &self.completion_tokens_details];
+        let details = details.into_iter().flatten();
+        size_of::<Self>()
+            + kept::weigh(&self.unknown)
+            + details.map(|json| json.as_bytes().len()).sum::<usize>()
     }
 
     pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {

@@ -14,6 +14,7 @@ mod debug_cli;
 mod decoding;
 mod events;
 mod fixtures;
+mod large;
 mod mutations;
 mod properties;
 mod relays;

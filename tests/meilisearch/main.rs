@@ -5,8 +5,10 @@
 
 mod decoder;
 mod history;
+mod large;
 mod recorded;
 mod requests;
 mod server;
+mod shown;
 mod support;
 mod writer;

@@ -198,6 +198,38 @@ fn a_completion_is_read_as_it_is_written() {
 }
 
 #[test]
+fn alternatives_have_one_level_and_what_is_deeper_stays_as_it_came() {
+    let token = r#"{"token":"a","logprob":-0.5,"bytes":null,"top_logprobs":[{"token":"b","logprob":-1.5,"bytes":[98],"top_logprobs":[{"token": "c"}]}]}"#;
+    let data = format!(r#"{{"choices":[{{"logprobs":{{"content":[{token}]}}}}]}}"#);
+    let chunk = chunk(&data);
+    let logprobs = chunk.choices[0].logprobs.as_ref().unwrap();
+    let top = &logprobs.content.as_ref().unwrap()[0]
+        .top_logprobs
+        .as_ref()
+        .unwrap()[0];
+    assert_eq!((top.token.as_str(), top.logprob), ("b", -1.5));
+    assert_eq!(
+        top.unknown.get("top_logprobs").unwrap().text(),
+        r#"[{"token": "c"}]"#
+    );
+    assert!(serde_json::to_string(&chunk).unwrap().contains(token));
+}
+
+/// It fails by ending the process.
+#[test]
+fn alternatives_of_alternatives_cost_no_stack() {
+    let deep = "{\"top_logprobs\":[".repeat(10_000) + &"]}".repeat(10_000);
+    let chunk = chunk(&format!(
+        r#"{{"choices":[{{"logprobs":{{"content":[{deep}]}}}}]}}"#
+    ));
+    let completion = whole(&[chunk.clone(), chunk]);
+    assert_eq!(completion, completion.clone());
+    let written = String::from_utf8(completion.to_json()).unwrap();
+    let inner = &deep["{\"top_logprobs\":[{".len()..];
+    assert!(written.contains(inner.trim_end_matches([']', '}'])));
+}
+
+#[test]
 fn arguments_are_read_as_an_object() {
     #[derive(serde::Deserialize)]
     struct Place {

@@ -10,9 +10,12 @@
 mod accumulator;
 mod encoder;
 mod fixtures;
+mod large;
+mod limits;
 mod relay;
 mod requests;
 mod rules;
 mod server;
+mod shown;
 mod support;
 mod words;

@@ -1,0 +1,39 @@
+//! What `Debug` and errors show of texts that come from elsewhere.
+
+use std::fmt;
+
+/// How long a text is, in the place of the text: people paste secrets into chats.
+pub(crate) struct Size(usize);
+
+impl Size {
+    pub(crate) fn of(text: &str) -> Self {
+        Self(text.len())
+    }
+}
+
+impl fmt::Debug for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0)
+    }
+}
+
+/// The beginning of a name that may be of any length.
+pub(crate) struct Cut<'a>(pub(crate) &'a str);
+
+/// How many characters of a name are shown: functions have names of up to 64.
+const SHOWN: usize = 64;
+
+impl fmt::Display for Cut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0.char_indices().nth(SHOWN) {
+            Some((end, _)) => write!(f, "{}…", self.0.get(..end).unwrap_or_default()),
+            None => f.write_str(self.0),
+        }
+    }
+}
+
+impl fmt::Debug for Cut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}", self.to_string())
+    }
+}

@@ -1,0 +1,136 @@
+//! Errors and `Debug` are small, and show neither what somebody wrote nor a credential.
+
+use bytes::Bytes;
+use copilot_wire::meilisearch::{
+    ApiError, Call, ChatRequest, Failure, Instance, Meilisearch, Message, Progress, Search,
+    SearchFailure, WorkspaceChange, WorkspaceSettings,
+};
+use copilot_wire::protocol::{Protocol, Refusal};
+use http::StatusCode;
+use serde_json::json;
+
+const SECRET: &str = "s3cr3tCanary0123456789";
+
+/// All that can be seen of an error.
+fn shown(error: ApiError) -> String {
+    let own = format!("{error:?} {error:#?} {error}");
+    let refusal = Refusal::from(error);
+    let body = String::from_utf8(Meilisearch::refuse(&refusal)).unwrap();
+    format!("{own} {refusal:?} {refusal} {body}")
+}
+
+#[test]
+fn a_refused_value_is_not_repeated_unless_it_is_a_number_and_short() {
+    let read = |n: &str| {
+        let body = format!(r#"{{"model":"m","messages":[],"stream":true,"n":{n}}}"#);
+        ChatRequest::read(&Bytes::from(body)).unwrap_err()
+    };
+    assert_eq!(
+        read("2").message,
+        "You tried to specify n = 2 but only single choices are supported (n = 1)."
+    );
+    let secret = format!("\"{SECRET}\"");
+    for value in [
+        secret.clone(),
+        format!("[{secret}]"),
+        format!("{{{secret}:1}}"),
+        format!("\"{}\"", SECRET.repeat(10_000)),
+        "7".repeat(100_000),
+        format!("[{}]", "7,".repeat(10_000) + "7"),
+    ] {
+        let error = read(&value);
+        assert_eq!(error.code, "unimplemented_multi_choice_chat_completions");
+        let shown = shown(error);
+        assert!(!shown.contains(SECRET), "{shown}");
+        assert!(shown.len() < 2000, "{} bytes", shown.len());
+    }
+}
+
+#[test]
+fn a_refused_name_is_bounded() {
+    let long = "é".repeat(100_000);
+    let tool = json!({"type": "function", "function": {"name": long}});
+    let body = json!({"model": "m", "messages": [], "stream": true, "tools": [tool]});
+    let read = ChatRequest::read(&body.to_string().into()).unwrap_err();
+    assert_eq!(read.code, "unimplemented_external_function_calling");
+    let upstream = json!({"code": long, "message": SECRET.repeat(10_000)}).to_string();
+    let upstream = ApiError::read(StatusCode::BAD_REQUEST, upstream.as_bytes());
+    for shown in [
+        shown(read),
+        shown(ApiError::internal_function(&long)),
+        shown(ApiError::workspace_not_found(&long)),
+        format!("{upstream:?} {upstream}"),
+    ] {
+        assert!(shown.len() < 3000, "{} bytes", shown.len());
+        assert!(!shown.contains(SECRET));
+    }
+}
+
+#[test]
+fn what_was_said_is_not_shown() {
+    let call = Call::new("a", "f", SECRET);
+    let progress = Progress::new("a", &Search::new("movies", SECRET).filter(SECRET));
+    let request = ChatRequest::new("m", [Message::user(SECRET), Message::calls([&call])]);
+    let failure = Failure::new("transport_error", SECRET);
+    for shown in [
+        format!("{call:?}"),
+        format!("{progress:?}"),
+        format!("{:?}", progress.search().unwrap()),
+        format!("{request:?}"),
+        format!("{failure:?}"),
+        format!("{:?}", SearchFailure::new(500, SECRET)),
+    ] {
+        assert!(!shown.contains(SECRET), "{shown}");
+    }
+}
+
+#[test]
+fn an_address_shows_no_credentials() {
+    for (url, host) in [
+        (
+            "https://s3cr3tCanary0123456789@host.example/base",
+            "…@host.example/base",
+        ),
+        (
+            "https://me:s3cr3tCanary0123456789@host.example:7700",
+            "…@host.example:7700",
+        ),
+        ("https://host.example", "//host.example"),
+    ] {
+        let instance = Instance::new(url).unwrap();
+        let shown = format!("{instance:?} {instance:#?}");
+        assert!(
+            !shown.contains("s3cr3t") && !shown.contains("me:"),
+            "{shown}"
+        );
+        assert!(shown.contains(host), "{shown}");
+        // The requests go there all the same.
+        let request = instance.workspaces(0, 1).unwrap();
+        assert_eq!(
+            request.uri().to_string(),
+            format!("{url}/chats?offset=0&limit=1")
+        );
+    }
+    // Of a workspace any text may come.
+    for url in [
+        "https://me:s3cr3tCanary0123456789@host.example",
+        "https://me:s3cr3tCanary0123456789/@host.example/v1",
+        "https://me:s3cr3tCanary0123456789@x@host.example/v1",
+        "https://me:?s3cr3tCanary0123456789@host.example/v1",
+        "https://host.example/v1?key=s3cr3tCanary0123456789",
+        "https://host.example/v1?mail=a@s3cr3tCanary0123456789",
+        "https://host.example/v1#s3cr3tCanary0123456789",
+        "me:s3cr3tCanary0123456789@host.example",
+        "me:s3cr3tCanary0123456789@host.example://x",
+    ] {
+        let body = json!({"source": "vLlm", "baseUrl": url}).to_string();
+        let settings = WorkspaceSettings::read(&body.into()).unwrap();
+        assert_eq!(settings.base_url.as_deref(), Some(url));
+        let mut change = WorkspaceChange::default();
+        change.base_url = url.into();
+        let shown = format!("{settings:?} {change:?}");
+        assert!(!shown.contains(SECRET), "{shown}");
+    }
+    let shown = format!("{:?}", WorkspaceChange::default());
+    assert!(shown.contains("base_url: Keep"), "{shown}");
+}
