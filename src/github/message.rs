@@ -7,6 +7,7 @@ use super::answer::Answer;
 use super::fields::{list, rest, text};
 use super::reference::Reference;
 use crate::json::{Json, JsonError, Kind, Members, ObjectWriter, Reader, ValueWriter, WriteError};
+use crate::protocol::shown::{Cut, Size};
 
 /// One message of a request, with the members that recorded requests, GitHub's SDK, VS Code and
 /// `gh debug-cli` have.
@@ -71,14 +72,14 @@ impl From<&str> for Content {
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(text) => write!(f, "Text({} bytes)", text.len()),
+            Self::Text(text) => write!(f, "Text({:?})", Size::of(text)),
             Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
         }
     }
 }
 
 /// A call that an assistant's message carries, or the deprecated `function_call`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionCall {
     /// The id that the result refers to; the deprecated form has none.
@@ -87,6 +88,17 @@ pub struct FunctionCall {
     pub name: String,
     /// The arguments: a *string* of JSON, as the model wrote it.
     pub arguments: String,
+}
+
+/// Says how long the arguments are, never what they are.
+impl fmt::Debug for FunctionCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FunctionCall")
+            .field("id", &self.id)
+            .field("name", &Cut(&self.name))
+            .field("arguments", &Size::of(&self.arguments))
+            .finish()
+    }
 }
 
 impl Message {

@@ -6,8 +6,8 @@ use std::fmt;
 use http::StatusCode;
 
 use crate::json::{Escape, Json, JsonError, Kind, ObjectWriter};
-use crate::openai::{Cut, Size};
 use crate::protocol::Refusal;
+use crate::protocol::shown::{Cut, Size};
 
 /// A request that the server refused: an HTTP status and `{"message","code","type","link"}`.
 ///

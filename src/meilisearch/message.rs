@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::{Escape, Json, Kind, ObjectWriter};
-use crate::openai::{Cut, Size};
+use crate::protocol::shown::{Cut, Size};
 
 /// One message of the conversation, as the JSON object that it is on the wire.
 ///

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use crate::json::{Json, JsonError, Kind, Members, Reader};
-use crate::openai::Size;
+use crate::protocol::shown::Size;
 
 use super::quote::Quoted;
 

@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::shown::Size;
 use crate::json::{Json, JsonError, Kind, Reader};
+use crate::protocol::shown::Size;
 
 /// What a message says.
 #[derive(Clone, Default, PartialEq, Eq, Serialize)]

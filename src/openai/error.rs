@@ -5,9 +5,9 @@ use std::fmt;
 use serde::Serialize;
 
 use super::read;
-use super::shown::Cut;
 use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, write};
 use crate::protocol::Refusal;
+use crate::protocol::shown::Cut;
 
 /// What went wrong, as it is told to a client: `{"error":{...}}`.
 ///

@@ -4,9 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::shown::Size;
 use super::{Content, FunctionCall, ToolCall, read};
 use crate::json::{JsonError, Members, Reader};
+use crate::protocol::shown::Size;
 
 /// One message of the conversation.
 #[derive(Clone, Default, PartialEq, Eq, Serialize)]

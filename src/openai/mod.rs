@@ -110,7 +110,6 @@ mod read;
 mod relay;
 mod request;
 mod session;
-mod shown;
 mod tool;
 mod tool_call;
 mod turn;
@@ -135,8 +134,6 @@ pub use tool_call::{FunctionCall, FunctionDelta, ToolCall, ToolCallDelta};
 pub use usage::Usage;
 
 pub(crate) use model::documents;
-#[cfg(feature = "meilisearch")]
-pub(crate) use shown::{Cut, Size};
 
 use std::borrow::Cow;
 

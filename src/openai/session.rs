@@ -182,8 +182,10 @@ impl Session {
         }
         if pieces.is_empty() {
             // Some clients take a chunk without choices for the end, so its members wait.
-            let room = MAX_PENDING.saturating_sub(self.pending.len());
+            let waiting = not_in(&self.pending, &chunk.unknown);
+            let room = MAX_PENDING.saturating_sub(waiting.len());
             let unknown = chunk.unknown.iter().take(room);
+            self.pending = waiting;
             self.pending
                 .extend(unknown.map(|(key, value)| (key, kept::own(value))));
             return Ok(());
@@ -286,7 +288,10 @@ impl Session {
         let extras = Extras {
             service_tier: from.and_then(|chunk| chunk.service_tier.as_deref()),
             system_fingerprint: from.and_then(|chunk| chunk.system_fingerprint.as_deref()),
-            pending: &mem::take(&mut self.pending),
+            pending: &match from {
+                Some(chunk) => not_in(&mem::take(&mut self.pending), &chunk.unknown),
+                None => mem::take(&mut self.pending),
+            },
             unknown: from.map(|chunk| &chunk.unknown),
         };
         let start = out.len();
@@ -304,6 +309,12 @@ impl Session {
         out.extend_from_slice(b"}\n\n");
         Ok(())
     }
+}
+
+/// The members that others, newer ones, do not replace.
+fn not_in(members: &Members, newer: &Members) -> Members {
+    let members = members.iter().filter(|(key, _)| newer.get(key).is_none());
+    members.map(|(key, value)| (key, value.clone())).collect()
 }
 
 fn hex(env: &Env) -> String {

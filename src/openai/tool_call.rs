@@ -8,9 +8,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::read;
-use super::shown::Size;
 use crate::json::{Json, JsonError, Kind, Members, Reader, WriteError};
 use crate::protocol;
+use crate::protocol::shown::Size;
 
 pub(super) const FUNCTION: Cow<'static, str> = Cow::Borrowed("function");
 

@@ -32,6 +32,8 @@ mod incident;
 pub(crate) mod markdown;
 mod refusal;
 mod shape;
+#[cfg(any(feature = "openbb", feature = "github", feature = "openai"))]
+pub(crate) mod shown;
 #[cfg(feature = "tokio")]
 mod tokio;
 mod word;

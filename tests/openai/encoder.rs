@@ -99,6 +99,31 @@ fn rule_3_the_role_comes_once_and_choices_are_never_empty() {
     assert_eq!(chunks[1]["prompt_filter_results"][0], 1);
 }
 
+/// JSON readers differ on which of two members of one name counts.
+#[test]
+fn what_waits_for_a_chunk_gives_way_to_what_is_newer() {
+    let with = |mut chunk: ChatCompletionChunk, value: &str| {
+        chunk
+            .unknown
+            .push("x", Json::parse(value.to_owned()).unwrap());
+        Event::from(chunk)
+    };
+    let none = ChatCompletionChunk::default;
+    let events = [
+        with(none(), "1"),
+        with(none(), "2"),
+        chunk(Delta::text("a")),
+    ];
+    let written = say(false, &events);
+    assert_eq!(written.matches("\"x\":").count(), 1, "{written}");
+    assert!(written.contains("\"x\":2"), "{written}");
+
+    let events = [with(none(), "1"), with(Delta::text("a").into(), "3")];
+    let written = say(false, &events);
+    assert_eq!(written.matches("\"x\":").count(), 1, "{written}");
+    assert!(written.contains("\"x\":3"), "{written}");
+}
+
 #[test]
 fn rule_4_calls_are_written_one_behind_the_other() {
     let events = [

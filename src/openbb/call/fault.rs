@@ -1,7 +1,8 @@
 //! What is wrong with the arguments of a call, and where.
 
-use std::borrow::Cow;
 use std::fmt;
+
+use crate::protocol::shown::Cut;
 
 /// A fault in the arguments of a call, without their values, and never longer than a few lines:
 /// names and lists of the schema, which came with the request, are shortened.
@@ -21,7 +22,7 @@ impl Fault {
 
     /// The same fault, seen from the object that the value is a member of.
     pub(super) fn in_member(mut self, name: &str) -> Self {
-        self.path.push(format!(".{}", shortened(name)));
+        self.path.push(format!(".{}", Cut(name)));
         self
     }
 
@@ -42,13 +43,5 @@ impl fmt::Display for Fault {
             path
         };
         write!(f, "{shown} {}", self.about)
-    }
-}
-
-/// A name as far as an error repeats it.
-pub(super) fn shortened(name: &str) -> Cow<'_, str> {
-    match name.char_indices().nth(64) {
-        Some((end, _)) => format!("{}…", name.get(..end).unwrap_or_default()).into(),
-        None => name.into(),
     }
 }

@@ -3,9 +3,10 @@
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
-use super::fault::{Fault, shortened};
+use super::fault::Fault;
 use crate::json::{Json, Kind};
 use crate::protocol::SendError;
+use crate::protocol::shown::Cut;
 
 /// How deep schemas are followed.
 const DEPTH: usize = 16;
@@ -23,7 +24,7 @@ pub(in crate::openbb) fn check(tool: &str, schema: &Json, value: &Json) -> Resul
     let Some(schema) = Schema::of(schema, DEPTH) else {
         return Ok(());
     };
-    let invalid = |fault| SendError::Invalid(format!("tool {}: {fault}", shortened(tool)));
+    let invalid = |fault| SendError::Invalid(format!("tool {}: {fault}", Cut(tool)));
     schema.check(value).map_err(invalid)
 }
 
