@@ -63,5 +63,8 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
         report.begin(blocks.offset());
         report.wrong(Wrong::of(what))?;
     }
+    if let Some(why) = pieces.no_event() {
+        report.unless_event(why);
+    }
     report.end()
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::wrong::Wrong;
 use crate::said::Said;
 use crate::screen::{Screen, Style, plain, short};
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::{self, Failure, Verdict};
 
 /// The lines of the output.
 pub(super) struct Report<'a> {
@@ -153,6 +153,14 @@ impl<'a> Report<'a> {
     fn place(&self) -> String {
         let place = format!("{:>5}  {:>8}", self.number, self.offset);
         self.screen.paint(Style::Dim, place)
+    }
+
+    /// Tells why there was no event, unless there was one.
+    pub(super) fn unless_event(&mut self, why: String) {
+        if self.events == 0 {
+            self.wrong += 1;
+            verdict::tell(why);
+        }
     }
 
     /// Sums up.
