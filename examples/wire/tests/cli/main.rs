@@ -11,6 +11,7 @@
 mod chat;
 mod check;
 mod decode;
+mod help;
 mod program;
 mod relay;
 mod request;
