@@ -82,6 +82,12 @@ const MEILISEARCH: [(&str, &[u8]); 4] = recorded! {
         "request_follow_up_with_nulls";
 };
 
+/// How many requests [`openbb`] has.
+pub(super) const OPENBB: usize = 3 + OPENBB_TODAY.len() + OPENBB_OTHERS.len();
+
+/// How many requests [`openai`] has.
+pub(super) const OPENAI: usize = 9;
+
 /// The first one is the simplest there is; so it is for every front end.
 pub(super) fn openbb() -> Vec<Recorded> {
     let human = |content: &str| json!({"role": "human", "content": content});
@@ -148,7 +154,7 @@ pub(super) fn openai(model: &str) -> Vec<Recorded> {
         "id": "call_1", "type": "function",
         "function": {"name": "get_weather", "arguments": "{\"place\":\"Brest\"}"},
     }]});
-    let requests = [
+    let requests: [_; OPENAI] = [
         (
             "one message",
             json!({"stream": true, "messages": [user("Hello")]}),

@@ -64,6 +64,18 @@ pub(crate) const FAULTS: &[Broken] = &[
             answer
         }
     }),
+    ("http/buffered", OpenAi, |_, answer| {
+        if answer.streams {
+            late(answer.swap("\n", "\r\n"))
+        } else {
+            answer
+        }
+    }),
+    ("http/collected", OpenAi, |_, answer| {
+        let answer = answer.said(HELLO, &HELLO.repeat(3));
+        let text = answer.text();
+        answer.pieces([Piece::Late, Piece::Bytes(text.into())])
+    }),
     ("http/silence", OpenAi, |_, answer| {
         answer.then(Piece::Never)
     }),
