@@ -7,9 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use clap::Args;
 use copilot_wire::async_trait;
-use copilot_wire::testing::check::{
-    self, Check, Endpoint, EndpointBody, EndpointError, Report, Target,
-};
+use copilot_wire::testing::check::{Check, Endpoint, EndpointBody, EndpointError, Report, Target};
 use futures_util::TryStreamExt;
 use http::{HeaderMap, Request, Response};
 
@@ -48,12 +46,7 @@ const GREETING: Duration = Duration::from_secs(10);
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     // The target's headers, not the client's: a preflight has none of them.
     let client = Client::new(&options.url, HeaderMap::new())?;
-    let mut target = Target::new(match options.protocol {
-        Front::Openbb => check::Front::OpenBb,
-        Front::Github => check::Front::GitHub,
-        Front::Openai => check::Front::OpenAi,
-        Front::Meilisearch => check::Front::Meilisearch,
-    });
+    let mut target = Target::new(options.protocol.kit());
     for (name, value) in &options.headers.map()? {
         target = target.header(name.clone(), value.clone());
     }
