@@ -40,7 +40,9 @@ pub(crate) enum Command {
     /// Decode a stream of a protocol: one line a typed event, with what is wrong and where
     ///
     /// Each line has the event's number, the byte at which it begins, what it is, and what it says.
-    /// What cannot be read names its place in the event's JSON.
+    /// What cannot be read names its place in the event's JSON. Behind the last event stands what
+    /// else breaks the rules of `wire check`, as far as they are about a stream; warnings leave the
+    /// exit status at 0.
     #[command(after_help = "Examples:
   wire decode openai < fixtures/golden/openai.sse
   curl -fsSN http://127.0.0.1:7777/v1/query -H 'content-type: application/json' \\
@@ -61,7 +63,8 @@ pub(crate) enum Command {
     /// sources, tables. When the agent asks, the user is asked: on a terminal, or by the next line.
     /// Results of calls come from the file of `--answer`, or on a terminal from the user. Ctrl-C
     /// stops the answer, and at a prompt the program; so does the end of the input. A question that
-    /// is left in this way gets no answer, not even a no.
+    /// is left in this way gets no answer, not even a no. A message that nobody heard, because the
+    /// network failed, is told and not counted.
     #[command(after_help = "Examples:
   wire chat http://127.0.0.1:7777 -p openbb
   echo '{\"stock_price\": [{\"close\": 231.3}], \"web_search\": \"Nothing found.\"}' > answers.json
@@ -99,11 +102,13 @@ The agent must know the key: see `wire keys --help`.")]
     /// Serve the document of public keys that belongs to test keys, on 127.0.0.1
     ///
     /// Point the agent under test at the address that is written. The keys' identifiers follow it.
-    #[command(after_help = "A signed request to the example server, in three terminals:
+    #[command(
+        after_help = "A signed request to the example server, in three terminals:
   wire keys --key test.key --port 8080
   GITHUB_SIGNATURES=http://127.0.0.1:8080/meta/public_keys/copilot_api cargo run -p hyper-server
   wire sign --key test.key fixtures/github-copilot/req-docs-minimal.json \\
-    --curl http://127.0.0.1:7777/github | sh")]
+    --curl http://127.0.0.1:7777/github | sh"
+    )]
     Keys(keys::Options),
 }
 
@@ -118,6 +123,19 @@ pub(crate) enum Front {
     Openai,
     /// Meilisearch chat
     Meilisearch,
+}
+
+impl Front {
+    /// Its name in the conformance kit.
+    pub(crate) fn kit(self) -> copilot_wire::testing::check::Front {
+        use copilot_wire::testing::check::Front as Kit;
+        match self {
+            Self::Openbb => Kit::OpenBb,
+            Self::Github => Kit::GitHub,
+            Self::Openai => Kit::OpenAi,
+            Self::Meilisearch => Kit::Meilisearch,
+        }
+    }
 }
 
 /// Reads a number from 1 on.

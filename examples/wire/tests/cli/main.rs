@@ -8,6 +8,7 @@
     missing_docs
 )]
 
+mod broken;
 mod chat;
 mod check;
 mod decode;
