@@ -266,7 +266,9 @@ impl Script {
             Front::OpenAi if request["stream"] != true => Answer::json(200, &streams::whole()),
             Front::OpenAi if asked.has("\"tools\":[{") => Answer::stream(streams::OPENAI_CALL),
             Front::OpenAi => Answer::stream(streams::OPENAI),
-            _ if asked.has("_meiliSearchProgress") => Answer::stream(&streams::searches()),
+            _ if asked.has("_meiliAppendConversationMessage") => {
+                Answer::stream(&streams::searches())
+            }
             _ => Answer::stream(streams::MEILISEARCH),
         }
     }

@@ -84,6 +84,13 @@ pub(crate) const FAULTS: &[Broken] = &[
         answer
     }),
     ("http/cut", OpenAi, |_, answer| answer.then(Piece::Failed)),
+    ("http/cut", OpenBb, |asked, answer| {
+        if asked.has(r#"[{"content":"{\"function\":"#) {
+            answer.then(Piece::Failed)
+        } else {
+            answer
+        }
+    }),
     ("http/endless", OpenAi, |_, answer| {
         static PING: [u8; 64 * 1024] = {
             let mut ping = [b':'; 64 * 1024];
