@@ -8,7 +8,10 @@
 )]
 
 mod faults;
+mod pace;
 mod places;
+mod progress;
+mod recorded;
 mod script;
 mod silence;
 mod streams;
@@ -134,7 +137,7 @@ fn a_report_is_readable_by_people_and_programs() {
         text.starts_with("error: chunk/done: a stream ends with `[DONE]`\n    in:  usage"),
         "{text}"
     );
-    assert!(text.contains("1 errors, 1 warnings; "), "{text}");
+    assert!(text.contains("1 error, 1 warning; "), "{text}");
 
     let json = serde_json::to_value(&report).unwrap();
     assert_eq!(json["findings"][0]["rule"], "chunk/done");

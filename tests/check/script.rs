@@ -37,6 +37,8 @@ pub(crate) enum Head {
 
 pub(crate) enum Piece {
     Bytes(Bytes),
+    /// Nothing, for longer than the first timer.
+    Late,
     /// Nothing more, and no end.
     Never,
     /// This again and again.
@@ -120,6 +122,14 @@ impl Answer {
         } else {
             self
         }
+    }
+
+    /// The same stream in these pieces.
+    pub(crate) fn pieces(mut self, pieces: impl IntoIterator<Item = Piece>) -> Self {
+        if self.streams {
+            self.body = pieces.into_iter().collect();
+        }
+        self
     }
 
     /// The same stream with something behind it.
@@ -256,7 +266,9 @@ impl Script {
             Front::OpenAi if request["stream"] != true => Answer::json(200, &streams::whole()),
             Front::OpenAi if asked.has("\"tools\":[{") => Answer::stream(streams::OPENAI_CALL),
             Front::OpenAi => Answer::stream(streams::OPENAI),
-            _ if asked.has("_meiliSearchProgress") => Answer::stream(&streams::searches()),
+            _ if asked.has("_meiliAppendConversationMessage") => {
+                Answer::stream(&streams::searches())
+            }
             _ => Answer::stream(streams::MEILISEARCH),
         }
     }
@@ -281,6 +293,7 @@ impl Endpoint for Script {
             Head::Failed => return Err(EndpointError::new("connection refused")),
         }
         let body = ScriptBody {
+            waits: 0,
             pieces: answer.body.into_iter().collect(),
             left: Arc::clone(&self.left),
         };
@@ -313,6 +326,8 @@ async fn yield_now() {
 }
 
 struct ScriptBody {
+    /// How often it said that there is nothing yet.
+    waits: usize,
     pieces: std::collections::VecDeque<Piece>,
     left: Arc<AtomicUsize>,
 }
@@ -320,8 +335,17 @@ struct ScriptBody {
 impl Stream for ScriptBody {
     type Item = Result<Bytes, EndpointError>;
 
-    fn poll_next(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         match self.pieces.pop_front() {
+            // Every timer rings at its second poll.
+            Some(Piece::Late) => {
+                self.waits += 1;
+                if self.waits % 2 == 1 {
+                    self.pieces.push_front(Piece::Late);
+                }
+                cx.waker().wake_by_ref();
+                Poll::Pending
+            }
             None => Poll::Ready(None),
             Some(Piece::Bytes(bytes)) => Poll::Ready(Some(Ok(bytes))),
             Some(Piece::Failed) => Poll::Ready(Some(Err(EndpointError::new("reset")))),

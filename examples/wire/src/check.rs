@@ -1,12 +1,13 @@
 //! `wire check`: the conformance kit, over HTTP.
 
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use clap::Args;
 use copilot_wire::async_trait;
-use copilot_wire::testing::check::{self, Endpoint, EndpointBody, EndpointError, Report, Target};
+use copilot_wire::testing::check::{Check, Endpoint, EndpointBody, EndpointError, Report, Target};
 use futures_util::TryStreamExt;
 use http::{HeaderMap, Request, Response};
 
@@ -14,8 +15,9 @@ use crate::cli::Front;
 use crate::client::{Client, ClientError};
 use crate::header::Headers;
 use crate::key;
+use crate::progress::Line;
 use crate::screen::{Screen, Style};
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::{self, Failure, Verdict};
 
 /// The options of `wire check`.
 #[derive(Args, Debug)]
@@ -44,12 +46,7 @@ const GREETING: Duration = Duration::from_secs(10);
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     // The target's headers, not the client's: a preflight has none of them.
     let client = Client::new(&options.url, HeaderMap::new())?;
-    let mut target = Target::new(match options.protocol {
-        Front::Openbb => check::Front::OpenBb,
-        Front::Github => check::Front::GitHub,
-        Front::Openai => check::Front::OpenAi,
-        Front::Meilisearch => check::Front::Meilisearch,
-    });
+    let mut target = Target::new(options.protocol.kit());
     for (name, value) in &options.headers.map()? {
         target = target.header(name.clone(), value.clone());
     }
@@ -68,17 +65,35 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
         Ok(Err(error)) if error.is_connect() => return Err(Failure::new(error)),
         _ => {}
     }
-    let report = check::check(&client, target).await;
+    let mut check = Check::new(&client, target);
+    let (line, far) = (Line::new(), Mutex::default());
+    let stopped = tokio::select! {
+        () = check.run(|progress| {
+            let reached = format!("{} of {}", progress.number, progress.total);
+            line.show(format_args!("{reached}  {}", progress.request));
+            *far.lock().unwrap_or_else(PoisonError::into_inner) = reached;
+        }) => false,
+        stop = tokio::signal::ctrl_c() => stop.map(|()| true)?,
+    };
+    line.clear();
+    let report = check.report();
     if screen.is_json() {
         screen.json_line(&report)?;
     } else {
         show(&report, screen)?;
     }
-    Ok(if report.has_errors() {
-        Verdict::Wrong
-    } else {
-        Verdict::Clean
-    })
+    let far = far.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let stopped = stopped.then(|| format!("stopped at request {far}"));
+    match (stopped, report.has_errors()) {
+        (None, false) => Ok(Verdict::Clean),
+        (None, true) => Ok(Verdict::Wrong),
+        // The rest was not looked at.
+        (Some(stopped), false) => Err(Failure::Said(stopped)),
+        (Some(stopped), true) => {
+            verdict::tell(stopped);
+            Ok(Verdict::Wrong)
+        }
+    }
 }
 
 /// The report as it is, its headings in colour.

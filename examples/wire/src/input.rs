@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use bytes::Bytes;
 use clap::Args;
 
-use crate::screen::Screen;
+use crate::screen::{Screen, plain};
 use crate::verdict::Failure;
 
 /// Where a command reads from.
@@ -53,6 +53,8 @@ impl Input {
             most: most.unwrap_or(buffer.len()),
             buffer,
             rest: 0..0,
+            count: 0,
+            beginning: Vec::new(),
         })
     }
 
@@ -72,7 +74,14 @@ pub(crate) struct Pieces<'a> {
     buffer: Vec<u8>,
     /// What of the buffer has not been handed out.
     rest: Range<usize>,
+    /// How many bytes there were.
+    count: u64,
+    /// The first of them.
+    beginning: Vec<u8>,
 }
+
+/// How much of an input that is something else shows what it is.
+const BEGINNING: usize = 80;
 
 impl Pieces<'_> {
     /// The next piece; `None` at the end. Before it has to wait it lets `screen` show what it has.
@@ -87,8 +96,29 @@ impl Pieces<'_> {
             }
         }
         let end = self.rest.end.min(self.rest.start.saturating_add(self.most));
-        let piece = self.buffer.get(self.rest.start..end);
+        let piece = self.buffer.get(self.rest.start..end).unwrap_or_default();
         self.rest.start = end;
-        Ok(piece)
+        self.count += piece.len() as u64;
+        let wanted = BEGINNING.saturating_sub(self.beginning.len());
+        self.beginning.extend(piece.iter().take(wanted));
+        Ok(Some(piece))
+    }
+
+    /// Why there was not one event: an error page, say, in the place of a stream. `None` where there
+    /// was not a byte either.
+    pub(crate) fn no_event(&self) -> Option<String> {
+        let beginning = String::from_utf8_lossy(&self.beginning);
+        let more = match self.count > BEGINNING as u64 {
+            true => "…",
+            false => "",
+        };
+        let plural = if self.count == 1 { "" } else { "s" };
+        (self.count > 0).then(|| {
+            format!(
+                "no event in {} byte{plural}: is this an event stream? it begins with {}{more}",
+                self.count,
+                plain(&beginning),
+            )
+        })
     }
 }

@@ -10,6 +10,7 @@ mod input;
 mod key;
 mod keys;
 mod node;
+mod progress;
 mod request;
 mod said;
 mod screen;

@@ -60,7 +60,7 @@ fn curl(
     options: &Options,
     body: &[u8],
 ) -> Result<String, Failure> {
-    let mut command = format!("curl -N {}", quoted(url));
+    let mut command = format!("curl -sSN {}", quoted(url));
     let json = ("Content-Type".to_owned(), "application/json");
     for (name, value) in [json].iter().chain(headers) {
         command.push_str(&format!(

@@ -34,14 +34,18 @@ struct Line<'a> {
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let mut decoder = Decoder::with_budget(options.limit);
     let mut pieces = options.input.pieces(options.chunk)?;
+    let mut events = false;
     while let Some(mut bytes) = pieces.next(screen)? {
         loop {
             match decoder.next(&mut bytes) {
-                Ok(Some(Frame::Event(event))) => screen.json_line(&Line {
-                    event: event.name(),
-                    data: event.data(),
-                    id: event.id(),
-                })?,
+                Ok(Some(Frame::Event(event))) => {
+                    events = true;
+                    screen.json_line(&Line {
+                        event: event.name(),
+                        data: event.data(),
+                        id: event.id(),
+                    })?;
+                }
                 // Comments are not asked for.
                 Ok(Some(_)) => {}
                 Ok(None) => break,
@@ -53,5 +57,11 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
             }
         }
     }
-    Ok(Verdict::Clean)
+    Ok(match pieces.no_event().filter(|_| !events) {
+        Some(why) => {
+            verdict::tell(why);
+            Verdict::Wrong
+        }
+        None => Verdict::Clean,
+    })
 }

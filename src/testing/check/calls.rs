@@ -55,8 +55,8 @@ pub(super) fn is_call(block: &Block<'_>) -> bool {
         .is_some_and(|event| event.name() == EVENT)
 }
 
-/// Judges the calls of a stream. `asked` is the request.
-pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], asked: &Value) {
+/// Judges the calls of a stream. `asked` is the request, where it is known.
+pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], asked: Option<&Value>) {
     let mut events = blocks.iter().filter(|block| block.event.is_some());
     let Some(block) = events.find(|block| is_call(block)) else {
         return;
@@ -73,14 +73,16 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], asked: &V
     let arguments = call.get("input_arguments").unwrap_or(&Value::Null);
     let right = arguments.is_object() && fit(name, arguments, asked);
     judge.expect(&ARGUMENTS, right, at, block.raw);
-    if name == "get_widget_data" && has_tiers(asked) {
+    if name == "get_widget_data" && asked.is_some_and(has_tiers) {
         let state = call.get("extra_state").and_then(Value::as_object);
         let full = state.is_some_and(|state| !state.is_empty());
         judge.expect(&EXTRA_STATE, full, at, block.raw);
     }
     if name == "execute_agent_tool" {
         let (server, tool) = (text(arguments, "server_id"), text(arguments, "tool_name"));
-        let known = !server.is_empty() && tool.contains('_') && offers(asked, tool);
+        let known = !server.is_empty()
+            && tool.contains('_')
+            && asked.is_none_or(|asked| offers(asked, tool));
         judge.expect(&TOOL, known, at, block.raw);
     }
 }
@@ -105,7 +107,7 @@ fn offers(asked: &Value, tool: &str) -> bool {
 }
 
 /// Whether `arguments` are what the Workspace reads for the function `name`.
-fn fit(name: &str, arguments: &Value, asked: &Value) -> bool {
+fn fit(name: &str, arguments: &Value, asked: Option<&Value>) -> bool {
     let list = |member: &str| {
         let list = arguments.get(member).and_then(Value::as_array);
         list.map(Vec::as_slice).filter(|list| !list.is_empty())
@@ -120,7 +122,7 @@ fn fit(name: &str, arguments: &Value, asked: &Value) -> bool {
         texts && source.get("input_args").is_some_and(Value::is_object)
     };
     match name {
-        "get_widget_data" | "get_extra_widget_data" if !has_tiers(asked) => {
+        "get_widget_data" | "get_extra_widget_data" if !asked.is_some_and(has_tiers) => {
             !text(arguments, "widget_uuid").is_empty()
                 || list("widget_uuids").is_some()
                 || all("data_sources", is_source)

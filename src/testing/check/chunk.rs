@@ -106,9 +106,10 @@ pub(super) fn judge<'a>(
         read.chunks.push((chunk, block));
     }
     if matches!(exchange.end, End::Clean) && !read.failed {
-        let end = last(&exchange.body);
+        // Of the whole stream, not of a place in it.
+        let end = last(&exchange.body).to_vec();
         let complete = !finished.is_empty() && finished.values().all(|finished| *finished);
-        judge.expect(&FINISH_REASON, complete, at, end);
+        judge.expect(&FINISH_REASON, complete, at, &end);
         judge.expect(&DONE, done, at, end);
     }
     read

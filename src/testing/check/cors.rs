@@ -47,6 +47,9 @@ const OTHERS: [&str; 4] = [
     "http://localhost:5050",
 ];
 
+/// How many preflights there are.
+pub(super) const REQUESTS: usize = 2 + OTHERS.len();
+
 /// What the Workspace sends, and a header that a user added.
 const SENT: &str = "content-type,x-api-key,x-trace-id";
 

@@ -73,6 +73,7 @@ pub(super) async fn check<E: Endpoint + ?Sized>(
     let (answer, current) = if newer.head.status.is_success() {
         (newer, true)
     } else {
+        asker.plan(1);
         (get(asker, judge, "/copilots.json").await?, false)
     };
     let at = if current {
@@ -144,6 +145,7 @@ async fn feedback<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mut Judge,
         judge.expect(&FEEDBACK, false, name, agent.to_string());
         return;
     };
+    asker.plan(1);
     let request = asker.post(&place, Bytes::from_static(THUMB));
     if let Some(answer) = head::ask(asker, judge, name, request).await {
         let taken = answer.head.status.is_success();

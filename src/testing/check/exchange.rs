@@ -1,7 +1,8 @@
 //! One request and its answer.
 
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -10,11 +11,9 @@ use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, ORIGIN};
 use http::response::Parts;
 use http::{HeaderValue, Method, Request, Response};
 
+use super::arrival::{Arrival, Arrived, LATE};
 use super::endpoint::{Endpoint, EndpointBody, EndpointError};
-use super::{Front, Target};
-
-/// A head that takes longer than this is late.
-const LATE: Duration = Duration::from_secs(2);
+use super::{Front, Progress, Target};
 
 /// A request that may take longer to be read.
 const LARGE: usize = 1024 * 1024;
@@ -46,8 +45,7 @@ pub(super) struct Exchange {
     pub(super) head: Parts,
     /// Whether the head was long in coming.
     pub(super) late: bool,
-    /// How many pieces the body came in.
-    pub(super) pieces: usize,
+    pub(super) arrival: Arrived,
     pub(super) body: Vec<u8>,
     pub(super) end: End,
 }
@@ -96,11 +94,41 @@ pub(super) enum NoAnswer {
 pub(super) struct Asker<'a, E: ?Sized> {
     endpoint: &'a E,
     target: &'a Target,
+    progress: &'a (dyn Fn(Progress<'_>) + Sync),
+    /// How many requests were sent.
+    sent: AtomicUsize,
+    /// How many there will be.
+    planned: AtomicUsize,
 }
 
 impl<'a, E: Endpoint + ?Sized> Asker<'a, E> {
-    pub(super) fn new(endpoint: &'a E, target: &'a Target) -> Self {
-        Self { endpoint, target }
+    pub(super) fn new(
+        endpoint: &'a E,
+        target: &'a Target,
+        progress: &'a (dyn Fn(Progress<'_>) + Sync),
+    ) -> Self {
+        Self {
+            endpoint,
+            target,
+            progress,
+            sent: AtomicUsize::new(0),
+            planned: AtomicUsize::new(0),
+        }
+    }
+
+    /// There will be this many more requests.
+    pub(super) fn plan(&self, requests: usize) {
+        self.planned.fetch_add(requests, Ordering::Relaxed);
+    }
+
+    /// Tells which request is sent now.
+    fn tell(&self, request: &str) {
+        let number = self.sent.fetch_add(1, Ordering::Relaxed) + 1;
+        (self.progress)(Progress {
+            request,
+            number,
+            total: self.planned.load(Ordering::Relaxed).max(number),
+        });
     }
 
     pub(super) fn target(&self) -> &'a Target {
@@ -149,20 +177,29 @@ impl<'a, E: Endpoint + ?Sized> Asker<'a, E> {
         name: &str,
         request: Request<Bytes>,
     ) -> Result<Exchange, NoAnswer> {
+        self.tell(name);
         let (response, late) = self.head(request).await?;
         let (head, mut stream) = response.into_parts();
         let mut body = Vec::new();
-        let mut pieces = 0;
         let mut ticks = 0;
         let mut heard = false;
         let mut silent = 0;
         let mut timer = pin!(self.endpoint.sleep(TICK));
+        let mut arrival = Arrival::new(self.endpoint);
         let end = loop {
-            let piece = poll_fn(|cx| stream.as_mut().poll_next(cx));
+            let piece = poll_fn(|cx| {
+                let piece = stream.as_mut().poll_next(cx);
+                if piece.is_pending() {
+                    arrival.wait(cx);
+                }
+                piece
+            });
             match race(piece, timer.as_mut()).await {
                 Some(Some(Ok(piece))) => {
-                    heard |= !piece.is_empty();
-                    pieces += usize::from(!piece.is_empty());
+                    if !piece.is_empty() {
+                        heard = true;
+                        arrival.piece();
+                    }
                     body.extend_from_slice(&piece);
                     if body.len() > LIMIT {
                         break End::Endless;
@@ -188,14 +225,15 @@ impl<'a, E: Endpoint + ?Sized> Asker<'a, E> {
             name: name.to_owned(),
             head,
             late,
-            pieces,
+            arrival: arrival.end(),
             body,
             end,
         })
     }
 
     /// Sends a request and leaves after the first piece of the answer.
-    pub(super) async fn leave(&self, request: Request<Bytes>) -> Result<(), NoAnswer> {
+    pub(super) async fn leave(&self, name: &str, request: Request<Bytes>) -> Result<(), NoAnswer> {
+        self.tell(name);
         let (response, _) = self.head(request).await?;
         let mut stream = response.into_body();
         let piece = poll_fn(|cx| stream.as_mut().poll_next(cx));

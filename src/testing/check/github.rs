@@ -78,9 +78,11 @@ rules! {
 pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mut Judge) {
     let path = asker.target().path.as_deref().unwrap_or("/github");
     let requests = requests::github();
+    // And a GET.
+    asker.plan(requests.len() + 1 + signature::requests(asker) + head::REQUESTS);
     for (before, Recorded { name, body, .. }) in requests.iter().enumerate() {
-        let Some(exchange) = head::ask(asker, judge, name, asker.post(path, body.clone())).await
-        else {
+        let request = asker.post(path, body.clone());
+        let Some(exchange) = head::ask_agent(asker, judge, name, request).await else {
             continue;
         };
         if before == 0 && !signature::lets_in(judge, &exchange) {
@@ -89,7 +91,9 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
         let answered = exchange.head.status == StatusCode::OK;
         judge.expect(&REQUEST, answered, name, exchange.evidence());
         if answered {
-            stream(judge, &exchange);
+            let blocks = sse::read(judge, &exchange);
+            head::stream(judge, &exchange, &blocks);
+            stream(judge, &exchange, &blocks);
         }
     }
     let Some(Recorded { body: sample, .. }) = requests.first() else {
@@ -105,11 +109,10 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
     head::rest(asker, judge, path, sample).await;
 }
 
-fn stream(judge: &mut Judge, exchange: &Exchange) {
-    head::stream(judge, exchange);
-    let blocks = sse::read(judge, exchange);
-    lines::judge(judge, exchange, &blocks);
-    let chunks = chunk::judge(judge, exchange, &blocks);
+/// Judges a stream.
+pub(super) fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
+    lines::judge(judge, exchange, blocks);
+    let chunks = chunk::judge(judge, exchange, blocks);
     let at = &*exchange.name;
     let mut first: Option<Option<&Value>> = None;
     for (chunk, block) in &chunks.chunks {

@@ -4,9 +4,11 @@ use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use http::{HeaderName, Method, StatusCode};
 
+use super::blocks::Block;
 use super::endpoint::Endpoint;
 use super::exchange::{Asker, End, Exchange, NoAnswer};
 use super::judge::Judge;
+use super::pace;
 use super::rule::rules;
 
 rules! {
@@ -38,14 +40,6 @@ rules! {
         "a stream is sent with `x-accel-buffering: no`",
         "nginx holds responses back by default: the answer arrives in lumps",
         "send `x-accel-buffering: no`";
-    LATE_HEAD = Warning "http/late-head",
-        "the head of a stream arrives within two seconds",
-        "the front end shows nothing, and proxies count the time to the first byte",
-        "send the head before the agent's first word";
-    BUFFERED = Error "http/buffered",
-        "the head arrives before the answer is complete",
-        "the user waits, and sees it all at once",
-        "send each event as it is said";
     SILENCE = Error "http/silence",
         "no silence is longer than twenty seconds",
         "load balancers and proxies cut idle connections, some after thirty seconds; a dead client is noticed by writing only",
@@ -90,8 +84,12 @@ const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering
 /// How much is too much.
 const OVERSIZED_BYTES: usize = 48 * 1024 * 1024;
 
-/// An endpoint that leaves this many requests in a row without a response is given up.
+/// An endpoint that leaves this many requests in a row without a response, or without an end to it,
+/// is given up.
 const GONE: usize = 3;
+
+/// How many requests [`rest`] makes.
+pub(super) const REQUESTS: usize = 9;
 
 /// Sends a request; what keeps it from being answered is a finding. An endpoint that was given up
 /// is sent nothing.
@@ -102,6 +100,7 @@ pub(super) async fn ask<E: Endpoint + ?Sized>(
     request: http::Request<Bytes>,
 ) -> Option<Exchange> {
     if gone(judge) {
+        judge.skip(name);
         return None;
     }
     let answer = asker.ask(name, request).await;
@@ -128,13 +127,34 @@ pub(super) async fn ask<E: Endpoint + ?Sized>(
     }
 }
 
+/// Sends a request that the agent answers. One whose last answers had no end is sent nothing more
+/// of the kind: each would be waited for.
+pub(super) async fn ask_agent<E: Endpoint + ?Sized>(
+    asker: &Asker<'_, E>,
+    judge: &mut Judge,
+    name: &str,
+    request: http::Request<Bytes>,
+) -> Option<Exchange> {
+    if judge.endless >= GONE {
+        judge.skip(name);
+        return None;
+    }
+    let exchange = ask(asker, judge, name, request).await?;
+    judge.endless = match exchange.end {
+        End::Silent | End::Endless => judge.endless + 1,
+        End::Clean | End::Cut(_) => 0,
+    };
+    Some(exchange)
+}
+
 /// Whether it is no use to go on asking.
 fn gone(judge: &Judge) -> bool {
     judge.unanswered >= GONE
 }
 
 /// Judges the head of a stream, and how it came and ended.
-pub(super) fn stream(judge: &mut Judge, exchange: &Exchange) {
+pub(super) fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
+    pace::judge(judge, exchange, blocks);
     let at = &*exchange.name;
     let value = |name: &HeaderName| {
         exchange
@@ -163,16 +183,6 @@ pub(super) fn stream(judge: &mut Judge, exchange: &Exchange) {
     judge.expect(&ENCODING, plain, at, shown(&CONTENT_ENCODING));
     let unbuffered = has(&X_ACCEL_BUFFERING, "no");
     judge.expect(&BUFFERING, unbuffered, at, shown(&X_ACCEL_BUFFERING));
-    let several = exchange
-        .body
-        .windows(2)
-        .filter(|pair| pair == b"\n\n")
-        .count()
-        > 2;
-    let at_once = exchange.late && several && exchange.pieces == 1;
-    judge.expect(&BUFFERED, !at_once, at, &exchange.body);
-    let late = exchange.late && !at_once;
-    judge.expect(&LATE_HEAD, !late, at, "no head after two seconds");
     let (silent, endless) = match &exchange.end {
         End::Cut(error) => {
             judge.expect(&CUT, false, at, error.to_string());
@@ -224,27 +234,29 @@ pub(super) async fn rest<E: Endpoint + ?Sized>(
         let told = answer.head.status == StatusCode::NOT_FOUND;
         judge.expect(&UNKNOWN_PATH, told, name, answer.evidence());
     }
+    let late = ["48 MiB", "a client after three that left"];
     if gone(judge) {
+        late.iter().for_each(|name| judge.skip(name));
         return;
     }
+    let [name, after] = late;
     // A server may hang up on what it does not want to read: that is a refusal, too.
-    let name = "48 MiB";
     if let Ok(answer) = asker.ask(name, asker.post(path, oversized(sample))).await {
         let refused = answer.head.status.is_client_error();
         judge.expect(&OVERSIZED, refused, name, answer.evidence());
     }
-    let name = "a client after three that left";
     for _ in 0..3 {
         // What comes of these is judged by the one after them.
-        let _ = asker.leave(asker.post(path, sample.clone())).await;
+        let request = asker.post(path, sample.clone());
+        let _ = asker.leave("a client that leaves", request).await;
     }
-    let answer = asker.ask(name, asker.post(path, sample.clone())).await;
+    let answer = asker.ask(after, asker.post(path, sample.clone())).await;
     let (alive, evidence) = match answer {
         Ok(answer) => (answer.head.status.is_success(), answer.evidence()),
         Err(NoAnswer::Failed(error)) => (false, error.to_string().into_bytes()),
         Err(NoAnswer::Silent) => (false, b"no head".to_vec()),
     };
-    judge.expect(&DISCONNECT, alive, name, evidence);
+    judge.expect(&DISCONNECT, alive, after, evidence);
 }
 
 fn is_json(body: &[u8]) -> bool {

@@ -1,6 +1,7 @@
 //! Collects what held and what did not.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use super::report::shown;
 use super::rule::rules_of;
@@ -12,6 +13,13 @@ pub(super) struct Judge {
     looked_at: BTreeMap<&'static str, Option<Finding>>,
     /// How many requests in a row have got no response.
     pub(super) unanswered: usize,
+    /// How many answers of the agent in a row have had no end.
+    pub(super) endless: usize,
+    /// Whether an answer came as it was said.
+    pub(super) paced: bool,
+    /// Where in memory the recorded stream is that is judged.
+    stream: Range<usize>,
+    skipped: Vec<String>,
 }
 
 impl Judge {
@@ -20,7 +28,27 @@ impl Judge {
             front,
             looked_at: BTreeMap::new(),
             unanswered: 0,
+            endless: 0,
+            paced: false,
+            stream: 0..0,
+            skipped: Vec::new(),
         }
+    }
+
+    /// What is judged is this stream: findings say where in it they are.
+    pub(super) fn reads(&mut self, stream: &[u8]) {
+        let start = stream.as_ptr().addr();
+        self.stream = start..start + stream.len();
+    }
+
+    /// Notes that a request was not sent.
+    pub(super) fn skip(&mut self, request: &str) {
+        self.skipped.push(request.to_owned());
+    }
+
+    /// Takes back what was found of `rule`: it held after all.
+    pub(super) fn acquit(&mut self, rule: &'static Rule) {
+        self.looked_at.insert(rule.id, None);
     }
 
     /// Notes that `rule` was looked at in the answer to `request`, and whether it held. `bytes` are
@@ -36,21 +64,29 @@ impl Judge {
         if holds {
             return;
         }
+        let bytes = bytes.as_ref();
+        let place = bytes.as_ptr().addr();
+        let offset = self
+            .stream
+            .contains(&place)
+            .then(|| place - self.stream.start);
         let finding = entry.get_or_insert_with(|| Finding {
             rule: *rule,
             requests: Vec::new(),
-            bytes: shown(bytes.as_ref()),
+            bytes: shown(bytes),
+            offset,
         });
         if !finding.requests.iter().any(|known| known == request) {
             finding.requests.push(request.to_owned());
         }
     }
 
-    pub(super) fn report(self) -> Report {
+    pub(super) fn report(&self) -> Report {
         let mut report = Report {
             findings: Vec::new(),
             passed: Vec::new(),
             unseen: Vec::new(),
+            skipped: self.skipped.clone(),
         };
         for rule in rules_of(self.front) {
             match self.looked_at.get(rule.id) {

@@ -8,7 +8,7 @@ use super::chunk::{Chunks, deltas, is_error};
 use super::endpoint::Endpoint;
 use super::exchange::{Asker, End, Exchange};
 use super::judge::Judge;
-use super::requests::{self, Recorded};
+use super::requests::{self, Kind, Recorded};
 use super::rule::rules;
 use super::{chunk, complete, http as head, lines, sse};
 
@@ -57,16 +57,22 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
         .as_deref()
         .unwrap_or("/chats/default/chat/completions");
     let requests = requests::meilisearch(target.model.as_deref());
-    for Recorded { name, body, .. } in &requests {
-        let Some(exchange) = head::ask(asker, judge, name, asker.post(path, body.clone())).await
-        else {
+    // And one that is a list.
+    asker.plan(requests.len() + 1 + head::REQUESTS);
+    for Recorded { name, body, kind } in &requests {
+        let request = asker.post(path, body.clone());
+        let Some(exchange) = head::ask_agent(asker, judge, name, request).await else {
             continue;
         };
         let answered = exchange.head.status == StatusCode::OK;
-        judge.expect(&REQUEST, answered, name, exchange.evidence());
+        if *kind == Kind::Today {
+            judge.expect(&REQUEST, answered, name, exchange.evidence());
+        }
         if answered {
             let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-            stream(judge, &exchange, &asked);
+            let blocks = sse::read(judge, &exchange);
+            head::stream(judge, &exchange, &blocks);
+            stream(judge, &exchange, &blocks, Some(&asked));
         }
     }
     let Some(Recorded { body: sample, .. }) = requests.first() else {
@@ -85,12 +91,16 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
     head::rest(asker, judge, path, sample).await;
 }
 
-fn stream(judge: &mut Judge, exchange: &Exchange, asked: &Value) {
-    head::stream(judge, exchange);
-    let blocks = sse::read(judge, exchange);
-    lines::judge(judge, exchange, &blocks);
-    let chunks = chunk::judge(judge, exchange, &blocks);
-    complete::judge(judge, exchange, &blocks, &chunks);
+/// Judges a stream. `asked` is the request, where it is known.
+pub(super) fn stream(
+    judge: &mut Judge,
+    exchange: &Exchange,
+    blocks: &[Block<'_>],
+    asked: Option<&Value>,
+) {
+    lines::judge(judge, exchange, blocks);
+    let chunks = chunk::judge(judge, exchange, blocks);
+    complete::judge(judge, exchange, blocks, &chunks);
     let at = &*exchange.name;
     for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| is_error(chunk)) {
         let is_text = |path: &str| chunk.pointer(path).is_some_and(Value::is_string);
@@ -101,7 +111,12 @@ fn stream(judge: &mut Judge, exchange: &Exchange, asked: &Value) {
     notifications(judge, exchange, &chunks, asked);
 }
 
-fn notifications(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: &Value) {
+fn notifications(
+    judge: &mut Judge,
+    exchange: &Exchange,
+    chunks: &Chunks<'_>,
+    asked: Option<&Value>,
+) {
     let at = &*exchange.name;
     let mut searches = Searches::default();
     for (delta, block) in deltas(chunks) {
@@ -113,7 +128,9 @@ fn notifications(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, as
             if !ours {
                 continue;
             }
-            judge.expect(&UNDECLARED, declares(asked, name), at, block.raw);
+            if let Some(asked) = asked {
+                judge.expect(&UNDECLARED, declares(asked, name), at, block.raw);
+            }
             let arguments = whole(call);
             judge.expect(&NOTIFICATION, arguments.is_some(), at, block.raw);
             if let Some(arguments) = arguments {
@@ -192,14 +209,18 @@ impl Searches {
         name: &str,
         arguments: &Value,
         block: &Block<'_>,
-        asked: &Value,
+        asked: Option<&Value>,
     ) {
         let id = text(arguments, "/call_id");
         match name {
             "_meiliSearchProgress" => self.begun.push(id.to_owned()),
             "_meiliSearchSources" => {
                 // Without progress there is nothing to be in order with.
-                if declares(asked, "_meiliSearchProgress") {
+                let told = match asked {
+                    Some(asked) => declares(asked, "_meiliSearchProgress"),
+                    None => !self.begun.is_empty(),
+                };
+                if told {
                     let begun = self.begun.iter().any(|begun| begun == id);
                     judge.expect(&ORDER, begun, at, block.raw);
                 }

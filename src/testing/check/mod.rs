@@ -31,9 +31,13 @@
 //!
 //! A check makes about forty requests, one after the other, and uploads 48 MiB once to see whether
 //! there is a limit. An agent that asks a paid model pays for them. A silence of twenty seconds ends
-//! an answer, and three requests in a row without a response end the check. What an agent never
-//! does, such as calling a function, is not judged: [`Report::unseen`] lists those rules.
+//! an answer. Three requests in a row without a response end the check, and three answers in a row
+//! without an end those that wait for one: [`Report::skipped`] lists what was not sent. What an agent
+//! never does, such as calling a function, is not judged: [`Report::unseen`] lists those rules.
+//!
+//! [`Check`] says how far it is and can be stopped half-way. [`recorded`] judges a stream alone.
 
+mod arrival;
 mod blocks;
 mod calls;
 mod chunk;
@@ -49,6 +53,9 @@ mod lines;
 mod meilisearch;
 mod openai;
 mod openbb;
+mod pace;
+mod progress;
+mod recorded;
 mod report;
 mod requests;
 mod rule;
@@ -57,12 +64,11 @@ mod sse;
 mod target;
 
 pub use endpoint::{Endpoint, EndpointBody, EndpointError};
+pub use progress::{Check, Progress};
+pub use recorded::recorded;
 pub use report::{Finding, Report};
 pub use rule::{Level, Rule, rules_of};
 pub use target::{Front, Target};
-
-use exchange::Asker;
-use judge::Judge;
 
 /// Judges an endpoint by the rules of one front end.
 ///
@@ -72,13 +78,7 @@ use judge::Judge;
 ///
 /// Dropping the future closes the stream that is being read. Nothing is left behind.
 pub async fn check<E: Endpoint + ?Sized>(endpoint: &E, target: Target) -> Report {
-    let asker = Asker::new(endpoint, &target);
-    let mut judge = Judge::new(target.front);
-    match target.front {
-        Front::OpenBb => openbb::check(&asker, &mut judge).await,
-        Front::GitHub => github::check(&asker, &mut judge).await,
-        Front::OpenAi => openai::check(&asker, &mut judge).await,
-        Front::Meilisearch => meilisearch::check(&asker, &mut judge).await,
-    }
-    judge.report()
+    let mut check = Check::new(endpoint, target);
+    check.run(|_| {}).await;
+    check.report()
 }

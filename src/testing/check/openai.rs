@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::{Method, StatusCode};
 use serde_json::Value;
 
+use super::blocks::Block;
 use super::chunk::{Chunks, deltas, is_error};
 use super::endpoint::Endpoint;
 use super::exchange::{Asker, End, Exchange};
@@ -72,6 +73,8 @@ rules! {
 pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mut Judge) {
     let target = asker.target();
     let path = target.path.as_deref().unwrap_or("/v1/chat/completions");
+    // The list of models, the recorded requests, and one that is a list.
+    asker.plan(requests::OPENAI + 1 + head::REQUESTS);
     let listed = models(asker, judge, path).await;
     let model = target
         .model
@@ -80,8 +83,8 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
         .unwrap_or_else(|| "default".to_owned());
     let requests = requests::openai(&model);
     for Recorded { name, body, .. } in &requests {
-        let Some(exchange) = head::ask(asker, judge, name, asker.post(path, body.clone())).await
-        else {
+        let request = asker.post(path, body.clone());
+        let Some(exchange) = head::ask_agent(asker, judge, name, request).await else {
             continue;
         };
         let answered = exchange.head.status == StatusCode::OK;
@@ -91,7 +94,9 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
             continue;
         }
         if asked.get("stream") == Some(&Value::Bool(true)) {
-            stream(judge, &exchange, &asked);
+            let blocks = sse::read(judge, &exchange);
+            head::stream(judge, &exchange, &blocks);
+            stream(judge, &exchange, &blocks, Some(&asked));
         } else {
             whole(judge, &exchange);
         }
@@ -116,6 +121,7 @@ async fn models<E: Endpoint + ?Sized>(
     path: &str,
 ) -> Option<String> {
     let base = path.strip_suffix("/chat/completions")?;
+    asker.plan(1);
     let request = asker.request(Method::GET, &format!("{base}/models"), Bytes::new());
     let name = "the list of models";
     let answer = head::ask(asker, judge, name, request).await?;
@@ -125,13 +131,16 @@ async fn models<E: Endpoint + ?Sized>(
     first.map(str::to_owned)
 }
 
-/// Judges a stream. `asked` is the request.
-fn stream(judge: &mut Judge, exchange: &Exchange, asked: &Value) {
-    head::stream(judge, exchange);
-    let blocks = sse::read(judge, exchange);
-    lines::judge(judge, exchange, &blocks);
-    let chunks = chunk::judge(judge, exchange, &blocks);
-    complete::judge(judge, exchange, &blocks, &chunks);
+/// Judges a stream. `asked` is the request, where it is known.
+pub(super) fn stream(
+    judge: &mut Judge,
+    exchange: &Exchange,
+    blocks: &[Block<'_>],
+    asked: Option<&Value>,
+) {
+    lines::judge(judge, exchange, blocks);
+    let chunks = chunk::judge(judge, exchange, blocks);
+    complete::judge(judge, exchange, blocks, &chunks);
     constant(judge, exchange, &chunks);
     roles(judge, exchange, &chunks);
     usage(judge, exchange, &chunks, asked);
@@ -182,7 +191,8 @@ fn roles(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>) {
     }
 }
 
-fn usage(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: &Value) {
+fn usage(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Option<&Value>) {
+    let Some(asked) = asked else { return };
     let at = &*exchange.name;
     let wanted = asked.pointer("/stream_options/include_usage") == Some(&Value::Bool(true));
     let sent = chunks
@@ -201,7 +211,7 @@ struct Call {
     arguments: String,
 }
 
-fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: &Value) {
+fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Option<&Value>) {
     let at = &*exchange.name;
     let mut calls: BTreeMap<u64, Call> = BTreeMap::new();
     for (delta, block) in deltas(chunks) {
@@ -234,6 +244,7 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: &Va
         let object = call.arguments.is_empty()
             || serde_json::from_str(&call.arguments).is_ok_and(|value: Value| value.is_object());
         judge.expect(&ARGUMENTS, object, at, &call.arguments);
+        let Some(asked) = asked else { continue };
         let offered = asked.get("tools").and_then(Value::as_array);
         let known = offered
             .into_iter()

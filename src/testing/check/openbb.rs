@@ -87,13 +87,15 @@ const KNOWN: [&str; 8] = [
 ];
 
 pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mut Judge) {
+    // The descriptor, the recorded requests, and one that is no JSON.
+    asker.plan(1 + requests::OPENBB + 1 + cors::REQUESTS + head::REQUESTS);
     let listed = descriptor::check(asker, judge).await;
     let path = asker.target().path.clone().or(listed);
     let path = path.as_deref().unwrap_or("/v1/query");
     let requests = requests::openbb();
     for Recorded { name, body, kind } in &requests {
-        let Some(exchange) = head::ask(asker, judge, name, asker.post(path, body.clone())).await
-        else {
+        let request = asker.post(path, body.clone());
+        let Some(exchange) = head::ask_agent(asker, judge, name, request).await else {
             continue;
         };
         let rule = match kind {
@@ -106,7 +108,9 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
         cors::answer(judge, &exchange);
         if answered {
             let asked: Value = serde_json::from_slice(body).unwrap_or_default();
-            stream(judge, &exchange, &asked);
+            let blocks = sse::read(judge, &exchange);
+            head::stream(judge, &exchange, &blocks);
+            stream(judge, &exchange, &blocks, Some(&asked));
         }
     }
     let name = "no JSON";
@@ -119,12 +123,16 @@ pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mu
     }
 }
 
-fn stream(judge: &mut Judge, exchange: &Exchange, asked: &Value) {
-    head::stream(judge, exchange);
-    let blocks = sse::read(judge, exchange);
+/// Judges a stream. `asked` is the request, where it is known.
+pub(super) fn stream(
+    judge: &mut Judge,
+    exchange: &Exchange,
+    blocks: &[Block<'_>],
+    asked: Option<&Value>,
+) {
     let at = &*exchange.name;
     let mut answer = Answer::default();
-    for block in &blocks {
+    for block in blocks {
         for line in &block.lines {
             let spaced = !line.starts_with(b":") || line.len() == 1 || line.starts_with(b": ");
             judge.expect(&COMMENT, spaced, at, line);
@@ -133,7 +141,7 @@ fn stream(judge: &mut Judge, exchange: &Exchange, asked: &Value) {
             answer.take(judge, at, block, event.name(), event.data());
         }
     }
-    calls::judge(judge, at, &blocks, asked);
+    calls::judge(judge, at, blocks, asked);
     judge.expect(
         &EMPTY,
         answer.shows || blocks.iter().any(calls::is_call),

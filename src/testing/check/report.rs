@@ -21,6 +21,9 @@ pub struct Report {
     pub passed: Vec<&'static str>,
     /// The ids of the rules that nothing showed: what they are about did not occur.
     pub unseen: Vec<&'static str>,
+    /// The requests that were not sent, because three in a row had had no answer, or none with an
+    /// end.
+    pub skipped: Vec<String>,
 }
 
 /// A rule that was broken.
@@ -36,6 +39,10 @@ pub struct Finding {
     /// not UTF-8 as `\xNN`, escapes for control characters and for what reorders the text around it,
     /// and cut after 400 bytes.
     pub bytes: String,
+    /// Of a stream that was [`recorded`](super::recorded): where in it that begins, unless it is
+    /// about the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<usize>,
 }
 
 impl Report {
@@ -67,15 +74,28 @@ impl fmt::Display for Report {
         for finding in &self.findings {
             writeln!(f, "{finding}")?;
         }
+        if !self.skipped.is_empty() {
+            let skipped = counted(self.skipped.len(), "request");
+            writeln!(
+                f,
+                "given up, {skipped} not sent: three in a row had no answer, or none with an end\n"
+            )?;
+        }
         write!(
             f,
-            "{} errors, {} warnings; {} rules held, {} had nothing to be judged by",
-            self.count(Level::Error),
-            self.count(Level::Warning),
-            self.passed.len(),
+            "{}, {}; {} held, {} had nothing to be judged by",
+            counted(self.count(Level::Error), "error"),
+            counted(self.count(Level::Warning), "warning"),
+            counted(self.passed.len(), "rule"),
             self.unseen.len(),
         )
     }
+}
+
+/// A number of things.
+fn counted(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
 }
 
 impl fmt::Display for Finding {

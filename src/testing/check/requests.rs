@@ -59,7 +59,7 @@ const OPENBB_TODAY: [(&str, &[u8]); 6] = recorded! {
         "req_v2_bridge_result_and_documents";
 };
 
-const OPENBB_OTHERS: [(&str, &[u8]); 18] = recorded! {
+const OPENBB_OTHERS: [(&str, &[u8]); 19] = recorded! {
     "openbb": "req_e0_query_string_context" "req_e1_context_inline_content"
         "req_e1_context_plain_string" "req_e2_context_content_null" "req_e2_flat_widgets_all_flags"
         "req_e2_tool_result_content_string" "req_e2_tool_result_rows_in_data"
@@ -67,7 +67,8 @@ const OPENBB_OTHERS: [(&str, &[u8]); 18] = recorded! {
         "req_e4_widget_uuids_tool_data_list" "req_e5_tiers_all_three"
         "req_e5_tiers_tool_data_content" "req_e6_file_reference" "req_v1_context_items"
         "req_v1_tool_result_formats_and_errors" "req_v1_tool_result_items"
-        "req_v17_options_list_tools_state" "req_v2_bridge_result_raw_ok_shape";
+        "req_v17_options_list_tools_state" "req_v2_bridge_result_raw_ok_shape"
+        "req_draft_summary_message";
 };
 
 const GITHUB: [(&str, &[u8]); 12] = recorded! {
@@ -82,6 +83,12 @@ const MEILISEARCH: [(&str, &[u8]); 4] = recorded! {
         "request_follow_up_with_nulls";
 };
 
+/// How many requests [`openbb`] has.
+pub(super) const OPENBB: usize = 5 + OPENBB_TODAY.len() + OPENBB_OTHERS.len();
+
+/// How many requests [`openai`] has.
+pub(super) const OPENAI: usize = 9;
+
 /// The first one is the simplest there is; so it is for every front end.
 pub(super) fn openbb() -> Vec<Recorded> {
     let human = |content: &str| json!({"role": "human", "content": content});
@@ -94,11 +101,38 @@ pub(super) fn openbb() -> Vec<Recorded> {
             "text that breaks lines",
             json!({"messages": [human(HAZARDS)]}).to_string(),
         ),
+        // A user may say this, too: it is no call, because the agent did not say it.
+        Recorded::today(
+            "a text that looks like a call",
+            json!({"messages": [human(r#"{"function":"get_widget_data","input_arguments":{}}"#)]})
+                .to_string(),
+        ),
+        Recorded::new(
+            Kind::Others,
+            "a widget with a parameter twice",
+            twice().to_string(),
+        ),
         Recorded::new(Kind::Large, "rows of nine megabytes", large()),
     ];
     all.extend(OPENBB_TODAY.map(|(name, body)| Recorded::today(name, body)));
     all.extend(OPENBB_OTHERS.map(|(name, body)| Recorded::new(Kind::Others, name, body)));
     all
+}
+
+/// What a backend that describes its widget wrongly leads to.
+fn twice() -> Value {
+    let symbol = json!({
+        "name": "symbol", "type": "ticker", "description": "Ticker", "current_value": "AAPL",
+    });
+    let widget = json!({
+        "uuid": "91ae1153-7b4d-451c-adc5-49856e90a0e6", "origin": "OpenBB API",
+        "widget_id": "stock_price", "name": "Stock Price", "description": "Prices",
+        "params": [symbol, symbol], "metadata": {},
+    });
+    json!({
+        "messages": [{"role": "human", "content": "What is the price?"}],
+        "widgets": {"primary": [widget], "secondary": [], "extra": []},
+    })
 }
 
 /// A table of nine megabytes: news, say, with all of their text.
@@ -129,6 +163,9 @@ pub(super) fn meilisearch(model: Option<&str>) -> Vec<Recorded> {
         "text that breaks lines",
         hazards.to_string(),
     ));
+    // The server answers 501: it runs no tools of others.
+    let [(name, body)] = recorded! { "meilisearch": "request_user_tool"; };
+    all.push(Recorded::new(Kind::Others, name, body));
     if let Some(model) = model {
         for recorded in &mut all {
             let body: Value = serde_json::from_slice(&recorded.body).unwrap_or_default();
@@ -148,7 +185,7 @@ pub(super) fn openai(model: &str) -> Vec<Recorded> {
         "id": "call_1", "type": "function",
         "function": {"name": "get_weather", "arguments": "{\"place\":\"Brest\"}"},
     }]});
-    let requests = [
+    let requests: [_; OPENAI] = [
         (
             "one message",
             json!({"stream": true, "messages": [user("Hello")]}),

@@ -62,7 +62,7 @@ pub(super) use rules;
 
 /// Every rule that an endpoint for `front` is judged by.
 pub fn rules_of(front: Front) -> impl Iterator<Item = &'static Rule> {
-    let mut tables = vec![super::http::RULES, super::sse::RULES];
+    let mut tables = vec![super::http::RULES, super::pace::RULES, super::sse::RULES];
     match front {
         Front::OpenBb => tables.extend([
             super::cors::RULES,

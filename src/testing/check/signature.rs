@@ -32,6 +32,11 @@ pub(super) fn lets_in(judge: &mut Judge, answer: &Exchange) -> bool {
     lets_in
 }
 
+/// How many requests [`check`] makes.
+pub(super) fn requests<E: Endpoint + ?Sized>(asker: &Asker<'_, E>) -> usize {
+    1 + forged(asker, "/", &Bytes::new()).len()
+}
+
 /// Sends requests that are not, or not rightly, signed. `sample` is a good request body.
 pub(super) async fn check<E: Endpoint + ?Sized>(
     asker: &Asker<'_, E>,

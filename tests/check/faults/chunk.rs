@@ -230,6 +230,14 @@ pub(crate) const FAULTS: &[Broken] = &[
             .said("\\\"function_arguments\\\":\\\"{}\\\",", "")
             .said(&sources(), "")
     }),
+    ("meilisearch/foreign-call", Meilisearch, |asked, answer| {
+        if asked.has("get_weather") {
+            let call = notification("get_weather", &serde_json::json!({}));
+            answer.said(MEILISEARCH, &format!("{call}{MEILISEARCH}"))
+        } else {
+            answer
+        }
+    }),
     ("meilisearch/order", Meilisearch, |_, answer| {
         let (progress, sources) = (progress(), sources());
         answer

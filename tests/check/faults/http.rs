@@ -64,6 +64,18 @@ pub(crate) const FAULTS: &[Broken] = &[
             answer
         }
     }),
+    ("http/buffered", OpenAi, |_, answer| {
+        if answer.streams {
+            late(answer.swap("\n", "\r\n"))
+        } else {
+            answer
+        }
+    }),
+    ("http/collected", OpenAi, |_, answer| {
+        let answer = answer.said(HELLO, &HELLO.repeat(3));
+        let text = answer.text();
+        answer.pieces([Piece::Late, Piece::Bytes(text.into())])
+    }),
     ("http/silence", OpenAi, |_, answer| {
         answer.then(Piece::Never)
     }),
@@ -72,6 +84,13 @@ pub(crate) const FAULTS: &[Broken] = &[
         answer
     }),
     ("http/cut", OpenAi, |_, answer| answer.then(Piece::Failed)),
+    ("http/cut", OpenBb, |asked, answer| {
+        if asked.has(r#"[{"content":"{\"function\":"#) {
+            answer.then(Piece::Failed)
+        } else {
+            answer
+        }
+    }),
     ("http/endless", OpenAi, |_, answer| {
         static PING: [u8; 64 * 1024] = {
             let mut ping = [b':'; 64 * 1024];

@@ -20,7 +20,10 @@ CASES = [
         False,
         [
             "cors/private-network",
+            "cors/refusal",
+            "http/cut",
             "http/oversized",
+            "http/server-error",
             "openbb/extra-state",
             "openbb/line-separators",
             "openbb/other-request",

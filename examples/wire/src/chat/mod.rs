@@ -4,6 +4,7 @@ mod answers;
 mod lines;
 mod table;
 mod talk;
+mod undo;
 mod voice;
 
 use std::fmt::Display;
@@ -26,6 +27,7 @@ use crate::verdict::{Failure, Verdict};
 use answers::Answers;
 use lines::Lines;
 use talk::Talk;
+use undo::Undo;
 use voice::Voice;
 
 /// The options of `wire chat`.
@@ -77,35 +79,42 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     match options.protocol {
         Front::Openbb => {
             let request = options.request(|body| QueryRequest::read(&body))?;
-            let front = answers.dashboard(request);
-            let front = front.conversation_id(Env::default().uuid());
-            options.talk(front, &client, answers, screen).await
+            let id = Env::default().uuid();
+            let begin = || {
+                answers
+                    .dashboard(request.clone())
+                    .conversation_id(id.clone())
+            };
+            options.talk(begin, &client, &answers, screen).await
         }
         Front::Github => {
-            let front = if options.request.is_some() {
-                CopilotChat::continuing(options.request(|body| ChatRequest::parse(&body))?)
-            } else {
-                CopilotChat::new("agent").conversation_id(Env::default().uuid())
+            let request = options.request(|body| ChatRequest::parse(&body))?;
+            let id = Env::default().uuid();
+            let begin = || match options.request {
+                Some(_) => CopilotChat::continuing(request.clone()),
+                None => CopilotChat::new("agent").conversation_id(id.clone()),
             };
-            options.talk(front, &client, answers, screen).await
+            options.talk(begin, &client, &answers, screen).await
         }
         Front::Openai => {
             let mut request = options.request(|body| openai::ChatRequest::read(&body))?;
             request.model = options.model(request.model, &client).await;
-            let front = OpenAiClient::continuing(request);
-            options.talk(front, &client, answers, screen).await
+            let begin = || OpenAiClient::continuing(request.clone());
+            options.talk(begin, &client, &answers, screen).await
         }
         Front::Meilisearch => {
-            let mut front = if options.request.is_some() {
-                let request = options.request(|body| meilisearch::ChatRequest::read(&body))?;
-                SearchChat::continuing(&options.workspace, request)
-            } else {
-                SearchChat::new(&options.workspace)
+            let request = options.request(|body| meilisearch::ChatRequest::read(&body))?;
+            let begin = || {
+                let front = match options.request {
+                    Some(_) => SearchChat::continuing(&options.workspace, request.clone()),
+                    None => SearchChat::new(&options.workspace),
+                };
+                match &options.model {
+                    Some(model) => front.model(model),
+                    None => front,
+                }
             };
-            if let Some(model) = &options.model {
-                front = front.model(model);
-            }
-            options.talk(front, &client, answers, screen).await
+            options.talk(begin, &client, &answers, screen).await
         }
     }
 }
@@ -138,15 +147,15 @@ impl Options {
 
     async fn talk<F: FrontEnd>(
         &self,
-        front: F,
+        begin: impl Fn() -> F,
         client: &Client,
-        answers: Answers,
+        answers: &Answers,
         screen: &mut Screen,
     ) -> Result<Verdict, Failure> {
         let signer = self.key.as_deref().map(key::signer).transpose()?;
         let decision = (self.yes || self.no).then_some(self.yes);
         let talk = Talk {
-            front,
+            front: Undo::new(begin),
             client,
             signer,
             answers,

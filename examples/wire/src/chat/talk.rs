@@ -12,10 +12,12 @@ use reqwest::Response;
 
 use super::answers::{self, Answers};
 use super::lines::{Lines, Said};
+use super::undo::Undo;
 use super::voice::Voice;
 use crate::client::{Client, ClientError};
+use crate::decode::Blocks;
 use crate::screen::short;
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::{self, Failure, Verdict};
 
 /// The most turns that one message of the user may lead to.
 const TURNS: usize = 50;
@@ -25,10 +27,10 @@ const REFUSAL: usize = 64 * 1024;
 
 /// A front end that talks to an agent.
 pub(super) struct Talk<'a, F> {
-    pub(super) front: F,
+    pub(super) front: Undo<'a, F>,
     pub(super) client: &'a Client,
     pub(super) signer: Option<RequestSigner>,
-    pub(super) answers: Answers,
+    pub(super) answers: &'a Answers,
     /// What is said to every question; without it the user decides.
     pub(super) decision: Option<bool>,
     pub(super) lines: Lines,
@@ -41,41 +43,64 @@ enum User {
     Here,
     /// Nothing more is sent.
     Left,
+    /// Nobody heard what was said, and why.
+    Unheard(Failure),
 }
 
 /// How a turn ended.
 enum Turn {
     /// The front end goes on.
     Heard,
-    /// The user stopped it, or there was no answer.
+    /// The user stopped it, or it was no answer.
     Over,
+    /// There was no response.
+    Failed(Failure),
 }
 
 impl<F: FrontEnd> Talk<'_, F> {
-    /// Sends every line that the user types, until there are no more.
+    /// Sends every line that the user types, until there are no more. One that nobody heard is told
+    /// of, and the conversation goes on without it; the last one of a file ends in failure.
     pub(super) async fn run(mut self) -> Result<Verdict, Failure> {
+        let mut unheard = None;
         while let Said::Line(line) = self.lines.ask(">", self.voice.screen).await? {
             if line.trim().is_empty() {
                 continue;
             }
-            if let User::Left = self.message(&line).await? {
-                break;
+            if let Some(failure) = unheard.take() {
+                self.failed(failure)?;
+            }
+            match self.message(&line).await? {
+                User::Here => {}
+                User::Left => break,
+                User::Unheard(failure) if self.lines.is_terminal() => self.failed(failure)?,
+                User::Unheard(failure) => unheard = Some(failure),
             }
         }
-        Ok(self.verdict)
+        match unheard {
+            Some(failure) => Err(failure),
+            None => Ok(self.verdict),
+        }
     }
 
     /// Sends one message.
     pub(super) async fn once(mut self, text: &str) -> Result<Verdict, Failure> {
-        self.message(text).await?;
-        Ok(self.verdict)
+        match self.message(text).await? {
+            User::Unheard(failure) => Err(failure),
+            User::Here | User::Left => Ok(self.verdict),
+        }
     }
 
     /// Says something, and does what the agent asks for, until it is the user's turn again.
     async fn message(&mut self, text: &str) -> Result<User, Failure> {
+        let mark = self.front.mark();
         self.front.say(text);
         for _ in 0..TURNS {
+            self.voice.heard = false;
             let turn = self.turn().await?;
+            if let Turn::Failed(failure) = turn {
+                self.front.back(mark);
+                return Ok(User::Unheard(failure));
+            }
             let next = self.front.next();
             let user = match (turn, next) {
                 (Turn::Heard, Next::Calls(calls)) => self.answer(&calls).await?,
@@ -84,15 +109,17 @@ impl<F: FrontEnd> Talk<'_, F> {
                     self.decide(&question).await?
                 }
                 (turn, next) => {
-                    if let (Turn::Heard, Next::Broken(why)) = (turn, next) {
-                        self.wrong(why)?;
+                    match (turn, next) {
+                        (Turn::Heard, Next::Broken(why)) => self.wrong(why)?,
+                        (Turn::Heard, _) if !self.voice.heard => self.voice.nothing()?,
+                        _ => {}
                     }
                     self.voice.end()?;
                     return Ok(User::Here);
                 }
             };
-            if let User::Left = user {
-                return Ok(User::Left);
+            if !matches!(user, User::Here) {
+                return Ok(user);
             }
         }
         self.wrong("the agent calls again and again")?;
@@ -101,7 +128,7 @@ impl<F: FrontEnd> Talk<'_, F> {
 
     /// Sends the request that is due, and shows what comes as it comes, until Ctrl-C.
     async fn turn(&mut self) -> Result<Turn, Failure> {
-        let mut request = self.front.request();
+        let mut request = self.front.front.request();
         if let Some(path) = self.client.path() {
             *request.uri_mut() = path.parse().map_err(Failure::new)?;
         }
@@ -116,22 +143,36 @@ impl<F: FrontEnd> Talk<'_, F> {
     }
 
     async fn exchange(&mut self, request: Request<Bytes>) -> Result<Turn, Failure> {
-        let response = self.client.send(request).await.map_err(Failure::new)?;
+        let response = match self.client.send(request).await {
+            Ok(response) => response,
+            Err(error) => return Ok(Turn::Failed(Failure::new(error))),
+        };
         if let Some(refused) = refused(&response) {
             let body = beginning(response).await;
             self.wrong(&format!("{refused}: {}", short(&body)))?;
             return Ok(Turn::Over);
         }
         let mut body = response.bytes_stream();
+        let mut blocks = Blocks::default();
         while let Some(piece) = body.next().await {
             match piece {
                 Ok(bytes) => {
+                    blocks.pass(&bytes);
+                    self.front.reads(&bytes);
                     if !self.hear(&bytes)? {
-                        break;
+                        return Ok(Turn::Heard);
                     }
                 }
-                Err(error) => self.wrong(&ClientError::from(error).to_string())?,
+                Err(error) => {
+                    self.wrong(&ClientError::from(error).to_string())?;
+                    return Ok(Turn::Heard);
+                }
             }
+        }
+        // Readers drop what no blank line ends, and some front ends need nothing behind it.
+        if blocks.is_open() {
+            self.wrong("the answer ends inside an event")?;
+            return Ok(Turn::Over);
         }
         Ok(Turn::Heard)
     }
@@ -139,9 +180,9 @@ impl<F: FrontEnd> Talk<'_, F> {
     /// Shows what a piece of the body says; whether the stream can be read on.
     fn hear(&mut self, mut bytes: &[u8]) -> Result<bool, Failure> {
         loop {
-            match self.front.decode(&mut bytes) {
+            match self.front.front.decode(&mut bytes) {
                 Ok(Some(event)) => {
-                    for heard in self.front.hear(&event) {
+                    for heard in self.front.front.hear(&event) {
                         self.voice.hear(&heard)?;
                     }
                 }
@@ -164,7 +205,7 @@ impl<F: FrontEnd> Talk<'_, F> {
         let mut answers = Vec::new();
         for call in calls {
             self.voice.call(call)?;
-            let known = self.front.own_answer(call);
+            let known = self.front.front.own_answer(call);
             let answer = match known.or_else(|| self.answers.of(call)) {
                 Some(answer) => Some(answer),
                 None => self.result().await?,
@@ -216,6 +257,16 @@ impl<F: FrontEnd> Talk<'_, F> {
             _ => self.front.decide(false),
         }
         Ok(User::Here)
+    }
+
+    /// Tells that nobody heard what was said.
+    fn failed(&mut self, failure: Failure) -> Result<(), Failure> {
+        self.verdict = Verdict::Wrong;
+        match failure {
+            Failure::Said(message) => verdict::tell(message),
+            Failure::Closed => return Err(failure),
+        }
+        Ok(())
     }
 
     fn wrong(&mut self, what: &str) -> Result<(), Failure> {

@@ -13,6 +13,8 @@ pub(super) struct Voice<'a> {
     pub(super) screen: &'a mut Screen,
     /// Whether the answer's text stands in the middle of a line.
     inside_line: bool,
+    /// Whether anything was heard.
+    pub(super) heard: bool,
 }
 
 impl<'a> Voice<'a> {
@@ -20,11 +22,13 @@ impl<'a> Voice<'a> {
         Self {
             screen,
             inside_line: false,
+            heard: false,
         }
     }
 
     /// Shows what is heard.
     pub(super) fn hear(&mut self, heard: &Heard) -> Result<(), Failure> {
+        self.heard |= !matches!(heard, Heard::Text(text) if text.is_empty());
         if self.screen.is_json() {
             return self.screen.json_line(&node(heard));
         }
@@ -90,6 +94,14 @@ impl<'a> Voice<'a> {
             self.screen.line(lines(&question.message))?;
         }
         Ok(())
+    }
+
+    /// Shows that there was nothing to show; to a program nothing says that.
+    pub(super) fn nothing(&mut self) -> Result<(), Failure> {
+        match self.screen.is_json() {
+            true => Ok(()),
+            false => self.line(Style::Dim, "(no answer)"),
+        }
     }
 
     /// Shows what is wrong with the answer.

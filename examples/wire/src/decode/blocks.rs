@@ -4,7 +4,7 @@
 ///
 /// A block begins with the first line that is no comment, and a blank line ends it.
 #[derive(Debug, Default)]
-pub(super) struct Blocks {
+pub(crate) struct Blocks {
     offset: u64,
     start: u64,
     open: bool,
@@ -14,7 +14,7 @@ pub(super) struct Blocks {
 
 impl Blocks {
     /// Passes over some bytes.
-    pub(super) fn pass(&mut self, bytes: &[u8]) {
+    pub(crate) fn pass(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             match byte {
                 // The second half of a line end.
@@ -38,17 +38,17 @@ impl Blocks {
     }
 
     /// How many bytes went by.
-    pub(super) fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
     /// Where the newest block began.
-    pub(super) fn start(&self) -> u64 {
+    pub(crate) fn start(&self) -> u64 {
         self.start
     }
 
     /// Whether that block has not ended.
-    pub(super) fn is_open(&self) -> bool {
+    pub(crate) fn is_open(&self) -> bool {
         self.open
     }
 }

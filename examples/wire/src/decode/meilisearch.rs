@@ -4,7 +4,8 @@ use copilot_wire::meilisearch::{Decoder, Outcome};
 use copilot_wire::protocol::EventError;
 use copilot_wire::sse;
 
-use super::reader::{NOT_DONE, Reader};
+use super::reader::{Reader, not_done};
+use super::wrong::Wrong;
 use crate::cli::LIMIT;
 use crate::said::{Said, meilisearch};
 
@@ -44,10 +45,22 @@ impl Reader for Stream {
         all
     }
 
-    fn end(&self) -> Option<&'static str> {
+    fn tolerates(&self) -> &'static [&'static str] {
+        // It sends a `retry`, and its documentation has notifications in fragments.
+        &[
+            "sse/retry",
+            "meilisearch/notification",
+            "meilisearch/foreign-call",
+        ]
+    }
+
+    fn end(&self) -> Option<Wrong> {
         match self.decoder.outcome() {
-            Outcome::Truncated => Some(NOT_DONE),
-            Outcome::Incomplete => Some("the answer did not end: no finish reason came"),
+            Outcome::Truncated => Some(not_done()),
+            Outcome::Incomplete => {
+                let what = "the answer did not end: no finish reason came";
+                Some(Wrong::of(what).rule("chunk/finish-reason"))
+            }
             _ => None,
         }
     }

@@ -8,12 +8,13 @@ mod wrong;
 
 use clap::Args;
 use copilot_wire::sse::{Decoder, Frame};
+use copilot_wire::testing::check;
 
 use crate::cli::{Front, LIMIT};
 use crate::input::Input;
 use crate::screen::Screen;
-use crate::verdict::{Failure, Verdict};
-use blocks::Blocks;
+use crate::verdict::{self, Failure, Verdict};
+pub(crate) use blocks::Blocks;
 use report::Report;
 use wrong::Wrong;
 
@@ -27,14 +28,21 @@ pub(crate) struct Options {
     input: Input,
 }
 
-/// Shows every event as it comes.
+/// How much of a stream is kept for the rules that are about all of it.
+const KEPT: usize = 16 * 1024 * 1024;
+
+/// Shows every event as it comes, and what the conformance kit says of the whole.
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let mut reader = reader::of(options.front);
     let mut report = Report::new(screen);
     let mut frames = Decoder::with_budget(LIMIT);
     let mut blocks = Blocks::default();
     let mut pieces = options.input.pieces(None)?;
+    let mut body = Vec::new();
     while let Some(mut bytes) = pieces.next(report.screen)? {
+        // One byte more shows that there was too much.
+        let room = (KEPT + 1).saturating_sub(body.len());
+        body.extend(bytes.iter().take(room));
         loop {
             let before = bytes;
             let next = frames.next(&mut bytes);
@@ -42,7 +50,8 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
             blocks.pass(consumed.map_or(before, |(consumed, _)| consumed));
             match next {
                 Ok(Some(Frame::Event(event))) => {
-                    report.event(&event, blocks.start(), reader.read(&event))?;
+                    let place = blocks.start()..blocks.offset();
+                    report.event(&event, place, reader.read(&event))?;
                 }
                 // Comments are not asked for.
                 Ok(Some(_)) => {}
@@ -57,11 +66,21 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
     }
     if blocks.is_open() {
         report.begin(blocks.start());
-        report.wrong(Wrong::of("the stream ends inside an event"))?;
+        let what = "the stream ends inside an event";
+        report.wrong(Wrong::of(what).rule("sse/unfinished"))?;
     }
-    if let Some(what) = reader.end() {
-        report.begin(blocks.offset());
-        report.wrong(Wrong::of(what))?;
+    report.begin(blocks.offset());
+    if let Some(wrong) = reader.end() {
+        report.wrong(wrong)?;
+    }
+    if body.len() > KEPT {
+        verdict::tell("a stream of more than 16 MiB: its events were judged one by one");
+    } else {
+        let judged = check::recorded(options.front.kit(), &body);
+        report.findings(&judged, reader.tolerates(), blocks.offset())?;
+    }
+    if let Some(why) = pieces.no_event() {
+        report.unless_event(why);
     }
     report.end()
 }

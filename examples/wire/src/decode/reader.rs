@@ -7,6 +7,7 @@ use copilot_wire::protocol::{EventError, Protocol};
 use copilot_wire::sse;
 
 use super::meilisearch;
+use super::wrong::Wrong;
 use crate::cli::Front;
 use crate::said::{self, Said};
 
@@ -15,8 +16,13 @@ pub(super) trait Reader {
     /// What one event says; in most protocols that is one thing.
     fn read(&mut self, event: &sse::Event<'_>) -> Vec<Result<Said, EventError>>;
 
+    /// The rules of agents that the protocol's own server breaks.
+    fn tolerates(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// What is wrong with the stream as a whole, once it is over.
-    fn end(&self) -> Option<&'static str>;
+    fn end(&self) -> Option<Wrong>;
 }
 
 /// A reader for a protocol.
@@ -30,7 +36,9 @@ pub(super) fn of(front: Front) -> Box<dyn Reader> {
 }
 
 /// What is wrong when the last event never came.
-pub(super) const NOT_DONE: &str = "the stream ends without [DONE]";
+pub(super) fn not_done() -> Wrong {
+    Wrong::of("the stream ends without [DONE]").rule("chunk/done")
+}
 
 /// The reader for protocols in which one event of the stream is one event.
 struct Typed<P: Protocol> {
@@ -66,7 +74,7 @@ impl<P: Protocol> Reader for Typed<P> {
         vec![said]
     }
 
-    fn end(&self) -> Option<&'static str> {
-        (!self.complete).then_some(NOT_DONE)
+    fn end(&self) -> Option<Wrong> {
+        (!self.complete).then(not_done)
     }
 }

@@ -1,14 +1,17 @@
 //! The lines that `wire decode` writes.
 
+use std::ops::Range;
+
 use copilot_wire::json::Json;
 use copilot_wire::protocol::EventError;
 use copilot_wire::sse::Event;
+use copilot_wire::testing::check::{self, Level};
 use serde::Serialize;
 
 use super::wrong::Wrong;
 use crate::said::Said;
 use crate::screen::{Screen, Style, plain, short};
-use crate::verdict::{Failure, Verdict};
+use crate::verdict::{self, Failure, Verdict};
 
 /// The lines of the output.
 pub(super) struct Report<'a> {
@@ -19,6 +22,10 @@ pub(super) struct Report<'a> {
     offset: u64,
     events: u64,
     wrong: u64,
+    /// Where each event ended, and whether something was wrong with it.
+    ends: Vec<(u64, bool)>,
+    /// The rules that were said to be broken without the conformance kit.
+    rules: Vec<&'static str>,
     /// Whether nothing may follow.
     over: bool,
 }
@@ -55,6 +62,8 @@ impl<'a> Report<'a> {
             offset: 0,
             events: 0,
             wrong: 0,
+            ends: Vec::new(),
+            rules: Vec::new(),
             over: false,
         }
     }
@@ -65,14 +74,15 @@ impl<'a> Report<'a> {
         self.offset = offset;
     }
 
-    /// Shows an event that begins at this byte.
+    /// Shows an event that is at this place.
     pub(super) fn event(
         &mut self,
         event: &Event<'_>,
-        offset: u64,
+        place: Range<u64>,
         said: Vec<Result<Said, EventError>>,
     ) -> Result<(), Failure> {
-        self.begin(offset);
+        let before = self.wrong;
+        self.begin(place.start);
         self.events += 1;
         let follows = self.over;
         for said in said {
@@ -93,6 +103,36 @@ impl<'a> Report<'a> {
         if follows {
             let what = "follows what ends the stream, where readers have stopped";
             self.wrong(Wrong::of(what))?;
+        }
+        self.ends.push((place.end, self.wrong > before));
+        Ok(())
+    }
+
+    /// Shows what the conformance kit found and was not said yet. What has no place is about the
+    /// stream as a whole, which ends at this byte.
+    pub(super) fn findings(
+        &mut self,
+        report: &check::Report,
+        tolerated: &[&str],
+        end: u64,
+    ) -> Result<(), Failure> {
+        let mut findings: Vec<_> = report.findings.iter().collect();
+        findings.sort_by_key(|finding| finding.offset.unwrap_or(usize::MAX));
+        for finding in findings {
+            let offset = finding.offset.map_or(end, |offset| offset as u64);
+            let event = self.ends.partition_point(|(end, _)| *end <= offset);
+            let said = self.ends.get(event).is_some_and(|(_, wrong)| *wrong);
+            if said || self.rules.contains(&finding.rule.id) {
+                continue;
+            }
+            self.number = event as u64 + 1;
+            self.offset = offset;
+            let wrong = Wrong::found(finding);
+            if finding.rule.level == Level::Error && !tolerated.contains(&finding.rule.id) {
+                self.wrong(wrong)?;
+            } else {
+                self.show("warning", &wrong)?;
+            }
         }
         Ok(())
     }
@@ -125,21 +165,29 @@ impl<'a> Report<'a> {
     /// Shows what is wrong.
     pub(super) fn wrong(&mut self, wrong: Wrong) -> Result<(), Failure> {
         self.wrong += 1;
+        self.rules.extend(wrong.rule);
+        self.show("wrong", &wrong)
+    }
+
+    fn show(&mut self, kind: &str, wrong: &Wrong) -> Result<(), Failure> {
         if self.screen.is_json() {
             return self.screen.json_line(&Line {
                 number: self.number,
                 offset: self.offset,
                 event: None,
-                kind: "wrong",
+                kind,
                 text: None,
                 data: None,
-                wrong: Some(&wrong),
+                wrong: Some(wrong),
             });
         }
         let place = self.place();
-        let word = self
-            .screen
-            .paint(Style::Bad, format_args!("{:<12}", "WRONG"));
+        let word = match kind {
+            "wrong" => self
+                .screen
+                .paint(Style::Bad, format_args!("{:<12}", "WRONG")),
+            kind => self.screen.paint(Style::Note, format_args!("{kind:<12}")),
+        };
         let mut line = format!("{place}  {word}  {}", plain(&wrong.what));
         if !wrong.path.is_empty() {
             line.push_str(&format!(" at {}", plain(&wrong.path)));
@@ -153,6 +201,14 @@ impl<'a> Report<'a> {
     fn place(&self) -> String {
         let place = format!("{:>5}  {:>8}", self.number, self.offset);
         self.screen.paint(Style::Dim, place)
+    }
+
+    /// Tells why there was no event, unless there was one.
+    pub(super) fn unless_event(&mut self, why: String) {
+        if self.events == 0 {
+            self.wrong += 1;
+            verdict::tell(why);
+        }
     }
 
     /// Sums up.

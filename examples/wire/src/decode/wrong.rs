@@ -3,7 +3,10 @@
 use bytes::Bytes;
 use copilot_wire::json::{JsonError, Kind, Reader};
 use copilot_wire::protocol::EventError;
+use copilot_wire::testing::check::Finding;
 use serde::Serialize;
+
+use crate::screen::short;
 
 /// What is wrong, and where in the data of the event.
 #[derive(Serialize)]
@@ -15,6 +18,9 @@ pub(super) struct Wrong {
     /// The place in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) byte: Option<usize>,
+    /// The rule of the conformance kit, where it is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) rule: Option<&'static str>,
 }
 
 impl Wrong {
@@ -24,7 +30,30 @@ impl Wrong {
             what: what.to_owned(),
             path: String::new(),
             byte: None,
+            rule: None,
         }
+    }
+
+    /// The same, by the rule that says so too.
+    pub(super) fn rule(self, rule: &'static str) -> Self {
+        Self {
+            rule: Some(rule),
+            ..self
+        }
+    }
+
+    /// What the conformance kit found. The bytes are shown where the event was not.
+    pub(super) fn found(finding: &Finding) -> Self {
+        let Finding { rule, bytes, .. } = finding;
+        // Of a line, or of values that were written anew.
+        let elsewhere = finding.offset.is_none() && !rule.id.starts_with("chunk/");
+        let unseen = elsewhere || rule.id.starts_with("sse/");
+        let got = match unseen && !bytes.is_empty() {
+            true => format!(", got {}", short(bytes)),
+            false => String::new(),
+        };
+        let what = format!("breaks {}: {}{got}", rule.id, rule.says);
+        Self::of(&what).rule(rule.id)
     }
 
     /// Why an event with this data cannot be read.
@@ -46,6 +75,7 @@ impl Wrong {
                 error.path().to_owned()
             },
             byte: Some(error.offset()),
+            rule: None,
         }
     }
 }

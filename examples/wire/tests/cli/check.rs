@@ -1,5 +1,6 @@
 //! `wire check`.
 
+use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 
-use crate::program::run;
+use crate::program::{Running, run};
 use crate::relay::Relay;
 use crate::server::Server;
 
@@ -146,4 +147,32 @@ fn nobody_there_cannot_be_judged() {
     let seen = run(&["check", &format!("http://{free}"), "-p", "openbb"], "");
     assert_eq!((seen.status, &*seen.out), (2, ""));
     assert!(seen.err.contains("cannot connect"), "{}", seen.err);
+}
+
+/// A server whose first answer has the wrong type, and the next ones never come.
+#[cfg(unix)]
+#[test]
+fn what_was_found_before_ctrl_c_is_shown() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!(
+        "http://{}/chats/a/chat/completions",
+        listener.local_addr().unwrap()
+    );
+    let running = Running::new(&["check", &url, "-p", "meilisearch"]);
+    let mut buffer = [0; 4096];
+    // Somebody is there.
+    drop(listener.accept().unwrap());
+    let (mut first, _) = listener.accept().unwrap();
+    assert!(first.read(&mut buffer).unwrap() > 0);
+    let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/plain\r\n\r\n";
+    first.write_all(head.as_bytes()).unwrap();
+    drop(first);
+    let (mut second, _) = listener.accept().unwrap();
+    assert!(second.read(&mut buffer).unwrap() > 0);
+    running.interrupt();
+    let out = running.rest().join("\n");
+    assert!(out.contains("error: http/content-type"), "{out}");
+    let (status, err) = running.end();
+    assert_eq!(status, Some(1), "{err}");
+    assert!(err.starts_with("wire: stopped at request 2 of 1"), "{err}");
 }

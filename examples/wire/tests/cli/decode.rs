@@ -102,8 +102,108 @@ fn what_is_wrong_is_named_with_its_place() {
     }
 }
 
+const CHUNK: &str = r#"{"id":"1","object":"chat.completion.chunk","created":1,"model":"m","#;
+const END: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n\
+                   data: [DONE]\n\n";
+
+/// Runs it and gives what the conformance kit found: the rule, and where.
+fn broken(front: &str, stream: impl AsRef<[u8]> + Send) -> (i32, Vec<String>) {
+    let seen = run(&["decode", front, "--json"], stream);
+    let lines = seen.json();
+    let rules = lines.iter().filter_map(|line| {
+        let rule = line["wrong"]["rule"].as_str()?;
+        let (kind, number) = (line["kind"].as_str()?, &line["number"]);
+        Some(format!("{kind} {rule} {number} {}", line["offset"]))
+    });
+    (seen.status, rules.collect())
+}
+
+#[test]
+fn what_a_check_calls_an_error_is_wrong_here_too() {
+    let cases: [(&str, Vec<u8>, &[&str]); 9] = [
+        (
+            "openai",
+            format!("data: {CHUNK}\"choices\":[{{\"index\":0,\"delta\":{{}}}}]}}\n\ndata: [DONE]\n\n").into(),
+            &["wrong chunk/finish-reason 3 END"],
+        ),
+        (
+            "openai",
+            format!(": hi\n\ndata: {CHUNK}\"x\":1}}\n\ndata: [DONE]\n\n").into(),
+            &["wrong chunk/choices 1 6", "wrong chunk/finish-reason 3 END"],
+        ),
+        (
+            "openbb",
+            b"event: copilotMessageChunk\ndata: {\"delta\":\"\xff\"}\n\n".into(),
+            &["wrong sse/utf8 1 0"],
+        ),
+        (
+            "openbb",
+            "\u{feff}event: copilotMessageChunk\ndata: {\"delta\":\"x\"}\n\n".into(),
+            &["wrong sse/bom 1 0"],
+        ),
+        (
+            "openbb",
+            "event: copilotMessageChunk\ndata: {\"delta\":\"x\"}\n\nevent: copilotCitationCollection\n\
+             data: {\"citations\":[{\"source_info\":{\"type\":\"web\"}}]}\n\n"
+                .into(),
+            &["wrong openbb/citation-id 2 48"],
+        ),
+        (
+            "openbb",
+            "<html>oops</html>\n\n".into(),
+            &["wrong sse/field 1 0", "warning openbb/empty 1 0"],
+        ),
+        (
+            "github",
+            format!("event: copilot_references\ndata: [{{\"type\":\"a\",\"id\":\"b\",\"metadata\":{{\"display_name\":\"x\"}}}}]\n\n{END}").into(),
+            &["wrong github/reference-data 4 END"],
+        ),
+        (
+            "github",
+            format!("event: copilot_confirmation\ndata: {{\"type\":\"action\",\"title\":1}}\n\n{END}").into(),
+            &["wrong github/confirmation 1 0"],
+        ),
+        // What can be said without the kit is said once.
+        ("openbb", b"event: copilotMessageChunk\ndata: {\n\n".into(), &[]),
+    ];
+    for (front, stream, expected) in cases {
+        let shown = String::from_utf8_lossy(&stream).into_owned();
+        let end = stream.len().to_string();
+        let expected: Vec<_> = expected
+            .iter()
+            .map(|rule| rule.replace("END", &end))
+            .collect();
+        assert_eq!(broken(front, stream), (1, expected), "{shown}");
+    }
+}
+
+#[test]
+fn a_warning_is_not_wrong() {
+    let stream = "event: copilotStatusUpdate\n\
+                  data: {\"eventType\":\"ERROR\",\"message\":\"m\",\"group\":\"reasoning\"}\n\n";
+    let rules = vec!["warning openbb/status-type 1 0".to_owned()];
+    assert_eq!(broken("openbb", stream), (0, rules));
+    let seen = run(&["decode", "openbb"], stream);
+    assert!(
+        seen.out
+            .contains("  warning       breaks openbb/status-type: "),
+        "{}",
+        seen.out
+    );
+    assert!(
+        seen.out.ends_with("1 event, nothing wrong\n"),
+        "{}",
+        seen.out
+    );
+}
+
 #[test]
 fn recorded_searches_are_clean() {
+    // What the server itself sends is a warning at most.
+    let file = fixture("meilisearch/recorded/search_all_tools.sse");
+    let seen = run(&["decode", "meilisearch", &file], "");
+    assert_eq!(seen.status, 0, "{}", seen.out);
+
     let file = fixture("meilisearch/stream_documented_dialect.sse");
     let seen = run(&["decode", "meilisearch", &file], "");
     assert_eq!(seen.status, 0, "{}", seen.out);

@@ -8,9 +8,11 @@
     missing_docs
 )]
 
+mod broken;
 mod chat;
 mod check;
 mod decode;
+mod help;
 mod program;
 mod relay;
 mod request;

@@ -55,7 +55,10 @@ fn every_conformance_case_in_pieces_of_any_size() {
         ] {
             let run = run(args, &input);
             assert_eq!(run.out, expected, "{} {args:?}", case["name"]);
-            assert_eq!((run.status, &*run.err), (0, ""), "{}", case["name"]);
+            // Bytes without any event are told, whatever they are.
+            let nothing = events.is_empty() && !input.is_empty();
+            assert_eq!(run.status, i32::from(nothing), "{}", case["name"]);
+            assert_eq!(!run.err.is_empty(), nothing, "{}", case["name"]);
         }
     }
 }
@@ -100,6 +103,28 @@ fn an_event_beyond_the_limit_is_refused() {
         "{\"event\":\"message\",\"data\":\"ok\",\"id\":\"\"}\n"
     );
     assert!(run.err.contains("50 bytes"), "{}", run.err);
+}
+
+#[test]
+fn what_is_no_event_stream_is_told() {
+    let page = format!("<html>\x1b[2J{}", "x".repeat(100));
+    for args in [
+        &["sse"][..],
+        &["sse", "--chunk", "1"],
+        &["decode", "openbb"],
+    ] {
+        let seen = run(args, &page);
+        assert_eq!(seen.status, 1, "{args:?}: {}", seen.out);
+        let told = "wire: no event in 110 bytes: is this an event stream? it begins with ";
+        let (_, beginning) = seen.err.split_once(told).unwrap();
+        assert!(beginning.starts_with("<html>\\u{1b}[2Jxx"), "{beginning}");
+        assert!(beginning.ends_with("xx…\n") && beginning.len() < 100);
+        assert!(!seen.out.contains("nothing wrong"), "{}", seen.out);
+    }
+    for args in [&["sse"][..], &["decode", "openbb"]] {
+        let seen = run(args, "");
+        assert_eq!((seen.status, &*seen.err), (0, ""), "{args:?}");
+    }
 }
 
 #[test]

@@ -1,0 +1,88 @@
+//! A front end that can take back what it did.
+
+use copilot_wire::protocol::EventError;
+use copilot_wire::testing::{Answer, FrontEnd, Next};
+
+/// A front end, and all that made it what it is.
+pub(super) struct Undo<'a, F> {
+    /// The front end at the beginning.
+    begin: Box<dyn Fn() -> F + 'a>,
+    pub(super) front: F,
+    steps: Vec<Step>,
+}
+
+/// What changes a front end.
+enum Step {
+    Say(String),
+    /// A piece of an answer.
+    Read(Vec<u8>),
+    Next,
+    Answer(Vec<Answer>),
+    Decide(bool),
+}
+
+impl<'a, F: FrontEnd> Undo<'a, F> {
+    pub(super) fn new(begin: impl Fn() -> F + 'a) -> Self {
+        Self {
+            front: begin(),
+            begin: Box::new(begin),
+            steps: Vec::new(),
+        }
+    }
+
+    pub(super) fn say(&mut self, text: &str) {
+        self.front.say(text);
+        self.steps.push(Step::Say(text.to_owned()));
+    }
+
+    /// A piece of the answer is about to be decoded and heard.
+    pub(super) fn reads(&mut self, bytes: &[u8]) {
+        self.steps.push(Step::Read(bytes.to_owned()));
+    }
+
+    pub(super) fn next(&mut self) -> Next {
+        self.steps.push(Step::Next);
+        self.front.next()
+    }
+
+    pub(super) fn answer(&mut self, answers: Vec<Answer>) {
+        self.steps.push(Step::Answer(answers.clone()));
+        self.front.answer(answers);
+    }
+
+    pub(super) fn decide(&mut self, accepted: bool) {
+        self.steps.push(Step::Decide(accepted));
+        self.front.decide(accepted);
+    }
+
+    /// Where it is now, for [`back`](Self::back).
+    pub(super) fn mark(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Takes back everything since `mark`.
+    pub(super) fn back(&mut self, mark: usize) {
+        self.steps.truncate(mark);
+        self.front = (self.begin)();
+        for step in &self.steps {
+            match step {
+                Step::Say(text) => self.front.say(text),
+                Step::Read(bytes) => hear(&mut self.front, bytes),
+                Step::Next => drop(self.front.next()),
+                Step::Answer(answers) => self.front.answer(answers.clone()),
+                Step::Decide(accepted) => self.front.decide(*accepted),
+            }
+        }
+    }
+}
+
+/// Hears a piece of an answer once more.
+fn hear<F: FrontEnd>(front: &mut F, mut bytes: &[u8]) {
+    loop {
+        match front.decode(&mut bytes) {
+            Ok(Some(event)) => drop(front.hear(&event)),
+            Ok(None) | Err(EventError::Stream(_)) => return,
+            Err(_) => {}
+        }
+    }
+}

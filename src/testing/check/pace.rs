@@ -1,0 +1,61 @@
+//! Whether an answer comes as it is said.
+
+use serde_json::Value;
+
+use super::blocks::Block;
+use super::exchange::Exchange;
+use super::judge::Judge;
+use super::rule::rules;
+
+rules! {
+    LATE_HEAD = Warning "http/late-head",
+        "the head of a stream arrives within two seconds",
+        "the front end shows nothing, and proxies count the time to the first byte",
+        "send the head before the agent's first word";
+    BUFFERED = Error "http/buffered",
+        "the head arrives before the answer is complete",
+        "the user waits, and sees it all at once",
+        "send each event as it is said";
+    COLLECTED = Warning "http/collected",
+        "text that is long in coming does not come all at once",
+        "after two seconds without a byte, several pieces of text came within half a second, here and in every answer like it: the agent thinks first, or something collects what it says, and the user sees it all at once",
+        "look for what reads the whole body before it passes it on: compression, a cache, a log, a proxy; an agent that thinks first may send a status meanwhile";
+}
+
+/// A text in fewer pieces tells nothing: an agent that has thought says it in one.
+const SEVERAL: usize = 3;
+
+/// Judges when a stream came.
+pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
+    let at = &*exchange.name;
+    let events = blocks.iter().filter(|block| block.event.is_some()).count();
+    let arrival = &exchange.arrival;
+    let at_once = exchange.late && events > 2 && arrival.pieces == 1;
+    judge.expect(&BUFFERED, !at_once, at, &exchange.body);
+    let late = exchange.late && !at_once;
+    judge.expect(&LATE_HEAD, !late, at, "no head after two seconds");
+    if at_once || blocks.iter().filter(|block| says(block)).count() < SEVERAL {
+        return;
+    }
+    // What collects answers collects them all: one that came as it was said clears the others.
+    if arrival.spread {
+        judge.paced = true;
+        judge.acquit(&COLLECTED);
+    }
+    let waited = exchange.late || arrival.waited;
+    let collected = waited && !judge.paced;
+    judge.expect(&COLLECTED, !collected, at, &exchange.body);
+}
+
+/// Whether an event adds to the text of the answer.
+fn says(block: &Block<'_>) -> bool {
+    let Some(event) = &block.event else {
+        return false;
+    };
+    let data: Value = serde_json::from_str(event.data()).unwrap_or_default();
+    let is_text = |text: &Value| text.as_str().is_some_and(|text| !text.is_empty());
+    let choices = data.get("choices").and_then(Value::as_array);
+    let mut chunks = choices.into_iter().flatten();
+    data.get("delta").is_some_and(is_text)
+        || chunks.any(|choice| choice.pointer("/delta/content").is_some_and(is_text))
+}
