@@ -6,6 +6,7 @@ import "./cases/openbb.mjs";
 import "./cases/github.mjs";
 import "./cases/openai.mjs";
 import "./cases/meilisearch.mjs";
+import "./cases/sse.mjs";
 import "./cases/hostile.mjs";
 import "./cases/looks.mjs";
 

@@ -36,12 +36,12 @@ async function* exchange(log, { path, headers, body, signal }) {
       entry.refused(answer);
       throw new Refused(response.status, answer);
     }
-    const utf8 = new TextDecoder();
     const reader = new SseReader();
     stream = response.body.getReader();
     for (;;) {
       const { done, value } = await stream.read();
-      const frames = done ? reader.end() : reader.push(utf8.decode(value, { stream: true }));
+      if (!done) entry.received(value.length);
+      const frames = done ? reader.end() : reader.push(value);
       for (const frame of frames) {
         entry.frame(frame);
         if (frame.data !== null && !frame.cut) yield { name: frame.name, data: frame.data, frame };

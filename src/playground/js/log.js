@@ -97,19 +97,24 @@ class Exchange {
     this.#row({ kind: "head", name: "Response", preview: type, body: () => [jsonText(headers, false)] });
   }
 
+  /** Bytes of the body came. */
+  received(size) {
+    this.size += size;
+    this.log.count(size, 0);
+  }
+
   /** A body that is no stream. */
   refused(text) {
-    this.size += byteLength(text);
-    this.log.count(byteLength(text), 0);
+    this.received(byteLength(text));
     const value = parsed(text);
     const body = () => [value === undefined ? jsonText(text, false) : jsonView(value)];
     this.#row({ kind: "error", name: "Body", preview: text, size: byteLength(text), body });
   }
 
   frame(frame) {
-    this.size += frame.bytes;
-    this.count += frame.data === null ? 0 : 1;
-    this.log.count(frame.bytes, frame.data === null ? 0 : 1);
+    const counts = frame.data === null || frame.cut ? 0 : 1;
+    this.count += counts;
+    this.log.count(0, counts);
     const value = frame.data === null ? undefined : parsed(frame.data);
     const { kind, name, preview } = describe(frame, value);
     const body = () => [
