@@ -233,13 +233,22 @@ function describe({ name, data, note }, value) {
   if (data === "[DONE]") return { kind: "done", name: "[DONE]", preview: "" };
   if (name) return { kind: KINDS.get(name) ?? "other", name, preview: gist(name, value) ?? data };
   if (value?.error) return { kind: "error", name: "error", preview: asText(value.error.message ?? value.error) };
-  const choice = value?.choices?.[0];
-  const call = choice?.delta?.tool_calls?.[0];
-  if (call) {
-    const called = asText(call.function?.name);
-    return { kind: KINDS.get(called) ?? "call", name: called || "tool_calls", preview: asText(call.function?.arguments) };
-  }
-  if (choice?.finish_reason) return { kind: "done", name: "finish", preview: asText(choice.finish_reason) };
-  if (choice) return { kind: "text", name: "delta", preview: asText(choice.delta?.content ?? choice.delta?.refusal ?? choice.delta) };
-  return { kind: value?.usage ? "done" : "other", name: value?.usage ? "usage" : "data", preview: asText(value?.usage ?? data) };
+  const parts = [...asArray(value?.choices).flatMap(choiceParts), ...(value?.usage ? [{ kind: "done", name: "usage", preview: asText(value.usage) }] : [])];
+  if (parts.length === 0) return { kind: "other", name: "data", preview: data };
+  const kind = parts.find((part) => part.kind !== "text")?.kind ?? "text";
+  const names = [...new Set(parts.map(({ name }) => name))].join(" + ");
+  return { kind, name: names, preview: parts.map(({ preview }) => preview).filter(Boolean).join(" · ") };
+}
+
+/** Everything that one choice of a chunk brings. */
+function choiceParts(choice) {
+  const { content, refusal, tool_calls: calls } = choice?.delta ?? {};
+  const said = asText(content) + asText(refusal);
+  const called = asArray(calls).map((call) => {
+    const name = asText(call?.function?.name);
+    return { kind: KINDS.get(name) ?? "call", name: name || "tool_calls", preview: asText(call?.function?.arguments) };
+  });
+  const finish = choice?.finish_reason ? [{ kind: "done", name: "finish", preview: asText(choice.finish_reason) }] : [];
+  const bare = called.length + finish.length === 0;
+  return [...(said || bare ? [{ kind: "text", name: "delta", preview: said || asText(content ?? refusal ?? choice?.delta) }] : []), ...called, ...finish];
 }
