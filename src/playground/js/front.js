@@ -58,7 +58,7 @@ class Front {
       answer.finish();
     } catch (error) {
       if (abort.signal.aborted) answer.stopped();
-      else answer.failed(error instanceof TypeError ? `The connection broke: ${error.message}` : error.message);
+      else answer.failed(error instanceof TurnError ? error.message : `The page failed: ${error.message}`);
     } finally {
       const { first, total, bytes: size, events } = this.log.sums;
       if (first !== null) answer.footer([duration(total), counted(events, "event"), bytes(size), ...(answer.extra ?? [])].join(" · "));
@@ -69,6 +69,37 @@ class Front {
 
   post(body, headers = {}, path = this.path) {
     return exchange(this.log, { path, headers, body, signal: this.abort.signal });
+  }
+
+  /** Takes one event in. What cannot be taken in is said, and the turn goes on. */
+  async take({ name, data }, read) {
+    const before = this.event;
+    this.event = name || "data";
+    try {
+      await read(this.json(data));
+    } catch (error) {
+      if (error instanceof TurnError || this.abort.signal.aborted) throw error;
+      this.odd(error.message);
+    } finally {
+      this.event = before;
+    }
+  }
+
+  /** Says what is wrong with the event at hand. */
+  odd(what) {
+    this.answer.notice(`The event “${this.event}” is malformed:`, "warning", what);
+  }
+
+  /** Whether a value is an object; what is none is said. */
+  object(value, where) {
+    if (!isObject(value)) this.odd(`${where} is no object`);
+    return isObject(value);
+  }
+
+  /** The objects of a list; what else is in it is said. */
+  objects(list, where) {
+    if (!Array.isArray(list)) this.odd(`${where} is no list`);
+    return asArray(list).filter((each, at) => this.object(each, `${where}[${at}]`));
   }
 
   /** The value of an event's data; this front end fails a turn whose data is no JSON. */

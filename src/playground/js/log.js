@@ -217,7 +217,7 @@ function gist(name, value) {
     case "copilotPromptSuggestions":
       return asArray(value?.suggestions).map(asText).join(" · ");
     case "copilotCitationCollection":
-      return asArray(value?.citations).map(({ source_info: info }) => asText(info?.name ?? info?.widget_id)).join(" · ");
+      return asArray(value?.citations).map((citation) => asText(citation?.source_info?.name ?? citation?.source_info?.widget_id)).join(" · ");
     case "copilot_references":
       return asArray(value).map((reference) => asText(reference?.metadata?.display_name ?? reference?.id)).join(" · ");
     case "copilot_confirmation":

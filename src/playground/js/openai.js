@@ -78,22 +78,28 @@ class OpenAiFront extends Front {
     const calls = [];
     let [text, finish, done] = ["", null, false];
     try {
-      for await (const { data } of this.post(this.request())) {
+      for await (const event of this.post(this.request())) {
         // What comes behind the end is not read.
-        if (done || data.startsWith("[DONE]")) {
+        if (done || event.data.startsWith("[DONE]")) {
           done = true;
           continue;
         }
-        const chunk = this.json(data);
-        if (chunk.error) throw new Broken(asText(chunk.error.message) || "An error occurred during streaming");
-        if (chunk.usage) this.answer.extra = [`${chunk.usage.prompt_tokens} + ${chunk.usage.completion_tokens} tokens`];
-        for (const { index, delta = {}, finish_reason: reason } of asArray(chunk.choices)) {
-          if (index > 0) continue;
-          finish = reason || finish;
-          text += asText(delta.content) + asText(delta.refusal);
-          this.answer.text(asText(delta.content) + asText(delta.refusal));
-          for (const piece of asArray(delta.tool_calls)) merge(calls, piece);
-        }
+        await this.take(event, (chunk) => {
+          if (!this.object(chunk, "data")) return;
+          if (chunk.error) throw new Broken(asText(chunk.error.message) || "An error occurred during streaming");
+          if (chunk.usage) this.answer.extra = [`${asText(chunk.usage.prompt_tokens)} + ${asText(chunk.usage.completion_tokens)} tokens`];
+          for (const { index, delta = {}, finish_reason: reason } of this.objects(chunk.choices ?? [], "choices")) {
+            if (index > 0) continue;
+            finish = reason || finish;
+            if (!this.object(delta, "delta")) continue;
+            text += asText(delta.content) + asText(delta.refusal);
+            this.answer.text(asText(delta.content) + asText(delta.refusal));
+            for (const piece of this.objects(delta.tool_calls ?? [], "tool_calls")) {
+              const { function: part = {} } = piece;
+              if (this.object(part, "tool_calls[].function")) merge(calls, piece);
+            }
+          }
+        });
       }
     } finally {
       if (text || calls.length > 0) this.messages.push({ role: "assistant", content: text || null, ...(calls.length > 0 && { tool_calls: calls }) });
