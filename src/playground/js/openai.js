@@ -75,7 +75,7 @@ class OpenAiFront extends Front {
 
   /** One request; whether another one must follow, with the results of calls. */
   async #round() {
-    const calls = [];
+    const [calls, results] = [[], []];
     let [text, finish, done] = ["", null, false];
     try {
       for await (const event of this.post(this.request())) {
@@ -101,14 +101,20 @@ class OpenAiFront extends Front {
           }
         });
       }
+      this.#ended(finish, done);
+      for (const call of calls) results.push(await this.#result(call));
     } finally {
-      if (text || calls.length > 0) this.messages.push({ role: "assistant", content: text || null, ...(calls.length > 0 && { tool_calls: calls }) });
+      // A call without its result may not stay: the API refuses such a history.
+      const tool_calls = calls.slice(0, results.length);
+      if (text || results.length > 0) this.messages.push({ role: "assistant", content: text || null, ...(results.length > 0 && { tool_calls }) }, ...results);
     }
+    return calls.length > 0;
+  }
+
+  #ended(finish, done) {
     if (finish === null) this.answer.notice("The stream ended without a finish_reason: strict clients fail here.");
     else if (!done) this.answer.notice("The stream ended without [DONE].");
     if (finish !== "stop" && finish !== "tool_calls" && finish !== null) this.answer.notice(`The answer ended early: ${finish}.`);
-    for (const call of calls) await this.#result(call);
-    return calls.length > 0;
   }
 
   async #result({ id, function: { name, arguments: text } }) {
@@ -116,7 +122,7 @@ class OpenAiFront extends Front {
     const canned = SAMPLE_RESULTS.get(name);
     const why = canned ? "" : "This tool has no result of its own here: write one.";
     const result = await callCard(this.answer, { name, args, result: canned?.(args) ?? {}, why }, this.abort.signal);
-    this.messages.push({ role: "tool", tool_call_id: id, content: asText(result) });
+    return { role: "tool", tool_call_id: id, content: asText(result) };
   }
 }
 

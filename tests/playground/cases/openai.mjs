@@ -44,3 +44,28 @@ test("openai: a row in the log shows all calls and all parts of a chunk", async 
   equal(await rows("name"), ["Response", "one + two", "delta + finish", "[DONE]"]);
   equal((await rows("preview")).slice(1, 3), ['{"one":1} · {"two":1}', "Last words · stop"]);
 });
+
+test("openai: a call that was never answered is not in the next request", async (p) => {
+  await p.answers(STREAM, chunk({ content: "Let me see." }) + chunk({ tool_calls: [call(0, "get_weather"), call(1, "water")] }, "tool_calls") + "data: [DONE]\n\n");
+  await p.open("OpenAI");
+  await p.send("hello");
+  await p.page.getByLabel("Result of water").waitFor();
+  await p.page.getByRole("button", { name: "Stop" }).click();
+  await p.done();
+  await p.page.unroute(`**${STREAM}`);
+  await p.ask("and now?");
+  equal(await p.said(), "You said: and now?");
+  const { messages } = p.posts.at(-1).body;
+  equal(messages.map(({ role }) => role), ["user", "assistant", "tool", "user"]);
+  equal(messages[1].tool_calls.map(({ id }) => id), ["get_weather"]);
+  equal(messages[2].tool_call_id, "get_weather");
+});
+
+test("openai: a call in a stream that broke is not in the next request", async (p) => {
+  await p.answers(STREAM, chunk({ tool_calls: [call(0, "get_weather")] }) + event({ error: { message: "Broken." } }));
+  await p.open("OpenAI");
+  await p.ask("hello");
+  await p.page.unroute(`**${STREAM}`);
+  await p.ask("and now?");
+  equal(p.posts.at(-1).body.messages.map(({ role }) => role), ["user", "user"]);
+});
