@@ -126,15 +126,14 @@ class Answer {
     if (texts.length > 0) this.put(this.chat.suggestions(texts));
   }
 
-  /** A question with two buttons; `decide` hears which. */
+  /** A question with two buttons; `decide` hears which, and can say what comes of it. */
   confirm({ title, message }, decide) {
     const text = new MarkdownView(message);
     const outcome = el("p", { class: "fine", role: "status" });
     const button = (accepted, label, kind) => {
       const click = () => {
         for (const each of card.querySelectorAll("button")) each.disabled = true;
-        outcome.textContent = accepted ? "Accepted" : "Dismissed";
-        decide(accepted);
+        decide(accepted, (text) => (outcome.textContent = text));
       };
       return el("button", { type: "button", class: kind, onclick: click }, label);
     };

@@ -5,6 +5,7 @@ class Front {
     this.path = path;
     this.page = page;
     this.abort = null;
+    this.talk = 0;
     this.agent = "Agent";
     this.log = new Log();
     this.chat = new Chat(() => this.intro(), (text) => this.send(text));
@@ -17,6 +18,7 @@ class Front {
 
   /** Starts a new conversation. A turn that still runs writes its end into the old one. */
   async reset() {
+    this.talk += 1;
     this.stop();
     await this.running;
     this.forget();
@@ -43,6 +45,13 @@ class Front {
   run(work) {
     if (!this.busy) this.running = this.#turn(work);
     return this.running;
+  }
+
+  /** Runs a turn behind the one that runs, if there still is the same conversation then. */
+  async queue(work) {
+    const { talk } = this;
+    while (this.busy) await this.running;
+    if (this.talk === talk) await this.run(work);
   }
 
   async #turn(work) {

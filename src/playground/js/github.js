@@ -65,10 +65,15 @@ class GitHubFront extends Front {
   }
 
   /** The answer to a confirmation is a request of its own, with an empty text. */
-  async #decide(accepted, confirmation) {
+  async #decide(accepted, confirmation, say) {
     const state = accepted ? "accepted" : "dismissed";
-    this.messages.push({ role: "user", content: "", copilot_references: [], copilot_confirmations: [{ state, confirmation }] });
-    await this.run(() => this.#turn());
+    const outcome = accepted ? "Accepted" : "Dismissed";
+    say(this.busy ? `${outcome}: goes out when the running answer ends` : outcome);
+    await this.queue(() => {
+      say(outcome);
+      this.messages.push({ role: "user", content: "", copilot_references: [], copilot_confirmations: [{ state, confirmation }] });
+      return this.#turn();
+    });
   }
 
   async #turn() {
@@ -101,7 +106,7 @@ class GitHubFront extends Front {
       this.messages.push({ role: "assistant", content, copilot_references: shown, copilot_confirmations: null });
     }
     const asked = this.asked;
-    if (asked) this.answer.confirm(asked, (accepted) => this.#decide(accepted, asked.confirmation));
+    if (asked) this.answer.confirm(asked, (accepted, say) => this.#decide(accepted, asked.confirmation, say));
   }
 
   async #headers(body) {
