@@ -58,10 +58,14 @@ class Answer {
     this.said = "";
     this.parts = el("div", { class: "parts" });
     this.foot = el("p", { class: "fine foot" });
-    const head = el("p", { class: "who" }, name);
+    this.who = el("p", { class: "who" }, name);
     const busy = el("div", { class: "busy", role: "status" }, el("span", { class: "unseen" }, "The agent is answering"), el("i"), el("i"), el("i"));
     this.busy = busy;
-    this.node = el("article", { class: "answer", "aria-live": "polite", "aria-busy": "true" }, head, this.parts, busy, this.foot);
+    this.node = el("article", { class: "answer", "aria-live": "polite", "aria-busy": "true" }, this.who, this.parts, busy, this.foot);
+  }
+
+  rename(name) {
+    this.who.textContent = name;
   }
 
   #grow(change) {

@@ -1,5 +1,8 @@
 // What all front ends have in common: a conversation, a log, and one turn at a time.
 
+/** How long a question waits for what a front end asks for first. */
+const PATIENCE = 1000;
+
 class Front {
   constructor({ path }, page) {
     this.path = path;
@@ -57,12 +60,14 @@ class Front {
   async #turn(work) {
     const abort = new AbortController();
     this.abort = abort;
-    await this.ready;
-    this.answer = this.chat.answer(this.agent);
+    const answer = this.chat.answer(this.agent);
+    this.answer = answer;
     this.log.turn();
     this.page.changed();
-    const { answer } = this;
     try {
+      await this.#prepared(abort.signal);
+      answer.rename(this.agent);
+      this.log.turn();
       await work();
       answer.finish();
     } catch (error) {
@@ -74,6 +79,15 @@ class Front {
       this.abort = null;
       this.page.changed();
     }
+  }
+
+  /** Waits for what the front end asked for first, but not for long. */
+  async #prepared(signal) {
+    if (!this.ready) return;
+    const stopped = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const late = new Promise((resolve) => setTimeout(resolve, PATIENCE, true));
+    if (await Promise.race([this.ready, late, stopped])) this.answer.notice("The server does not answer; this goes out without it:", "quiet", this.first);
+    this.ready = null;
   }
 
   post(body, headers = {}, path = this.path) {

@@ -12,6 +12,7 @@ class OpenAiFront extends Front {
     this.offered = false;
     this.usage = true;
     this.system = "";
+    this.first = this.path.replace(/chat\/completions$/, "models");
     this.ready = this.#list();
   }
 
@@ -25,7 +26,7 @@ class OpenAiFront extends Front {
 
   async #list() {
     try {
-      const response = await fetch(this.path.replace(/chat\/completions$/, "models"), { credentials: "omit" });
+      const response = await fetch(this.first, { credentials: "omit" });
       this.models = asArray((await response.json()).data).map(({ id }) => asText(id));
       this.model ||= this.models[0] ?? "";
       this.agent = this.model || this.agent;

@@ -11,6 +11,7 @@ class OpenBbFront extends Front {
     this.form = "2026";
     this.review = false;
     this.options = {};
+    this.first = "agents.json";
     this.ready = this.#describe();
   }
 
@@ -31,7 +32,7 @@ class OpenBbFront extends Front {
   /** Reads what the agent says of itself, as the Workspace does when it is added. */
   async #describe() {
     try {
-      const response = await fetch("agents.json", { credentials: "omit" });
+      const response = await fetch(this.first, { credentials: "omit" });
       const agents = Object.entries(await response.json());
       const [id, entry] = agents.find(([, { endpoints }]) => asText(endpoints?.query).endsWith(this.path)) ?? agents[0] ?? [];
       if (!entry) return;

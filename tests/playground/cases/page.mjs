@@ -133,3 +133,31 @@ test("page: other pages get no signatures", async (p) => {
   equal((await sign({ origin: "null" })).status(), 403);
   equal((await sign({ origin: p.address })).status(), 200);
 });
+
+for (const [front, path] of [["OpenBB", "/agents.json"], ["OpenAI", "/v1/models"]]) {
+  test(`page: ${front} does not wait for ever for ${path}`, async (p) => {
+    await p.page.route(`**${path}`, () => {});
+    await p.open(front);
+    await p.ask("hello");
+    ok((await p.said()).includes("goes out without it"), await p.said());
+    equal(p.posts.length, 1, "requests");
+    await p.ask("again");
+    equal(p.posts.length, 2, "requests");
+    ok(!(await p.said()).includes("goes out without it"), "it waits again");
+  });
+
+  test(`page: ${front} can be stopped while ${path} stalls`, async (p) => {
+    // No patience ends here.
+    await p.page.addInitScript(() => {
+      const { setTimeout: later } = globalThis;
+      globalThis.setTimeout = (run, ms, ...more) => (ms >= 500 ? 0 : later(run, ms, ...more));
+    });
+    await p.page.route(`**${path}`, () => {});
+    await p.open(front);
+    await p.send("hello");
+    await p.page.getByRole("button", { name: "Stop" }).click();
+    await p.done();
+    equal(await p.said(), "Stopped.");
+    equal(p.posts, [], "requests");
+  });
+}
