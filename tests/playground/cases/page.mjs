@@ -161,3 +161,17 @@ for (const [front, path] of [["OpenBB", "/agents.json"], ["OpenAI", "/v1/models"
     equal(p.posts, [], "requests");
   });
 }
+
+test("page: the setup stays open when a selection ends outside of it", async (p) => {
+  await p.open("GitHub");
+  await p.page.getByRole("button", { name: "Setup" }).click();
+  const dialog = p.page.getByRole("dialog");
+  const { x, y, width, height } = await p.page.getByLabel("Slug of the agent").boundingBox();
+  await p.page.mouse.move(x + width / 2, y + height / 2);
+  await p.page.mouse.down();
+  await p.page.mouse.move(20, y + height / 2);
+  await p.page.mouse.up();
+  ok(await dialog.isVisible(), "it closed");
+  await p.page.mouse.click(20, 400);
+  ok(!(await dialog.isVisible()), "a click beside it does not close it");
+});
