@@ -43,7 +43,8 @@ class Chat {
   }
 
   follow() {
-    this.end.end();
+    // The introduction is read from its top.
+    if (!this.node.querySelector(".intro")) this.end.end();
   }
 }
 

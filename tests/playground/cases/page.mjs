@@ -175,3 +175,13 @@ test("page: the setup stays open when a selection ends outside of it", async (p)
   await p.page.mouse.click(20, 400);
   ok(!(await dialog.isVisible()), "a click beside it does not close it");
 });
+
+test("page: a landscape phone starts at the top", async (p) => {
+  for (const front of ["OpenBB", "GitHub", "OpenAI", "Meilisearch"]) {
+    await p.open(front);
+    // The page goes to the end of a chat in the next frame.
+    await p.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    equal(await p.page.locator(".chat").evaluate((node) => node.scrollTop), 0, front);
+  }
+  await p.shot("landscape-start");
+}, { viewport: { width: 844, height: 390 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true });
