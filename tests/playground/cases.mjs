@@ -8,6 +8,7 @@ import "./cases/github.mjs";
 import "./cases/openai.mjs";
 import "./cases/meilisearch.mjs";
 import "./cases/malformed.mjs";
+import "./cases/charts.mjs";
 import "./cases/hostile.mjs";
 import "./cases/looks.mjs";
 
