@@ -9,6 +9,7 @@ import "./cases/openai.mjs";
 import "./cases/meilisearch.mjs";
 import "./cases/malformed.mjs";
 import "./cases/charts.mjs";
+import "./cases/markdown.mjs";
 import "./cases/hostile.mjs";
 import "./cases/looks.mjs";
 

@@ -49,14 +49,20 @@ async function* exchange(log, { path, headers, body, signal }) {
       throw new Refused(response.status, answer);
     }
     const reader = new SseReader();
+    let busy = performance.now();
     stream = response.body.getReader();
     for (;;) {
       const { done, value } = await reached(stream.read(), signal);
-      if (!done) entry.received(value.length);
+      entry.received(done ? 0 : value.length);
       const frames = done ? reader.end() : reader.push(value);
       for (const frame of frames) {
         entry.frame(frame);
-        if (frame.data !== null && !frame.cut) yield { name: frame.name, data: frame.data, frame };
+        if (frame.data !== null && !frame.cut) yield { name: frame.name, data: frame.data };
+        // However much came at once, the page stays alive, and Stop works.
+        if (performance.now() - busy < 10) continue;
+        await breath();
+        signal.throwIfAborted();
+        busy = performance.now();
       }
       if (done) break;
     }

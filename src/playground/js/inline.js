@@ -32,7 +32,7 @@ function inline(text, depth = 0) {
       plain += text[at + 1];
       at += 2;
     } else if (char === "\n" || (char === "\\" && text[at + 1] === "\n")) {
-      const hard = char === "\\" || plain.endsWith("  ");
+      const hard = char === "\\" || text.slice(Math.max(0, at - 2), at) === "  ";
       if (hard) put(el("br"), char === "\\" ? 2 : 1);
       else {
         plain += "\n";

@@ -35,18 +35,23 @@ class Log {
   exchange(path, headers, body, text) {
     this.list.querySelector(".nothing")?.remove();
     const entry = new Exchange(this, path, headers, body, text);
-    this.append(this.list, entry.node);
+    this.list.append(entry.node);
+    this.grown();
     return entry;
   }
 
-  /** Adds to the sums of the turn. */
-  count(bytes, events) {
+  /** Adds received bytes to the sums of the turn. */
+  received(bytes) {
     const { sums } = this;
     sums.bytes += bytes;
-    sums.events += events;
-    sums.first ??= performance.now() - sums.start;
     sums.total = performance.now() - sums.start;
+    if (bytes > 0) sums.first ??= sums.total;
+  }
+
+  /** There is more to show: the newest stays in sight, unless the reader is looking at something older. */
+  grown() {
     this.#show();
+    this.end.grown();
   }
 
   #show() {
@@ -55,12 +60,6 @@ class Log {
     this.values.total.textContent = first === null ? "–" : duration(total);
     this.values.size.textContent = first === null ? "–" : bytes(size);
     this.values.events.textContent = first === null ? "–" : String(events);
-  }
-
-  /** Keeps the newest in sight, unless the reader is looking at something older. */
-  append(parent, node) {
-    parent.append(node);
-    this.end.grown();
   }
 
   follow() {
@@ -75,21 +74,30 @@ class Exchange {
   constructor(log, path, headers, body, text) {
     this.log = log;
     this.start = performance.now();
+    this.elapsed = 0;
     this.size = 0;
     this.count = 0;
     this.state = el("span", { class: "state waiting" }, "waiting");
     this.sum = el("span", { class: "sum" });
-    this.events = el("ol", { class: "events" });
+    this.rows = new Rows({
+      draw: (row) => this.#draw(row),
+      grown: () => {
+        this.#sum();
+        this.log.grown();
+      },
+      follows: () => this.log.end.on,
+    });
     this.node = el(
       "section",
       { class: "exchange" },
       el("header", {}, el("code", {}, `POST ${path}`), this.state, this.sum),
       requestRow(path, headers, body, text),
-      this.events,
+      this.rows.node,
     );
   }
 
   head(response) {
+    this.elapsed = performance.now() - this.start;
     this.state.textContent = String(response.status);
     this.state.className = response.ok ? "state open" : "state failed";
     const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
@@ -97,10 +105,11 @@ class Exchange {
     this.#row({ kind: "head", name: "Response", preview: type, body: () => [jsonText(headers, false)] });
   }
 
-  /** Bytes of the body came. */
+  /** Bytes of the body came, or its end. */
   received(size) {
+    this.elapsed = performance.now() - this.start;
     this.size += size;
-    this.log.count(size, 0);
+    this.log.received(size);
   }
 
   /** A body that is no stream. */
@@ -114,16 +123,8 @@ class Exchange {
   frame(frame) {
     const counts = frame.data === null || frame.cut ? 0 : 1;
     this.count += counts;
-    this.log.count(0, counts);
-    const value = frame.data === null ? undefined : parsed(frame.data);
-    const { kind, name, preview } = describe(frame, value);
-    const body = () => [
-      value === undefined || value === null ? null : jsonView(value),
-      el("p", { class: "fine" }, "Bytes", copyButton(frame.raw)),
-      jsonText(frame.raw.replaceAll("\r", "␍"), false),
-    ];
-    this.#row({ kind: frame.cut ? "error" : kind, name: frame.cut ? "cut off" : name, preview, size: frame.bytes, body });
-    this.#sum();
+    this.log.sums.events += counts;
+    this.#row({ frame });
   }
 
   end(how) {
@@ -135,26 +136,41 @@ class Exchange {
     } else {
       this.state.className = "state ok";
     }
-    this.#sum();
+    this.rows.flush();
   }
 
   #sum() {
-    const parts = [duration(performance.now() - this.start), bytes(this.size), counted(this.count, "event")];
-    this.sum.textContent = parts.join(" · ");
+    this.sum.textContent = [duration(this.elapsed), bytes(this.size), counted(this.count, "event")].join(" · ");
   }
 
-  #row({ kind, name, preview, size, body }) {
-    const time = duration(performance.now() - this.start);
+  #row(row) {
+    this.rows.add({ ...row, time: this.elapsed });
+  }
+
+  #draw({ frame, time, ...row }) {
+    const { kind, name, preview, size, body } = frame ? framed(frame) : row;
     const summary = el(
       "summary",
       {},
-      el("span", { class: "time" }, `+${time}`),
+      el("span", { class: "time" }, `+${duration(time)}`),
       el("span", { class: "name" }, name),
       el("span", { class: "preview" }, oneLine(preview)),
       el("span", { class: "size" }, size === undefined ? "" : bytes(size)),
     );
-    this.log.append(this.events, el("li", { class: kind }, opens(summary, body)));
+    return el("li", { class: kind }, opens(summary, body));
   }
+}
+
+/** The row of a block. */
+function framed(frame) {
+  const value = frame.data === null ? undefined : parsed(frame.data);
+  const body = () => [
+    value === undefined || value === null ? null : jsonView(value),
+    el("p", { class: "fine" }, "Bytes", copyButton(frame.raw)),
+    jsonText(frame.raw.replaceAll("\r", "␍"), false),
+  ];
+  const row = { ...describe(frame, value), size: frame.bytes, body };
+  return frame.cut ? { ...row, kind: "error", name: "cut off" } : row;
 }
 
 /** The beginning of a text on one line. */

@@ -9,52 +9,45 @@ class SseReader {
   #half = false;
   #first = true;
 
-  /** The blocks that end in `chunk`. A block without data is one too: comments, `retry`. */
-  push(chunk) {
-    const frames = [];
+  /** The blocks that end in `chunk`, read while they are asked for. One without data is one too. */
+  *push(chunk) {
     let start = 0;
     let at = 0;
-    const close = (end) => {
-      this.#pieces.push(chunk.subarray(start, end));
-      start = end;
-      this.#block(frames);
-    };
-    if (this.#half && chunk.length > 0) {
-      // The chunk before ended in a CR, which may have been half of a CRLF.
-      this.#half = false;
-      if (chunk[0] === LF) at = 1;
-      if (this.#line === 0) close(at);
-      this.#line = 0;
-    }
     while (at < chunk.length) {
       const byte = chunk[at];
-      at += 1;
-      if (byte !== LF && byte !== CR) {
-        this.#line += 1;
-        continue;
+      if (this.#half) {
+        // The chunk before ended in a CR, which may have been half of a CRLF.
+        this.#half = false;
+        at += byte === LF ? 1 : 0;
+      } else {
+        at += 1;
+        if (byte !== LF && byte !== CR) {
+          this.#line += 1;
+          continue;
+        }
+        if (byte === CR && at === chunk.length) {
+          this.#half = true;
+          break;
+        }
+        if (byte === CR && chunk[at] === LF) at += 1;
       }
-      if (byte === CR && at === chunk.length) {
-        this.#half = true;
-        break;
+      if (this.#line === 0) {
+        this.#pieces.push(chunk.subarray(start, at));
+        start = at;
+        yield* this.#block();
       }
-      if (byte === CR && chunk[at] === LF) at += 1;
-      if (this.#line === 0) close(at);
       this.#line = 0;
     }
     if (start < chunk.length) this.#pieces.push(chunk.subarray(start));
-    return frames;
   }
 
   /** What is left when the body ends. The standard drops a block without its blank line. */
-  end() {
-    const frames = [];
-    const whole = this.#half && this.#line === 0;
-    this.#block(frames);
-    if (!whole) for (const frame of frames) frame.cut = true;
-    return frames;
+  *end() {
+    const cut = !(this.#half && this.#line === 0);
+    for (const frame of this.#block()) yield cut ? { ...frame, cut } : frame;
   }
 
-  #block(frames) {
+  *#block() {
     const size = this.#pieces.reduce((sum, piece) => sum + piece.length, 0);
     const all = new Uint8Array(size);
     let at = 0;
@@ -79,6 +72,6 @@ class SseReader {
     if (data.length > 0) frame.data = data.join("\n");
     frame.note = rest.join(" · ");
     // Further blank lines between blocks carry nothing.
-    if (/[^\r\n]/.test(text)) frames.push(frame);
+    if (/[^\r\n]/.test(text)) yield frame;
   }
 }

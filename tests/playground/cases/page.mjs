@@ -36,7 +36,9 @@ test("page: the log shows every block with its time and size, and the request", 
 test("page: every event of a flood shows, and its end is in sight", async (p) => {
   await p.open("OpenBB");
   await p.ask("flood");
-  equal(await p.page.locator(".events li.text").count(), 3000, "rows in the log");
+  const rows = p.page.locator(".events li");
+  equal(await rows.count(), 2000, "rows in the log");
+  ok((await rows.last().innerText()).includes("Line **2999**"), "the newest is not in the log");
   equal(await p.answer().locator(".markdown p").count(), 3000, "paragraphs");
   ok(await p.answer().getByText("Line 2999 of the flood.").isVisible(), "the last line");
   for (const side of [".chat", ".exchanges"]) {
@@ -45,6 +47,46 @@ test("page: every event of a flood shows, and its end is in sight", async (p) =>
       return scrollHeight - scrollTop - clientHeight < 2;
     }, side);
   }
+  await p.page.getByRole("button", { name: "Show 1000 of 1001 more" }).click();
+  await p.page.getByRole("button", { name: "Show 1 more" }).click();
+  const lines = await p.page.locator(".events li.text .preview").evaluateAll((all) => all.map((each) => Number(/\d+/.exec(each.textContent)[0])));
+  equal(lines, Array.from({ length: 3000 }, (_, at) => at), "rows in the log");
+  equal(await p.page.locator(".exchange .more").isVisible(), false, "more than all");
+});
+
+for (const [what, line] of [["paragraphs", (at) => `Line **${at}** of the flood.\n\n`], ["one paragraph", (at) => `word ${at} `]]) {
+  test(`page: a flood that arrives at once can be stopped, in ${what}`, async (p) => {
+    const events = Array.from({ length: 60_000 }, (_, at) => `event: copilotMessageChunk\ndata: ${JSON.stringify({ delta: line(at) })}\n\n`);
+    await p.answers("/v1/query", events.join(""));
+    await p.open("OpenBB");
+    // What a person does while it comes, from inside of the page: the driver would come too late.
+    await p.page.evaluate(() => {
+      const stop = () => (document.querySelectorAll(".events li").length > 1 ? document.querySelector("#send.stop")?.click() : setTimeout(stop, 0));
+      stop();
+    });
+    await p.ask("flood");
+    ok((await p.said()).endsWith("Stopped."), "it did not stop");
+    ok(Number(await p.page.locator(".stats dd").last().innerText()) < 60_000, "it stopped at the end");
+  });
+}
+
+test("page: ten thousand events at once show in pieces, and whole in the end", async (p) => {
+  const events = Array.from({ length: 10_000 }, (_, at) => `event: copilotMessageChunk\ndata: ${JSON.stringify({ delta: `Line **${at}** of the flood.\n\n` })}\n\n`);
+  await p.answers("/v1/query", events.join(""));
+  await p.open("OpenBB");
+  await p.page.evaluate(() => {
+    globalThis.seen = new Set();
+    const look = () => {
+      globalThis.seen.add(document.querySelectorAll(".answer .markdown p").length);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await p.ask("flood");
+  equal(await p.answer().locator(".markdown p").count(), 10_000, "paragraphs");
+  equal(await p.page.locator(".stats dd").last().innerText(), "10000", "events");
+  ok((await p.page.evaluate(() => globalThis.seen.size)) > 3, "all of it in one piece");
+  ok((await p.page.locator(".events li").last().innerText()).includes("Line **9999**"), "the newest is not in the log");
 });
 
 test("page: what the reader scrolled to stays in sight while the answer grows", async (p) => {

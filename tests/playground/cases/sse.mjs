@@ -26,7 +26,7 @@ test("sse: blocks, and what is cut off at the end of the body", async () => {
     for (const [first, second] of cuts.flatMap((one) => cuts.slice(one).map((two) => [one, two]))) {
       const reader = new SseReader();
       const chunks = [bytes.subarray(0, first), bytes.subarray(first, second), bytes.subarray(second)];
-      const frames = [...chunks.flatMap((chunk) => reader.push(chunk)), ...reader.end()];
+      const frames = [...chunks.flatMap((chunk) => [...reader.push(chunk)]), ...reader.end()];
       const what = `${JSON.stringify(text)} in pieces that end at ${first} and ${second}`;
       equal(frames.map(({ data, cut }) => (cut ? [data, "cut"] : [data])), expected, what);
       for (const { raw, bytes: size } of frames) {
