@@ -224,6 +224,9 @@ test("page: a landscape phone starts at the top", async (p) => {
     // The page goes to the end of a chat in the next frame.
     await p.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
     equal(await p.page.locator(".chat").evaluate((node) => node.scrollTop), 0, front);
+    const [heading, hint] = [p.page.locator(".intro h2"), p.page.locator(".hint")];
+    ok((await heading.boundingBox()).y >= (await p.page.locator("main").boundingBox()).y, `${front}: the heading is under the bar`);
+    ok(!(await hint.isVisible()), "keys take the room of the chat");
   }
   await p.shot("landscape-start");
 }, { viewport: { width: 844, height: 390 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true });
