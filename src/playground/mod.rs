@@ -33,6 +33,7 @@ const TAIL: &str = concat!(
     include_str!("js/frame.js"),
     include_str!("js/table.js"),
     include_str!("js/chart.js"),
+    include_str!("js/rows.js"),
     include_str!("js/log.js"),
     include_str!("js/chat.js"),
     include_str!("js/call.js"),

@@ -2,10 +2,14 @@
 
 import { run } from "./harness.mjs";
 import "./cases/page.mjs";
+import "./cases/sse.mjs";
 import "./cases/openbb.mjs";
 import "./cases/github.mjs";
 import "./cases/openai.mjs";
 import "./cases/meilisearch.mjs";
+import "./cases/malformed.mjs";
+import "./cases/charts.mjs";
+import "./cases/markdown.mjs";
 import "./cases/hostile.mjs";
 import "./cases/looks.mjs";
 

@@ -63,6 +63,11 @@ export class Playground {
     await this.page.getByRole("tab", { name: front, exact: true }).click();
   }
 
+  /** Answers every POST to `path` with these bytes, all at once. */
+  async answers(path, body) {
+    await this.page.route(`**${path}`, (route) => route.fulfill({ contentType: "text/event-stream", body }));
+  }
+
   async send(text) {
     await this.page.getByLabel("Message", { exact: true }).fill(text);
     await this.page.keyboard.press("Enter");

@@ -1,49 +1,98 @@
 // Rows as a chart: line, bar, scatter, pie and donut, in SVG.
 
-const WIDTH = 640;
-const HEIGHT = 260;
-const EDGE = { top: 14, right: 14, bottom: 30, left: 56 };
+const HEIGHT = 240;
+const EDGE = { top: 14, right: 14, bottom: 30 };
 const MAX_POINTS = 2000;
+/** About how wide a character of a label is. */
+const LETTER = 6.2;
 
 /** A chart of rows, or their table when the parameters do not fit them. */
 function chartView(rows, params) {
   const data = asArray(rows).filter(isObject).slice(0, MAX_POINTS);
   const round = params?.chartType === "pie" || params?.chartType === "donut";
-  const drawn = round ? sectors(data, params) : plot(data, params ?? {});
+  const draw = (width) => (round ? sectors(data, params, width) : plot(data, params ?? {}, width));
+  const drawn = draw(640);
   if (!drawn) return tableView(rows);
-  const [node, names] = drawn;
+  let [node, names] = drawn;
   const legend = names.length > 1 || round ? names.map((name, at) => el("li", { class: `series-${at % 8}` }, name)) : [];
-  return el("div", { class: "chart" }, node, legend.length > 0 && el("ul", { class: "legend" }, legend));
+  const view = el("div", { class: "chart" }, node, legend.length > 0 && el("ul", { class: "legend" }, legend));
+  // Drawn at the width that there is, its labels keep their size.
+  let last = 640;
+  const observer = new ResizeObserver(([{ contentRect }]) => {
+    const width = Math.round(contentRect.width);
+    if (width === last || width < 80) return;
+    last = width;
+    const [fresh] = draw(width);
+    node.replaceWith(fresh);
+    node = fresh;
+  });
+  observer.observe(view);
+  return view;
 }
 
-function plot(rows, { chartType, xKey, yKey }) {
+/** The number that a cell holds; an empty one holds none, and leaves a gap. */
+function numberOf(value) {
+  if (typeof value === "string" && value.trim() !== "") return Number(value);
+  return typeof value === "number" ? value : NaN;
+}
+
+const canvas = (width, kind, ...marks) =>
+  svg("svg", { viewBox: `0 0 ${width} ${HEIGHT}`, role: "img", "aria-label": `${kind} chart` }, ...marks);
+
+function plot(rows, { chartType, xKey, yKey }, width) {
   const keys = [yKey].flat().filter((key) => typeof key === "string").slice(0, 8);
   if (keys.length === 0 || rows.length === 0) return null;
   const scatter = chartType === "scatter";
   const bars = chartType === "bar";
-  const ys = rows.flatMap((row) => keys.map((key) => Number(row[key]))).filter(Number.isFinite);
+  const ys = rows.flatMap((row) => keys.map((key) => numberOf(row[key]))).filter(Number.isFinite);
   if (ys.length === 0) return null;
   const y = scale(ys, bars, HEIGHT - EDGE.bottom, EDGE.top);
-  const inner = WIDTH - EDGE.left - EDGE.right;
-  const numbers = scatter ? scale(rows.map((row) => Number(row[xKey])).filter(Number.isFinite), false, EDGE.left, WIDTH - EDGE.right) : null;
+  const left = 16 + LETTER * Math.max(...y.ticks.map((tick) => numberText(tick).length));
+  const inner = width - left - EDGE.right;
+  const numbers = scatter ? scale(rows.map((row) => numberOf(row[xKey])).filter(Number.isFinite), false, left, width - EDGE.right) : null;
   const step = inner / (bars ? rows.length : Math.max(rows.length - 1, 1));
-  const x = (row, at) => (scatter ? numbers.at(Number(row[xKey])) : EDGE.left + step * (bars ? at + 0.5 : at));
+  const x = (row, at) => (scatter ? numbers.at(numberOf(row[xKey])) : left + step * (bars ? at + 0.5 : at));
   const marks = keys.flatMap((key, series) => {
-    const points = rows
-      .map((row, at) => ({ x: x(row, at), y: y.at(Number(row[key])), label: `${asText(row[xKey])} · ${key}: ${cellText(row[key])}` }))
-      .filter((point) => Number.isFinite(point.x) && Number.isFinite(point.y));
-    if (bars) return barMarks(points, series, keys.length, step, y.at(0));
-    return scatter ? dots(points, series, 3.5) : [lineMark(points, series), ...(points.length <= 60 ? dots(points, series, 2.5) : [])];
+    const points = rows.map((row, at) => ({ x: x(row, at), y: y.at(numberOf(row[key])), label: `${asText(row[xKey])} · ${key}: ${cellText(row[key])}` }));
+    const there = points.filter(isThere);
+    if (bars) return barMarks(there, series, keys.length, step, y.at(0));
+    if (scatter) return dots(there, series, 3.5);
+    const runs = runsOf(points);
+    const lone = runs.filter((run) => run.length === 1).flat();
+    return [...runs.filter((run) => run.length > 1).map((run) => lineMark(run, series)), ...dots(points.length <= 60 ? there : lone, series, 2.5)];
   });
-  const labels = scatter ? numbers.ticks.map((tick) => [numbers.at(tick), numberText(tick)]) : axisLabels(rows, xKey, x);
-  const node = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${chartType} chart` },
+  const labels = scatter ? numbers.ticks.map((tick) => [numbers.at(tick), numberText(tick)]) : rows.map((row, at) => [x(row, at), asText(row[xKey]).slice(0, 12)]);
+  const node = canvas(width, chartType,
     y.ticks.map((tick) => [
-      svg("line", { class: "grid", x1: EDGE.left, x2: WIDTH - EDGE.right, y1: y.at(tick), y2: y.at(tick) }),
-      svg("text", { class: "tick end", x: EDGE.left - 8, y: y.at(tick) + 4 }, numberText(tick)),
+      svg("line", { class: "grid", x1: left, x2: width - EDGE.right, y1: y.at(tick), y2: y.at(tick) }),
+      svg("text", { class: "tick end", x: left - 8, y: y.at(tick) + 4 }, numberText(tick)),
     ]).flat(),
-    labels.map(([at, text]) => svg("text", { class: "tick middle", x: at, y: HEIGHT - 10 }, text)),
+    spaced(labels, inner).map(([at, text]) => {
+      const half = (LETTER * text.length) / 2;
+      return svg("text", { class: "tick middle", x: Math.max(half, Math.min(at, width - half)), y: HEIGHT - 10 }, text);
+    }),
     marks);
   return [node, keys];
+}
+
+/** As many labels as have room beside each other. */
+function spaced(labels, inner) {
+  const widest = LETTER * Math.max(...labels.map(([, text]) => text.length)) + 14;
+  const room = Math.min(Math.max(Math.floor(inner / widest) + 1, 2), 7);
+  const every = Math.ceil(labels.length / room);
+  return labels.filter((_, at) => at % every === 0);
+}
+
+const isThere = ({ x, y }) => Number.isFinite(x) && Number.isFinite(y);
+
+/** The points of a line between its gaps. */
+function runsOf(points) {
+  const runs = [[]];
+  for (const point of points) {
+    if (isThere(point)) runs.at(-1).push(point);
+    else runs.push([]);
+  }
+  return runs.filter((run) => run.length > 0);
 }
 
 /** A linear scale with round ticks. */
@@ -60,11 +109,6 @@ function scale(values, fromZero, start, end) {
   const count = Math.min(Math.round((last - first) / step), 12);
   const ticks = Array.from({ length: count + 1 }, (_, at) => Number((first + at * step).toPrecision(12)));
   return { ticks, at: (value) => start + ((value - first) / (last - first)) * (end - start) };
-}
-
-function axisLabels(rows, key, x) {
-  const every = Math.ceil(rows.length / 6);
-  return rows.map((row, at) => [x(row, at), asText(row[key]).slice(0, 12)]).filter((_, at) => at % every === 0);
 }
 
 const titled = (node, label) => (node.append(svg("title", {}, label)), node);
@@ -86,11 +130,13 @@ function barMarks(points, series, count, step, zero) {
   });
 }
 
-function sectors(rows, { chartType, angleKey, calloutLabelKey }) {
-  const parts = rows.map((row) => ({ size: Number(row[angleKey]), name: asText(row[calloutLabelKey]) })).filter(({ size }) => size > 0).slice(0, 24);
+function sectors(rows, { chartType, angleKey, calloutLabelKey }, width) {
+  const parts = rows.map((row) => ({ size: numberOf(row[angleKey]), name: asText(row[calloutLabelKey]) })).filter(({ size }) => size > 0).slice(0, 24);
   const total = parts.reduce((sum, { size }) => sum + size, 0);
   if (!(total > 0) || !Number.isFinite(total)) return null;
-  const [cx, cy, outer, hole] = [WIDTH / 2, HEIGHT / 2, 112, chartType === "donut" ? 64 : 0];
+  const [cx, cy] = [width / 2, HEIGHT / 2];
+  const outer = Math.min(cx, cy) - 14;
+  const hole = chartType === "donut" ? outer * 0.58 : 0;
   const point = (turn, radius) => `${cx + radius * Math.sin(turn)} ${cy - radius * Math.cos(turn)}`;
   let turn = 0;
   const marks = parts.map(({ size, name }, at) => {
@@ -100,6 +146,5 @@ function sectors(rows, { chartType, angleKey, calloutLabelKey }) {
     const d = `M${point(from, outer)}A${outer} ${outer} 0 ${large} 1 ${point(turn, outer)}L${point(turn, hole)}A${hole} ${hole} 0 ${large} 0 ${point(from, hole)}Z`;
     return titled(svg("path", { class: `sector series-${at % 8}`, d }), `${name}: ${numberText(size)} (${Math.round((100 * size) / total)} %)`);
   });
-  const node = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${chartType} chart` }, marks);
-  return [node, parts.map(({ name, size }) => `${name} ${Math.round((100 * size) / total)} %`)];
+  return [canvas(width, chartType, marks), parts.map(({ name, size }) => `${name} ${Math.round((100 * size) / total)} %`)];
 }

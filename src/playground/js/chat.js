@@ -43,7 +43,8 @@ class Chat {
   }
 
   follow() {
-    this.end.end();
+    // The introduction is read from its top.
+    if (!this.node.querySelector(".intro")) this.end.end();
   }
 }
 
@@ -58,10 +59,14 @@ class Answer {
     this.said = "";
     this.parts = el("div", { class: "parts" });
     this.foot = el("p", { class: "fine foot" });
-    const head = el("p", { class: "who" }, name);
+    this.who = el("p", { class: "who" }, name);
     const busy = el("div", { class: "busy", role: "status" }, el("span", { class: "unseen" }, "The agent is answering"), el("i"), el("i"), el("i"));
     this.busy = busy;
-    this.node = el("article", { class: "answer", "aria-live": "polite", "aria-busy": "true" }, head, this.parts, busy, this.foot);
+    this.node = el("article", { class: "answer", "aria-live": "polite", "aria-busy": "true" }, this.who, this.parts, busy, this.foot);
+  }
+
+  rename(name) {
+    this.who.textContent = name;
   }
 
   #grow(change) {
@@ -126,15 +131,14 @@ class Answer {
     if (texts.length > 0) this.put(this.chat.suggestions(texts));
   }
 
-  /** A question with two buttons; `decide` hears which. */
+  /** A question with two buttons; `decide` hears which, and can say what comes of it. */
   confirm({ title, message }, decide) {
     const text = new MarkdownView(message);
     const outcome = el("p", { class: "fine", role: "status" });
     const button = (accepted, label, kind) => {
       const click = () => {
         for (const each of card.querySelectorAll("button")) each.disabled = true;
-        outcome.textContent = accepted ? "Accepted" : "Dismissed";
-        decide(accepted);
+        decide(accepted, (text) => (outcome.textContent = text));
       };
       return el("button", { type: "button", class: kind, onclick: click }, label);
     };

@@ -116,6 +116,24 @@ class Follower {
   }
 }
 
+/** Lets the browser do what waits, and draw. Frames and timers are rare in a hidden tab. */
+function breath() {
+  if (!document.hidden) {
+    return new Promise((resolve) => {
+      setTimeout(resolve, 1000);
+      requestAnimationFrame(() => setTimeout(resolve));
+    });
+  }
+  const { port1, port2 } = new MessageChannel();
+  return new Promise((resolve) => {
+    port1.onmessage = () => {
+      port1.close();
+      resolve();
+    };
+    port2.postMessage(null);
+  });
+}
+
 const ICONS = {
   send: "M8 13.5V3M3.5 7.5 8 3l4.5 4.5",
   stop: "M4.5 4.5h7v7h-7z",

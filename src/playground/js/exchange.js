@@ -1,7 +1,10 @@
 // One POST and the stream that answers it, with every block shown in the log.
 
+/** What ends a turn; all else that goes wrong with an event costs that event only. */
+class TurnError extends Error {}
+
 /** The server said no before the first event. */
-class Refused extends Error {
+class Refused extends TurnError {
   constructor(status, body) {
     const error = parsed(body)?.error;
     const message = error?.message ?? parsed(body)?.message ?? body.slice(0, 300);
@@ -11,7 +14,23 @@ class Refused extends Error {
 }
 
 /** The stream broke a rule that this front end insists on. */
-class Broken extends Error {}
+class Broken extends TurnError {}
+
+/** The network failed. */
+class Lost extends TurnError {
+  constructor({ message }) {
+    super(`The connection broke: ${message}`);
+  }
+}
+
+/** Waits for the network: what fails there is `Lost`, unless the reader stopped it. */
+async function reached(promise, signal) {
+  try {
+    return await promise;
+  } catch (error) {
+    throw signal.aborted ? error : new Lost(error);
+  }
+}
 
 /** Posts `body` and yields the events of the answer. */
 async function* exchange(log, { path, headers, body, signal }) {
@@ -20,31 +39,33 @@ async function* exchange(log, { path, headers, body, signal }) {
   const entry = log.exchange(path, sent, body, text);
   let stream;
   try {
-    const response = await fetch(path, {
-      method: "POST",
-      headers: sent,
-      body: text,
-      signal,
-      credentials: "omit",
-      redirect: "error",
-      cache: "no-store",
-    });
+    const options = { credentials: "omit", redirect: "error", cache: "no-store" };
+    const response = await reached(fetch(path, { method: "POST", headers: sent, body: text, signal, ...options }), signal);
     entry.head(response);
     const type = response.headers.get("content-type") ?? "";
     if (!response.ok || !type.startsWith("text/event-stream")) {
-      const answer = await response.text();
+      const answer = await reached(response.text(), signal);
       entry.refused(answer);
       throw new Refused(response.status, answer);
     }
-    const utf8 = new TextDecoder();
     const reader = new SseReader();
+    let busy = performance.now();
     stream = response.body.getReader();
     for (;;) {
-      const { done, value } = await stream.read();
-      const frames = done ? reader.end() : reader.push(utf8.decode(value, { stream: true }));
+      const asked = performance.now();
+      const { done, value } = await reached(stream.read(), signal);
+      // Who waits is not busy: a stream that comes slowly is never held up, and its times are right.
+      if (performance.now() - asked > 1) busy = performance.now();
+      entry.received(done ? 0 : value.length);
+      const frames = done ? reader.end() : reader.push(value);
       for (const frame of frames) {
         entry.frame(frame);
-        if (frame.data !== null && !frame.cut) yield { name: frame.name, data: frame.data, frame };
+        if (frame.data !== null && !frame.cut) yield { name: frame.name, data: frame.data };
+        // However much came at once, the page stays alive, and Stop works.
+        if (performance.now() - busy < 10) continue;
+        await breath();
+        signal.throwIfAborted();
+        busy = performance.now();
       }
       if (done) break;
     }

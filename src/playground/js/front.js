@@ -1,10 +1,14 @@
 // What all front ends have in common: a conversation, a log, and one turn at a time.
 
+/** How long a question waits for what a front end asks for first. */
+const PATIENCE = 1000;
+
 class Front {
   constructor({ path }, page) {
     this.path = path;
     this.page = page;
     this.abort = null;
+    this.talk = 0;
     this.agent = "Agent";
     this.log = new Log();
     this.chat = new Chat(() => this.intro(), (text) => this.send(text));
@@ -17,6 +21,7 @@ class Front {
 
   /** Starts a new conversation. A turn that still runs writes its end into the old one. */
   async reset() {
+    this.talk += 1;
     this.stop();
     await this.running;
     this.forget();
@@ -45,20 +50,29 @@ class Front {
     return this.running;
   }
 
+  /** Runs a turn behind the one that runs, if there still is the same conversation then. */
+  async queue(work) {
+    const { talk } = this;
+    while (this.busy) await this.running;
+    if (this.talk === talk) await this.run(work);
+  }
+
   async #turn(work) {
     const abort = new AbortController();
     this.abort = abort;
-    await this.ready;
-    this.answer = this.chat.answer(this.agent);
+    const answer = this.chat.answer(this.agent);
+    this.answer = answer;
     this.log.turn();
     this.page.changed();
-    const { answer } = this;
     try {
+      await this.#prepared(abort.signal);
+      answer.rename(this.agent);
+      this.log.turn();
       await work();
       answer.finish();
     } catch (error) {
       if (abort.signal.aborted) answer.stopped();
-      else answer.failed(error instanceof TypeError ? `The connection broke: ${error.message}` : error.message);
+      else answer.failed(error instanceof TurnError ? error.message : `The page failed: ${error.message}`);
     } finally {
       const { first, total, bytes: size, events } = this.log.sums;
       if (first !== null) answer.footer([duration(total), counted(events, "event"), bytes(size), ...(answer.extra ?? [])].join(" · "));
@@ -67,8 +81,48 @@ class Front {
     }
   }
 
+  /** Waits for what the front end asked for first, but not for long. */
+  async #prepared(signal) {
+    if (!this.ready) return;
+    const stopped = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    const late = new Promise((resolve) => setTimeout(resolve, PATIENCE, true));
+    if (await Promise.race([this.ready, late, stopped])) this.answer.notice("The server does not answer; this goes out without it:", "quiet", this.first);
+    this.ready = null;
+  }
+
   post(body, headers = {}, path = this.path) {
     return exchange(this.log, { path, headers, body, signal: this.abort.signal });
+  }
+
+  /** Takes one event in. What cannot be taken in is said, and the turn goes on. */
+  async take({ name, data }, read) {
+    const before = this.event;
+    this.event = name || "data";
+    try {
+      await read(this.json(data));
+    } catch (error) {
+      if (error instanceof TurnError || this.abort.signal.aborted) throw error;
+      this.odd(error.message);
+    } finally {
+      this.event = before;
+    }
+  }
+
+  /** Says what is wrong with the event at hand. */
+  odd(what) {
+    this.answer.notice(`The event “${this.event}” is malformed:`, "warning", what);
+  }
+
+  /** Whether a value is an object; what is none is said. */
+  object(value, where) {
+    if (!isObject(value)) this.odd(`${where} is no object`);
+    return isObject(value);
+  }
+
+  /** The objects of a list; what else is in it is said. */
+  objects(list, where) {
+    if (!Array.isArray(list)) this.odd(`${where} is no list`);
+    return asArray(list).filter((each, at) => this.object(each, `${where}[${at}]`));
   }
 
   /** The value of an event's data; this front end fails a turn whose data is no JSON. */

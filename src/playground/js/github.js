@@ -65,10 +65,15 @@ class GitHubFront extends Front {
   }
 
   /** The answer to a confirmation is a request of its own, with an empty text. */
-  async #decide(accepted, confirmation) {
+  async #decide(accepted, confirmation, say) {
     const state = accepted ? "accepted" : "dismissed";
-    this.messages.push({ role: "user", content: "", copilot_references: [], copilot_confirmations: [{ state, confirmation }] });
-    await this.run(() => this.#turn());
+    const outcome = accepted ? "Accepted" : "Dismissed";
+    say(this.busy ? `${outcome}: goes out when the running answer ends` : outcome);
+    await this.queue(() => {
+      say(outcome);
+      this.messages.push({ role: "user", content: "", copilot_references: [], copilot_confirmations: [{ state, confirmation }] });
+      return this.#turn();
+    });
   }
 
   async #turn() {
@@ -88,12 +93,12 @@ class GitHubFront extends Front {
     let done = false;
     this.asked = null;
     try {
-      for await (const { name, data } of this.post(structuredClone(body), await this.#headers(body))) {
-        if (done || data === "[DONE]") {
+      for await (const event of this.post(structuredClone(body), await this.#headers(body))) {
+        if (done || event.data === "[DONE]") {
           done = true;
           continue;
         }
-        this.#event(name, this.json(data), shown);
+        await this.take(event, (value) => this.#event(event.name, value, shown));
       }
       if (!done) this.answer.notice("The stream ended without [DONE].");
     } finally {
@@ -101,37 +106,37 @@ class GitHubFront extends Front {
       this.messages.push({ role: "assistant", content, copilot_references: shown, copilot_confirmations: null });
     }
     const asked = this.asked;
-    if (asked) this.answer.confirm(asked, (accepted) => this.#decide(accepted, asked.confirmation));
+    if (asked) this.answer.confirm(asked, (accepted, say) => this.#decide(accepted, asked.confirmation, say));
   }
 
   async #headers(body) {
     const headers = { "x-github-token": "ghu_playground", "copilot-integration-id": "playground" };
     if (!this.sign) return headers;
-    const response = await fetch("playground/sign", {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-      signal: this.abort.signal,
-    });
+    const { signal } = this.abort;
+    const options = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
+    const response = await reached(fetch("playground/sign", options), signal);
     if (!response.ok) throw new Broken(`The server did not sign the request (HTTP ${response.status}).`);
-    return { ...headers, ...(await response.json()) };
+    return { ...headers, ...(await reached(response.json(), signal)) };
   }
 
   #event(name, value, shown) {
     switch (name) {
       case "":
-        for (const { delta } of asArray(value.choices)) this.answer.text(asText(delta?.content));
-        if (value.error) this.answer.notice(asText(value.error.message), "error");
+        if (!this.object(value, "data")) break;
+        for (const { delta } of this.objects(value.choices ?? [], "choices")) this.answer.text(asText(delta?.content));
+        if (value.error) this.answer.notice(asText(value.error.message ?? value.error), "error");
         break;
       case "copilot_references":
-        this.#references(asArray(value), shown);
+        if (Array.isArray(value)) this.#references(value, shown);
+        else this.odd("data is no list");
         break;
       case "copilot_errors":
-        for (const { type, code, message, identifier } of asArray(value)) {
+        for (const { type, code, message, identifier } of this.objects(value, "data")) {
           this.answer.notice(asText(message), "error", [type, code, identifier].map(asText).filter(Boolean).join(" · "));
         }
         break;
       case "copilot_confirmation":
+        if (!this.object(value, "data")) break;
         if (typeof value.title === "string" && typeof value.message === "string" && value.confirmation) this.asked = value;
         else this.answer.notice("VS Code does not show a confirmation without title, message and confirmation.");
         break;
@@ -148,7 +153,8 @@ class GitHubFront extends Front {
         continue;
       }
       shown.push(reference);
-      const { data, metadata = {} } = reference;
+      const { data } = reference;
+      const metadata = isObject(reference.metadata) ? reference.metadata : {};
       if (data.type === "github.agent" || reference.type === "github.text") continue;
       // VS Code shows a bare address where it finds one, and the display name only without it.
       const bare = asText(reference.url ?? reference.html_url ?? data.url ?? data.html_url);

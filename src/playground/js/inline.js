@@ -4,7 +4,15 @@ const LINK =
   /(!?)\[((?:[^[\]\\]|\\.)*)\]\(\s*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s+"[^"]*")?\s*\)/y;
 const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]*)>|https?:\/\/[^\s<>"'`*|]+/y;
 const IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
+const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,7}));/y;
+const ENTITIES = new Map(Object.entries({
+  amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: "\u00a0", copy: "©", reg: "®", trade: "™", deg: "°", euro: "€", pound: "£",
+  sect: "§", para: "¶", middot: "·", bull: "•", hellip: "…", ndash: "–", mdash: "—", lsquo: "‘", rsquo: "’", ldquo: "“", rdquo: "”",
+  laquo: "«", raquo: "»", times: "×", divide: "÷", plusmn: "±", minus: "−", frac12: "½", larr: "←", rarr: "→", le: "≤", ge: "≥", ne: "≠",
+}));
 const MARKS = [
+  ["***", "em"],
+  ["___", "em"],
   ["**", "strong"],
   ["__", "strong"],
   ["~~", "s"],
@@ -31,8 +39,12 @@ function inline(text, depth = 0) {
     if (char === "\\" && /[\p{P}\p{S}]/u.test(text[at + 1] ?? "")) {
       plain += text[at + 1];
       at += 2;
+    } else if (char === "&") {
+      const [character, length] = entity(text, at);
+      plain += character;
+      at += length;
     } else if (char === "\n" || (char === "\\" && text[at + 1] === "\n")) {
-      const hard = char === "\\" || plain.endsWith("  ");
+      const hard = char === "\\" || text.slice(Math.max(0, at - 2), at) === "  ";
       if (hard) put(el("br"), char === "\\" ? 2 : 1);
       else {
         plain += "\n";
@@ -59,6 +71,16 @@ function inline(text, depth = 0) {
   }
   if (plain) nodes.push(plain);
   return nodes;
+}
+
+/** The character that a reference stands for; it becomes text and is never read as markup. */
+function entity(text, at) {
+  ENTITY.lastIndex = at;
+  const [whole, decimal, hex, name] = ENTITY.exec(text) ?? ["&"];
+  if (name || whole === "&") return ENTITIES.has(name) ? [ENTITIES.get(name), whole.length] : ["&", 1];
+  const code = decimal ? Number(decimal) : Number.parseInt(hex, 16);
+  const valid = code > 0 && code <= 0x10ffff && (code < 0xd800 || code > 0xdfff);
+  return [valid ? String.fromCodePoint(code) : "\ufffd", whole.length];
 }
 
 function codeSpan(text, at, alone) {
@@ -102,11 +124,17 @@ function autolink(text, at) {
 }
 
 function emphasis(text, at, depth, alone) {
-  const found = MARKS.find(([mark]) => text.startsWith(mark, at));
-  if (!found) return null;
-  const [mark, tag] = found;
+  const found = MARKS.filter(([mark]) => text.startsWith(mark, at));
+  const [first, second] = found;
+  if (!first) return null;
+  return marked(first, text, at, depth, alone) ?? (first[0].length === 3 ? marked(second, text, at, depth, alone) : null);
+}
+
+function marked([mark, tag], text, at, depth, alone) {
   const word = /[\p{L}\p{N}]/u;
-  const next = text[at + mark.length] ?? " ";
+  let behind = at + mark.length;
+  while (text[behind] === mark[0] && behind < at + 64) behind += 1;
+  const next = text[behind] ?? " ";
   if (alone.has(mark) || /\s/.test(next)) return null;
   if (mark[0] === "_" && word.test(text[at - 1] ?? "")) return null;
   for (let end = at + mark.length + 1; ; end += 1) {
@@ -117,8 +145,11 @@ function emphasis(text, at, depth, alone) {
       end += 1;
       continue;
     }
+    // In `**a *b***` the first of three marks ends what began inside.
+    if (mark.length === 2 && text[end + 2] === mark[0] && text.slice(at + 2, end).split(mark[0]).length % 2 === 0) end += 1;
     if (/\s/.test(text[end - 1]) || (mark[0] === "_" && word.test(text[end + mark.length] ?? ""))) continue;
-    return [el(tag, {}, inline(text.slice(at + mark.length, end), depth + 1)), end + mark.length - at];
+    const inner = inline(text.slice(at + mark.length, end), depth + 1);
+    return [el(tag, {}, mark.length === 3 ? el("strong", {}, inner) : inner), end + mark.length - at];
   }
   alone.add(mark);
   return null;

@@ -35,18 +35,23 @@ class Log {
   exchange(path, headers, body, text) {
     this.list.querySelector(".nothing")?.remove();
     const entry = new Exchange(this, path, headers, body, text);
-    this.append(this.list, entry.node);
+    this.list.append(entry.node);
+    this.grown();
     return entry;
   }
 
-  /** Adds to the sums of the turn. */
-  count(bytes, events) {
+  /** Adds received bytes to the sums of the turn. */
+  received(bytes) {
     const { sums } = this;
     sums.bytes += bytes;
-    sums.events += events;
-    sums.first ??= performance.now() - sums.start;
     sums.total = performance.now() - sums.start;
+    if (bytes > 0) sums.first ??= sums.total;
+  }
+
+  /** There is more to show: the newest stays in sight, unless the reader is looking at something older. */
+  grown() {
     this.#show();
+    this.end.grown();
   }
 
   #show() {
@@ -55,12 +60,6 @@ class Log {
     this.values.total.textContent = first === null ? "–" : duration(total);
     this.values.size.textContent = first === null ? "–" : bytes(size);
     this.values.events.textContent = first === null ? "–" : String(events);
-  }
-
-  /** Keeps the newest in sight, unless the reader is looking at something older. */
-  append(parent, node) {
-    parent.append(node);
-    this.end.grown();
   }
 
   follow() {
@@ -75,21 +74,30 @@ class Exchange {
   constructor(log, path, headers, body, text) {
     this.log = log;
     this.start = performance.now();
+    this.elapsed = 0;
     this.size = 0;
     this.count = 0;
     this.state = el("span", { class: "state waiting" }, "waiting");
     this.sum = el("span", { class: "sum" });
-    this.events = el("ol", { class: "events" });
+    this.rows = new Rows({
+      draw: (row) => this.#draw(row),
+      grown: () => {
+        this.#sum();
+        this.log.grown();
+      },
+      follows: () => this.log.end.on,
+    });
     this.node = el(
       "section",
       { class: "exchange" },
       el("header", {}, el("code", {}, `POST ${path}`), this.state, this.sum),
       requestRow(path, headers, body, text),
-      this.events,
+      this.rows.node,
     );
   }
 
   head(response) {
+    this.elapsed = performance.now() - this.start;
     this.state.textContent = String(response.status);
     this.state.className = response.ok ? "state open" : "state failed";
     const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`).join("\n");
@@ -97,28 +105,26 @@ class Exchange {
     this.#row({ kind: "head", name: "Response", preview: type, body: () => [jsonText(headers, false)] });
   }
 
+  /** Bytes of the body came, or its end. */
+  received(size) {
+    this.elapsed = performance.now() - this.start;
+    this.size += size;
+    this.log.received(size);
+  }
+
   /** A body that is no stream. */
   refused(text) {
-    this.size += byteLength(text);
-    this.log.count(byteLength(text), 0);
+    this.received(byteLength(text));
     const value = parsed(text);
     const body = () => [value === undefined ? jsonText(text, false) : jsonView(value)];
     this.#row({ kind: "error", name: "Body", preview: text, size: byteLength(text), body });
   }
 
   frame(frame) {
-    this.size += frame.bytes;
-    this.count += frame.data === null ? 0 : 1;
-    this.log.count(frame.bytes, frame.data === null ? 0 : 1);
-    const value = frame.data === null ? undefined : parsed(frame.data);
-    const { kind, name, preview } = describe(frame, value);
-    const body = () => [
-      value === undefined || value === null ? null : jsonView(value),
-      el("p", { class: "fine" }, "Bytes", copyButton(frame.raw)),
-      jsonText(frame.raw.replaceAll("\r", "␍"), false),
-    ];
-    this.#row({ kind: frame.cut ? "error" : kind, name: frame.cut ? "cut off" : name, preview, size: frame.bytes, body });
-    this.#sum();
+    const counts = frame.data === null || frame.cut ? 0 : 1;
+    this.count += counts;
+    this.log.sums.events += counts;
+    this.#row({ frame });
   }
 
   end(how) {
@@ -130,26 +136,41 @@ class Exchange {
     } else {
       this.state.className = "state ok";
     }
-    this.#sum();
+    this.rows.flush();
   }
 
   #sum() {
-    const parts = [duration(performance.now() - this.start), bytes(this.size), counted(this.count, "event")];
-    this.sum.textContent = parts.join(" · ");
+    this.sum.textContent = [duration(this.elapsed), bytes(this.size), counted(this.count, "event")].join(" · ");
   }
 
-  #row({ kind, name, preview, size, body }) {
-    const time = duration(performance.now() - this.start);
+  #row(row) {
+    this.rows.add({ ...row, time: this.elapsed });
+  }
+
+  #draw({ frame, time, ...row }) {
+    const { kind, name, preview, size, body } = frame ? framed(frame) : row;
     const summary = el(
       "summary",
       {},
-      el("span", { class: "time" }, `+${time}`),
+      el("span", { class: "time" }, `+${duration(time)}`),
       el("span", { class: "name" }, name),
       el("span", { class: "preview" }, oneLine(preview)),
       el("span", { class: "size" }, size === undefined ? "" : bytes(size)),
     );
-    this.log.append(this.events, el("li", { class: kind }, opens(summary, body)));
+    return el("li", { class: kind }, opens(summary, body));
   }
+}
+
+/** The row of a block. */
+function framed(frame) {
+  const value = frame.data === null ? undefined : parsed(frame.data);
+  const body = () => [
+    value === undefined || value === null ? null : jsonView(value),
+    el("p", { class: "fine" }, "Bytes", copyButton(frame.raw)),
+    jsonText(frame.raw.replaceAll("\r", "␍"), false),
+  ];
+  const row = { ...describe(frame, value), size: frame.bytes, body };
+  return frame.cut ? { ...row, kind: "error", name: "cut off" } : row;
 }
 
 /** The beginning of a text on one line. */
@@ -212,7 +233,7 @@ function gist(name, value) {
     case "copilotPromptSuggestions":
       return asArray(value?.suggestions).map(asText).join(" · ");
     case "copilotCitationCollection":
-      return asArray(value?.citations).map(({ source_info: info }) => asText(info?.name ?? info?.widget_id)).join(" · ");
+      return asArray(value?.citations).map((citation) => asText(citation?.source_info?.name ?? citation?.source_info?.widget_id)).join(" · ");
     case "copilot_references":
       return asArray(value).map((reference) => asText(reference?.metadata?.display_name ?? reference?.id)).join(" · ");
     case "copilot_confirmation":
@@ -228,13 +249,22 @@ function describe({ name, data, note }, value) {
   if (data === "[DONE]") return { kind: "done", name: "[DONE]", preview: "" };
   if (name) return { kind: KINDS.get(name) ?? "other", name, preview: gist(name, value) ?? data };
   if (value?.error) return { kind: "error", name: "error", preview: asText(value.error.message ?? value.error) };
-  const choice = value?.choices?.[0];
-  const call = choice?.delta?.tool_calls?.[0];
-  if (call) {
-    const called = asText(call.function?.name);
-    return { kind: KINDS.get(called) ?? "call", name: called || "tool_calls", preview: asText(call.function?.arguments) };
-  }
-  if (choice?.finish_reason) return { kind: "done", name: "finish", preview: asText(choice.finish_reason) };
-  if (choice) return { kind: "text", name: "delta", preview: asText(choice.delta?.content ?? choice.delta?.refusal ?? choice.delta) };
-  return { kind: value?.usage ? "done" : "other", name: value?.usage ? "usage" : "data", preview: asText(value?.usage ?? data) };
+  const parts = [...asArray(value?.choices).flatMap(choiceParts), ...(value?.usage ? [{ kind: "done", name: "usage", preview: asText(value.usage) }] : [])];
+  if (parts.length === 0) return { kind: "other", name: "data", preview: data };
+  const kind = parts.find((part) => part.kind !== "text")?.kind ?? "text";
+  const names = [...new Set(parts.map(({ name }) => name))].join(" + ");
+  return { kind, name: names, preview: parts.map(({ preview }) => preview).filter(Boolean).join(" · ") };
+}
+
+/** Everything that one choice of a chunk brings. */
+function choiceParts(choice) {
+  const { content, refusal, tool_calls: calls } = choice?.delta ?? {};
+  const said = asText(content) + asText(refusal);
+  const called = asArray(calls).map((call) => {
+    const name = asText(call?.function?.name);
+    return { kind: KINDS.get(name) ?? "call", name: name || "tool_calls", preview: asText(call?.function?.arguments) };
+  });
+  const finish = choice?.finish_reason ? [{ kind: "done", name: "finish", preview: asText(choice.finish_reason) }] : [];
+  const bare = called.length + finish.length === 0;
+  return [...(said || bare ? [{ kind: "text", name: "delta", preview: said || asText(content ?? refusal ?? choice?.delta) }] : []), ...called, ...finish];
 }

@@ -22,38 +22,68 @@ function link(url, ...children) {
   return el("a", props, ...children);
 }
 
+/** Lines that follow decide at most about the last two blocks; the ones before are never looked at again. */
+const OPEN_BLOCKS = 3;
+const GROUP = 100;
+
 /** Shows Markdown that is still growing: only blocks that changed are built again. */
 class MarkdownView {
   #blocks = [];
+  #text = "";
+  #more = "";
   #wanted = false;
+  #cost = 0;
+  #finished = [];
 
   constructor(text = "", ongrow = () => {}) {
     this.node = el("div", { class: "markdown" });
     this.ongrow = ongrow;
-    this.text = text;
+    this.#more = text;
     if (text !== "") this.flush();
   }
 
   append(text) {
-    this.text += text;
+    this.#more += text;
     if (this.#wanted) return;
     this.#wanted = true;
-    // A hidden tab has no animation frames; a timer runs there as well.
-    setTimeout(() => this.flush(), 16);
+    // A hidden tab has no animation frames; a timer runs there as well. What is slow to draw is drawn less often.
+    setTimeout(() => this.flush(), this.#cost > 50 ? Math.min(3 * this.#cost, 250) : 16);
   }
 
   flush() {
     this.#wanted = false;
-    const blocks = splitBlocks(this.text.replace(/\r\n?/g, "\n").split("\n"));
+    if (this.#more === "") return;
+    const start = performance.now();
+    // A CR at the end may be half of a CRLF.
+    this.#text = (this.#text + this.#more).replace(/\r\n|\r(?!$)/g, "\n");
+    this.#more = "";
+    const lines = this.#text.split("\n");
+    const blocks = splitBlocks(lines);
     let same = 0;
     while (same < blocks.length && blocks[same].source === this.#blocks[same]?.source) same += 1;
     for (const old of this.#blocks.splice(same)) old.node.remove();
-    for (const block of blocks.slice(same)) {
-      const node = renderBlock(block, 0);
-      this.node.append(node);
-      this.#blocks.push({ source: block.source, node });
+    const fresh = blocks.slice(same).map((block) => ({ source: block.source, node: renderBlock(block, 0) }));
+    this.#blocks.push(...fresh);
+    this.node.append(...fresh.map(({ node }) => node));
+    const done = blocks.length - OPEN_BLOCKS;
+    if (done > 0) {
+      this.#text = lines.slice(blocks[done].from).join("\n");
+      this.#close(this.#blocks.splice(0, done).map(({ node }) => node));
     }
     this.ongrow();
+    // Half of the cost is the layout.
+    requestAnimationFrame(() => setTimeout(() => (this.#cost = performance.now() - start)));
+  }
+
+  /** Puts finished blocks together: what has many children is laid out slowly. */
+  #close(nodes) {
+    this.#finished.push(...nodes);
+    while (this.#finished.length >= GROUP) {
+      const group = this.#finished.splice(0, GROUP);
+      const around = el("div", { class: "markdown" });
+      group[0].before(around);
+      around.append(...group);
+    }
   }
 }
 
@@ -68,7 +98,7 @@ const DIVIDER = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
 function splitBlocks(lines) {
   const blocks = [];
   const add = (kind, from, to, more) =>
-    blocks.push({ kind, lines: lines.slice(from, to), source: kind + lines.slice(from, to).join("\n"), ...more });
+    blocks.push({ kind, from, lines: lines.slice(from, to), source: kind + lines.slice(from, to).join("\n"), ...more });
   let at = 0;
   while (at < lines.length) {
     const line = lines[at];

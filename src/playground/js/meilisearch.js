@@ -44,27 +44,32 @@ class MeilisearchFront extends Front {
     const body = { model: this.model, messages: this.messages, stream: true, ...(tools.length > 0 && { tools }) };
     const path = this.path.replace(/\{[^}]*\}/, () => encodeURIComponent(this.workspace || "playground"));
     try {
-      for await (const { data } of this.post(structuredClone(body), { authorization: "Bearer playground" }, path)) {
-        if (data === "" || done) continue;
-        if (data === "[DONE]") {
+      for await (const event of this.post(structuredClone(body), { authorization: "Bearer playground" }, path)) {
+        if (event.data === "" || done) continue;
+        if (event.data === "[DONE]") {
           done = true;
           continue;
         }
-        const chunk = this.json(data);
-        if (chunk.error && !chunk.choices) {
-          const { type, code, message } = chunk.error;
-          this.answer.notice(asText(message), "error", [type, code].map(asText).filter(Boolean).join(" · "));
-          // A failed search is told to the model, and the answer goes on; all else is the end.
-          if (type !== "response_error") broken ??= asText(message);
-          continue;
-        }
-        const choice = chunk.choices?.[0];
-        if (!choice) continue;
-        for (const call of asArray(choice.delta?.tool_calls)) this.#notice(call, appended, searches);
-        const delta = asText(choice.delta?.content) + asText(choice.delta?.refusal);
-        said += delta;
-        this.answer.text(delta);
-        finish = choice.finish_reason ?? finish;
+        await this.take(event, (chunk) => {
+          if (!this.object(chunk, "data")) return;
+          if (chunk.error && !chunk.choices) {
+            const { type, code, message } = chunk.error;
+            this.answer.notice(asText(message), "error", [type, code].map(asText).filter(Boolean).join(" · "));
+            // A failed search is told to the model, and the answer goes on; all else is the end.
+            if (type !== "response_error") broken ??= asText(message);
+            return;
+          }
+          const [choice] = this.objects(chunk.choices ?? [], "choices");
+          if (!choice) return;
+          finish = choice.finish_reason ?? finish;
+          const { delta = {} } = choice;
+          if (!this.object(delta, "delta")) return;
+          for (const call of this.objects(delta.tool_calls ?? [], "tool_calls")) {
+            if (this.object(call.function, "tool_calls[].function")) this.#notice(call.function, appended, searches);
+          }
+          said += asText(delta.content) + asText(delta.refusal);
+          this.answer.text(asText(delta.content) + asText(delta.refusal));
+        });
       }
     } finally {
       this.messages.push(...paired(appended));
@@ -74,8 +79,9 @@ class MeilisearchFront extends Front {
     else if (finish === null && !broken) this.answer.notice("The stream ended without a finish_reason.");
   }
 
-  #notice({ function: { name, arguments: text } = {} }, appended, searches) {
-    const args = parsed(text) ?? {};
+  #notice({ name, arguments: text }, appended, searches) {
+    const args = parsed(text);
+    if (!this.object(args, `the arguments of ${asText(name)}`)) return;
     const id = asText(args.call_id);
     if (name === "_meiliSearchProgress") {
       const inner = parsed(asText(args.function_arguments ?? args.function_parameters)) ?? {};
@@ -102,7 +108,7 @@ const NOTICES = {
 /** What goes into the history: no call without its result. */
 function paired(messages) {
   const answered = new Set(messages.map(({ tool_call_id: id }) => id));
-  return messages.filter(({ tool_calls: calls }) => !calls || calls.every(({ id }) => answered.has(id)));
+  return messages.filter(({ tool_calls: calls }) => !calls || asArray(calls).every((call) => answered.has(call?.id)));
 }
 
 /** A found document; its title is under one of the usual names. */

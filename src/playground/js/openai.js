@@ -12,6 +12,7 @@ class OpenAiFront extends Front {
     this.offered = false;
     this.usage = true;
     this.system = "";
+    this.first = this.path.replace(/chat\/completions$/, "models");
     this.ready = this.#list();
   }
 
@@ -25,7 +26,7 @@ class OpenAiFront extends Front {
 
   async #list() {
     try {
-      const response = await fetch(this.path.replace(/chat\/completions$/, "models"), { credentials: "omit" });
+      const response = await fetch(this.first, { credentials: "omit" });
       this.models = asArray((await response.json()).data).map(({ id }) => asText(id));
       this.model ||= this.models[0] ?? "";
       this.agent = this.model || this.agent;
@@ -75,34 +76,46 @@ class OpenAiFront extends Front {
 
   /** One request; whether another one must follow, with the results of calls. */
   async #round() {
-    const calls = [];
+    const [calls, results] = [[], []];
     let [text, finish, done] = ["", null, false];
     try {
-      for await (const { data } of this.post(this.request())) {
+      for await (const event of this.post(this.request())) {
         // What comes behind the end is not read.
-        if (done || data.startsWith("[DONE]")) {
+        if (done || event.data.startsWith("[DONE]")) {
           done = true;
           continue;
         }
-        const chunk = this.json(data);
-        if (chunk.error) throw new Broken(asText(chunk.error.message) || "An error occurred during streaming");
-        if (chunk.usage) this.answer.extra = [`${chunk.usage.prompt_tokens} + ${chunk.usage.completion_tokens} tokens`];
-        for (const { index, delta = {}, finish_reason: reason } of asArray(chunk.choices)) {
-          if (index > 0) continue;
-          finish = reason || finish;
-          text += asText(delta.content) + asText(delta.refusal);
-          this.answer.text(asText(delta.content) + asText(delta.refusal));
-          for (const piece of asArray(delta.tool_calls)) merge(calls, piece);
-        }
+        await this.take(event, (chunk) => {
+          if (!this.object(chunk, "data")) return;
+          if (chunk.error) throw new Broken(asText(chunk.error.message) || "An error occurred during streaming");
+          if (chunk.usage) this.answer.extra = [`${asText(chunk.usage.prompt_tokens)} + ${asText(chunk.usage.completion_tokens)} tokens`];
+          for (const { index, delta = {}, finish_reason: reason } of this.objects(chunk.choices ?? [], "choices")) {
+            if (index > 0) continue;
+            finish = reason || finish;
+            if (!this.object(delta, "delta")) continue;
+            text += asText(delta.content) + asText(delta.refusal);
+            this.answer.text(asText(delta.content) + asText(delta.refusal));
+            for (const piece of this.objects(delta.tool_calls ?? [], "tool_calls")) {
+              const { function: part = {} } = piece;
+              if (this.object(part, "tool_calls[].function")) merge(calls, piece);
+            }
+          }
+        });
       }
+      this.#ended(finish, done);
+      for (const call of calls) results.push(await this.#result(call));
     } finally {
-      if (text || calls.length > 0) this.messages.push({ role: "assistant", content: text || null, ...(calls.length > 0 && { tool_calls: calls }) });
+      // A call without its result may not stay: the API refuses such a history.
+      const tool_calls = calls.slice(0, results.length);
+      if (text || results.length > 0) this.messages.push({ role: "assistant", content: text || null, ...(results.length > 0 && { tool_calls }) }, ...results);
     }
+    return calls.length > 0;
+  }
+
+  #ended(finish, done) {
     if (finish === null) this.answer.notice("The stream ended without a finish_reason: strict clients fail here.");
     else if (!done) this.answer.notice("The stream ended without [DONE].");
     if (finish !== "stop" && finish !== "tool_calls" && finish !== null) this.answer.notice(`The answer ended early: ${finish}.`);
-    for (const call of calls) await this.#result(call);
-    return calls.length > 0;
   }
 
   async #result({ id, function: { name, arguments: text } }) {
@@ -110,7 +123,7 @@ class OpenAiFront extends Front {
     const canned = SAMPLE_RESULTS.get(name);
     const why = canned ? "" : "This tool has no result of its own here: write one.";
     const result = await callCard(this.answer, { name, args, result: canned?.(args) ?? {}, why }, this.abort.signal);
-    this.messages.push({ role: "tool", tool_call_id: id, content: asText(result) });
+    return { role: "tool", tool_call_id: id, content: asText(result) };
   }
 }
 

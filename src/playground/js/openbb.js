@@ -11,6 +11,7 @@ class OpenBbFront extends Front {
     this.form = "2026";
     this.review = false;
     this.options = {};
+    this.first = "agents.json";
     this.ready = this.#describe();
   }
 
@@ -31,7 +32,7 @@ class OpenBbFront extends Front {
   /** Reads what the agent says of itself, as the Workspace does when it is added. */
   async #describe() {
     try {
-      const response = await fetch("agents.json", { credentials: "omit" });
+      const response = await fetch(this.first, { credentials: "omit" });
       const agents = Object.entries(await response.json());
       const [id, entry] = agents.find(([, { endpoints }]) => asText(endpoints?.query).endsWith(this.path)) ?? agents[0] ?? [];
       if (!entry) return;
@@ -117,37 +118,41 @@ class OpenBbFront extends Front {
       this.answer.break();
     };
     try {
-      for await (const { name, data } of this.post(this.request(first), { "x-trace-id": this.trace })) {
-        const value = this.json(data);
-        switch (name) {
-          case "copilotMessageChunk":
-            text += asText(value.delta);
-            this.answer.text(asText(value.delta));
-            break;
-          case "copilotStatusUpdate":
-            close();
-            this.#status(value);
-            break;
-          case "copilotMessageArtifact":
-            // The next question takes the artifact along; the text keeps its place by its name.
-            text += `<|start_artifact_id|>${value.name}<|end_artifact_id|>`;
-            this.artifacts.push(value);
-            this.answer.put(artifactView(value));
-            break;
-          case "copilotCitationCollection":
-            text += asArray(value.citations).filter(({ id }) => id).map(({ id }) => `<|start_citation_id|>${id}<|end_citation_id|>`).join("");
-            this.#cite(asArray(value.citations));
-            break;
-          case "copilotPromptSuggestions":
-            this.answer.suggest(asArray(value.suggestions).map(asText));
-            break;
-          case "copilotFunctionCall":
-            close();
-            await this.#call(value);
-            break;
-          default:
-            this.answer.notice("The Workspace skips an event that it does not know:", "quiet", name || "(no name)");
-        }
+      for await (const event of this.post(this.request(first), { "x-trace-id": this.trace })) {
+        await this.take(event, async (value) => {
+          if (!this.object(value, "data")) return;
+          switch (event.name) {
+            case "copilotMessageChunk":
+              text += asText(value.delta);
+              this.answer.text(asText(value.delta));
+              break;
+            case "copilotStatusUpdate":
+              close();
+              this.#status(value);
+              break;
+            case "copilotMessageArtifact":
+              // The next question takes the artifact along; the text keeps its place by its name.
+              text += `<|start_artifact_id|>${asText(value.name)}<|end_artifact_id|>`;
+              this.artifacts.push(value);
+              this.answer.put(artifactView(value));
+              break;
+            case "copilotCitationCollection": {
+              const citations = this.objects(value.citations ?? [], "citations");
+              text += citations.filter(({ id }) => id).map(({ id }) => `<|start_citation_id|>${asText(id)}<|end_citation_id|>`).join("");
+              this.#cite(citations);
+              break;
+            }
+            case "copilotPromptSuggestions":
+              this.answer.suggest(asArray(value.suggestions).map(asText));
+              break;
+            case "copilotFunctionCall":
+              close();
+              await this.#call(value);
+              break;
+            default:
+              this.answer.notice("The Workspace skips an event that it does not know:", "quiet", event.name || "(no name)");
+          }
+        });
       }
     } finally {
       close();
@@ -161,21 +166,22 @@ class OpenBbFront extends Front {
       if (at > 0) this.messages.splice(at - 1, 2);
     }
     if (hidden === true) return;
-    this.answer.step({ level: asText(eventType), message: asText(message), details: asArray(details), artifacts: asArray(artifacts) });
+    this.answer.step({ level: asText(eventType), message: asText(message), details: asArray(details), artifacts: this.objects(artifacts ?? [], "artifacts") });
   }
 
   #cite(citations) {
-    const sources = citations.map(({ id, source_info: info = {}, details, quote_bounding_boxes: quotes }) => {
+    const sources = citations.map(({ id, source_info: source, details, quote_bounding_boxes: quotes }) => {
+      const info = isObject(source) ? source : {};
       if (!id) this.answer.notice("The Workspace does not show a citation that has no id.");
       const known = this.workspace.find(info.uuid ?? info.metadata?.widget_uuid, info.origin, info.widget_id);
       const name = asText(info.name) || known?.widget.name || asText(info.widget_id) || asText(info.origin);
       const args = Object.entries(info.metadata?.input_args ?? {}).map(([key, value]) => `${key} ${asText(value)}`);
       const rows = asArray(details).filter(isObject);
-      const texts = asArray(quotes).map((boxes) => asArray(boxes).map(({ text }) => asText(text)).join(" "));
+      const texts = asArray(quotes).map((boxes) => asArray(boxes).map((box) => asText(box?.text)).join(" "));
       const body = [rows.length > 0 && tableView(rows), ...texts.map((text) => el("blockquote", {}, text))].filter(Boolean);
       return { name, url: info.type === "web" ? asText(info.name) : "", about: [asText(info.type), ...args].join(" · "), body: body.length > 0 ? body : null };
     });
-    this.answer.sources("Citations", sources);
+    if (sources.length > 0) this.answer.sources("Citations", sources);
   }
 
   /** Runs a function and posts again with its result. */

@@ -117,7 +117,10 @@ class Page {
     byId("theme").addEventListener("click", () => this.#theme(this.dark ? "light" : "dark"));
     byId("setup-open").addEventListener("click", () => this.#setup());
     byId("setup-close").addEventListener("click", () => byId("setup").close());
-    byId("setup").addEventListener("click", (event) => event.target === byId("setup") && byId("setup").close());
+    // A selection that begins in a field may end on the backdrop: only a whole click there closes.
+    let pressed = null;
+    byId("setup").addEventListener("pointerdown", ({ target }) => (pressed = target));
+    byId("setup").addEventListener("click", ({ target }) => target === pressed && target === byId("setup") && byId("setup").close());
     byId("setup").addEventListener("close", () => {
       byId("setup-fields").replaceChildren();
       this.changed();

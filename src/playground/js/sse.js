@@ -1,75 +1,77 @@
 // Reads server-sent events by the rules of the HTML standard, and keeps the bytes of every block.
 
+const [LF, CR] = [10, 13];
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
 class SseReader {
-  #rest = "";
-  #seen = 0;
-  #raw = "";
-  #name = "";
-  #data = [];
-  #comments = [];
-  #other = [];
+  #pieces = [];
+  #line = 0;
+  #half = false;
+  #first = true;
 
-  /** The blocks that end in `text`. A block without data is one too: comments, `retry`. */
-  push(text) {
-    this.#rest += text;
-    const frames = [];
-    const ends = /\r\n|\n|\r/g;
-    ends.lastIndex = this.#seen;
+  /** The blocks that end in `chunk`, read while they are asked for. One without data is one too. */
+  *push(chunk) {
     let start = 0;
-    for (let end = ends.exec(this.#rest); end; end = ends.exec(this.#rest)) {
-      // Half of a CRLF may stand at the end.
-      if (end[0] === "\r" && ends.lastIndex === this.#rest.length) break;
-      this.#raw += this.#rest.slice(start, ends.lastIndex);
-      this.#line(this.#rest.slice(start, end.index), frames);
-      start = ends.lastIndex;
+    let at = 0;
+    while (at < chunk.length) {
+      const byte = chunk[at];
+      if (this.#half) {
+        // The chunk before ended in a CR, which may have been half of a CRLF.
+        this.#half = false;
+        at += byte === LF ? 1 : 0;
+      } else {
+        at += 1;
+        if (byte !== LF && byte !== CR) {
+          this.#line += 1;
+          continue;
+        }
+        if (byte === CR && at === chunk.length) {
+          this.#half = true;
+          break;
+        }
+        if (byte === CR && chunk[at] === LF) at += 1;
+      }
+      if (this.#line === 0) {
+        this.#pieces.push(chunk.subarray(start, at));
+        start = at;
+        yield* this.#block();
+      }
+      this.#line = 0;
     }
-    this.#rest = this.#rest.slice(start);
-    this.#seen = Math.max(0, this.#rest.length - 1);
-    return frames;
+    if (start < chunk.length) this.#pieces.push(chunk.subarray(start));
   }
 
-  /** What is left when the body ends: the standard drops a block without its blank line. */
-  end() {
-    const frames = this.push("\n");
-    this.#raw = this.#raw.slice(0, -1);
-    if (this.#raw !== "") {
-      this.#dispatch(frames);
-      frames.at(-1).cut = true;
-    }
-    return frames;
+  /** What is left when the body ends. The standard drops a block without its blank line. */
+  *end() {
+    const cut = !(this.#half && this.#line === 0);
+    for (const frame of this.#block()) yield cut ? { ...frame, cut } : frame;
   }
 
-  #line(line, frames) {
-    if (line === "") {
-      this.#dispatch(frames);
-      return;
+  *#block() {
+    const size = this.#pieces.reduce((sum, piece) => sum + piece.length, 0);
+    const all = new Uint8Array(size);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      all.set(piece, at);
+      at += piece.length;
     }
-    const colon = line.indexOf(":");
-    const field = colon < 0 ? line : line.slice(0, colon);
-    const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
-    if (field === "") this.#comments.push(value);
-    else if (field === "data") this.#data.push(value);
-    else if (field === "event") this.#name = value;
-    else this.#other.push(line);
-  }
-
-  #dispatch(frames) {
+    this.#pieces = [];
+    const raw = utf8.decode(all);
+    const text = this.#first ? raw.replace(/^\ufeff/, "") : raw;
+    this.#first = false;
+    const frame = { name: "", data: null, note: "", raw, bytes: size };
+    const [data, rest] = [[], []];
+    for (const line of text.split(/\r\n|\n|\r/)) {
+      const colon = line.indexOf(":");
+      const field = colon < 0 ? line : line.slice(0, colon);
+      const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
+      if (field === "data") data.push(value);
+      else if (field === "event") frame.name = value;
+      else if (line !== "") rest.push(field === "" ? `: ${value}` : line);
+    }
+    if (data.length > 0) frame.data = data.join("\n");
+    frame.note = rest.join(" · ");
     // Further blank lines between blocks carry nothing.
-    if (/^[\r\n]*$/.test(this.#raw)) {
-      this.#raw = "";
-      return;
-    }
-    frames.push({
-      name: this.#name,
-      data: this.#data.length > 0 ? this.#data.join("\n") : null,
-      note: [...this.#comments.map((comment) => `: ${comment}`), ...this.#other].join(" · "),
-      raw: this.#raw,
-      bytes: byteLength(this.#raw),
-    });
-    this.#raw = "";
-    this.#name = "";
-    this.#data = [];
-    this.#comments = [];
-    this.#other = [];
+    if (/[^\r\n]/.test(text)) yield frame;
   }
 }

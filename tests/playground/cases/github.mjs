@@ -52,3 +52,34 @@ test("github: the session message of github.com", async (p) => {
   equal(messages.map(({ name, content }) => [name ?? "", content.slice(0, 5)]), [["_session", "Curre"], ["", ""], ["", "hello"]]);
   equal(await p.said(), "You said: hello");
 });
+
+test("github: a confirmation answered while another turn streams goes out behind it", async (p) => {
+  await p.open("GitHub");
+  await p.ask("confirm");
+  const card = p.page.getByRole("region", { name: "Confirmation" });
+  await p.send("slow");
+  await p.answer().getByText("3 ").waitFor();
+  await card.getByRole("button", { name: "Accept" }).click();
+  equal(await card.getByRole("status").innerText(), "Accepted: goes out when the running answer ends");
+  await p.page.getByRole("button", { name: "Stop" }).click();
+  await p.page.locator(".answer").nth(2).waitFor();
+  await p.done();
+  equal(await p.said(), "You accepted it.");
+  equal(await card.getByRole("status").innerText(), "Accepted");
+  const { messages } = p.posts.at(-1).body;
+  equal(messages.map(({ role }) => role), ["user", "assistant", "user", "assistant", "user"]);
+  equal(messages.at(-1).copilot_confirmations[0].state, "accepted");
+});
+
+test("github: a confirmation that waits is not sent into a new chat", async (p) => {
+  await p.open("GitHub");
+  await p.ask("confirm");
+  await p.send("slow");
+  await p.answer().getByText("3 ").waitFor();
+  const { length } = p.posts;
+  await p.page.getByRole("button", { name: "Accept" }).click();
+  await p.page.getByRole("button", { name: "New chat" }).click();
+  await p.page.locator(".intro").waitFor();
+  await p.ask("hello");
+  equal(p.posts.slice(length).filter(({ url }) => url.endsWith("/github")).map(({ body }) => body.messages.length), [1]);
+});

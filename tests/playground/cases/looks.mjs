@@ -9,6 +9,21 @@ async function fits(p) {
   ok(scrollWidth <= clientWidth, "the page scrolls sideways");
 }
 
+/** Nothing in the setup is wider than what it lies in, up to the dialog and the screen. */
+async function setupFits(p, what) {
+  const out = await p.page.locator("#setup").evaluate((dialog) => {
+    const box = (node) => node.getBoundingClientRect();
+    const inside = [...dialog.querySelectorAll("fieldset *:not(option), fieldset")].filter((node) => {
+      const around = box(node.closest("fieldset") === node ? dialog : node.closest("fieldset"));
+      return box(node).left < around.left - 0.5 || box(node).right > around.right + 0.5;
+    });
+    const clipped = [dialog, ...dialog.querySelectorAll(".fields, fieldset, label, select")].filter((node) => node.scrollWidth > node.clientWidth + 1 && node.tagName !== "SELECT");
+    if (box(dialog).left < 0 || box(dialog).right > innerWidth) clipped.push(dialog);
+    return [...inside, ...clipped].map((node) => `${node.tagName} ${node.className} ${node.textContent.slice(0, 30)}`);
+  });
+  equal(out, [], `${what}: what is clipped`);
+}
+
 for (const colorScheme of ["light", "dark"]) {
   test(`looks: ${colorScheme}`, async (p) => {
     await p.open("OpenBB");
@@ -23,15 +38,34 @@ for (const colorScheme of ["light", "dark"]) {
   }, { colorScheme });
 }
 
-test("looks: a phone", async (p) => {
-  await p.open("OpenBB");
-  await p.ask("everything");
-  await p.page.locator(".chat").evaluate((node) => node.scrollTo(0, 0));
-  await fits(p);
-  await p.shot("phone-chat");
-  equal(await p.page.locator(".log").isVisible(), false, "both sides at once");
-  await p.page.getByRole("button", { name: "Events" }).tap();
-  await fits(p);
-  await p.shot("phone-events");
-  equal(await p.page.locator(".chat").isVisible(), false, "both sides at once");
-}, PHONE);
+for (const colorScheme of ["light", "dark"]) {
+  test(`looks: a phone, ${colorScheme}`, async (p) => {
+    await p.open("OpenBB");
+    await p.ask("everything");
+    await p.page.locator(".chat").evaluate((node) => node.scrollTo(0, 0));
+    await fits(p);
+    await p.shot(`phone-${colorScheme}-chat`);
+    equal(await p.page.locator(".log").isVisible(), false, "both sides at once");
+    await p.page.getByRole("button", { name: "Events" }).tap();
+    await fits(p);
+    await p.shot(`phone-${colorScheme}-events`);
+    equal(await p.page.locator(".chat").isVisible(), false, "both sides at once");
+  }, { ...PHONE, colorScheme });
+}
+
+for (const width of [390, 360, 320]) {
+  for (const colorScheme of ["light", "dark"]) {
+    test(`looks: setup on a phone of ${width}, ${colorScheme}`, async (p) => {
+      for (const front of ["OpenBB", "GitHub", "OpenAI", "Meilisearch"]) {
+        await p.open(front);
+        await p.page.getByRole("button", { name: "Setup" }).tap();
+        await setupFits(p, front);
+        if (front === "OpenBB") await p.shot(`phone-${width}-${colorScheme}-setup`);
+        // Everything that unfolds as well.
+        for (const summary of await p.page.locator("#setup summary").all()) await summary.tap();
+        await setupFits(p, `${front}, all open`);
+        await fits(p);
+      }
+    }, { ...PHONE, viewport: { width, height: 780 }, colorScheme });
+  }
+}

@@ -36,7 +36,9 @@ test("page: the log shows every block with its time and size, and the request", 
 test("page: every event of a flood shows, and its end is in sight", async (p) => {
   await p.open("OpenBB");
   await p.ask("flood");
-  equal(await p.page.locator(".events li.text").count(), 3000, "rows in the log");
+  const rows = p.page.locator(".events li");
+  equal(await rows.count(), 2000, "rows in the log");
+  ok((await rows.last().innerText()).includes("Line **2999**"), "the newest is not in the log");
   equal(await p.answer().locator(".markdown p").count(), 3000, "paragraphs");
   ok(await p.answer().getByText("Line 2999 of the flood.").isVisible(), "the last line");
   for (const side of [".chat", ".exchanges"]) {
@@ -45,6 +47,46 @@ test("page: every event of a flood shows, and its end is in sight", async (p) =>
       return scrollHeight - scrollTop - clientHeight < 2;
     }, side);
   }
+  await p.page.getByRole("button", { name: "Show 1000 of 1001 more" }).click();
+  await p.page.getByRole("button", { name: "Show 1 more" }).click();
+  const lines = await p.page.locator(".events li.text .preview").evaluateAll((all) => all.map((each) => Number(/\d+/.exec(each.textContent)[0])));
+  equal(lines, Array.from({ length: 3000 }, (_, at) => at), "rows in the log");
+  equal(await p.page.locator(".exchange .more").isVisible(), false, "more than all");
+});
+
+for (const [what, line] of [["paragraphs", (at) => `Line **${at}** of the flood.\n\n`], ["one paragraph", (at) => `word ${at} `]]) {
+  test(`page: a flood that arrives at once can be stopped, in ${what}`, async (p) => {
+    const events = Array.from({ length: 60_000 }, (_, at) => `event: copilotMessageChunk\ndata: ${JSON.stringify({ delta: line(at) })}\n\n`);
+    await p.answers("/v1/query", events.join(""));
+    await p.open("OpenBB");
+    // What a person does while it comes, from inside of the page: the driver would come too late.
+    await p.page.evaluate(() => {
+      const stop = () => (document.querySelectorAll(".events li").length > 1 ? document.querySelector("#send.stop")?.click() : setTimeout(stop, 0));
+      stop();
+    });
+    await p.ask("flood");
+    ok((await p.said()).endsWith("Stopped."), "it did not stop");
+    ok(Number(await p.page.locator(".stats dd").last().innerText()) < 60_000, "it stopped at the end");
+  });
+}
+
+test("page: ten thousand events at once show in pieces, and whole in the end", async (p) => {
+  const events = Array.from({ length: 10_000 }, (_, at) => `event: copilotMessageChunk\ndata: ${JSON.stringify({ delta: `Line **${at}** of the flood.\n\n` })}\n\n`);
+  await p.answers("/v1/query", events.join(""));
+  await p.open("OpenBB");
+  await p.page.evaluate(() => {
+    globalThis.seen = new Set();
+    const look = () => {
+      globalThis.seen.add(document.querySelectorAll(".answer .markdown p").length);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await p.ask("flood");
+  equal(await p.answer().locator(".markdown p").count(), 10_000, "paragraphs");
+  equal(await p.page.locator(".stats dd").last().innerText(), "10000", "events");
+  ok((await p.page.evaluate(() => globalThis.seen.size)) > 3, "all of it in one piece");
+  ok((await p.page.locator(".events li").last().innerText()).includes("Line **9999**"), "the newest is not in the log");
 });
 
 test("page: what the reader scrolled to stays in sight while the answer grows", async (p) => {
@@ -133,3 +175,58 @@ test("page: other pages get no signatures", async (p) => {
   equal((await sign({ origin: "null" })).status(), 403);
   equal((await sign({ origin: p.address })).status(), 200);
 });
+
+for (const [front, path] of [["OpenBB", "/agents.json"], ["OpenAI", "/v1/models"]]) {
+  test(`page: ${front} does not wait for ever for ${path}`, async (p) => {
+    await p.page.route(`**${path}`, () => {});
+    await p.open(front);
+    await p.ask("hello");
+    ok((await p.said()).includes("goes out without it"), await p.said());
+    equal(p.posts.length, 1, "requests");
+    await p.ask("again");
+    equal(p.posts.length, 2, "requests");
+    ok(!(await p.said()).includes("goes out without it"), "it waits again");
+  });
+
+  test(`page: ${front} can be stopped while ${path} stalls`, async (p) => {
+    // No patience ends here.
+    await p.page.addInitScript(() => {
+      const { setTimeout: later } = globalThis;
+      globalThis.setTimeout = (run, ms, ...more) => (ms >= 500 ? 0 : later(run, ms, ...more));
+    });
+    await p.page.route(`**${path}`, () => {});
+    await p.open(front);
+    await p.send("hello");
+    await p.page.getByRole("button", { name: "Stop" }).click();
+    await p.done();
+    equal(await p.said(), "Stopped.");
+    equal(p.posts, [], "requests");
+  });
+}
+
+test("page: the setup stays open when a selection ends outside of it", async (p) => {
+  await p.open("GitHub");
+  await p.page.getByRole("button", { name: "Setup" }).click();
+  const dialog = p.page.getByRole("dialog");
+  const { x, y, width, height } = await p.page.getByLabel("Slug of the agent").boundingBox();
+  await p.page.mouse.move(x + width / 2, y + height / 2);
+  await p.page.mouse.down();
+  await p.page.mouse.move(20, y + height / 2);
+  await p.page.mouse.up();
+  ok(await dialog.isVisible(), "it closed");
+  await p.page.mouse.click(20, 400);
+  ok(!(await dialog.isVisible()), "a click beside it does not close it");
+});
+
+test("page: a landscape phone starts at the top", async (p) => {
+  for (const front of ["OpenBB", "GitHub", "OpenAI", "Meilisearch"]) {
+    await p.open(front);
+    // The page goes to the end of a chat in the next frame.
+    await p.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    equal(await p.page.locator(".chat").evaluate((node) => node.scrollTop), 0, front);
+    const [heading, hint] = [p.page.locator(".intro h2"), p.page.locator(".hint")];
+    ok((await heading.boundingBox()).y >= (await p.page.locator("main").boundingBox()).y, `${front}: the heading is under the bar`);
+    ok(!(await hint.isVisible()), "keys take the room of the chat");
+  }
+  await p.shot("landscape-start");
+}, { viewport: { width: 844, height: 390 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true });
