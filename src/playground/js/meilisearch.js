@@ -15,7 +15,7 @@ class MeilisearchFront extends Front {
     return {
       title: "As a Meilisearch chat client",
       text: "Searches show while they run, and the documents that were found as sources.",
-      prompts: ["Which films have robots?", "Find something from 1927", "What do you search in?"],
+      prompts: ["Which films have robots?", "Find something from 1927", "What happens when a client leaves?"],
     };
   }
 

@@ -9,7 +9,7 @@ class OpenAiFront extends Front {
     this.model = "";
     this.models = [];
     this.tools = structuredClone(SAMPLE_FUNCTIONS);
-    this.offered = false;
+    this.offered = true;
     this.usage = true;
     this.system = "";
     this.first = this.path.replace(/chat\/completions$/, "models");
@@ -20,7 +20,7 @@ class OpenAiFront extends Front {
     return {
       title: "As an OpenAI client",
       text: "What any program with an OpenAI library sends and reads: chunks, tool calls, usage.",
-      prompts: ["Say hello in three languages", "Write a haiku about streams", "What is the weather in Lisbon?"],
+      prompts: ["What happens when a client leaves?", "What is the weather in Lisbon?", "Delete the draft, but ask me first"],
     };
   }
 

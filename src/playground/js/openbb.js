@@ -19,7 +19,7 @@ class OpenBbFront extends Front {
     return {
       title: "As the OpenBB Workspace",
       text: "Sample widgets lie on the dashboard. Put one in context, ask about it, and the agent may call for its data.",
-      prompts: ["What do the AAPL prices say?", "Summarise the company news", "Draw the closing prices"],
+      prompts: ["What do the AAPL prices say?", "Summarise the company news", "Delete the dashboard, but ask me first"],
     };
   }
 

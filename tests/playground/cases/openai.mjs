@@ -20,7 +20,6 @@ test("openai: chat, usage, and the history", async (p) => {
 
 test("openai: a tool call is answered", async (p) => {
   await p.open("OpenAI");
-  await p.page.getByRole("button", { name: "Sample tools" }).click();
   await p.ask("weather");
   const { messages } = p.posts.at(-1).body;
   equal(messages.map(({ role }) => role), ["user", "assistant", "tool"]);
