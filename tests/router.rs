@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use copilot_wire::github::Mount;
+use copilot_wire::openai::Model;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Env, Environment, Incident, Protocol};
 use copilot_wire::router::MountError;
@@ -73,7 +74,7 @@ fn no_mount_takes_the_route_of_another() {
         let taken = probe(path).openbb(descriptor("one"), Echo);
         assert_eq!(taken.unwrap_err(), MountError::Taken);
     }
-    let taken = probe("/v1/models").openai(copilot_wire::openai::Model::new("one"), Echo);
+    let taken = probe("/v1/models").openai(Model::new("one"), Echo);
     assert_eq!(taken.unwrap_err(), MountError::Taken);
 }
 
@@ -132,4 +133,36 @@ fn what_goes_wrong_with_feedback_is_told() {
     assert_eq!(heard.len(), 2, "{heard:?}");
     assert!(heard[0].contains("the disk is full"), "{heard:?}");
     assert!(heard[1].contains("Panicked"), "{heard:?}");
+}
+
+#[test]
+fn only_a_host_of_the_list_is_served() {
+    let router = Router::new().openai(Model::new("echo"), Echo).unwrap();
+    let local = router.clone().hosts(["localhost", "127.0.0.1", "[::1]"]);
+    let ask = |router: &Router, uri: &str, host: &[&str]| {
+        let mut request = http::Request::post(uri);
+        for host in host {
+            request = request.header("host", *host);
+        }
+        ask(router, request, HELLO.replace("\"m\"", "\"echo\"").as_str()).0
+    };
+    let path = "/v1/chat/completions";
+    let rebound = format!("http://evil.example:7777{path}");
+    for (uri, host, status) in [
+        (path, &["localhost:7777"][..], 200),
+        (path, &["LocalHost"], 200),
+        (path, &["127.0.0.1:7777"], 200),
+        (path, &["[::1]:7777"], 200),
+        (path, &[], 200),
+        ("http://localhost:7777/v1/chat/completions", &[], 200),
+        (path, &["evil.example:7777"], 421),
+        (path, &["localhost.evil.example"], 421),
+        (path, &["127.0.0.1@evil.example"], 421),
+        (path, &[""], 421),
+        (&rebound, &[], 421),
+        (&rebound, &["localhost:7777"], 421),
+    ] {
+        assert_eq!(ask(&local, uri, host), status, "{uri} {host:?}");
+        assert_eq!(ask(&router, uri, host), 200, "{uri} {host:?}");
+    }
 }

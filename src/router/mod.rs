@@ -4,6 +4,7 @@ mod cors;
 mod endpoint;
 #[cfg(feature = "github")]
 mod github;
+mod hosts;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod intake;
@@ -28,11 +29,13 @@ use std::sync::Arc;
 use bytes::Buf;
 use futures_core::Stream;
 use http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
+use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 
 use crate::agent::Body;
 use crate::protocol::{Env, Refusal};
 use endpoint::{Call, Endpoint};
+use hosts::Hosts;
 use path::Path;
 
 /// What a router does to every request and response.
@@ -68,6 +71,7 @@ pub struct Router {
 struct Inner {
     routes: Vec<Route>,
     cors: Cors,
+    hosts: Hosts,
     limit: Limit,
     env: Env,
     #[cfg(feature = "openai")]
@@ -106,6 +110,25 @@ impl Router {
     #[must_use]
     pub fn cors(mut self, cors: Cors) -> Self {
         self.edit().cors = cors;
+        self
+    }
+
+    /// Sets the hosts that requests may be for, without ports; others are refused with status 421.
+    /// The default is any.
+    ///
+    /// A server on somebody's own machine needs this: a page of the web can have its own name lead
+    /// to `127.0.0.1` (DNS rebinding), and its requests are then of one origin with the agent, so
+    /// that CORS does not keep it out.
+    ///
+    /// ```
+    /// use copilot_wire::Router;
+    ///
+    /// let router = Router::new().hosts(["localhost", "127.0.0.1", "[::1]"]);
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub fn hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
+        self.edit().hosts = Hosts::of(hosts);
         self
     }
 
@@ -179,7 +202,7 @@ impl Router {
         let inner = &*self.inner;
         let (parts, body) = request.into_parts();
         let origin = inner.cors.origin(&parts.headers);
-        let mut response = match inner.find(&parts.method, parts.uri.path()) {
+        let mut response = match inner.find(&parts) {
             Found::Route(route, params) => match intake::read(&parts, body, inner.limit.0).await {
                 Ok(body) => {
                     let call = Call {
@@ -200,6 +223,10 @@ impl Router {
                 response
             }
             Found::Nothing => refuse(&Refusal::new(StatusCode::NOT_FOUND, "no such path")),
+            Found::OtherHost => {
+                let message = "this server does not go by that host";
+                refuse(&Refusal::new(StatusCode::MISDIRECTED_REQUEST, message))
+            }
         };
         inner.cors.apply(origin, response.headers_mut());
         response
@@ -211,10 +238,15 @@ enum Found<'a> {
     Preflight,
     OtherMethods(HeaderValue),
     Nothing,
+    OtherHost,
 }
 
 impl Inner {
-    fn find(&self, method: &Method, path: &str) -> Found<'_> {
+    fn find(&self, request: &Parts) -> Found<'_> {
+        if !self.hosts.take(request) {
+            return Found::OtherHost;
+        }
+        let (method, path) = (&request.method, request.uri.path());
         // A HEAD request is a GET whose body the server leaves out.
         let wanted = if *method == Method::HEAD {
             &Method::GET
