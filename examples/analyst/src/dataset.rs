@@ -1,5 +1,6 @@
 //! Rows, and what can be said about them without a model.
 
+use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use copilot_wire::json::{Json, Kind};
@@ -30,7 +31,28 @@ pub(crate) struct Rows {
 #[derive(Clone, Debug)]
 struct Column {
     name: String,
+    /// Whether every value is a number.
     numeric: bool,
+    /// Whether there is a value at all.
+    seen: bool,
+}
+
+/// More columns than this nobody reads.
+const MAX_COLUMNS: usize = 200;
+
+impl Column {
+    fn new(name: String) -> Self {
+        Self {
+            name,
+            numeric: true,
+            seen: false,
+        }
+    }
+
+    fn see(&mut self, value: &Json) {
+        self.seen = true;
+        self.numeric &= value.kind() == Kind::Number;
+    }
 }
 
 impl Dataset {
@@ -95,19 +117,22 @@ impl Rows {
         if rows.iter().any(|row| row.kind() != Kind::Object) {
             return None;
         }
-        let columns = first.members().map(|(name, _)| {
-            let values = || {
-                rows.iter()
-                    .filter_map(|row| row.get(&name))
-                    .filter(|v| !v.is_null())
-            };
-            let numeric = values().next().is_some() && values().all(|v| v.kind() == Kind::Number);
-            Column {
-                name: name.clone().into_owned(),
-                numeric,
+        let mut columns: Vec<Column> = Vec::new();
+        let mut places = HashMap::new();
+        for (name, _) in first.members().take(MAX_COLUMNS) {
+            places.entry(name.clone().into_owned()).or_insert_with(|| {
+                columns.push(Column::new(name.into_owned()));
+                columns.len() - 1
+            });
+        }
+        for (name, value) in rows.iter().flat_map(Json::members) {
+            let place = places.get(&*name).and_then(|at| columns.get_mut(*at));
+            if let Some(column) = place.filter(|_| !value.is_null()) {
+                column.see(&value);
             }
-        });
-        let columns = columns.collect();
+        }
+        let numeric = |column: &mut Column| column.numeric &= column.seen;
+        columns.iter_mut().for_each(numeric);
         Some(Self { rows, columns })
     }
 
@@ -142,7 +167,7 @@ impl Rows {
             .order()
             .is_some_and(|column| self.values(column).all(|value| is_date(&value)))
         {
-            rows.sort_by_key(|row| std::cmp::Reverse(key(row)));
+            rows.sort_by_cached_key(|row| std::cmp::Reverse(key(row)));
         } else {
             rows.reverse();
         }
@@ -202,6 +227,7 @@ impl Rows {
         if let Some(latest) = self.latest(1).first() {
             let values: Vec<_> = latest
                 .members()
+                .take(MAX_COLUMNS)
                 .map(|(name, value)| format!("{name} {}", plain(&value)))
                 .collect();
             let _ = write!(out, " Latest: {}.", values.join(", "));

@@ -23,6 +23,10 @@ use copilot_wire::Router;
 use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire::protocol::{Env, Environment, Incident, Ticks, TokioEnv};
 
+/// What a browser on this machine calls it. The examples serve nobody else, and no page of the web may
+/// pass for one of theirs.
+pub const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
+
 /// The port of `--port N`, by default 7777.
 ///
 /// # Errors
@@ -79,6 +83,7 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     let (mount, signer) = signatures::mount()?;
     let router = Router::new()
         .env(environment())
+        .hosts(LOOPBACK)
         .playground()?
         .openbb(descriptor, agent.clone())?
         .github(mount, agent.clone())?

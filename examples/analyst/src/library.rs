@@ -30,6 +30,9 @@ const CHAPTERS: [(&str, &str); 11] = [
     ),
 ];
 
+/// More words than this are no question.
+const LONGEST: usize = 100;
+
 /// How much of a question's meaning a paragraph must have.
 const ENOUGH: f64 = 0.4;
 
@@ -45,6 +48,7 @@ pub(crate) fn look_up(question: &str) -> Option<Found> {
         }
     }
     let mut asked = words(question);
+    asked.truncate(LONGEST);
     asked.sort();
     asked.dedup();
     let weights: Vec<(String, f64)> = asked

@@ -1,6 +1,8 @@
 //! What the analyst does where there is neither data nor a model: it shows what a front end can do.
 
 use copilot_wire::Reply;
+use std::collections::{BTreeMap, HashSet};
+
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     AgentError, Citation, Confirmation, Conversation, Decision, Protocol, Tool, ToolCall,
@@ -30,7 +32,10 @@ impl Analyst {
             let question = Confirmation::new("delete", "Delete it?", cut(&prompt, 200));
             return Ok(reply.confirm(question)?);
         }
-        let fitting = conversation.tools().find_map(|tool| call(&tool, &prompt));
+        let asked: HashSet<String> = words(&prompt).collect();
+        let mut tools = conversation.tools();
+        let fitting = tools.find_map(|tool| call(&tool, &prompt, &asked));
+        drop(tools);
         if let Some(call) = fitting {
             reply.status(format!("Calling {}", call.name)).await?;
             return Ok(reply.call(call)?);
@@ -64,25 +69,25 @@ pub(crate) fn wants_deletion(prompt: &str) -> bool {
 }
 
 /// A call of the tool, if the prompt has a word of its name, such as the weather of `get_weather`.
-fn call(tool: &Tool<'_>, prompt: &str) -> Option<ToolCall> {
-    let fits = words(&tool.name)
-        .filter(|word| word.len() > 3)
-        .any(|word| words(prompt).any(|asked| asked == word));
-    if !fits {
+fn call(tool: &Tool<'_>, prompt: &str, asked: &HashSet<String>) -> Option<ToolCall> {
+    let fits = |word: String| word.len() > 3 && asked.contains(&word);
+    if !words(&tool.name).any(fits) {
         return None;
     }
-    let arguments = tool.parameters.as_ref().map_or_else(Vec::new, |schema| {
-        let properties = schema.get("properties").unwrap_or_default();
-        let text = |(name, property): (_, Json)| {
-            let kind = property.get("type")?;
-            (kind.string()? == "string").then(|| (name, subject(prompt)))
-        };
-        let texts = properties
-            .members()
-            .map(|(name, value)| (name.into_owned(), value));
-        texts.filter_map(text).take(1).collect()
-    });
-    let arguments: std::collections::BTreeMap<String, &str> = arguments.into_iter().collect();
+    let arguments: BTreeMap<String, &str> =
+        tool.parameters
+            .as_ref()
+            .map_or_else(BTreeMap::new, |schema| {
+                let properties = schema.get("properties").unwrap_or_default();
+                let text = |(name, property): (_, Json)| {
+                    let kind = property.get("type")?;
+                    (kind.string()? == "string").then(|| (name, subject(prompt)))
+                };
+                let texts = properties
+                    .members()
+                    .map(|(name, value)| (name.into_owned(), value));
+                texts.filter_map(text).take(1).collect()
+            });
     ToolCall::new(tool.name.clone(), &arguments).ok()
 }
 

@@ -99,3 +99,23 @@ async fn the_guide_answers_questions_and_is_cited() {
     assert!(turn.to_string().contains("src/guide/concepts.md"), "{turn}");
     assert!(turn.to_string().contains("Looking it up"), "{turn}");
 }
+
+/// Work that grows with the square of a row, or with tools times words, would take many minutes here.
+#[tokio::test]
+async fn wide_rows_and_long_prompts_are_answered() {
+    let row: std::collections::BTreeMap<_, _> = (0..50_000).map(|n| (format!("c{n}"), n)).collect();
+    let widget = Widget::new("Sample", "wide", "Wide", "");
+    let workspace = Workspace::new();
+    let workspace = workspace.widget(Tier::Primary, widget, Answer::data(&[row]).unwrap());
+    let mut stage = stage(workspace);
+    stage.say("What does Wide say?").await.unwrap();
+    let turn = stage.answer_itself().await.unwrap();
+    assert!(turn.text().contains("1 row"), "{:.500}", turn.text());
+
+    let tools = (0..5_000).map(|n| Function::new(format!("tool_{n}_none"), ""));
+    let client = OpenAiClient::new("analyst").tools(tools);
+    let prompt: String = (0..20_000).map(|n| format!("word{n} ")).collect();
+    let mut stage = self::stage(client);
+    let turn = stage.say(&prompt).await.unwrap();
+    assert!(turn.calls().is_empty(), "{:.500}", turn.text());
+}

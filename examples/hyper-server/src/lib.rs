@@ -6,7 +6,7 @@ use std::pin::pin;
 use std::time::Duration;
 
 use copilot_wire::Router;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
@@ -14,6 +14,9 @@ use tokio::net::TcpListener;
 
 /// How long running streams may go on once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// How long a client may take to send the head of a request, or to show that it is still there.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How much of a stream waits in the server while its reader stalls; hyper's default is 400 KiB.
 const BUFFER: usize = 16 * 1024;
@@ -43,8 +46,12 @@ pub async fn serve(
         // client is gone already, which is no concern of the others.
         let _ = socket.set_nodelay(true);
         let mut builder = Builder::new(TokioExecutor::new());
-        builder.http1().max_buf_size(BUFFER);
-        builder.http2().max_send_buf_size(BUFFER);
+        let mut http1 = builder.http1();
+        http1.max_buf_size(BUFFER);
+        http1.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
+        let mut http2 = builder.http2();
+        http2.max_send_buf_size(BUFFER);
+        http2.timer(TokioTimer::new()).keep_alive_interval(PATIENCE);
         let service = TowerToHyperService::new(router.clone());
         let connection = builder
             .serve_connection(TokioIo::new(socket), service)

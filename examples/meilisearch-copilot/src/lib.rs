@@ -41,6 +41,8 @@ pub fn router(bridge: Bridge, env: Env) -> Result<Router, MountError> {
     );
     Router::new()
         .env(env)
+        // No page of the web may pass for one of this machine.
+        .hosts(["localhost", "127.0.0.1", "[::1]"])
         .playground()?
         .openbb(descriptor, Arc::clone(&bridge))?
         .openai("search", Arc::clone(&bridge))?

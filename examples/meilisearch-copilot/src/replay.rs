@@ -72,7 +72,12 @@ impl Replay {
         let script: Arc<dyn Script> = Arc::new(script);
         let (hang_up, hang_ups) = mpsc::unbounded_channel();
         let accepting = tokio::spawn(async move {
-            while let Ok((socket, _)) = listener.accept().await {
+            loop {
+                let Ok((socket, _)) = listener.accept().await else {
+                    // Out of file descriptors, say. Let others finish.
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                };
                 let (script, hang_up) = (Arc::clone(&script), hang_up.clone());
                 tokio::spawn(async move {
                     // A client that breaks off is no fault of the server.
