@@ -20,8 +20,8 @@ impl Hosts {
             return true;
         };
         let served = |authority: &Authority| {
-            let same = |host: &Box<str>| host.eq_ignore_ascii_case(authority.host());
-            hosts.iter().any(same)
+            let asked = authority.host();
+            hosts.iter().any(|host| host.eq_ignore_ascii_case(asked))
         };
         // HTTP/2 has it in the URI. Where there are several, all count.
         let mut named = request.headers.get_all(HOST).iter();
