@@ -152,6 +152,15 @@ impl Thread {
         whole && children.all(|child| child.agents.living.is_empty() && child.is_sound())
     }
 
+    /// Takes back what was granted, to this thread and to its sub-agents.
+    pub(super) fn revoke(&mut self) {
+        self.granted = 0;
+        let agents = self.agents.living.iter_mut();
+        for child in agents.filter_map(|agent| agent.thread.as_deref_mut()) {
+            child.revoke();
+        }
+    }
+
     /// Does something with the thread that is at work: this one, or that of a sub-agent.
     pub(super) fn with_leaf<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
         if let Phase::Child { key, .. } = self.phase {

@@ -1,0 +1,99 @@
+//! What the human says ends what the human granted, and is done before anything else.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may be blunt"
+)]
+
+use std::sync::Arc;
+
+use autogpt::command::{Outcome, Policy, Spec, Wording};
+use autogpt::model::ModelReply;
+use autogpt::prompt::Profile;
+use autogpt::run::{Answer, Effect, Event, Input, Machine, Question, Run};
+use autogpt::settings::Settings;
+use autogpt::tokens::Tokenizer;
+
+#[derive(Debug)]
+struct Quick;
+
+impl Tokenizer for Quick {
+    fn count(&self, text: &str) -> usize {
+        text.len().div_ceil(4)
+    }
+}
+
+fn run() -> Run {
+    let specs = vec![Spec::new("effect", "Effect", &[]).with_policy(Policy::Always)];
+    let machine = Machine::new(Settings::default(), specs, Wording::Clear, Arc::new(Quick));
+    Arc::new(machine).start("run", Profile::new("Bo", "a helper", &["tea"]))
+}
+
+/// Goes on until the model is called.
+fn until_model(run: &mut Run) {
+    loop {
+        let input = match run.effect() {
+            Effect::CallModel(_) => return,
+            Effect::Recall { .. } => Input::Memories {
+                texts: Vec::new(),
+                now: "Wed Apr 12 09:49:23 2023".to_owned(),
+            },
+            Effect::Execute { .. } => Input::Ended(Outcome::new("done")),
+            Effect::Remember(_) => Input::Remembered,
+            other => panic!("{other:?}"),
+        };
+        run.feed(input).unwrap();
+    }
+}
+
+/// The model proposes a command.
+fn propose(run: &mut Run, name: &str, args: &str) -> Effect {
+    until_model(run);
+    let reply = format!(r#"{{"command":{{"name":"{name}","args":{args}}}}}"#);
+    run.feed(Input::Reply(ModelReply::text(&reply))).unwrap();
+    run.effect()
+}
+
+fn say(run: &mut Run, text: &str) -> Vec<Event> {
+    run.begin_turn();
+    run.interrupt();
+    run.feed(Input::Answer(Answer::Text(text.to_owned())))
+        .unwrap()
+}
+
+fn asks(effect: &Effect) -> bool {
+    matches!(effect, Effect::Ask(Question::Command(_)))
+}
+
+#[test]
+fn a_no_after_an_interruption_ends_what_was_granted() {
+    let mut run = run();
+    assert!(asks(&propose(&mut run, "effect", r#"{"n":0}"#)));
+    say(&mut run, "y -9");
+    until_model(&mut run);
+    // The client leaves here.
+    say(&mut run, "No! Stop, delete nothing more");
+    assert!(asks(&propose(&mut run, "effect", r#"{"n":1}"#)));
+}
+
+#[test]
+fn a_no_to_a_sub_agent_ends_what_its_agent_was_granted() {
+    for interrupted in [false, true] {
+        let mut run = run();
+        assert!(asks(&propose(&mut run, "effect", r#"{"n":0}"#)));
+        say(&mut run, "y -9");
+        let args = r#"{"name":"Bob","task":"t","prompt":"p"}"#;
+        assert!(!asks(&propose(&mut run, "start_agent", args)));
+        if interrupted {
+            until_model(&mut run);
+        } else {
+            assert!(asks(&propose(&mut run, "effect", r#"{"n":1}"#)));
+        }
+        say(&mut run, "No! Stop, delete nothing more");
+        propose(&mut run, "task_complete", r#"{"reason":"stopped"}"#);
+        let effect = propose(&mut run, "effect", r#"{"n":2}"#);
+        assert!(asks(&effect), "{interrupted}");
+    }
+}
