@@ -12,7 +12,7 @@ use std::sync::Arc;
 use autogpt::command::{Outcome, Policy, Spec, Wording};
 use autogpt::model::ModelReply;
 use autogpt::prompt::Profile;
-use autogpt::run::{Answer, Effect, Event, Input, Machine, Question, Run};
+use autogpt::run::{Answer, Effect, Event, EventKind, Input, Machine, Question, Reason, Run};
 use autogpt::settings::Settings;
 use autogpt::tokens::Tokenizer;
 
@@ -95,5 +95,38 @@ fn a_no_to_a_sub_agent_ends_what_its_agent_was_granted() {
         propose(&mut run, "task_complete", r#"{"reason":"stopped"}"#);
         let effect = propose(&mut run, "effect", r#"{"n":2}"#);
         assert!(asks(&effect), "{interrupted}");
+    }
+}
+
+#[test]
+fn feedback_before_a_command_starts_withdraws_it() {
+    for (input, settled) in [(Input::Withdrawn, true), (Input::Lost, false)] {
+        let mut run = run();
+        assert!(asks(&propose(&mut run, "effect", "{}")));
+        say(&mut run, "y");
+        let Effect::Execute { id, .. } = run.effect() else {
+            panic!("{:?}", run.effect());
+        };
+        // The client leaves here.
+        say(&mut run, "No! Do not run it");
+        assert_eq!(run.effect(), Effect::Withdraw { id });
+        assert!(run.feed(Input::Ended(Outcome::new("done"))).is_err());
+        let events = run.feed(input).unwrap();
+        if settled {
+            let ended = |event: &Event| matches!(&event.kind, EventKind::Ended { text, .. } if text.starts_with("Not run"));
+            assert!(events.iter().any(ended), "{events:?}");
+        } else {
+            let lost = Reason::Lost("effect".to_owned());
+            assert!(
+                matches!(run.effect(), Effect::Ask(Question::GoOn { reason, .. }) if reason == lost)
+            );
+            say(&mut run, "y");
+        }
+        until_model(&mut run);
+        let Effect::CallModel(request) = run.effect() else {
+            unreachable!("the model is called");
+        };
+        let told = &request.messages.last().unwrap().content;
+        assert!(told.starts_with("No! Do not run it"), "{told}");
     }
 }

@@ -30,6 +30,8 @@ pub enum Input {
     Ended(Outcome),
     /// A command was started by a process that is gone; whether it had its effect is not known.
     Lost,
+    /// A command was not started, and never will be.
+    Withdrawn,
 }
 
 /// The human's answer.
@@ -86,6 +88,12 @@ pub enum Effect {
         /// The command.
         command: Command,
     },
+    /// Make sure that a command never starts; answered by [`Input::Withdrawn`], or by
+    /// [`Input::Lost`] if it has started.
+    Withdraw {
+        /// The id of its execution.
+        id: String,
+    },
     /// Remember a text; answered by [`Input::Remembered`].
     Remember(String),
     /// Ask the human: the turn ends. The next turn brings [`Input::Answer`].
@@ -102,6 +110,7 @@ impl Effect {
             (Self::Recall { .. }, Input::Memories { .. })
                 | (Self::CallModel(_), Input::Reply(_) | Input::ModelFailed(_))
                 | (Self::Execute { .. }, Input::Ended(_) | Input::Lost)
+                | (Self::Withdraw { .. }, Input::Withdrawn | Input::Lost)
                 | (Self::Remember(_), Input::Remembered)
                 | (Self::Ask(_), Input::Answer(_))
         )

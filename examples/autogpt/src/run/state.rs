@@ -69,6 +69,11 @@ pub(super) enum Phase {
         /// Appended to the result.
         note: Option<String>,
     },
+    /// The human forbade a command that may have started.
+    Withdrawing {
+        id: String,
+        name: String,
+    },
     /// A plain chat with a sub-agent.
     Chatting {
         command: String,
