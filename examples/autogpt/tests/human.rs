@@ -130,3 +130,18 @@ fn feedback_before_a_command_starts_withdraws_it() {
         assert!(told.starts_with("No! Do not run it"), "{told}");
     }
 }
+
+#[test]
+fn a_message_to_a_sub_agent_grants_nothing() {
+    let mut run = run();
+    let args = r#"{"name":"Bob","task":"t","prompt":"p"}"#;
+    assert!(asks(&propose(&mut run, "start_agent", args)));
+    say(&mut run, "y");
+    assert!(asks(&propose(&mut run, "effect", r#"{"n":0}"#)));
+    say(&mut run, "y -9");
+    propose(&mut run, "task_complete", r#"{"reason":"done"}"#);
+    let args = r#"{"key":0,"message":"go on"}"#;
+    assert!(asks(&propose(&mut run, "message_agent", args)));
+    say(&mut run, "y");
+    assert!(asks(&propose(&mut run, "effect", r#"{"n":1}"#)));
+}
