@@ -66,8 +66,9 @@ async fn replies_that_are_no_commands_end_in_a_question() {
         chat.say("make an effect").await;
         chat.question();
         // What the model wrote is shown as code, which it cannot leave.
+        let prose = prose.replace('\n', "\n    ");
         let raw = serde_json::to_string(&format!(
-            "````text\nThe model's replies cannot be read. The last one was:\n{prose}\n````"
+            "````text\nThe model's replies cannot be read. The last one was:\n    {prose}\n````"
         ))
         .unwrap();
         assert!(
