@@ -9,6 +9,7 @@ use autogpt::reply::Thoughts;
 use autogpt::run::{Answer, End, Event, EventKind};
 use autogpt::runner::{AutoGpt, Closed, Outlet, Turn, TurnEnd};
 use autogpt::store::Conversation;
+use autogpt::visible;
 use tokio::io::{AsyncBufReadExt, BufReader};
 
 /// The most of a result that is shown.
@@ -17,7 +18,7 @@ const SHOWN: usize = 600;
 /// Talks until the run is over or the input ends.
 pub(crate) async fn talk(agent: &AutoGpt) -> Result<(), Box<dyn std::error::Error>> {
     let mut lines = BufReader::new(tokio::io::stdin()).lines();
-    let mut screen = Screen;
+    let mut screen = Screen(io::stdout());
     // The goals are in the profile, so the first turn says nothing. If a run waits, it asks again.
     let mut line = String::new();
     loop {
@@ -44,33 +45,40 @@ fn last_words(end: &End) -> String {
     }
 }
 
-struct Screen;
+struct Screen<W>(W);
 
-impl Screen {
-    fn write(&self, text: &str) -> io::Result<()> {
-        let mut out = io::stdout().lock();
-        writeln!(out, "{text}\n")?;
-        out.flush()
+impl<W: Write> Screen<W> {
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        // Whoever wrote it, it does not get to steer the terminal.
+        writeln!(self.0, "{}\n", visible::lines(text))?;
+        self.0.flush()
     }
 }
 
 #[async_trait]
-impl Outlet for Screen {
+impl<W: Write + Send> Outlet for Screen<W> {
     async fn show(&mut self, event: Event) -> Result<(), Closed> {
-        let speaker = event
-            .agent
-            .map_or_else(String::new, |name| format!("[{name}] "));
-        let text = match &event.kind {
-            EventKind::Thoughts(thoughts) => thoughts_text(thoughts),
-            EventKind::Damaged(reason) => format!("The reply was no command: {reason}"),
-            EventKind::Started(command) => format!("> {} {}", command.name, command.args),
-            EventKind::Ended { text, .. } => shortened(text),
-            EventKind::Notice(text) => text.clone(),
-            _ => return Ok(()),
-        };
-        self.write(&format!("{speaker}{text}"))
-            .map_err(|_| Closed::new())
+        match event_text(&event) {
+            Some(text) => self.write(&text).map_err(|_| Closed::new()),
+            None => Ok(()),
+        }
     }
+}
+
+fn event_text(event: &Event) -> Option<String> {
+    let speaker = event.agent.as_deref();
+    let speaker = speaker.map_or_else(String::new, |name| format!("[{}] ", visible::line(name)));
+    let text = match &event.kind {
+        EventKind::Thoughts(thoughts) => thoughts_text(thoughts),
+        EventKind::Damaged(reason) => format!("The reply was no command: {reason}"),
+        EventKind::Started(command) => {
+            format!("> {} {}", visible::line(&command.name), command.args)
+        }
+        EventKind::Ended { text, .. } => shortened(text),
+        EventKind::Notice(text) => text.clone(),
+        _ => return None,
+    };
+    Some(format!("{speaker}{text}"))
 }
 
 fn thoughts_text(thoughts: &Thoughts) -> String {
@@ -96,5 +104,18 @@ fn shortened(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_steers_the_terminal() -> io::Result<()> {
+        let mut screen = Screen(Vec::new());
+        screen.write("a\r\u{1b}[2Kb\u{202e}\n\tc")?;
+        assert_eq!(screen.0, b"a\\u{d}\\u{1b}[2Kb\\u{202e}\n\tc\n\n");
+        Ok(())
     }
 }
