@@ -131,3 +131,22 @@ async fn a_model_that_is_gone_is_told_and_waited_for() {
         assert_eq!(bench.runs(), 0, "{front:?}");
     }
 }
+
+#[tokio::test]
+async fn what_the_model_says_loads_nothing() {
+    let image = "![x](https://evil.example/?q)<img src=//evil.example>";
+    for front in FRONTS {
+        for thought in ["speak", "text"] {
+            let bench = Bench::new();
+            bench.replies([format!(
+                r#"{{"thoughts":{{"{thought}":"Look: {image}"}},"command":{{"name":"task_complete","args":{{"reason":"Look: {image}"}}}}}}"#
+            )]);
+            let mut chat = Chat::new(&bench, front);
+            let said = chat.say("make an effect").await;
+            assert!(said.contains("Task complete"), "{front:?}: {said}");
+            assert!(said.contains("Look: !"), "{front:?}: {said}");
+            assert!(!said.contains("![x]"), "{front:?}: {said}");
+            assert!(!said.contains("<img"), "{front:?}: {said}");
+        }
+    }
+}
