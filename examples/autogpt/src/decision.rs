@@ -4,7 +4,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerRules {
-    /// Space around it is ignored and `yes`, `no` and an empty line are understood.
+    /// Space around it is ignored, `yes`, `no` and an empty line are understood, and a count with words
+    /// behind it is feedback.
     #[default]
     Hardened,
     /// The line is compared as it is; `EXIT` ends the run although it is feedback.
@@ -38,11 +39,26 @@ impl Decision {
             ("y", _) | ("yes", AnswerRules::Hardened) => Self::Authorise(0),
             ("n", _) | ("no", AnswerRules::Hardened) => Self::Exit,
             ("", AnswerRules::Hardened) => Self::AskAgain,
-            _ if lower.starts_with("y -") => count(&lower).map_or(Self::AskAgain, Self::Authorise),
+            _ if lower.starts_with("y -") => match count(&lower) {
+                None => Self::AskAgain,
+                // Such as "y -3 is too many".
+                Some(_) if rules == AnswerRules::Hardened && has_words(&lower) => {
+                    Self::Feedback(line.to_owned())
+                }
+                Some(count) => Self::Authorise(count),
+            },
             _ if line == "EXIT" && rules == AnswerRules::Original => Self::Exit,
             _ => Self::Feedback(line.to_owned()),
         }
     }
+}
+
+/// Whether more than punctuation stands behind the second word.
+fn has_words(line: &str) -> bool {
+    let behind = line.splitn(3, ' ').nth(2).unwrap_or_default();
+    // A question mark is no approval.
+    let idle = |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ';' | '!');
+    !behind.chars().all(idle)
 }
 
 /// The absolute value of the second word, if that is an integer.

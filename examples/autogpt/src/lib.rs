@@ -62,5 +62,6 @@ pub mod settings;
 pub mod setup;
 pub mod store;
 pub mod tokens;
+pub mod visible;
 pub mod web;
 pub mod workspace;

@@ -39,11 +39,12 @@ async fn run() -> Result<(), Box<dyn Error>> {
         let agent = setup.build(Profile::new(NAME, ROLE, &[]))?;
         return serve::serve(agent, port).await;
     }
-    if arguments.is_empty() && setup.is_demo() {
+    let has_goal = !arguments.is_empty();
+    if !has_goal && setup.is_demo() {
         arguments.push(DEMO_GOAL);
     }
     let agent = setup.build(Profile::new(NAME, ROLE, &arguments))?;
-    terminal::talk(&agent).await
+    terminal::talk(&agent, has_goal).await
 }
 
 fn port(arguments: &[&str]) -> Result<u16, Box<dyn Error>> {

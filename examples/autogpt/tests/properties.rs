@@ -202,6 +202,8 @@ proptest! {
                 (Effect::CallModel(_), _) => Input::ModelFailed(text),
                 (Effect::Execute { .. }, 0..5) => Input::Ended(Outcome::new(&text)),
                 (Effect::Execute { .. }, _) => Input::Lost,
+                (Effect::Withdraw { .. }, 0..5) => Input::Withdrawn,
+                (Effect::Withdraw { .. }, _) => Input::Lost,
                 (Effect::Remember(_), _) => Input::Remembered,
                 (Effect::Ask(_), 0..3) => Input::Answer(Answer::Text("y".to_owned())),
                 (Effect::Ask(question), 3) => Input::Answer(Answer::Confirmation {

@@ -529,3 +529,39 @@ async fn feedback_is_sent_once_with_a_reminder() {
         .count();
     assert_eq!(history, 1, "{saved}");
 }
+
+#[tokio::test]
+async fn feedback_does_not_run_what_it_forbids() {
+    for (store, _folder) in stores() {
+        let bench = Bench::new(store);
+        bench.reply(&command("effect", "{}"));
+        bench.say(1, "goal").await;
+        let answer = Answer::Text("y".to_owned());
+        // Gone when the command is about to start.
+        let end = bench.agent.turn(turn(2, answer), &mut Deaf(0)).await;
+        assert!(matches!(end, Err(TurnError::Closed)));
+        let (end, _) = bench.say(3, "No! Do not run it").await;
+        assert!(matches!(end, TurnEnd::Finish(End::Complete(_))));
+        assert_eq!(bench.runs(), 0);
+    }
+}
+
+#[tokio::test]
+async fn feedback_to_what_has_started_says_that_it_is_lost() {
+    for (store, _folder) in stores() {
+        let bench = Bench::new(store);
+        bench.reply(&command("effect", "{}"));
+        bench.say(1, "goal").await;
+        bench.effect.gate.forget_permits(100);
+        let mut events = Vec::new();
+        let answer = Answer::Text("y".to_owned());
+        let stopped = bench.agent.turn(turn(2, answer), &mut events);
+        tokio::select! {
+            _ = stopped => panic!("it waits for a permit"),
+            () = async { while bench.runs() == 0 { tokio::task::yield_now().await } } => {}
+        }
+        let (end, _) = bench.say(3, "No! Do not run it").await;
+        assert_eq!(*reason(&end), Reason::Lost("effect".to_owned()));
+        assert_eq!(bench.runs(), 1);
+    }
+}

@@ -94,7 +94,9 @@ fn confirmation<P: Protocol>(question: &Question) -> Confirmation {
 
 fn last_words(end: &End) -> String {
     match end {
-        End::Complete(reason) => format!("**Task complete.** {reason}"),
+        End::Complete(reason) => {
+            format!("**Task complete.** {}", wording::without_images(reason))
+        }
         End::Stopped => "The run has ended.".to_owned(),
         End::Limit(reason) => format!("The run has ended. {reason}"),
     }

@@ -8,12 +8,13 @@ use copilot_wire::github::GitHub;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{Citation, Notice, Protocol, SendError, Status};
 
-use super::wording::{code_span, quote, shortened};
+use super::wording::{code_span, quote, shortened, without_images};
 use crate::command::Source;
 use crate::json::Value;
 use crate::reply::{Command, Thoughts};
 use crate::run::{Event, EventKind, Question};
 use crate::runner::{Closed, Outlet};
+use crate::visible;
 
 /// Says what happens in a turn.
 pub(super) struct Voice<'a, P: Protocol> {
@@ -118,8 +119,10 @@ impl<'a, P: Protocol> Voice<'a, P> {
         match (speaker, speak, text) {
             // Sub-agents speak to their agent.
             (Some(_), ..) => Ok(()),
-            (None, Some(speak), _) => self.say(speak).await,
-            (None, None, Some(text)) if !has_steps::<P>() => self.say(&quote(text)).await,
+            (None, Some(speak), _) => self.say(&without_images(speak)).await,
+            (None, None, Some(text)) if !has_steps::<P>() => {
+                self.say(&quote(&without_images(text))).await
+            }
             (None, None, _) => Ok(()),
         }
     }
@@ -139,7 +142,9 @@ impl<'a, P: Protocol> Voice<'a, P> {
             return Ok(());
         }
         let line = code_span(&format!("{} {}", command.name, command.args));
-        self.say(&of(speaker, &format!("Running {line}"))).await
+        let speaker = speaker.map(|name| without_images(&visible::line(name)));
+        self.say(&of(speaker.as_deref(), &format!("Running {line}")))
+            .await
     }
 }
 

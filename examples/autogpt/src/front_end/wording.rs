@@ -35,6 +35,22 @@ pub(super) fn code_span(text: &str) -> String {
     format!("{ticks} {line} {ticks}")
 }
 
+/// A text of a model as Markdown that loads nothing by being shown: the address of an image could
+/// carry away what the model has read (CommonMark, images and raw HTML).
+pub(super) fn without_images(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        match (character, rest.peek()) {
+            ('!', Some('[')) => out.push_str("!\\"),
+            // A backslash would itself be escaped by one in front of it.
+            ('<', Some(next)) if next.is_ascii_alphabetic() => out.push_str("&lt;"),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
 /// A text as a quotation.
 pub(super) fn quote(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("> {line}")).collect();
@@ -57,6 +73,14 @@ mod tests {
         assert_eq!(code_block("```\nb"), "````text\n```\nb\n````");
         assert_eq!(code_span("a\n b"), "` a b `");
         assert_eq!(code_span("a `` b"), "``` a `` b ```");
+    }
+
+    #[test]
+    fn images_stay_text() {
+        assert_eq!(without_images("a! [b](c) <3"), "a! [b](c) <3");
+        assert_eq!(without_images("![x](u) !![y]"), "!\\[x](u) !!\\[y]");
+        assert_eq!(without_images("\\![x] \\\\![y]"), "\\!\\[x] \\\\!\\[y]");
+        assert_eq!(without_images("<IMG src=u>\\<b"), "&lt;IMG src=u>\\&lt;b");
     }
 
     #[test]

@@ -124,6 +124,8 @@ impl Thread {
         match (&mut agent.thread, flow.machine.settings.agents) {
             (Some(thread), _) => {
                 thread.input = message;
+                // What it was granted was for its last message.
+                thread.granted = 0;
                 thread.calls = 0;
                 thread.damaged_replies = 0;
                 thread.phase = Phase::Recalling;

@@ -6,6 +6,7 @@ use crate::command::{Outcome, Source};
 use crate::json::Value;
 use crate::model::{ModelReply, ModelRequest};
 use crate::reply::{Command, Thoughts};
+use crate::visible::{indented, line};
 
 /// What the outside tells a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -30,6 +31,8 @@ pub enum Input {
     Ended(Outcome),
     /// A command was started by a process that is gone; whether it had its effect is not known.
     Lost,
+    /// A command was not started, and never will be.
+    Withdrawn,
 }
 
 /// The human's answer.
@@ -86,6 +89,12 @@ pub enum Effect {
         /// The command.
         command: Command,
     },
+    /// Make sure that a command never starts; answered by [`Input::Withdrawn`], or by
+    /// [`Input::Lost`] if it has started.
+    Withdraw {
+        /// The id of its execution.
+        id: String,
+    },
     /// Remember a text; answered by [`Input::Remembered`].
     Remember(String),
     /// Ask the human: the turn ends. The next turn brings [`Input::Answer`].
@@ -102,6 +111,7 @@ impl Effect {
             (Self::Recall { .. }, Input::Memories { .. })
                 | (Self::CallModel(_), Input::Reply(_) | Input::ModelFailed(_))
                 | (Self::Execute { .. }, Input::Ended(_) | Input::Lost)
+                | (Self::Withdraw { .. }, Input::Withdrawn | Input::Lost)
                 | (Self::Remember(_), Input::Remembered)
                 | (Self::Ask(_), Input::Answer(_))
         )
@@ -137,7 +147,7 @@ impl Question {
     #[must_use]
     pub fn title(&self) -> String {
         match self {
-            Self::Command(proposal) => format!("Run {}?", proposal.command.name),
+            Self::Command(proposal) => format!("Run {}?", line(&proposal.command.name)),
             Self::GoOn { .. } => "Go on?".to_owned(),
         }
     }
@@ -192,24 +202,25 @@ pub struct Proposal {
     pub reason: Option<Reason>,
 }
 
-/// Readable, and indented so that no argument can look like a line of ours.
+/// Readable. Nothing that the model wrote can look like a line of ours, or hide a part of one.
 impl fmt::Display for Proposal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("NEXT ACTION: ")?;
         if let Some(agent) = &self.agent {
-            write!(f, "agent {agent}, ")?;
+            let agent = line(agent).replace('"', "\\\"");
+            write!(f, "agent \"{agent}\", ")?;
         }
-        write!(f, "COMMAND = {}", self.command.name)?;
+        write!(f, "COMMAND = {}", line(&self.command.name))?;
         match &self.command.args {
             Value::Object(args) => {
                 for (name, value) in args.iter() {
                     let value = value
                         .as_text()
                         .map_or_else(|| value.to_string(), str::to_owned);
-                    write!(f, "\n    {name}: {}", value.replace('\n', "\n        "))?;
+                    write!(f, "\n    {}: {}", line(name), indented(&value, 8))?;
                 }
             }
-            other => write!(f, "\n    {other}")?,
+            other => write!(f, "\n    {}", indented(&other.to_string(), 8))?,
         }
         match &self.reason {
             Some(reason) => write!(f, "\n{reason}"),
@@ -226,22 +237,22 @@ pub enum Reason {
     #[error("Two commands are being run in turns.")]
     Alternation,
     /// Something is too large for the context.
-    #[error("Something is too large: {0}.")]
+    #[error("Something is too large: {}.", line(.0))]
     Context(String),
     /// The caller's budget is used up.
     #[error("The budget of {0} tokens is used up.")]
     Budget(u64),
     /// Replies could not be read.
-    #[error("The model's replies cannot be read. The last one was:\n{0}")]
+    #[error("The model's replies cannot be read. The last one was:\n    {}", indented(.0, 4))]
     Damaged(String),
     /// The last turn stopped on its way.
     #[error("The last answer was interrupted.")]
     Interrupted,
     /// The result of a command is lost.
-    #[error("The command {0} was started, but its result is lost. It may or may not have worked.")]
+    #[error("The command {} was started, but its result is lost. It may or may not have worked.", line(.0))]
     Lost(String),
     /// The model did not answer.
-    #[error("The model did not answer: {0}.")]
+    #[error("The model did not answer: {}.", line(.0))]
     Model(String),
     /// The limit of model calls is reached.
     #[error("The limit of {0} model calls is reached.")]

@@ -213,7 +213,12 @@ impl Run {
         }
         let told = match (input, effect) {
             (Input::Answer(answer), Effect::Ask(question)) => {
-                match self.verdict(answer, &question) {
+                let verdict = self.verdict(answer, &question);
+                if matches!(verdict, Ok(Verdict::Feedback(_) | Verdict::Decline)) {
+                    // Who objects takes back what was granted, whichever agent has it.
+                    self.state.main.revoke();
+                }
+                match verdict {
                     Ok(verdict) if self.state.paused.is_some() => {
                         return Ok(self.go_on(verdict));
                     }
@@ -293,7 +298,9 @@ impl Run {
         }
     }
 
+    /// What was granted was granted to a run that goes on by itself.
     fn pause(&mut self, reason: Reason) {
+        self.state.main.revoke();
         self.state.paused = Some(reason);
         self.state.pauses += 1;
     }

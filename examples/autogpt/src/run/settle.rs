@@ -11,6 +11,9 @@ use crate::prompt::reminder;
 use crate::reply::Command;
 use crate::settings::{Asking, Feedback};
 
+/// What a command comes to that the human has answered with something else.
+const NOT_RUN: &str = "Not run: the human answered instead.";
+
 /// What the model reads when it proposes the same again.
 const REPEATED: &str = "[This is the same command with the same arguments as before. \
     Do something else, or finish.]";
@@ -89,14 +92,28 @@ impl Thread {
 
     /// The process that ran the command is gone. The command is not run again.
     pub(super) fn lost(&mut self, flow: &mut Flow<'_>, place: &Place<'_>) {
-        let Phase::Executing { command, .. } = &self.phase else {
-            return;
+        let name = match &self.phase {
+            Phase::Executing { command, .. } => command.name.clone(),
+            Phase::Withdrawing { name, .. } => name.clone(),
+            _ => return,
         };
-        let name = command.name.clone();
         let text = "was started, but its result is lost. It may or may not have had its effect; \
             check before you do it again.";
         self.settle(&format!("Command {name} {text}"), flow, place);
         flow.pause = Some(Reason::Lost(name));
+    }
+
+    /// The human forbade the command in time.
+    pub(super) fn withdrawn(&mut self, flow: &mut Flow<'_>, place: &Place<'_>) {
+        let Phase::Withdrawing { name, .. } = &self.phase else {
+            return;
+        };
+        flow.show(EventKind::Ended {
+            name: name.clone(),
+            ok: false,
+            text: NOT_RUN.to_owned(),
+        });
+        self.settle_unsaid(NOT_RUN, place);
     }
 
     /// The reply held no command.
@@ -128,8 +145,7 @@ impl Thread {
     /// Goes on with a result that the next user input says by itself.
     pub(super) fn settle_unsaid(&mut self, result: &str, place: &Place<'_>) {
         if let Some(id) = self.open_call() {
-            let text = "Not run: the human answered instead.";
-            self.history.push(Message::tool(&id, text));
+            self.history.push(Message::tool(&id, NOT_RUN));
         }
         self.step += 1;
         self.remember(result, place);

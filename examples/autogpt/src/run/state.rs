@@ -69,6 +69,11 @@ pub(super) enum Phase {
         /// Appended to the result.
         note: Option<String>,
     },
+    /// The human forbade a command that may have started.
+    Withdrawing {
+        id: String,
+        name: String,
+    },
     /// A plain chat with a sub-agent.
     Chatting {
         command: String,
@@ -150,6 +155,15 @@ impl Thread {
             .filter_map(|agent| agent.thread.as_ref());
         // Sub-agents have none of their own.
         whole && children.all(|child| child.agents.living.is_empty() && child.is_sound())
+    }
+
+    /// Takes back what was granted, to this thread and to its sub-agents.
+    pub(super) fn revoke(&mut self) {
+        self.granted = 0;
+        let agents = self.agents.living.iter_mut();
+        for child in agents.filter_map(|agent| agent.thread.as_deref_mut()) {
+            child.revoke();
+        }
     }
 
     /// Does something with the thread that is at work: this one, or that of a sub-agent.

@@ -122,6 +122,7 @@ impl Thread {
                 id: id.clone(),
                 command: command.clone(),
             },
+            Phase::Withdrawing { id, .. } => Effect::Withdraw { id: id.clone() },
             Phase::Chatting { key, .. } => {
                 let agent = self.agents.get(*key);
                 let messages = agent.map(|agent| agent.messages.clone());
@@ -152,6 +153,7 @@ impl Thread {
             Told::Outside(Input::ModelFailed(reason)) => self.model_failed(reason, flow, place),
             Told::Outside(Input::Ended(outcome)) => self.ended(outcome, flow, place),
             Told::Outside(Input::Lost) => self.lost(flow, place),
+            Told::Outside(Input::Withdrawn) => self.withdrawn(flow, place),
             Told::Outside(Input::Remembered) => self.phase = Phase::Recalling,
             // Answers have become verdicts.
             Told::Outside(Input::Answer(_)) => {}
@@ -161,10 +163,18 @@ impl Thread {
     /// Gives a paused thread something else to do.
     pub(super) fn redirect(&mut self, text: &str, machine: &Machine) {
         self.input = with_reminder(text, machine);
-        // A request that was not answered is built anew. What else there is goes on as it is, and
-        // the next request has the text.
-        if matches!(self.phase, Phase::Calling { .. } | Phase::Repairing { .. }) {
-            self.phase = Phase::Recalling;
+        match &self.phase {
+            // A request that was not answered is built anew.
+            Phase::Calling { .. } | Phase::Repairing { .. } => self.phase = Phase::Recalling,
+            // The text may forbid the very command that comes next.
+            Phase::Executing { id, command, .. } => {
+                self.phase = Phase::Withdrawing {
+                    id: id.clone(),
+                    name: command.name.clone(),
+                };
+            }
+            // What else there is goes on as it is, and the next request has the text.
+            _ => {}
         }
     }
 

@@ -110,15 +110,30 @@ impl AutoGpt {
         &self,
         conversation: &Conversation,
     ) -> Result<Option<Question>, TurnError> {
+        match self.effect(conversation).await? {
+            Some(Effect::Ask(question)) => Ok(Some(question)),
+            _ => Ok(None),
+        }
+    }
+
+    /// Whether a conversation has a run that is not over: the next turn goes on with it.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`]
+    pub async fn has_run(&self, conversation: &Conversation) -> Result<bool, TurnError> {
+        let effect = self.effect(conversation).await?;
+        Ok(effect.is_some_and(|effect| !matches!(effect, Effect::Finish(_))))
+    }
+
+    /// What the run of a conversation wants next.
+    async fn effect(&self, conversation: &Conversation) -> Result<Option<Effect>, TurnError> {
         let Some(saved) = self.store.load(conversation).await? else {
             return Ok(None);
         };
         let record = Record::read(&saved.record).map_err(|_| TurnError::Unreadable)?;
         let run = self.machine.restore(&record.run);
-        match run.map_err(|_| TurnError::Unreadable)?.effect() {
-            Effect::Ask(question) => Ok(Some(question)),
-            _ => Ok(None),
-        }
+        Ok(Some(run.map_err(|_| TurnError::Unreadable)?.effect()))
     }
 
     async fn ask_model(&self, request: &ModelRequest) -> Input {

@@ -116,6 +116,13 @@ impl<'a> Work<'a> {
                 Effect::Recall { query, count } => self.recall(&query, count).await,
                 Effect::CallModel(request) => self.agent.ask_model(&request).await,
                 Effect::Remember(text) => self.remember(&text).await,
+                // Marked as started, it never starts.
+                Effect::Withdraw { id } => {
+                    match self.agent.store.start(&self.conversation, &id).await? {
+                        true => Input::Withdrawn,
+                        false => Input::Lost,
+                    }
+                }
                 Effect::Execute { id, command } => {
                     let scope = Scope::new(Arc::clone(&self.memory));
                     execute(self.agent, &self.conversation, &id, &command, &scope).await?

@@ -66,8 +66,9 @@ async fn replies_that_are_no_commands_end_in_a_question() {
         chat.say("make an effect").await;
         chat.question();
         // What the model wrote is shown as code, which it cannot leave.
+        let prose = prose.replace('\n', "\n    ");
         let raw = serde_json::to_string(&format!(
-            "````text\nThe model's replies cannot be read. The last one was:\n{prose}\n````"
+            "````text\nThe model's replies cannot be read. The last one was:\n    {prose}\n````"
         ))
         .unwrap();
         assert!(
@@ -128,5 +129,24 @@ async fn a_model_that_is_gone_is_told_and_waited_for() {
         chat.decide(true).await;
         assert!(chat.asks(), "{front:?}");
         assert_eq!(bench.runs(), 0, "{front:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_model_says_loads_nothing() {
+    let image = "![x](https://evil.example/?q)<img src=//evil.example>";
+    for front in FRONTS {
+        for thought in ["speak", "text"] {
+            let bench = Bench::new();
+            bench.replies([format!(
+                r#"{{"thoughts":{{"{thought}":"Look: {image}"}},"command":{{"name":"task_complete","args":{{"reason":"Look: {image}"}}}}}}"#
+            )]);
+            let mut chat = Chat::new(&bench, front);
+            let said = chat.say("make an effect").await;
+            assert!(said.contains("Task complete"), "{front:?}: {said}");
+            assert!(said.contains("Look: !"), "{front:?}: {said}");
+            assert!(!said.contains("![x]"), "{front:?}: {said}");
+            assert!(!said.contains("<img"), "{front:?}: {said}");
+        }
     }
 }
