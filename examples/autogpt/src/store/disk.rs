@@ -7,6 +7,9 @@ use async_trait::async_trait;
 use super::{Conversation, RunStore, Saved, StoreError};
 use crate::digest::hex_digest;
 
+/// How often a record is looked for again that somebody replaces at the same time.
+const TRIES: usize = 100;
+
 /// Runs as files: one folder for each conversation.
 ///
 /// A record is a file of its own for each revision, made only if there is none yet, so that of two
@@ -33,6 +36,8 @@ impl DiskStore {
         self.folder.join(conversation.as_str())
     }
 
+    /// The largest revision that has a file. Names that the store never gives are not its files, and
+    /// neither are links and folders.
     fn newest(folder: &Path) -> io::Result<u64> {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -41,19 +46,28 @@ impl DiskStore {
         };
         let mut newest = 0;
         for entry in entries {
-            let name = entry?.file_name();
-            let revision = name.to_str().and_then(|name| name.strip_suffix(".json"));
-            newest = newest.max(revision.and_then(|r| r.parse().ok()).unwrap_or(0));
+            let entry = entry?;
+            let found = entry.file_name().to_str().and_then(revision).unwrap_or(0);
+            if found > newest && entry.file_type()?.is_file() {
+                newest = found;
+            }
         }
         Ok(newest)
     }
+}
+
+/// The revision that a file is named after.
+fn revision(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".json")?;
+    let revision: u64 = digits.parse().ok()?;
+    (revision.to_string() == digits).then_some(revision)
 }
 
 #[async_trait]
 impl RunStore for DiskStore {
     async fn load(&self, conversation: &Conversation) -> Result<Option<Saved>, StoreError> {
         let folder = self.folder(conversation);
-        loop {
+        for _ in 0..TRIES {
             let revision = Self::newest(&folder)?;
             if revision == 0 {
                 return Ok(None);
@@ -65,6 +79,7 @@ impl RunStore for DiskStore {
                 Err(error) => return Err(error.into()),
             }
         }
+        Err(io::Error::other("the record is never there").into())
     }
 
     async fn save(
@@ -78,7 +93,8 @@ impl RunStore for DiskStore {
         if Self::newest(&folder)? != expected {
             return Err(StoreError::Conflict);
         }
-        let revision = expected + 1;
+        let next = expected.checked_add(1);
+        let revision = next.ok_or_else(|| io::Error::other("there are no more revisions"))?;
         // Written aside first: a record that is half written never has its name.
         let aside = tempfile::NamedTempFile::new_in(&folder)?;
         fs::write(aside.path(), record)?;
