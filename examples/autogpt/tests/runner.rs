@@ -84,7 +84,7 @@ struct Bench {
     agent: AutoGpt,
     script: Arc<Script>,
     effect: Arc<Effect>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Bench {
@@ -121,7 +121,7 @@ impl Bench {
             agent,
             script,
             effect,
-            _folder: folder,
+            folder,
         }
     }
 
@@ -294,6 +294,30 @@ impl Outlet for Deaf {
         self.0 = self.0.checked_sub(1).ok_or_else(Closed::new)?;
         Ok(())
     }
+}
+
+#[tokio::test]
+async fn a_damaged_memory_is_left_alone_and_gone_without() {
+    let bench = Bench::new(Arc::new(MemoryStore::default()));
+    let files = || std::fs::read_dir(bench.folder.path()).unwrap();
+    bench.reply(&command("effect", "{}"));
+    bench.reply(&command("effect", r#"{"other":1}"#));
+    bench.say(1, "goal").await;
+    bench.say(2, "y").await;
+    let file = files().next().unwrap().unwrap().path();
+    std::fs::write(&file, "damaged").unwrap();
+    // As after a restart: a memory that is open is not read again.
+    let embedder = Arc::new(ByteCounts::new());
+    let mut next = Bench::new(Arc::clone(&bench.agent.store));
+    next.agent.memories = Arc::new(LocalMemories::new(bench.folder.path(), embedder).unwrap());
+    let (end, events) = next.say(3, "y").await;
+    assert_eq!(end, TurnEnd::Finish(End::Complete("end".to_owned())));
+    assert_eq!(next.runs(), 1);
+    let told =
+        |event: &&Event| matches!(&event.kind, EventKind::Notice(text) if text.contains("damaged"));
+    assert_eq!(events.iter().filter(told).count(), 1, "{events:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "damaged");
+    assert_eq!(files().count(), 1);
 }
 
 #[tokio::test]

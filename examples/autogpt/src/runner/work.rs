@@ -5,7 +5,7 @@ use super::record::Record;
 use super::{AutoGpt, Outlet, Turn, TurnEnd, TurnError};
 use crate::command::{Outcome, Scope};
 use crate::decision::{AnswerRules, Decision};
-use crate::memory::Memory;
+use crate::memory::{ByteCounts, LocalMemory, Memory};
 use crate::reply::Command;
 use crate::run::{Effect, Event, Input, Run};
 use crate::store::Conversation;
@@ -14,7 +14,8 @@ use crate::store::Conversation;
 pub(super) struct Work<'a> {
     agent: &'a AutoGpt,
     outlet: &'a mut dyn Outlet,
-    memory: Arc<dyn Memory>,
+    /// Opened when the run first needs it: most answers to nothing do not.
+    memory: Option<Arc<dyn Memory>>,
     conversation: Conversation,
     until: Option<Instant>,
     revision: u64,
@@ -27,14 +28,13 @@ impl<'a> Work<'a> {
     pub(super) fn new(
         agent: &'a AutoGpt,
         outlet: &'a mut dyn Outlet,
-        memory: Arc<dyn Memory>,
         conversation: Conversation,
         revision: u64,
     ) -> Self {
         Self {
             agent,
             outlet,
-            memory,
+            memory: None,
             conversation,
             until: agent.turn_time.map(|time| Instant::now() + time),
             revision,
@@ -117,7 +117,7 @@ impl<'a> Work<'a> {
                 Effect::CallModel(request) => self.agent.ask_model(&request).await,
                 Effect::Remember(text) => self.remember(&text).await,
                 Effect::Execute { id, command } => {
-                    let scope = Scope::new(Arc::clone(&self.memory));
+                    let scope = Scope::new(self.memory().await);
                     execute(self.agent, &self.conversation, &id, &command, &scope).await?
                 }
             };
@@ -146,10 +146,25 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
+    /// The memory of the conversation. One that cannot be opened stays as it is, and the turn goes on
+    /// with an empty one.
+    async fn memory(&mut self) -> Arc<dyn Memory> {
+        if let Some(memory) = &self.memory {
+            return Arc::clone(memory);
+        }
+        let opened = self.agent.memories.of(self.conversation.as_str()).await;
+        let memory = opened.unwrap_or_else(|error| {
+            self.note(&format!("The run goes on with an empty memory: {error}."));
+            Arc::new(LocalMemory::volatile(Arc::new(ByteCounts::new())))
+        });
+        self.memory = Some(Arc::clone(&memory));
+        memory
+    }
+
     async fn recall(&mut self, query: &str, count: usize) -> Input {
         let texts = match count {
             0 => Ok(Vec::new()),
-            count => self.memory.relevant(query, count).await,
+            count => self.memory().await.relevant(query, count).await,
         };
         let texts = texts.unwrap_or_else(|error| {
             self.note(&format!("Nothing was looked up in the memory: {error}."));
@@ -160,7 +175,7 @@ impl<'a> Work<'a> {
     }
 
     async fn remember(&mut self, text: &str) -> Input {
-        if let Err(error) = self.memory.add(text).await {
+        if let Err(error) = self.memory().await.add(text).await {
             self.note(&format!("The step was not remembered: {error}."));
         }
         Input::Remembered
