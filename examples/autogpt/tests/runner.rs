@@ -321,6 +321,34 @@ async fn a_damaged_memory_is_left_alone_and_gone_without() {
 }
 
 #[tokio::test]
+async fn what_is_too_long_is_refused_and_kept_nowhere() {
+    let told = |events: &[Event]| matches!(&events[0].kind, EventKind::Notice(text) if text.contains("64 KiB"));
+    let bench = Bench::new(Arc::new(MemoryStore::default()));
+    bench.reply(&command("effect", "{}"));
+    let conversation = Conversation::anonymous("c");
+    let long = "x".repeat(64 * 1024 + 1);
+    let (end, events) = bench.say(1, &long).await;
+    assert_eq!(end, TurnEnd::NoRun);
+    assert!(told(&events), "{events:?}");
+    let saved = bench.agent.store.load(&conversation).await.unwrap();
+    assert_eq!(saved, None);
+    let (asked, _) = bench.say(2, "goal").await;
+    // Feedback, and the goal of a chat that begins anew: the question stays.
+    let (end, events) = bench.say(3, &long).await;
+    assert_eq!(end, asked);
+    assert!(told(&events), "{events:?}");
+    let mut events = Vec::new();
+    let opening = turn(4, Answer::Text(long.clone())).opening();
+    let end = bench.agent.turn(opening, &mut events).await.unwrap();
+    assert_eq!(end, TurnEnd::NoRun);
+    assert!(told(&events), "{events:?}");
+    let saved = bench.agent.store.load(&conversation).await.unwrap();
+    assert!(!saved.unwrap().record.contains("xxxx"));
+    bench.say(5, "y").await;
+    assert_eq!(bench.runs(), 1);
+}
+
+#[tokio::test]
 async fn a_client_that_is_gone_loses_nothing() {
     for heard in 0..4 {
         let bench = Bench::new(Arc::new(MemoryStore::default()));

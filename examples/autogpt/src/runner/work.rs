@@ -10,6 +10,10 @@ use crate::reply::Command;
 use crate::run::{Effect, Event, Input, Run};
 use crate::store::Conversation;
 
+/// The longest text of a human, in bytes. It is stored, and counted again for every request.
+const LONGEST_TEXT: usize = 64 * 1024;
+const TOO_LONG: &str = "The message is too long: the limit is 64 KiB. Nothing was done with it.";
+
 /// A turn at work.
 pub(super) struct Work<'a> {
     agent: &'a AutoGpt,
@@ -47,6 +51,11 @@ impl<'a> Work<'a> {
     pub(super) async fn first(mut self, turn: Turn) -> Result<TurnEnd, TurnError> {
         let mut profile = self.agent.profile.clone();
         if profile.goals.is_empty() {
+            if is_too_long(&turn) {
+                self.note(TOO_LONG);
+                self.show().await?;
+                return Ok(TurnEnd::NoRun);
+            }
             let rules = self.agent.machine.settings().answers;
             let goal = turn.answer.text();
             let goal = goal.filter(|text| is_goal(text, rules));
@@ -65,7 +74,9 @@ impl<'a> Work<'a> {
     pub(super) async fn next(mut self, record: Record, turn: Turn) -> Result<TurnEnd, TurnError> {
         let mut run = self.restore(&record)?;
         let rules = self.agent.machine.settings().answers;
-        let anew = turn.opens && turn.answer.text().is_some_and(|text| is_goal(text, rules));
+        let long = is_too_long(&turn);
+        let goal = || turn.answer.text().is_some_and(|text| is_goal(text, rules));
+        let anew = turn.opens && (long || goal());
         if anew || matches!(run.effect(), Effect::Finish(_)) {
             return self.first(turn).await;
         }
@@ -82,6 +93,10 @@ impl<'a> Work<'a> {
         run.begin_turn();
         // The last turn may have stopped on its way; what the human says now decides how it goes on.
         run.interrupt();
+        if long {
+            self.note(TOO_LONG);
+            return self.go(run).await;
+        }
         let events = run.feed(Input::Answer(turn.answer));
         self.record
             .events
@@ -184,6 +199,11 @@ impl<'a> Work<'a> {
     fn note(&mut self, text: &str) {
         self.record.events.push(Event::notice(text));
     }
+}
+
+fn is_too_long(turn: &Turn) -> bool {
+    let text = turn.answer.text();
+    text.is_some_and(|text| text.len() > LONGEST_TEXT)
 }
 
 /// Neither an approval nor an end nor nothing.
