@@ -4,8 +4,9 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
-use autogpt::store::{Conversation, DiskStore, RunStore, Saved, StoreError};
+use autogpt::store::{Conversation, DiskStore, MemoryStore, RunStore, Saved, StoreError};
 
 /// A store, and where it keeps the records of the conversation.
 fn disk() -> (DiskStore, Conversation, PathBuf, tempfile::TempDir) {
@@ -40,4 +41,36 @@ async fn revisions_end_without_an_overflow() {
     assert_eq!(saved, Some(Saved::new(u64::MAX, "last".to_owned())));
     let next = store.save(&conversation, u64::MAX, "more").await;
     assert!(matches!(next, Err(StoreError::Io(_))), "{next:?}");
+}
+
+#[tokio::test]
+async fn the_oldest_run_goes_for_a_new_one() {
+    let hour = Duration::from_secs(60 * 60);
+    let [a, b, c] = ["a", "b", "c"].map(Conversation::anonymous);
+    let store = MemoryStore::new(hour).with_capacity(2, Duration::ZERO);
+    for conversation in [&a, &b] {
+        assert_eq!(store.save(conversation, 0, "1").await.unwrap(), 1);
+    }
+    assert_eq!(store.save(&a, 1, "2").await.unwrap(), 2);
+    // What is refused takes no room.
+    let refused = store.save(&c, 7, "8").await;
+    assert!(matches!(refused, Err(StoreError::Conflict)), "{refused:?}");
+    assert!(store.load(&b).await.unwrap().is_some());
+    assert_eq!(store.save(&c, 0, "1").await.unwrap(), 1);
+    assert_eq!(store.load(&b).await.unwrap(), None);
+    assert!(store.load(&a).await.unwrap().is_some());
+    assert!(store.load(&c).await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn a_run_at_work_is_not_dropped() {
+    let hour = Duration::from_secs(60 * 60);
+    let [a, b] = ["a", "b"].map(Conversation::anonymous);
+    let store = MemoryStore::new(hour).with_capacity(1, hour);
+    assert_eq!(store.save(&a, 0, "1").await.unwrap(), 1);
+    let refused = store.save(&b, 0, "1").await;
+    assert!(matches!(refused, Err(StoreError::Full)), "{refused:?}");
+    assert_eq!(store.save(&a, 1, "2").await.unwrap(), 2);
+    assert!(store.start(&a, "id").await.unwrap());
+    assert!(store.load(&a).await.unwrap().is_some());
 }
