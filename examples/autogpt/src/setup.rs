@@ -39,7 +39,8 @@ const EXECUTION_TIME: Duration = Duration::from_secs(60);
 pub struct Setup {
     /// `AUTOGPT_WORKSPACE`: the folder that file commands can reach.
     pub workspace: PathBuf,
-    /// `AUTOGPT_STATE`: where runs and memories are kept. Without it they end with the process.
+    /// `AUTOGPT_STATE`: where runs and memories are kept. Without it memories end with their run, and
+    /// both with the process.
     pub state: Option<PathBuf>,
     /// `OPENAI_API_KEY`.
     pub key: Option<String>,

@@ -15,7 +15,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autogpt::command::{Args, Command, CommandError, Output, Policy, Registry, Scope, Spec};
 use autogpt::env::{Env, NoRandomness};
-use autogpt::memory::{ByteCounts, LocalMemories};
+use autogpt::memory::{ByteCounts, LocalMemories, Memories, Memory, MemoryError};
 use autogpt::model::{Model, ModelError, ModelReply, ModelRequest};
 use autogpt::prompt::Profile;
 use autogpt::run::{Answer, End, Event, EventKind, Machine, Question, Reason};
@@ -346,6 +346,57 @@ async fn what_is_too_long_is_refused_and_kept_nowhere() {
     assert!(!saved.unwrap().record.contains("xxxx"));
     bench.say(5, "y").await;
     assert_eq!(bench.runs(), 1);
+}
+
+/// Counts how many memories were opened.
+#[derive(Debug)]
+struct Opened(LocalMemories, AtomicUsize);
+
+#[async_trait]
+impl Memories for Opened {
+    async fn of(&self, conversation: &str) -> Result<Arc<dyn Memory>, MemoryError> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.of(conversation).await
+    }
+
+    async fn release(&self, conversation: &str) {
+        self.0.release(conversation).await;
+    }
+}
+
+#[tokio::test]
+async fn a_memory_is_kept_as_long_as_its_run() {
+    let mut bench = Bench::new(Arc::new(MemoryStore::default()));
+    let memories = LocalMemories::volatile(Arc::new(ByteCounts::new()));
+    let memories = Arc::new(Opened(memories, AtomicUsize::new(0)));
+    bench.agent.memories = Arc::clone(&memories) as _;
+    let conversation = Conversation::anonymous("c");
+    let count = async || {
+        let memory = memories.0.of(conversation.as_str()).await;
+        memory.unwrap().count().await
+    };
+    let (end, _) = bench.say(1, "y").await;
+    assert_eq!(end, TurnEnd::NoRun);
+    assert_eq!(memories.1.load(Ordering::SeqCst), 0);
+    bench.reply(&command("effect", "{}"));
+    bench.reply(&command("effect", r#"{"other":1}"#));
+    bench.say(2, "goal").await;
+    bench.say(3, "y").await;
+    assert_eq!(count().await, 1);
+    let (end, _) = bench.say(4, "y").await;
+    assert!(matches!(end, TurnEnd::Finish(_)));
+    assert_eq!(count().await, 0);
+    // A run that the store forgot takes its memory with it. (Both have the same id.)
+    bench.agent.store = Arc::new(MemoryStore::default());
+    bench.reply(&command("effect", "{}"));
+    bench.reply(&command("effect", r#"{"other":1}"#));
+    bench.say(5, "goal").await;
+    bench.say(6, "y").await;
+    assert_eq!(count().await, 1);
+    bench.agent.store = Arc::new(MemoryStore::default());
+    bench.reply(&command("effect", "{}"));
+    bench.say(7, "another goal").await;
+    assert_eq!(count().await, 0);
 }
 
 #[tokio::test]

@@ -65,6 +65,8 @@ impl<'a> Work<'a> {
             };
             profile.goals.push(goal.to_owned());
         }
+        // Of a run that was forgotten, or is given up.
+        self.release().await;
         let run = self.agent.machine.start(&self.agent.env.run_id()?, profile);
         self.record.begin(turn.id, turn.index);
         self.go(run).await
@@ -127,7 +129,10 @@ impl<'a> Work<'a> {
             self.show().await?;
             let input = match run.effect() {
                 Effect::Ask(question) => return Ok(TurnEnd::Ask(question)),
-                Effect::Finish(end) => return Ok(TurnEnd::Finish(end)),
+                Effect::Finish(end) => {
+                    self.release().await;
+                    return Ok(TurnEnd::Finish(end));
+                }
                 Effect::Recall { query, count } => self.recall(&query, count).await,
                 Effect::CallModel(request) => self.agent.ask_model(&request).await,
                 Effect::Remember(text) => self.remember(&text).await,
@@ -174,6 +179,12 @@ impl<'a> Work<'a> {
         });
         self.memory = Some(Arc::clone(&memory));
         memory
+    }
+
+    async fn release(&mut self) {
+        self.memory = None;
+        let conversation = self.conversation.as_str();
+        self.agent.memories.release(conversation).await;
     }
 
     async fn recall(&mut self, query: &str, count: usize) -> Input {
