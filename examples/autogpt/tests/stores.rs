@@ -74,3 +74,35 @@ async fn a_run_at_work_is_not_dropped() {
     assert!(store.start(&a, "id").await.unwrap());
     assert!(store.load(&a).await.unwrap().is_some());
 }
+
+/// A writer that is slower than two others finds the name of its revision free again.
+#[test]
+fn every_revision_is_saved_by_one_of_several_processes() {
+    let (store, conversation, _, _folder) = disk();
+    let work = || {
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.unwrap().block_on(async {
+            let mut saved = Vec::new();
+            while saved.last().is_none_or(|revision| *revision < 300) {
+                let newest = store.load(&conversation).await.unwrap();
+                let newest = newest.map_or(0, |newest| newest.revision);
+                match store.save(&conversation, newest, "record").await {
+                    Ok(revision) => saved.push(revision),
+                    Err(StoreError::Conflict) if newest >= 300 => break,
+                    Err(StoreError::Conflict) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            saved
+        })
+    };
+    let mut saved: Vec<u64> = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
+        let workers = workers.into_iter();
+        workers.flat_map(|it| it.join().unwrap()).collect()
+    });
+    saved.sort_unstable();
+    let all = saved.len();
+    saved.dedup();
+    assert_eq!(saved.len(), all);
+}

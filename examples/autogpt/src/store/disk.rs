@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 
 use super::{Conversation, RunStore, Saved, StoreError};
+use crate::aside;
 use crate::digest::hex_digest;
 
 /// How often a record is looked for again that somebody replaces at the same time.
@@ -34,6 +35,16 @@ impl DiskStore {
 
     fn folder(&self, conversation: &Conversation) -> PathBuf {
         self.folder.join(conversation.as_str())
+    }
+
+    /// The folder of a conversation, which is made if it is missing.
+    fn make_folder(&self, conversation: &Conversation) -> io::Result<PathBuf> {
+        let folder = self.folder(conversation);
+        if !folder.is_dir() {
+            fs::create_dir_all(&folder)?;
+            aside::sync(&self.folder)?;
+        }
+        Ok(folder)
     }
 
     /// The largest revision that has a file. Names that the store never gives are not its files, and
@@ -88,24 +99,27 @@ impl RunStore for DiskStore {
         expected: u64,
         record: &str,
     ) -> Result<u64, StoreError> {
-        let folder = self.folder(conversation);
-        fs::create_dir_all(&folder)?;
+        let folder = self.make_folder(conversation)?;
         if Self::newest(&folder)? != expected {
             return Err(StoreError::Conflict);
         }
         let next = expected.checked_add(1);
         let revision = next.ok_or_else(|| io::Error::other("there are no more revisions"))?;
-        // Written aside first: a record that is half written never has its name.
-        let aside = tempfile::NamedTempFile::new_in(&folder)?;
-        fs::write(aside.path(), record)?;
-        aside.as_file().sync_all()?;
-        match aside.persist_noclobber(file(&folder, revision)) {
+        let new = aside::write(&folder, record.as_bytes())?;
+        match new.persist_noclobber(file(&folder, revision)) {
             Ok(_) => {}
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(StoreError::Conflict);
             }
             Err(error) => return Err(error.error.into()),
         }
+        // While it was written others may have saved this revision and the next, and have removed this
+        // one, whose name was free again.
+        if Self::newest(&folder)? != revision {
+            let _ = fs::remove_file(file(&folder, revision));
+            return Err(StoreError::Conflict);
+        }
+        aside::sync(&folder)?;
         if expected > 0 {
             // If it stays, it is only older.
             let _ = fs::remove_file(file(&folder, expected));
@@ -114,12 +128,12 @@ impl RunStore for DiskStore {
     }
 
     async fn start(&self, conversation: &Conversation, id: &str) -> Result<bool, StoreError> {
-        let folder = self.folder(conversation);
-        fs::create_dir_all(&folder)?;
+        let folder = self.make_folder(conversation)?;
         let mark = folder.join(format!("{}.started", hex_digest(&[id])));
         match OpenOptions::new().write(true).create_new(true).open(mark) {
             Ok(mark) => {
                 mark.sync_all()?;
+                aside::sync(&folder)?;
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
