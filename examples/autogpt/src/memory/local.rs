@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use super::{Embedder, Memories, Memory, MemoryError};
+use crate::aside;
 use crate::digest::hex_digest;
 
 /// A text with this in it is the report of a reply that could not be read, and is not remembered.
@@ -129,15 +130,14 @@ fn most_relevant(rows: &[Vec<f32>], query: &[f32], count: usize) -> Vec<usize> {
     scored.into_iter().take(count).map(|(_, row)| row).collect()
 }
 
-/// Writes a file beside the old one and renames it into its place.
+/// Puts a new file in the place of the old one.
 fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut new = file.as_os_str().to_owned();
-    new.push(".new");
-    let new = PathBuf::from(new);
-    let mut writer = fs::File::create(&new)?;
-    io::Write::write_all(&mut writer, bytes)?;
-    writer.sync_all()?;
-    fs::rename(&new, file)
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    aside::write(folder, bytes)?.persist(file)?;
+    aside::sync(folder)
 }
 
 /// How long a memory without a file is kept that nobody uses, and how many there may be: as for runs
