@@ -155,7 +155,7 @@ pub enum ContextError {
     /// Prompt and time alone are above their cap; the original never ended here.
     #[error("the prompt is {tokens} tokens, and {limit} is the limit for it")]
     PromptTooLarge {
-        /// Its cost.
+        /// Its cost, or what it costs at least.
         tokens: usize,
         /// What it may cost.
         limit: usize,
@@ -163,7 +163,7 @@ pub enum ContextError {
     /// The user input leaves no space, even without any history.
     #[error("the message is {tokens} tokens, and there is space for {limit}")]
     InputTooLarge {
-        /// Its cost.
+        /// Its cost, or what it costs at least.
         tokens: usize,
         /// What it may cost.
         limit: usize,
@@ -183,8 +183,13 @@ impl Context {
     ) -> Result<Self, ContextError> {
         let (base, base_tokens, memories_kept) = base(rules, tokenizer, parts)?;
         let input = Message::user(parts.input);
-        let input_tokens = rules.cost.alone(tokenizer, &input);
         let limit = rules.send_limit();
+        // With the original's choices input of any size is sent, so that it has to be counted.
+        let counted = rules.oversized == Oversized::Stop || !rules.cost.surely_above(&input, limit);
+        let input_tokens = match counted {
+            true => rules.cost.alone(tokenizer, &input),
+            false => rules.cost.at_least(&input),
+        };
         if rules.oversized == Oversized::Note && base_tokens + input_tokens > limit {
             return Err(ContextError::InputTooLarge {
                 tokens: input_tokens,
@@ -235,7 +240,11 @@ fn base(
                 "This reminds you of these events from your past:\n{list}\n\n"
             )),
         ];
-        let tokens = rules.cost.count(tokenizer, &messages) + parts.beside;
+        let least = messages.iter().map(|it| rules.cost.at_least(it)).sum();
+        let tokens = match least > rules.base_cap {
+            true => least,
+            false => rules.cost.count(tokenizer, &messages) + parts.beside,
+        };
         if tokens <= rules.base_cap {
             return Ok((messages, tokens, kept.len()));
         }

@@ -4,6 +4,7 @@ use std::sync::Once;
 use std::time::Duration;
 
 use reqwest::{Client, ClientBuilder, Response};
+use url::Url;
 
 /// A client that follows no redirects and gives up after a time.
 pub(crate) fn client(timeout: Duration) -> reqwest::Result<Client> {
@@ -19,6 +20,21 @@ pub(crate) fn builder(timeout: Duration) -> ClientBuilder {
     Client::builder()
         .timeout(timeout)
         .redirect(reqwest::redirect::Policy::none())
+}
+
+/// A base address as it may be printed: user, password and query can be secrets.
+pub(crate) fn shown(address: &str) -> String {
+    match Url::parse(address) {
+        Ok(mut url) if url.has_host() => {
+            // Both fail only without a host.
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+            url.set_query(None);
+            url.set_fragment(None);
+            url.into()
+        }
+        _ => "not an address".to_owned(),
+    }
 }
 
 /// A body that could not be read whole.

@@ -41,6 +41,7 @@
 //!
 //! What it does not do: no shell, no images, no execution unless it is switched on.
 
+mod aside;
 mod digest;
 mod http;
 

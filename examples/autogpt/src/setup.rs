@@ -1,5 +1,6 @@
 //! An agent out of environment variables.
 
+use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,6 +9,7 @@ use crate::command::{
     BrowseWebsite, DoNothing, ExecutePython, MemoryAdd, Registry, WebSearch, file_commands,
 };
 use crate::env::SystemEnv;
+use crate::http;
 use crate::memory::{ByteCounts, Embedder, LocalMemories, Memories, OpenAiEmbedder};
 use crate::model::{DemoModel, Endpoint, Model, ModelError, OpenAiModel};
 use crate::prompt::{Codec, Profile};
@@ -32,12 +34,13 @@ const EXECUTION_TIME: Duration = Duration::from_secs(60);
 ///
 /// Without a key (`OPENAI_API_KEY`) and without an address (`OPENAI_BASE_URL`) the model is the
 /// scripted [`DemoModel`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Setup {
     /// `AUTOGPT_WORKSPACE`: the folder that file commands can reach.
     pub workspace: PathBuf,
-    /// `AUTOGPT_STATE`: where runs and memories are kept. Without it they end with the process.
+    /// `AUTOGPT_STATE`: where runs and memories are kept. Without it memories end with their run, and
+    /// both with the process.
     pub state: Option<PathBuf>,
     /// `OPENAI_API_KEY`.
     pub key: Option<String>,
@@ -58,6 +61,25 @@ pub struct Setup {
     /// `AUTOGPT_PYTHON`: an interpreter, which switches execution on. The programs of the model then
     /// run with your rights.
     pub python: Option<String>,
+}
+
+/// Without the keys, of which it only says whether they are there.
+impl fmt::Debug for Setup {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Setup")
+            .field("workspace", &self.workspace)
+            .field("state", &self.state)
+            .field("key", &self.key.is_some())
+            .field("base", &self.base.as_deref().map(http::shown))
+            .field("model", &self.model)
+            .field("token_limit", &self.token_limit)
+            .field("embedding", &self.embedding)
+            .field("codec", &self.codec)
+            .field("google", &self.google.is_some())
+            .field("searxng", &self.searxng.as_deref().map(http::shown))
+            .field("python", &self.python)
+            .finish()
+    }
 }
 
 /// Why there is no agent.

@@ -159,7 +159,12 @@ impl MessageCost {
 
     /// Whether a message is surely above a limit, found without counting.
     pub(crate) fn surely_above(self, message: &Message, limit: usize) -> bool {
-        message.content.len() / LONGEST_TOKEN > limit
+        self.at_least(message) > limit
+    }
+
+    /// What a message costs at least, found without counting.
+    pub(crate) fn at_least(self, message: &Message) -> usize {
+        message.content.len() / LONGEST_TOKEN
     }
 
     fn of_message(self, tokenizer: &dyn Tokenizer, message: &Message) -> usize {

@@ -13,7 +13,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 use cap_std::ambient_authority;
-use cap_std::fs::{Dir, OpenOptions};
+use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 /// The largest file that is read or written.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
@@ -78,7 +78,8 @@ impl Workspace {
     /// [`PathError`]
     pub fn read(&self, name: &str) -> Result<String, PathError> {
         let path = inside(name)?;
-        let file = self.dir.open(&path).map_err(in_file(&path))?;
+        let file = self.regular(&path, OpenOptions::new().read(true));
+        let file = file.map_err(in_file(&path))?;
         let mut bytes = Vec::new();
         let mut limited = file.take(FILE_BYTES + 1);
         limited.read_to_end(&mut bytes).map_err(in_file(&path))?;
@@ -101,7 +102,11 @@ impl Workspace {
         if let Some((folder, _)) = path.rsplit_once('/') {
             self.dir.create_dir_all(folder).map_err(in_file(&path))?;
         }
-        self.dir.write(&path, text).map_err(in_file(&path))
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true);
+        let file = self.regular(&path, &mut options);
+        let mut file = file.map_err(in_file(&path))?;
+        file.write_all(text.as_bytes()).map_err(in_file(&path))
     }
 
     /// Appends to a file, which is made if it is missing; its folder is not.
@@ -113,7 +118,7 @@ impl Workspace {
         let path = inside(name)?;
         let mut options = OpenOptions::new();
         options.append(true).create(true);
-        let file = self.dir.open_with(&path, &options);
+        let file = self.regular(&path, &mut options);
         let mut file = file.map_err(in_file(&path))?;
         let length = file.metadata().map_err(in_file(&path))?.len();
         if length + text.len() as u64 > FILE_BYTES {
@@ -164,10 +169,44 @@ impl Workspace {
     /// [`PathError`]
     pub fn open_file(&self, name: &str) -> Result<fs::File, PathError> {
         let path = inside(name)?;
-        let file = self.dir.open(&path).map_err(in_file(&path))?;
-        Ok(file.into_std())
+        let file = self.regular(&path, OpenOptions::new().read(true));
+        Ok(file.map_err(in_file(&path))?.into_std())
+    }
+
+    /// Opens a file that is one: opening a pipe waits for its other end, and opening a device does
+    /// something. It is asked before and, as it may have changed in between, afterwards.
+    fn regular(&self, path: &str, options: &mut OpenOptions) -> io::Result<File> {
+        match self.dir.metadata(path) {
+            Ok(metadata) => is_regular(&metadata)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        without_waiting(options);
+        let file = self.dir.open_with(path, options)?;
+        is_regular(&file.metadata()?)?;
+        Ok(file)
     }
 }
+
+fn is_regular(metadata: &Metadata) -> io::Result<()> {
+    match (metadata.is_file(), metadata.is_dir()) {
+        (true, _) => Ok(()),
+        (_, true) => Err(io::ErrorKind::IsADirectory.into()),
+        _ => Err(io::ErrorKind::InvalidInput.into()),
+    }
+}
+
+/// Only matters to what is not a regular file.
+#[cfg(unix)]
+fn without_waiting(options: &mut OpenOptions) {
+    use cap_std::fs::OpenOptionsExt;
+
+    let flags = rustix::fs::OFlags::NONBLOCK | rustix::fs::OFlags::NOCTTY;
+    options.custom_flags(i32::try_from(flags.bits()).unwrap_or_default());
+}
+
+#[cfg(not(unix))]
+fn without_waiting(_: &mut OpenOptions) {}
 
 fn walk(dir: &Dir, prefix: &str, depth: usize, found: &mut Vec<String>) -> io::Result<()> {
     for entry in dir.entries()? {
@@ -250,6 +289,7 @@ fn in_words(error: &io::Error) -> &'static str {
         io::ErrorKind::NotFound => "there is no such file",
         io::ErrorKind::IsADirectory => "this is a folder",
         io::ErrorKind::NotADirectory => "a part of the path is a file",
+        io::ErrorKind::InvalidInput => "this is not a file",
         io::ErrorKind::PermissionDenied => "there is no permission",
         _ => "the operation failed",
     }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use autogpt::command::{Args, Command, CommandError, Output, Policy, Registry, Scope, Spec};
 use autogpt::env::{Env, NoRandomness};
-use autogpt::memory::{ByteCounts, LocalMemories};
+use autogpt::memory::{ByteCounts, LocalMemories, Memories, Memory, MemoryError};
 use autogpt::model::{Model, ModelError, ModelReply, ModelRequest};
 use autogpt::prompt::Profile;
 use autogpt::run::{Answer, End, Event, EventKind, Machine, Question, Reason};
@@ -84,7 +84,7 @@ struct Bench {
     agent: AutoGpt,
     script: Arc<Script>,
     effect: Arc<Effect>,
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
 }
 
 impl Bench {
@@ -121,7 +121,7 @@ impl Bench {
             agent,
             script,
             effect,
-            _folder: folder,
+            folder,
         }
     }
 
@@ -294,6 +294,109 @@ impl Outlet for Deaf {
         self.0 = self.0.checked_sub(1).ok_or_else(Closed::new)?;
         Ok(())
     }
+}
+
+#[tokio::test]
+async fn a_damaged_memory_is_left_alone_and_gone_without() {
+    let bench = Bench::new(Arc::new(MemoryStore::default()));
+    let files = || std::fs::read_dir(bench.folder.path()).unwrap();
+    bench.reply(&command("effect", "{}"));
+    bench.reply(&command("effect", r#"{"other":1}"#));
+    bench.say(1, "goal").await;
+    bench.say(2, "y").await;
+    let file = files().next().unwrap().unwrap().path();
+    std::fs::write(&file, "damaged").unwrap();
+    // As after a restart: a memory that is open is not read again.
+    let embedder = Arc::new(ByteCounts::new());
+    let mut next = Bench::new(Arc::clone(&bench.agent.store));
+    next.agent.memories = Arc::new(LocalMemories::new(bench.folder.path(), embedder).unwrap());
+    let (end, events) = next.say(3, "y").await;
+    assert_eq!(end, TurnEnd::Finish(End::Complete("end".to_owned())));
+    assert_eq!(next.runs(), 1);
+    let told =
+        |event: &&Event| matches!(&event.kind, EventKind::Notice(text) if text.contains("damaged"));
+    assert_eq!(events.iter().filter(told).count(), 1, "{events:?}");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "damaged");
+    assert_eq!(files().count(), 1);
+}
+
+#[tokio::test]
+async fn what_is_too_long_is_refused_and_kept_nowhere() {
+    let told = |events: &[Event]| matches!(&events[0].kind, EventKind::Notice(text) if text.contains("64 KiB"));
+    let bench = Bench::new(Arc::new(MemoryStore::default()));
+    bench.reply(&command("effect", "{}"));
+    let conversation = Conversation::anonymous("c");
+    let long = "x".repeat(64 * 1024 + 1);
+    let (end, events) = bench.say(1, &long).await;
+    assert_eq!(end, TurnEnd::NoRun);
+    assert!(told(&events), "{events:?}");
+    let saved = bench.agent.store.load(&conversation).await.unwrap();
+    assert_eq!(saved, None);
+    let (asked, _) = bench.say(2, "goal").await;
+    // Feedback, and the goal of a chat that begins anew: the question stays.
+    let (end, events) = bench.say(3, &long).await;
+    assert_eq!(end, asked);
+    assert!(told(&events), "{events:?}");
+    let mut events = Vec::new();
+    let opening = turn(4, Answer::Text(long.clone())).opening();
+    let end = bench.agent.turn(opening, &mut events).await.unwrap();
+    assert_eq!(end, TurnEnd::NoRun);
+    assert!(told(&events), "{events:?}");
+    let saved = bench.agent.store.load(&conversation).await.unwrap();
+    assert!(!saved.unwrap().record.contains("xxxx"));
+    bench.say(5, "y").await;
+    assert_eq!(bench.runs(), 1);
+}
+
+/// Counts how many memories were opened.
+#[derive(Debug)]
+struct Opened(LocalMemories, AtomicUsize);
+
+#[async_trait]
+impl Memories for Opened {
+    async fn of(&self, conversation: &str) -> Result<Arc<dyn Memory>, MemoryError> {
+        self.1.fetch_add(1, Ordering::SeqCst);
+        self.0.of(conversation).await
+    }
+
+    async fn release(&self, conversation: &str) {
+        self.0.release(conversation).await;
+    }
+}
+
+#[tokio::test]
+async fn a_memory_is_kept_as_long_as_its_run() {
+    let mut bench = Bench::new(Arc::new(MemoryStore::default()));
+    let memories = LocalMemories::volatile(Arc::new(ByteCounts::new()));
+    let memories = Arc::new(Opened(memories, AtomicUsize::new(0)));
+    bench.agent.memories = Arc::clone(&memories) as _;
+    let conversation = Conversation::anonymous("c");
+    let count = async || {
+        let memory = memories.0.of(conversation.as_str()).await;
+        memory.unwrap().count().await
+    };
+    let (end, _) = bench.say(1, "y").await;
+    assert_eq!(end, TurnEnd::NoRun);
+    assert_eq!(memories.1.load(Ordering::SeqCst), 0);
+    bench.reply(&command("effect", "{}"));
+    bench.reply(&command("effect", r#"{"other":1}"#));
+    bench.say(2, "goal").await;
+    bench.say(3, "y").await;
+    assert_eq!(count().await, 1);
+    let (end, _) = bench.say(4, "y").await;
+    assert!(matches!(end, TurnEnd::Finish(_)));
+    assert_eq!(count().await, 0);
+    // A run that the store forgot takes its memory with it. (Both have the same id.)
+    bench.agent.store = Arc::new(MemoryStore::default());
+    bench.reply(&command("effect", "{}"));
+    bench.reply(&command("effect", r#"{"other":1}"#));
+    bench.say(5, "goal").await;
+    bench.say(6, "y").await;
+    assert_eq!(count().await, 1);
+    bench.agent.store = Arc::new(MemoryStore::default());
+    bench.reply(&command("effect", "{}"));
+    bench.say(7, "another goal").await;
+    assert_eq!(count().await, 0);
 }
 
 #[tokio::test]

@@ -147,6 +147,30 @@ fn links_that_lead_out_are_refused() {
     assert_eq!(bench.workspace.read("b.txt").unwrap(), "inside");
 }
 
+/// Each of these would wait for the other end of the pipe for ever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_not_opened() {
+    let bench = Bench::new();
+    let pipe = bench.workspace.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(made.unwrap().success());
+    let workspace = &bench.workspace;
+    let tries = [
+        workspace.read("pipe").map(drop),
+        workspace.write("pipe", "x"),
+        workspace.append("pipe", "x"),
+        workspace.open_file("pipe").map(drop),
+    ];
+    for tried in tries {
+        assert_eq!(tried.unwrap_err().to_string(), "'pipe': this is not a file");
+    }
+    workspace.delete("pipe").unwrap();
+    fs::create_dir(&pipe).unwrap();
+    let folder = workspace.read("pipe").unwrap_err();
+    assert_eq!(folder.to_string(), "'pipe': this is a folder");
+}
+
 #[test]
 fn ordinary_names_work() {
     let bench = Bench::new();

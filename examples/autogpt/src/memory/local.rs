@@ -3,12 +3,14 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
 use super::{Embedder, Memories, Memory, MemoryError};
+use crate::aside;
 use crate::digest::hex_digest;
 
 /// A text with this in it is the report of a reply that could not be read, and is not remembered.
@@ -128,24 +130,44 @@ fn most_relevant(rows: &[Vec<f32>], query: &[f32], count: usize) -> Vec<usize> {
     scored.into_iter().take(count).map(|(_, row)| row).collect()
 }
 
-/// Writes a file beside the old one and renames it into its place.
+/// Puts a new file in the place of the old one.
 fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    let mut new = file.as_os_str().to_owned();
-    new.push(".new");
-    let new = PathBuf::from(new);
-    let mut writer = fs::File::create(&new)?;
-    io::Write::write_all(&mut writer, bytes)?;
-    writer.sync_all()?;
-    fs::rename(&new, file)
+    let folder = match file.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    aside::write(folder, bytes)?.persist(file)?;
+    aside::sync(folder)
 }
 
+/// How long a memory without a file is kept that nobody uses, and how many there may be: as for runs
+/// without a file.
+const EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
+const CAPACITY: usize = 1000;
+
 /// A folder with one memory file for each conversation.
+///
+/// Without a folder a memory ends with its run, a day after it was used last, or as the one that was
+/// not used for longest of more than 1000.
 #[derive(Debug)]
 pub struct LocalMemories {
     /// None for memories that end with the process.
     folder: Option<PathBuf>,
     embedder: Arc<dyn Embedder>,
-    open: Mutex<HashMap<String, Arc<LocalMemory>>>,
+    open: Mutex<HashMap<String, Open>>,
+}
+
+#[derive(Debug)]
+struct Open {
+    memory: Arc<LocalMemory>,
+    used: Instant,
+}
+
+impl Open {
+    /// Whether nobody holds it at the moment.
+    fn is_idle(&self) -> bool {
+        Arc::strong_count(&self.memory) == 1
+    }
 }
 
 impl LocalMemories {
@@ -172,6 +194,18 @@ impl LocalMemories {
             open: Mutex::default(),
         }
     }
+
+    /// Makes room for one more. What has a file is read again when it is needed.
+    fn tidy(&self, open: &mut HashMap<String, Open>) {
+        let in_files = self.folder.is_some();
+        open.retain(|_, it| !it.is_idle() || (!in_files && it.used.elapsed() < EXPIRY));
+        if open.len() >= CAPACITY {
+            let idle = open.iter().filter(|(_, it)| it.is_idle());
+            let oldest = idle.min_by_key(|(_, it)| it.used);
+            let oldest = oldest.map(|(name, _)| name.clone());
+            oldest.and_then(|name| open.remove(&name));
+        }
+    }
 }
 
 #[async_trait]
@@ -180,15 +214,24 @@ impl Memories for LocalMemories {
         // A conversation id comes from outside, so only its digest becomes a file name.
         let name = hex_digest(&[conversation]);
         let mut open = self.open.lock().await;
-        if let Some(memory) = open.get(&name) {
-            return Ok(Arc::<LocalMemory>::clone(memory));
+        if let Some(found) = open.get_mut(&name) {
+            found.used = Instant::now();
+            return Ok(Arc::<LocalMemory>::clone(&found.memory));
         }
+        self.tidy(&mut open);
         let embedder = Arc::clone(&self.embedder);
         let memory = Arc::new(match &self.folder {
             Some(folder) => LocalMemory::open(&folder.join(format!("{name}.json")), embedder)?,
             None => LocalMemory::volatile(embedder),
         });
-        open.insert(name, Arc::clone(&memory));
+        let used = Instant::now();
+        let kept = Arc::clone(&memory);
+        open.insert(name, Open { memory: kept, used });
         Ok(memory)
+    }
+
+    async fn release(&self, conversation: &str) {
+        let name = hex_digest(&[conversation]);
+        self.open.lock().await.remove(&name);
     }
 }

@@ -44,6 +44,9 @@ pub trait Memories: Send + Sync + fmt::Debug {
     ///
     /// [`MemoryError`] if what is stored cannot be read.
     async fn of(&self, conversation: &str) -> Result<Arc<dyn Memory>, MemoryError>;
+
+    /// The run of a conversation is over: a memory that is nowhere but here is not needed any more.
+    async fn release(&self, conversation: &str);
 }
 
 /// A memory that failed. The run goes on without it.

@@ -67,12 +67,11 @@ impl Endpoint {
     }
 }
 
-/// Without the key.
+/// Without the key, and without what the address may hold of the kind.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let base = &self.base;
         f.debug_struct("Endpoint")
-            .field("base", base)
+            .field("base", &http::shown(&self.base))
             .finish_non_exhaustive()
     }
 }

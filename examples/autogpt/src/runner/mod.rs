@@ -89,9 +89,8 @@ impl AutoGpt {
     pub async fn turn(&self, turn: Turn, outlet: &mut dyn Outlet) -> Result<TurnEnd, TurnError> {
         let _alone = self.turns.enter(&turn.conversation).await;
         let saved = self.store.load(&turn.conversation).await?;
-        let memory = self.memories.of(turn.conversation.as_str()).await?;
         let revision = saved.as_ref().map_or(0, |saved| saved.revision);
-        let work = Work::new(self, outlet, memory, turn.conversation.clone(), revision);
+        let work = Work::new(self, outlet, turn.conversation.clone(), revision);
         let old = saved.map(|saved| Record::read(&saved.record));
         match old.transpose().map_err(|_| TurnError::Unreadable)? {
             Some(record) if record.turn == turn.id => work.again(record).await,

@@ -2,7 +2,6 @@ use async_trait::async_trait;
 
 use crate::digest::hex_digest;
 use crate::env::NoRandomness;
-use crate::memory::MemoryError;
 use crate::run::{Answer, End, Event, Question};
 use crate::store::{Conversation, StoreError};
 
@@ -90,9 +89,6 @@ pub enum TurnError {
     /// Another process answers this conversation.
     #[error("the conversation is being answered elsewhere")]
     Elsewhere,
-    /// The memory of the conversation cannot be read.
-    #[error(transparent)]
-    Memory(#[from] MemoryError),
     /// There is no id for a new run.
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),

@@ -5,16 +5,21 @@ use super::record::Record;
 use super::{AutoGpt, Outlet, Turn, TurnEnd, TurnError};
 use crate::command::{Outcome, Scope};
 use crate::decision::{AnswerRules, Decision};
-use crate::memory::Memory;
+use crate::memory::{ByteCounts, LocalMemory, Memory};
 use crate::reply::Command;
 use crate::run::{Effect, Event, Input, Run};
 use crate::store::Conversation;
+
+/// The longest text of a human, in bytes. It is stored, and counted again for every request.
+const LONGEST_TEXT: usize = 64 * 1024;
+const TOO_LONG: &str = "The message is too long: the limit is 64 KiB. Nothing was done with it.";
 
 /// A turn at work.
 pub(super) struct Work<'a> {
     agent: &'a AutoGpt,
     outlet: &'a mut dyn Outlet,
-    memory: Arc<dyn Memory>,
+    /// Opened when the run first needs it: most answers to nothing do not.
+    memory: Option<Arc<dyn Memory>>,
     conversation: Conversation,
     until: Option<Instant>,
     revision: u64,
@@ -27,14 +32,13 @@ impl<'a> Work<'a> {
     pub(super) fn new(
         agent: &'a AutoGpt,
         outlet: &'a mut dyn Outlet,
-        memory: Arc<dyn Memory>,
         conversation: Conversation,
         revision: u64,
     ) -> Self {
         Self {
             agent,
             outlet,
-            memory,
+            memory: None,
             conversation,
             until: agent.turn_time.map(|time| Instant::now() + time),
             revision,
@@ -47,6 +51,11 @@ impl<'a> Work<'a> {
     pub(super) async fn first(mut self, turn: Turn) -> Result<TurnEnd, TurnError> {
         let mut profile = self.agent.profile.clone();
         if profile.goals.is_empty() {
+            if is_too_long(&turn) {
+                self.note(TOO_LONG);
+                self.show().await?;
+                return Ok(TurnEnd::NoRun);
+            }
             let rules = self.agent.machine.settings().answers;
             let goal = turn.answer.text();
             let goal = goal.filter(|text| is_goal(text, rules));
@@ -56,6 +65,8 @@ impl<'a> Work<'a> {
             };
             profile.goals.push(goal.to_owned());
         }
+        // Of a run that was forgotten, or is given up.
+        self.release().await;
         let run = self.agent.machine.start(&self.agent.env.run_id()?, profile);
         self.record.begin(turn.id, turn.index);
         self.go(run).await
@@ -65,7 +76,9 @@ impl<'a> Work<'a> {
     pub(super) async fn next(mut self, record: Record, turn: Turn) -> Result<TurnEnd, TurnError> {
         let mut run = self.restore(&record)?;
         let rules = self.agent.machine.settings().answers;
-        let anew = turn.opens && turn.answer.text().is_some_and(|text| is_goal(text, rules));
+        let long = is_too_long(&turn);
+        let goal = || turn.answer.text().is_some_and(|text| is_goal(text, rules));
+        let anew = turn.opens && (long || goal());
         if anew || matches!(run.effect(), Effect::Finish(_)) {
             return self.first(turn).await;
         }
@@ -82,6 +95,10 @@ impl<'a> Work<'a> {
         run.begin_turn();
         // The last turn may have stopped on its way; what the human says now decides how it goes on.
         run.interrupt();
+        if long {
+            self.note(TOO_LONG);
+            return self.go(run).await;
+        }
         let events = run.feed(Input::Answer(turn.answer));
         self.record
             .events
@@ -112,7 +129,10 @@ impl<'a> Work<'a> {
             self.show().await?;
             let input = match run.effect() {
                 Effect::Ask(question) => return Ok(TurnEnd::Ask(question)),
-                Effect::Finish(end) => return Ok(TurnEnd::Finish(end)),
+                Effect::Finish(end) => {
+                    self.release().await;
+                    return Ok(TurnEnd::Finish(end));
+                }
                 Effect::Recall { query, count } => self.recall(&query, count).await,
                 Effect::CallModel(request) => self.agent.ask_model(&request).await,
                 Effect::Remember(text) => self.remember(&text).await,
@@ -124,7 +144,7 @@ impl<'a> Work<'a> {
                     }
                 }
                 Effect::Execute { id, command } => {
-                    let scope = Scope::new(Arc::clone(&self.memory));
+                    let scope = Scope::new(self.memory().await);
                     execute(self.agent, &self.conversation, &id, &command, &scope).await?
                 }
             };
@@ -153,10 +173,31 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
+    /// The memory of the conversation. One that cannot be opened stays as it is, and the turn goes on
+    /// with an empty one.
+    async fn memory(&mut self) -> Arc<dyn Memory> {
+        if let Some(memory) = &self.memory {
+            return Arc::clone(memory);
+        }
+        let opened = self.agent.memories.of(self.conversation.as_str()).await;
+        let memory = opened.unwrap_or_else(|error| {
+            self.note(&format!("The run goes on with an empty memory: {error}."));
+            Arc::new(LocalMemory::volatile(Arc::new(ByteCounts::new())))
+        });
+        self.memory = Some(Arc::clone(&memory));
+        memory
+    }
+
+    async fn release(&mut self) {
+        self.memory = None;
+        let conversation = self.conversation.as_str();
+        self.agent.memories.release(conversation).await;
+    }
+
     async fn recall(&mut self, query: &str, count: usize) -> Input {
         let texts = match count {
             0 => Ok(Vec::new()),
-            count => self.memory.relevant(query, count).await,
+            count => self.memory().await.relevant(query, count).await,
         };
         let texts = texts.unwrap_or_else(|error| {
             self.note(&format!("Nothing was looked up in the memory: {error}."));
@@ -167,7 +208,7 @@ impl<'a> Work<'a> {
     }
 
     async fn remember(&mut self, text: &str) -> Input {
-        if let Err(error) = self.memory.add(text).await {
+        if let Err(error) = self.memory().await.add(text).await {
             self.note(&format!("The step was not remembered: {error}."));
         }
         Input::Remembered
@@ -176,6 +217,11 @@ impl<'a> Work<'a> {
     fn note(&mut self, text: &str) {
         self.record.events.push(Event::notice(text));
     }
+}
+
+fn is_too_long(turn: &Turn) -> bool {
+    let text = turn.answer.text();
+    text.is_some_and(|text| text.len() > LONGEST_TEXT)
 }
 
 /// Neither an approval nor an end nor nothing.

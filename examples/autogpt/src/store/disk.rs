@@ -5,7 +5,11 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 
 use super::{Conversation, RunStore, Saved, StoreError};
+use crate::aside;
 use crate::digest::hex_digest;
+
+/// How often a record is looked for again that somebody replaces at the same time.
+const TRIES: usize = 100;
 
 /// Runs as files: one folder for each conversation.
 ///
@@ -33,6 +37,18 @@ impl DiskStore {
         self.folder.join(conversation.as_str())
     }
 
+    /// The folder of a conversation, which is made if it is missing.
+    fn make_folder(&self, conversation: &Conversation) -> io::Result<PathBuf> {
+        let folder = self.folder(conversation);
+        if !folder.is_dir() {
+            fs::create_dir_all(&folder)?;
+            aside::sync(&self.folder)?;
+        }
+        Ok(folder)
+    }
+
+    /// The largest revision that has a file. Names that the store never gives are not its files, and
+    /// neither are links and folders.
     fn newest(folder: &Path) -> io::Result<u64> {
         let entries = match fs::read_dir(folder) {
             Ok(entries) => entries,
@@ -41,19 +57,28 @@ impl DiskStore {
         };
         let mut newest = 0;
         for entry in entries {
-            let name = entry?.file_name();
-            let revision = name.to_str().and_then(|name| name.strip_suffix(".json"));
-            newest = newest.max(revision.and_then(|r| r.parse().ok()).unwrap_or(0));
+            let entry = entry?;
+            let found = entry.file_name().to_str().and_then(revision).unwrap_or(0);
+            if found > newest && entry.file_type()?.is_file() {
+                newest = found;
+            }
         }
         Ok(newest)
     }
+}
+
+/// The revision that a file is named after.
+fn revision(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".json")?;
+    let revision: u64 = digits.parse().ok()?;
+    (revision.to_string() == digits).then_some(revision)
 }
 
 #[async_trait]
 impl RunStore for DiskStore {
     async fn load(&self, conversation: &Conversation) -> Result<Option<Saved>, StoreError> {
         let folder = self.folder(conversation);
-        loop {
+        for _ in 0..TRIES {
             let revision = Self::newest(&folder)?;
             if revision == 0 {
                 return Ok(None);
@@ -65,6 +90,7 @@ impl RunStore for DiskStore {
                 Err(error) => return Err(error.into()),
             }
         }
+        Err(io::Error::other("the record is never there").into())
     }
 
     async fn save(
@@ -73,23 +99,27 @@ impl RunStore for DiskStore {
         expected: u64,
         record: &str,
     ) -> Result<u64, StoreError> {
-        let folder = self.folder(conversation);
-        fs::create_dir_all(&folder)?;
+        let folder = self.make_folder(conversation)?;
         if Self::newest(&folder)? != expected {
             return Err(StoreError::Conflict);
         }
-        let revision = expected + 1;
-        // Written aside first: a record that is half written never has its name.
-        let aside = tempfile::NamedTempFile::new_in(&folder)?;
-        fs::write(aside.path(), record)?;
-        aside.as_file().sync_all()?;
-        match aside.persist_noclobber(file(&folder, revision)) {
+        let next = expected.checked_add(1);
+        let revision = next.ok_or_else(|| io::Error::other("there are no more revisions"))?;
+        let new = aside::write(&folder, record.as_bytes())?;
+        match new.persist_noclobber(file(&folder, revision)) {
             Ok(_) => {}
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {
                 return Err(StoreError::Conflict);
             }
             Err(error) => return Err(error.error.into()),
         }
+        // While it was written others may have saved this revision and the next, and have removed this
+        // one, whose name was free again.
+        if Self::newest(&folder)? != revision {
+            let _ = fs::remove_file(file(&folder, revision));
+            return Err(StoreError::Conflict);
+        }
+        aside::sync(&folder)?;
         if expected > 0 {
             // If it stays, it is only older.
             let _ = fs::remove_file(file(&folder, expected));
@@ -98,12 +128,12 @@ impl RunStore for DiskStore {
     }
 
     async fn start(&self, conversation: &Conversation, id: &str) -> Result<bool, StoreError> {
-        let folder = self.folder(conversation);
-        fs::create_dir_all(&folder)?;
+        let folder = self.make_folder(conversation)?;
         let mark = folder.join(format!("{}.started", hex_digest(&[id])));
         match OpenOptions::new().write(true).create_new(true).open(mark) {
             Ok(mark) => {
                 mark.sync_all()?;
+                aside::sync(&folder)?;
                 Ok(true)
             }
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),

@@ -53,7 +53,8 @@ pub trait RunStore: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if somebody else was faster; nothing is written then.
+    /// [`StoreError::Conflict`] if somebody else was faster, [`StoreError::Full`] if there is no room;
+    /// nothing is written then.
     async fn save(
         &self,
         conversation: &Conversation,
@@ -95,6 +96,9 @@ pub enum StoreError {
     /// The record has changed since it was loaded.
     #[error("the run was changed by somebody else")]
     Conflict,
+    /// There are too many runs, and none that may be dropped for a new one.
+    #[error("there are too many runs")]
+    Full,
     /// The record cannot be read or written.
     #[error("the run could not be read or written")]
     Io(#[from] std::io::Error),

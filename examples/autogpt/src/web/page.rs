@@ -18,10 +18,13 @@ const INLINE: [&str; 15] = [
 /// The most links that are kept.
 const LINKS: usize = 100;
 
-/// How many bytes are read at once, and the longest tag. A tag takes time in the square of its
-/// attributes, so at a longer one reading ends.
-const PIECE: usize = 16 * 1024;
+/// How many bytes are read at once, and the longest tag, such as one with a picture in its address.
+const PIECE: usize = 1024;
 const LONGEST_TAG: usize = 64 * 1024;
+
+/// A tag takes time in the square of its attributes: each is compared with all before it. So many
+/// comparisons are made for a page, and then reading ends.
+const COMPARISONS: usize = 50_000_000;
 
 /// What an HTML page says.
 ///
@@ -46,15 +49,15 @@ impl Page {
         let tokenizer = Tokenizer::new(Reader::default(), TokenizerOpts::default());
         let input = BufferQueue::default();
         let mut rest = html;
-        let mut silent = 0;
-        while !rest.is_empty() && silent < LONGEST_TAG {
+        let mut tag = OpenTag::default();
+        while !rest.is_empty() && tag.goes_on() {
             let (piece, tail) = rest.split_at(floor(rest, PIECE));
             let tokens = tokenizer.sink.0.borrow().tokens;
             input.push_back(StrTendril::from(piece));
             // It only stops early for scripts that would have to run.
             let _ = tokenizer.feed(&input);
             let quiet = tokenizer.sink.0.borrow().tokens == tokens;
-            silent = if quiet { silent + piece.len() } else { 0 };
+            tag.read(piece, quiet);
             rest = tail;
         }
         tokenizer.end();
@@ -83,6 +86,37 @@ impl Page {
     }
 }
 
+/// What a tag that does not end costs, in pieces that end no token.
+#[derive(Default)]
+struct OpenTag {
+    bytes: usize,
+    /// The most attributes that it can have.
+    attributes: usize,
+    /// Of all such tags of the page.
+    comparisons: usize,
+}
+
+impl OpenTag {
+    fn goes_on(&self) -> bool {
+        self.bytes < LONGEST_TAG && self.comparisons < COMPARISONS
+    }
+
+    fn read(&mut self, piece: &str, quiet: bool) {
+        // One of these is before every attribute.
+        let separates = |byte: &u8| byte.is_ascii_whitespace() || b"/\"'".contains(byte);
+        let attributes = piece.bytes().filter(separates).count();
+        if quiet {
+            self.bytes += piece.len();
+            self.attributes += attributes;
+            self.comparisons += attributes * self.attributes;
+        } else {
+            self.bytes = 0;
+            // The tag may have begun in this piece.
+            self.attributes = attributes;
+        }
+    }
+}
+
 #[derive(Default)]
 struct Reader(RefCell<State>);
 
@@ -105,7 +139,10 @@ impl TokenSink for Reader {
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
         let mut state = self.0.borrow_mut();
-        state.tokens += 1;
+        // An error may be in the middle of a tag.
+        if !matches!(token, Token::ParseError(_)) {
+            state.tokens += 1;
+        }
         match token {
             Token::CharacterTokens(text) if !state.hidden => state.text.push_str(&text),
             Token::TagToken(tag) if tag.kind == TagKind::StartTag => return state.open(&tag),

@@ -89,7 +89,7 @@ impl Search for GoogleSearch {
 }
 
 /// The JSON interface of a SearXNG server.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct SearxngSearch {
     client: Client,
@@ -107,6 +107,15 @@ impl SearxngSearch {
             client: client(timeout)?,
             base: base.trim_end_matches('/').to_owned(),
         })
+    }
+}
+
+/// Without a password in the address.
+impl fmt::Debug for SearxngSearch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SearxngSearch")
+            .field("base", &http::shown(&self.base))
+            .finish_non_exhaustive()
     }
 }
 

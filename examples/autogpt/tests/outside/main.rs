@@ -11,4 +11,5 @@ mod demo;
 mod execute;
 mod model;
 mod server;
+mod setup;
 mod web;

@@ -53,6 +53,23 @@ fn hostile_pages_are_read_in_linear_time() {
 }
 
 #[test]
+fn many_attributes_end_a_page_and_large_ones_do_not() {
+    for separator in [" ", "/"] {
+        let attributes = (0..9000).map(|n| format!("a{n}{separator}"));
+        let tag = format!("<a {}>", attributes.collect::<String>());
+        let page = format!("before{}after", tag.repeat(16));
+        assert_eq!(Page::read(&page).text, "before", "{separator}");
+    }
+    let picture = format!(
+        "<img src=\"data:{}\">",
+        "abcd/efg0123456789ABCDEFGHIJKLMNO".repeat(1500)
+    );
+    let remark = format!("<!-- <a b=\"c\"> {} -->", "remark ".repeat(1000));
+    let page = format!("before{}after", (picture + &remark).repeat(3));
+    assert_eq!(Page::read(&page).text, "before\nafter");
+}
+
+#[test]
 fn chunks_hold_all_of_a_text() {
     let text = format!(
         "{}\n{}\n\n{}",
