@@ -668,3 +668,22 @@ async fn feedback_to_what_has_started_says_that_it_is_lost() {
         assert_eq!(bench.runs(), 1);
     }
 }
+
+#[tokio::test]
+async fn an_older_answer_does_not_go_on_with_what_was_stopped() {
+    let bench = Bench::new(Arc::new(MemoryStore::default()));
+    bench.reply(&command("effect", "{}"));
+    bench.say(1, "goal").await;
+    let answer = Answer::Text("y".to_owned());
+    let end = bench.agent.turn(turn(2, answer), &mut Deaf(0)).await;
+    assert!(matches!(end, Err(TurnError::Closed)));
+    let edited = Turn::new(
+        Conversation::anonymous("c"),
+        "edited",
+        Answer::Text("another goal".to_owned()),
+    );
+    let mut events = Vec::new();
+    let end = bench.agent.turn(edited.with_index(1), &mut events).await;
+    assert_eq!(*reason(&end.unwrap()), Reason::Interrupted);
+    assert_eq!(bench.runs(), 0);
+}

@@ -88,13 +88,13 @@ impl<'a> Work<'a> {
             .is_some_and(|(last, new)| new <= last);
         let index = turn.index.max(record.index);
         self.record.begin(turn.id, index);
+        // The last turn may have stopped on its way; what the human says now decides how it goes on.
+        run.interrupt();
         if stale {
             self.note("This answer is older than the last one; nothing was run.");
             return self.go(run).await;
         }
         run.begin_turn();
-        // The last turn may have stopped on its way; what the human says now decides how it goes on.
-        run.interrupt();
         if long {
             self.note(TOO_LONG);
             return self.go(run).await;
