@@ -6,11 +6,7 @@ use std::collections::HashMap;
 use super::data::Data;
 use super::message::Message;
 use super::request::ChatRequest;
-use crate::protocol::{self, Conversation, Decision, Document, Role, ToolResult};
-
-/// The longest name of a function, in bytes; OpenAI takes 64. A longer one is none, because every
-/// result of the call repeats it.
-const LONGEST_NAME: usize = 256;
+use crate::protocol::{self, Conversation, Decision, Document, LONGEST_NAME, Role, ToolResult};
 
 impl Message {
     fn speaker(&self) -> Role {

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader, WriteError};
-use crate::protocol::{self, Conversation, Decision, Role, ToolResult, markdown};
+use crate::protocol::{self, Conversation, Decision, LONGEST_NAME, Role, ToolResult, markdown};
 
 use super::tools::SEARCH;
 use super::{ApiError, Message, Tools};
@@ -198,10 +198,6 @@ fn check_message(json: Json) -> Result<Message, &'static str> {
     }
     Ok(message)
 }
-
-/// The longest name of a function, in bytes; OpenAI takes 64. A longer one is none, because every
-/// result of the call repeats it.
-const LONGEST_NAME: usize = 256;
 
 impl Conversation for ChatRequest {
     fn messages(&self) -> impl Iterator<Item = protocol::Message<'_>> + Send {

@@ -38,6 +38,8 @@ pub(crate) mod shown;
 mod tokio;
 mod word;
 
+#[cfg(any(feature = "openbb", feature = "github", feature = "meilisearch"))]
+pub(crate) use conversation::LONGEST_NAME;
 pub use conversation::{Conversation, Decision, Document, Message, Role, Tool, ToolResult};
 pub use decoder::EventDecoder;
 pub use env::{Env, Environment, Ticks};

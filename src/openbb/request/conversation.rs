@@ -7,7 +7,9 @@ use super::{Context, Message, QueryRequest, Role, widget_tools};
 use crate::json::{Json, Kind};
 use crate::openbb::base64;
 use crate::openbb::result::{CallResult, Item, Outcome};
-use crate::protocol::{self, Conversation, Decision, Document, Tool, ToolResult, markdown};
+use crate::protocol::{
+    self, Conversation, Decision, Document, LONGEST_NAME, Tool, ToolResult, markdown,
+};
 
 impl QueryRequest {
     /// The messages that count: those that a summary stands for are left out.
@@ -172,14 +174,11 @@ impl Conversation for QueryRequest {
 /// borrowed one, or, when only the call says it, no more than any front end's functions have.
 fn function_name<'a>(message: &'a Message, result: &CallResult) -> Cow<'a, str> {
     if message.function.is_empty() {
-        result.function.chars().take(LONGEST).collect()
+        result.function.chars().take(LONGEST_NAME).collect()
     } else {
         Cow::Borrowed(&message.function)
     }
 }
-
-/// More characters than the name of any function has.
-const LONGEST: usize = 256;
 
 fn mcp_result(result: &CallResult) -> ToolResult<'static> {
     let arguments = result.input_arguments.as_ref();

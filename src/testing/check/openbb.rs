@@ -88,11 +88,11 @@ const KNOWN: [&str; 8] = [
 
 pub(super) async fn check<E: Endpoint + ?Sized>(asker: &Asker<'_, E>, judge: &mut Judge) {
     // The descriptor, the recorded requests, and one that is no JSON.
-    asker.plan(1 + requests::OPENBB + 1 + cors::REQUESTS + head::REQUESTS);
+    let requests = requests::openbb();
+    asker.plan(1 + requests.len() + 1 + cors::REQUESTS + head::REQUESTS);
     let listed = descriptor::check(asker, judge).await;
     let path = asker.target().path.clone().or(listed);
     let path = path.as_deref().unwrap_or("/v1/query");
-    let requests = requests::openbb();
     for Recorded { name, body, kind } in &requests {
         let request = asker.post(path, body.clone());
         let Some(exchange) = head::ask_agent(asker, judge, name, request).await else {

@@ -83,9 +83,6 @@ const MEILISEARCH: [(&str, &[u8]); 4] = recorded! {
         "request_follow_up_with_nulls";
 };
 
-/// How many requests [`openbb`] has.
-pub(super) const OPENBB: usize = 5 + OPENBB_TODAY.len() + OPENBB_OTHERS.len();
-
 /// How many requests [`openai`] has.
 pub(super) const OPENAI: usize = 9;
 
