@@ -15,7 +15,8 @@ use tokio::net::TcpListener;
 /// How long running streams may go on once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long a client may take to send the head of a request, or to show that it is still there.
+/// How long a client may take over the head of a request that it has begun, or to show that it is still
+/// there. One that has sent nothing at all is waited for.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How much of a stream waits in the server while its reader stalls; hyper's default is 400 KiB.
