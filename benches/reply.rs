@@ -18,7 +18,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use copilot_wire::openbb::OpenBb;
-use copilot_wire::protocol::{AgentError, Env, Protocol};
+use copilot_wire::protocol::{AgentError, Env, Protocol, Session as _};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use divan::counter::ItemsCount;
 use divan::{AllocProfiler, Bencher};
@@ -82,12 +82,12 @@ fn openbb_text_alone_200_tokens(bencher: Bencher<'_, '_>) {
     let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
     let (parts, ()) = http::Request::new(()).into_parts();
     let request = OpenBb::read(&parts, body).unwrap();
-    let frame = OpenBb::text_frame(&OpenBb::session(&request, &env));
+    let mut session = OpenBb::session(&request, &env);
     let mut out = Vec::with_capacity(64 * 1024);
     bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {
         out.clear();
         for token in tokens() {
-            OpenBb::text(&frame, black_box(token), &mut out);
+            session.text(black_box(token), &mut out).unwrap();
         }
         out.len()
     });

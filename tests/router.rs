@@ -32,7 +32,7 @@ impl<P: Protocol> Agent<P> for Echo {
 }
 
 fn descriptor(id: &str) -> Descriptor {
-    Descriptor::new(id, id, "Repeats").query(format!("/{id}/query"))
+    Descriptor::new(id, id, "Repeats").path(format!("/{id}/query"))
 }
 
 fn ask(router: &Router, request: http::request::Builder, body: &str) -> (StatusCode, String) {
@@ -50,13 +50,21 @@ const HELLO: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","co
 fn no_mount_takes_the_route_of_another() {
     // A path of any name, before and after the paths that OpenBB needs.
     let before = Router::new()
-        .meilisearch_at("/{workspace}", Echo)
-        .and_then(|router| router.openbb(descriptor("one"), Echo))
-        .and_then(|router| router.openbb(descriptor("two"), Echo));
+        .mount(
+            copilot_wire::meilisearch::Mount::new().path("/{workspace}"),
+            Echo,
+        )
+        .and_then(|router| router.mount(descriptor("one"), Echo))
+        .and_then(|router| router.mount(descriptor("two"), Echo));
     let after = Router::new()
-        .openbb(descriptor("one"), Echo)
-        .and_then(|router| router.openbb(descriptor("two"), Echo))
-        .and_then(|router| router.meilisearch_at("/{workspace}", Echo));
+        .mount(descriptor("one"), Echo)
+        .and_then(|router| router.mount(descriptor("two"), Echo))
+        .and_then(|router| {
+            router.mount(
+                copilot_wire::meilisearch::Mount::new().path("/{workspace}"),
+                Echo,
+            )
+        });
     for router in [before.unwrap(), after.unwrap()] {
         let (status, reply) = ask(&router, http::Request::post("/films"), HELLO);
         assert!(status == 200 && reply.contains("hello"), "{status} {reply}");
@@ -67,21 +75,23 @@ fn no_mount_takes_the_route_of_another() {
     // One path cannot be two things.
     let probe = |path| {
         Router::new()
-            .github(Mount::unverified().at(path), Echo)
+            .mount(Mount::unverified().path(path), Echo)
             .unwrap()
     };
     for path in ["/agents.json", "/copilots.json"] {
-        let taken = probe(path).openbb(descriptor("one"), Echo);
-        assert_eq!(taken.unwrap_err(), MountError::Taken);
+        let taken = probe(path).mount(descriptor("one"), Echo);
+        assert!(matches!(taken.unwrap_err(), MountError::Taken { .. }));
     }
-    let taken = probe("/v1/models").openai(Model::new("one"), Echo);
-    assert_eq!(taken.unwrap_err(), MountError::Taken);
+    let taken = probe("/v1/models").mount(Model::new("one"), Echo);
+    assert!(matches!(taken.unwrap_err(), MountError::Taken { .. }));
 }
 
 #[test]
 fn a_trailing_slash_makes_no_difference() {
     for mounted in ["/chat", "/chat/", "/chat/{workspace}", "/chat/{workspace}/"] {
-        let router = Router::new().meilisearch_at(mounted, Echo).unwrap();
+        let router = Router::new()
+            .mount(copilot_wire::meilisearch::Mount::new().path(mounted), Echo)
+            .unwrap();
         let path = mounted
             .trim_end_matches('/')
             .replace("{workspace}", "films");
@@ -113,11 +123,14 @@ fn what_goes_wrong_with_feedback_is_told() {
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let router = Router::new()
         .env(Env::new(Watch(Arc::clone(&heard))))
-        .openbb_feedback("/v1/feedback", |feedback| async move {
-            assert_ne!(feedback.user_comment, "panic", "a bug in the handler");
-            let cause = std::io::Error::other("the disk is full");
-            Err(AgentError::from(cause).with_message("try again"))
-        })
+        .with(copilot_wire::openbb::feedback(
+            "/v1/feedback",
+            |feedback| async move {
+                assert_ne!(feedback.user_comment, "panic", "a bug in the handler");
+                let cause = std::io::Error::other("the disk is full");
+                Err(AgentError::from(cause).with_message("try again"))
+            },
+        ))
         .unwrap();
     for (comment, expected) in [
         ("fail", "try again"),
@@ -137,7 +150,7 @@ fn what_goes_wrong_with_feedback_is_told() {
 
 #[test]
 fn only_a_host_of_the_list_is_served() {
-    let router = Router::new().openai(Model::new("echo"), Echo).unwrap();
+    let router = Router::new().mount(Model::new("echo"), Echo).unwrap();
     let local = router.clone().hosts(["localhost", "127.0.0.1", "[::1]"]);
     let ask = |router: &Router, uri: &str, host: &[&str]| {
         let mut request = http::Request::post(uri);

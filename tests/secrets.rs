@@ -185,7 +185,7 @@ where
                 Err(_) if place.ends_with("/function/name") => {}
                 Err(refusal) => {
                     search.error(&at, &refusal);
-                    search.text(&at, &String::from_utf8_lossy(&P::refuse(&refusal)));
+                    search.text(&at, &String::from_utf8_lossy(P::refuse(&refusal).body()));
                 }
             }
             // Cut in the middle of the secret, and right behind it.
@@ -195,7 +195,7 @@ where
                     let cut = Bytes::from(text[..end].to_owned());
                     if let Err(refusal) = P::read(&parts, cut) {
                         search.error(&at, &refusal);
-                        search.text(&at, &String::from_utf8_lossy(&P::refuse(&refusal)));
+                        search.text(&at, &String::from_utf8_lossy(P::refuse(&refusal).body()));
                     }
                 }
             }
@@ -280,13 +280,13 @@ fn responses_show_no_secret() {
 
     let router = Router::new()
         .body_limit(1000)
-        .openbb(Descriptor::new("fails", "Fails", "Fails"), Fails)
+        .mount(Descriptor::new("fails", "Fails", "Fails"), Fails)
         .unwrap()
-        .github(Mount::unverified(), Fails)
+        .mount(Mount::unverified(), Fails)
         .unwrap()
-        .openai("fails", Fails)
+        .mount("fails", Fails)
         .unwrap()
-        .meilisearch(Fails)
+        .mount(copilot_wire::meilisearch::Mount::new(), Fails)
         .unwrap();
     let mut search = Search(Vec::new());
     search.debug("router", &router);

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
-    EventDecoder, Notice, Protocol, SendError, Status, Table, ToolCall,
+    EventDecoder, Notice, Protocol, SendError, Session as _, Status, Table, ToolCall,
 };
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::StreamExt;
@@ -94,7 +94,7 @@ fn read<P: Protocol>(body: &[u8]) -> Option<Request<P>> {
                 status.is_client_error() || status == StatusCode::NOT_IMPLEMENTED,
                 "{refusal}"
             );
-            assert!(Json::parse(P::refuse(&refusal)).is_ok());
+            assert!(Json::parse(P::refuse(&refusal).into_body()).is_ok());
             assert!(refusal.to_string().len() < 1024, "{refusal}");
             None
         }
@@ -166,7 +166,7 @@ where
         let request = read::<P>(sample.request).unwrap();
         let mut session = P::session(&request, &fixed());
         let mut out = Vec::new();
-        P::encode(&mut session, event, &mut out).ok()?;
+        session.event(event, &mut out).ok()?;
         let mut events = decode::<P>(&out, how);
         assert!(
             events.iter().all(Result::is_ok),

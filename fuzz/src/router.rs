@@ -28,19 +28,21 @@ fn mounted() -> Router {
     let router = Router::new().body_limit(LIMIT);
     #[cfg(feature = "openbb")]
     let router = router
-        .openbb(
+        .mount(
             copilot_wire::openbb::Descriptor::new("echo", "Echo", "Echoes"),
             Echo,
         )
         .unwrap();
     #[cfg(feature = "github")]
     let router = router
-        .github(copilot_wire::github::Mount::unverified(), Echo)
+        .mount(copilot_wire::github::Mount::unverified(), Echo)
         .unwrap();
     #[cfg(feature = "openai")]
-    let router = router.openai("echo", Echo).unwrap();
+    let router = router.mount("echo", Echo).unwrap();
     #[cfg(feature = "meilisearch")]
-    let router = router.meilisearch(Echo).unwrap();
+    let router = router
+        .mount(copilot_wire::meilisearch::Mount::new(), Echo)
+        .unwrap();
     router
 }
 

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream;
+use http::StatusCode;
 
 use super::channel::{Channel, Frames, Outcome};
 use super::{Agent, Reply, Request};
@@ -156,6 +157,14 @@ impl Body {
         }
     }
 
+    /// Returns the status of an answer that is one document, once it is there.
+    pub(crate) fn status(&self) -> StatusCode {
+        match &self.0 {
+            Kind::Full(_) => StatusCode::OK,
+            Kind::Live(live) => live.frames.status(),
+        }
+    }
+
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         match &mut self.0 {
             Kind::Full(bytes) => Poll::Ready(bytes.take()),
@@ -253,11 +262,11 @@ impl Future for Run {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let run = &mut *self;
-        let on_desk = Arc::clone(&run.frames).check_out(run.attached);
+        let staged = Arc::clone(&run.frames).stage(run.attached);
         // The agent's own state is gone after a panic, and all that is shared is whole: what it
-        // was writing has been taken back.
+        // was writing has been rolled back.
         let poll = catch_unwind(AssertUnwindSafe(|| run.future.as_mut().poll(cx)));
-        drop(on_desk);
+        drop(staged);
         poll.unwrap_or_else(|_| {
             run.frames.panicked();
             Poll::Ready(())

@@ -1,4 +1,38 @@
-//! The one place that a reply and its body share: the bytes that wait, and how the turn stands.
+//! The hand-over between a reply and its body: the bytes to be sent, and how far the turn is.
+//!
+//! # Who owns the bytes
+//!
+//! Everything is in [`State`], under one mutex, but for one case. While the agent is polled, `out`
+//! lies in the [`staging`] buffer of the polling thread, where text is appended without the lock.
+//! `State::staged` is true for as long, and `State::out` then holds only what other threads wrote
+//! meanwhile.
+//!
+//! | step | thread | `State::out` | staging buffer |
+//! |---|---|---|---|
+//! | [`Frames::stage`] | the one that polls | moved to the staging buffer | everything written so far |
+//! | text | the one that polls | | appended, if it is not stale |
+//! | any other write | the one that polls | moved behind the staging buffer | appended, under the lock |
+//! | any write | another one | appended, under the lock | |
+//! | [`Owner::unstage`] | the one that polls | staging buffer first, then what others wrote | none |
+//! | [`Frames::poll_frame`] | the body's | taken as one frame | never touched |
+//!
+//! So bytes leave in the order in which writes returned: what another thread wrote during a poll is
+//! later than what the poll found, or at no certain order with what the poll wrote. For this
+//! `poll_frame` sends nothing while a buffer is staged elsewhere, which happens to detached runs only.
+//!
+//! `stale` says that the staging buffer does not know the newest state: bytes of another thread
+//! wait in `State::out`, or the text frame may have changed. It is written under the lock and read
+//! without it: text that sees it takes the lock, and so comes behind those bytes and has the new
+//! frame.
+//!
+//! # How a turn goes
+//!
+//! `Open` → an ending was written → `Ended` → the agent is done and the reply is dropped → `Closed`.
+//! A turn without an ending goes from `Open` to `Closed`. Only `Open` takes writes; the protocol's
+//! own closing bytes are written on the way to `Closed`, once.
+//!
+//! Every write is all or nothing, on error and on unwind. Wakers are called after the lock is
+//! released, because they are foreign code.
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,55 +40,54 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
+use http::StatusCode;
 
-use super::desk::{self, Desk, OnDesk};
-use crate::protocol::{AgentError, Env, Incident, Protocol, SendError};
+use super::staging::{self, Owner, Staged, Staging};
+use crate::protocol::{AgentError, Env, Failure, Incident, Protocol, SendError, Session};
 
-/// Past this many waiting bytes a write waits for the body to be polled.
-pub(super) const HIGH_WATER: usize = 16 * 1024;
+/// A write waits for the body to be polled while this many bytes are waiting.
+const HIGH_WATER: usize = 16 * 1024;
 
 pub(super) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
-    /// Whether the desk is out of date: `out` may hold what came from elsewhere, or the text frame
-    /// may have changed.
-    overflow: AtomicBool,
+    stale: AtomicBool,
     env: Env,
 }
 
 struct State<P: Protocol> {
     session: P::Session,
-    /// What waits to leave, but for what is on a desk.
+    /// The bytes to be sent, but for those in the staging buffer.
     out: Vec<u8>,
-    /// Whether some of it is on a desk now.
-    on_desk: bool,
+    /// Whether there is a staging buffer.
+    staged: bool,
     /// The size of the last frame.
     frame: usize,
     turn: Turn,
     reader: Reader,
-    /// What the agent came to, once it has.
+    /// How the agent ended, once it has.
     outcome: Option<Outcome>,
-    /// Whether the agent's reply is gone, and if by a panic.
+    /// The limit that the reply has exceeded: it fails, whatever the agent returns.
+    too_large: Option<usize>,
+    /// The status of a closed turn whose answer is one document.
+    status: StatusCode,
     reply: Handle,
-    /// Writes outside the body's own task that wait for room.
+    /// Writes outside the body's own task that wait for space.
     writers: Vec<Waker>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Turn {
-    /// Words may follow.
     Open,
-    /// An ending was written: nothing may follow but the protocol's own closing bytes.
     Ended,
-    /// The closing bytes are written as well.
     Closed,
 }
 
 enum Reader {
     /// The body is there; woken when bytes come.
     Attached(Option<Waker>),
-    /// The body is gone and the run with it: nothing more can be said.
+    /// The body is gone and the run with it: writes fail.
     Gone,
-    /// The body is gone and the run goes on: what is said is thrown away.
+    /// The body is gone and the run goes on: what is written is thrown away.
     Drained,
 }
 
@@ -65,7 +98,7 @@ enum Handle {
     Panicked,
 }
 
-/// What an agent came to.
+/// How an agent ended.
 pub(super) enum Outcome {
     Answered,
     Failed(AgentError),
@@ -77,61 +110,62 @@ pub(super) enum Outcome {
 impl<P: Protocol> Channel<P> {
     pub(super) fn new(mut session: P::Session, env: Env) -> Self {
         let mut out = Vec::new();
-        P::open(&mut session, &mut out);
+        session.open(&mut out);
         let state = State {
             session,
             out,
-            on_desk: false,
+            staged: false,
             frame: 0,
             turn: Turn::Open,
             reader: Reader::Attached(None),
             outcome: None,
+            too_large: None,
+            status: StatusCode::OK,
             reply: Handle::Alive,
             writers: Vec::new(),
         };
         Self {
             state: Mutex::new(state),
-            overflow: AtomicBool::new(false),
+            stale: AtomicBool::new(false),
             env,
         }
     }
 
     fn lock(&self) -> MutexGuard<'_, State<P>> {
-        // A write that panics is rolled back, so a poisoned state is a sound one.
+        // A write that panics is rolled back, so the state is whole after a panic.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What tells this channel from all others that are alive.
+    /// Returns an id that no other channel has while this one is alive.
     fn id(&self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Writes a piece of text; the same as any other write, but quick in the agent's own poll.
+    /// Writes a piece of text: without the lock in the agent's own poll.
     #[inline]
     pub(super) fn poll_text(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
-        let quick = desk::with(self.id(), |desk| {
-            let room = desk.out.len() < HIGH_WATER && !self.overflow.load(Ordering::Acquire);
-            if room {
-                desk.make_room();
-                let rollback = Rollback::new(&mut desk.out);
-                P::text(&desk.frame, text, rollback.out);
-                rollback.commit();
+        let written = staging::with(self.id(), |staging| {
+            if staging.out.len() >= HIGH_WATER || self.stale.load(Ordering::Acquire) {
+                return false;
             }
-            room
+            staging.reserve();
+            match &staging.frame {
+                Some(frame) => frame.write(text, &mut staging.out),
+                None => return false,
+            }
+            true
         });
-        if quick == Some(true) {
+        if written == Some(true) {
             return Poll::Ready(Ok(()));
         }
         self.poll_text_locked(cx, text)
     }
 
-    /// Kept apart, so that the quick way is short enough to become part of the agent's own code.
+    /// Kept apart, so that the way without the lock is short enough to become part of the agent's
+    /// own code.
     #[inline(never)]
     fn poll_text_locked(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
-        self.poll_write(cx, |session, out| {
-            P::text(&P::text_frame(session), text, out);
-            Ok(())
-        })
+        self.poll_write(cx, |session, out| session.text(text, out))
     }
 
     /// Writes all of what `render` appends, or nothing; waits while too much is waiting already.
@@ -144,8 +178,8 @@ impl<P: Protocol> Channel<P> {
         if !state.is_open() {
             return Poll::Ready(Err(SendError::Closed));
         }
-        let on_desk = desk::with(self.id(), |desk| desk.out.len()).unwrap_or(0);
-        let full = state.out.len() + on_desk >= HIGH_WATER;
+        let staged = staging::with(self.id(), |staging| staging.out.len()).unwrap_or(0);
+        let full = state.out.len() + staged >= HIGH_WATER;
         if full && matches!(state.reader, Reader::Attached(_)) {
             let known = |waker: &Waker| waker.will_wake(cx.waker());
             if !state.writers.iter().any(known) {
@@ -174,11 +208,15 @@ impl<P: Protocol> Channel<P> {
         turn: Turn,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
-        self.write(&mut state, render)?;
+        let written = self.write(&mut state, render);
+        if let Err(SendError::TooLarge { limit }) = written {
+            state.too_large = Some(limit);
+        }
+        written?;
         state.turn = turn;
         if let Reader::Drained = state.reader {
             state.out.clear();
-            desk::with(self.id(), |desk| desk.out.clear());
+            staging::with(self.id(), |staging| staging.out.clear());
         }
         let reader = state.take_reader();
         drop(state);
@@ -202,24 +240,24 @@ impl<P: Protocol> Channel<P> {
             rollback.commit();
             Ok(())
         };
-        let on_desk = desk::with(self.id(), |desk| {
-            // What came from elsewhere came after what is on the desk, or at no certain time.
-            desk.out.append(&mut state.out);
-            // If this panics, the frame on the desk may be an old one: text then takes the lock.
-            self.overflow.store(true, Ordering::Release);
-            let written = all_or_nothing(&mut state.session, &mut desk.out);
-            desk.frame = P::text_frame(&state.session);
-            self.overflow.store(false, Ordering::Release);
+        let staged = staging::with(self.id(), |staging| {
+            // Bytes of other threads are later than those in the staging buffer, or unordered.
+            staging.out.append(&mut state.out);
+            // Should this panic, the frame may be an old one: text then takes the lock.
+            self.stale.store(true, Ordering::Release);
+            let written = all_or_nothing(&mut state.session, &mut staging.out);
+            staging.frame = state.session.text_frame();
+            self.stale.store(false, Ordering::Release);
             written
         });
-        on_desk.unwrap_or_else(|| {
+        staged.unwrap_or_else(|| {
             let written = all_or_nothing(&mut state.session, &mut state.out);
-            self.overflow.store(true, Ordering::Release);
+            self.stale.store(true, Ordering::Release);
             written
         })
     }
 
-    /// The reply was dropped.
+    /// Takes note that the reply was dropped.
     pub(super) fn release(&self) {
         let mut state = self.lock();
         state.reply = if std::thread::panicking() {
@@ -230,7 +268,7 @@ impl<P: Protocol> Channel<P> {
         self.close(state);
     }
 
-    /// The agent is done.
+    /// Takes note that the agent has ended. Only the first call counts.
     pub(super) fn settle(&self, outcome: Outcome) {
         let mut state = self.lock();
         if state.outcome.is_none() {
@@ -239,28 +277,38 @@ impl<P: Protocol> Channel<P> {
         }
     }
 
-    /// Ends the turn when both the agent is done and its reply is gone.
+    /// Closes the turn when the agent has ended and its reply is gone.
     fn close(&self, mut state: MutexGuard<'_, State<P>>) {
         if state.reply == Handle::Alive || state.turn == Turn::Closed {
             return;
         }
-        let outcome = match (state.outcome.take(), state.reply) {
-            (None, _) => return,
-            (Some(Outcome::Answered), Handle::Panicked) => Outcome::Panicked,
-            (Some(outcome), _) => outcome,
+        let outcome = match (state.outcome.take(), state.reply, state.too_large) {
+            (None, ..) => return,
+            (Some(Outcome::Answered), Handle::Panicked, _) => Outcome::Panicked,
+            (Some(Outcome::Answered), _, Some(limit)) => {
+                Outcome::Failed(SendError::TooLarge { limit }.into())
+            }
+            (Some(outcome), ..) => outcome,
         };
-        let open = state.turn == Turn::Open;
-        let attached = matches!(state.reader, Reader::Attached(_));
-        let told = open && attached;
+        let failure = match &outcome {
+            Outcome::Answered => None,
+            Outcome::Failed(error) => Some(error.failure()),
+            Outcome::Panicked | Outcome::Dropped => Some(Failure::new(AgentError::DEFAULT)),
+        };
+        let failure = failure.filter(|_| state.turn == Turn::Open);
+        let told = failure.is_some() && matches!(state.reader, Reader::Attached(_));
         state.turn = Turn::Closed;
-        // Closing bytes are the protocol's own code on plain text: no error to hand on.
+        if failure.is_some() {
+            state.status = match &outcome {
+                Outcome::Failed(error) => error.status_code(),
+                _ => StatusCode::BAD_REQUEST,
+            };
+        }
+        // Closing writes cannot fail: they are the protocol's own code on plain text.
         let _ = self.write(&mut state, |session, out| {
-            match &outcome {
-                Outcome::Failed(error) if open => P::fail(session, error.message(), out),
-                Outcome::Panicked | Outcome::Dropped if open => {
-                    P::fail(session, AgentError::DEFAULT, out);
-                }
-                _ => P::finish(session, out),
+            match &failure {
+                Some(failure) => session.fail(failure, out),
+                None => session.finish(out),
             }
             Ok(())
         });
@@ -283,13 +331,13 @@ impl<P: Protocol> Channel<P> {
 }
 
 impl<P: Protocol> State<P> {
-    /// Whether anything may still be said.
+    /// Returns `true` if anything may still be written.
     fn is_open(&self) -> bool {
         self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
     }
 
-    /// How large a buffer the next frame may need, going by the last one. What was much larger than
-    /// a frame gets was one large event, and such make room for themselves.
+    /// Returns how large a buffer the next frame may need, going by the last one. A frame much
+    /// larger than usual was one large event, and such an event makes its own space.
     fn next_frame(&self) -> usize {
         if self.frame < 2 * HIGH_WATER {
             self.frame.min(HIGH_WATER)
@@ -306,14 +354,13 @@ impl<P: Protocol> State<P> {
     }
 }
 
-/// Wakes whoever waits; foreign code, so never under the lock.
 fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {
         waker.wake();
     }
 }
 
-/// Takes back what was written since it was made, on error and on unwind alike.
+/// Truncates a buffer again to what it was when this was made, unless it is committed.
 struct Rollback<'a> {
     out: &'a mut Vec<u8>,
     keep: usize,
@@ -336,55 +383,35 @@ impl Drop for Rollback<'_> {
     }
 }
 
-/// What a body asks of a channel, whatever the protocol.
-pub(super) trait Frames: Send + Sync {
-    /// Lays what waits on this thread's desk for one poll of the agent. With `attached` the body
-    /// itself polls, and writes need not wake it.
-    fn check_out(self: Arc<Self>, attached: bool) -> OnDesk;
-
-    /// Takes back what is on the desk after the poll.
-    fn check_in(&self, out: Vec<u8>);
+/// The body's side of a channel, whatever the protocol.
+pub(super) trait Frames: Owner {
+    /// Stages the buffer for one poll of the agent on this thread. With `attached` the body itself
+    /// polls, and writes need not wake it.
+    fn stage(self: Arc<Self>, attached: bool) -> Staged;
 
     /// Takes everything that waits as one frame, or leaves a waker. `None` once the turn is closed
     /// and all is taken. With `attached` the caller polls the agent itself, each time before this.
     fn poll_frame(&self, cx: &Context<'_>, attached: bool) -> Poll<Option<Bytes>>;
 
-    /// What is sent after a while of silence; empty where nothing may be sent any more.
+    /// Returns what is sent after a while of silence; empty where nothing may be sent.
     fn keep_alive(&self) -> Bytes;
 
-    /// The agent panicked.
+    /// Takes note that the agent panicked.
     fn panicked(&self);
 
-    /// The agent was dropped, if it was not done.
+    /// Takes note that the agent was dropped. That counts unless it had ended.
     fn dropped(&self);
 
-    /// The body is gone. With `drain` the run goes on, and what it says is thrown away.
+    /// Takes note that the body is gone. With `drain` the run goes on, and what it writes is thrown
+    /// away.
     fn detach(&self, drain: bool);
+
+    /// Returns the status of a closed turn whose answer is one document.
+    fn status(&self) -> StatusCode;
 }
 
-impl<P: Protocol> Frames for Channel<P> {
-    fn check_out(self: Arc<Self>, attached: bool) -> OnDesk {
-        let mut state = self.lock();
-        if attached {
-            drop(state.take_reader());
-        }
-        state.on_desk = true;
-        let out = mem::take(&mut state.out);
-        let first = state.next_frame();
-        self.overflow.store(false, Ordering::Release);
-        let frame = P::text_frame(&state.session);
-        drop(state);
-        let id = self.id();
-        let desk = Desk {
-            id,
-            out,
-            frame,
-            first,
-        };
-        desk::lay(desk, self)
-    }
-
-    fn check_in(&self, mut out: Vec<u8>) {
+impl<P: Protocol> Owner for Channel<P> {
+    fn unstage(&self, mut out: Vec<u8>) {
         let mut state = self.lock();
         out.append(&mut state.out);
         if !matches!(state.reader, Reader::Attached(_)) {
@@ -393,14 +420,34 @@ impl<P: Protocol> Frames for Channel<P> {
         let news = !out.is_empty() || state.turn == Turn::Closed;
         let reader = if news { state.take_reader() } else { None };
         state.out = out;
-        state.on_desk = false;
+        state.staged = false;
         drop(state);
         wake(reader);
+    }
+}
+
+impl<P: Protocol> Frames for Channel<P> {
+    fn stage(self: Arc<Self>, attached: bool) -> Staged {
+        let mut state = self.lock();
+        if attached {
+            drop(state.take_reader());
+        }
+        state.staged = true;
+        let staging = Staging {
+            id: self.id(),
+            out: mem::take(&mut state.out),
+            frame: state.session.text_frame(),
+            first: state.next_frame(),
+            high_water: HIGH_WATER,
+        };
+        self.stale.store(false, Ordering::Release);
+        drop(state);
+        staging::stage(staging, self)
     }
 
     fn poll_frame(&self, cx: &Context<'_>, attached: bool) -> Poll<Option<Bytes>> {
         let mut state = self.lock();
-        if !state.out.is_empty() {
+        if !state.staged && !state.out.is_empty() {
             let frame = mem::take(&mut state.out);
             state.frame = frame.len();
             let writers = mem::take(&mut state.writers);
@@ -412,7 +459,7 @@ impl<P: Protocol> Frames for Channel<P> {
             }
             return Poll::Ready(Some(Bytes::from(frame)));
         }
-        if state.turn == Turn::Closed && !state.on_desk {
+        if state.turn == Turn::Closed && !state.staged {
             return Poll::Ready(None);
         }
         if let Reader::Attached(waker) = &mut state.reader {
@@ -423,7 +470,11 @@ impl<P: Protocol> Frames for Channel<P> {
 
     fn keep_alive(&self) -> Bytes {
         let mut out = Vec::new();
-        P::keep_alive(&self.lock().session, &mut out);
+        let mut state = self.lock();
+        // With a buffer staged elsewhere there is no silence, and these bytes would overtake it.
+        if !state.staged {
+            state.session.keep_alive(&mut out);
+        }
         out.into()
     }
 
@@ -442,5 +493,9 @@ impl<P: Protocol> Frames for Channel<P> {
         let writers = mem::take(&mut state.writers);
         drop(state);
         writers.into_iter().for_each(Waker::wake);
+    }
+
+    fn status(&self) -> StatusCode {
+        self.lock().status
     }
 }

@@ -5,11 +5,11 @@
 
 mod body;
 mod channel;
-mod desk;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod reply;
 mod request;
+mod staging;
 
 pub use body::{Body, Run};
 pub use reply::Reply;
@@ -60,17 +60,24 @@ pub trait Agent<P: Protocol>: Send + Sync {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError>;
 }
 
-impl<P: Protocol, A: Agent<P> + ?Sized> Agent<P> for Arc<A> {
-    // Written out, so that the future is the agent's own and not one around it.
-    fn answer<'a, 'f>(
-        &'a self,
-        request: Request<P>,
-        reply: Reply<P>,
-    ) -> Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send + 'f>>
-    where
-        'a: 'f,
-        Self: 'f,
-    {
-        (**self).answer(request, reply)
-    }
+macro_rules! agent_behind {
+    ($pointer:ident) => {
+        impl<P: Protocol, A: Agent<P> + ?Sized> Agent<P> for $pointer<A> {
+            // Written out, so that the future is the agent's own and not one around it.
+            fn answer<'a, 'f>(
+                &'a self,
+                request: Request<P>,
+                reply: Reply<P>,
+            ) -> Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send + 'f>>
+            where
+                'a: 'f,
+                Self: 'f,
+            {
+                (**self).answer(request, reply)
+            }
+        }
+    };
 }
+
+agent_behind!(Arc);
+agent_behind!(Box);

@@ -3,10 +3,12 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
 
 use super::channel::Channel;
 use crate::protocol::{
-    Chart, Citation, Confirmation, Notice, Protocol, SendError, Status, Table, ToolCall, Word,
+    Chart, Citation, Confirmation, Notice, Part, Protocol, SendError, Session as _, Status, Table,
+    ToolCall,
 };
 
 /// The agent's side of a turn.
@@ -37,14 +39,21 @@ impl<P: Protocol> Reply<P> {
         Self { channel }
     }
 
-    /// Says a piece of the answer's text. Markdown is understood by every front end.
+    /// Sends a piece of the answer's text. Markdown is understood by every front end. Empty text
+    /// sends nothing.
     ///
     /// # Errors
     ///
     /// [`SendError::Closed`] when nobody listens any more.
-    pub fn text(&self, text: &str) -> impl Future<Output = Result<(), SendError>> + Send {
+    pub fn text<T: AsRef<str> + Send>(
+        &self,
+        text: T,
+    ) -> impl Future<Output = Result<(), SendError>> + Send {
         // No `async fn`: its states would be entered and left for every token.
-        poll_fn(move |cx| self.channel.poll_text(cx, text))
+        poll_fn(move |cx| match text.as_ref() {
+            "" => Poll::Ready(Ok(())),
+            text => self.channel.poll_text(cx, text),
+        })
     }
 
     /// Shows a step of the work.
@@ -54,7 +63,7 @@ impl<P: Protocol> Reply<P> {
     /// [`SendError::Closed`] when nobody listens any more.
     pub async fn status(&self, status: impl Into<Status>) -> Result<(), SendError> {
         let status = status.into();
-        self.word(Word::Status(&status)).await
+        self.part(Part::Status(&status)).await
     }
 
     /// Names a source of the answer.
@@ -63,7 +72,7 @@ impl<P: Protocol> Reply<P> {
     ///
     /// [`SendError::Closed`] when nobody listens any more.
     pub async fn cite(&self, citation: Citation) -> Result<(), SendError> {
-        self.word(Word::Cite(&citation)).await
+        self.part(Part::Cite(&citation)).await
     }
 
     /// Shows rows as a table.
@@ -72,7 +81,7 @@ impl<P: Protocol> Reply<P> {
     ///
     /// [`SendError::Closed`] when nobody listens any more.
     pub async fn table(&self, table: Table) -> Result<(), SendError> {
-        self.word(Word::Table(&table)).await
+        self.part(Part::Table(&table)).await
     }
 
     /// Draws rows as a chart.
@@ -81,7 +90,7 @@ impl<P: Protocol> Reply<P> {
     ///
     /// [`SendError::Closed`] when nobody listens any more.
     pub async fn chart(&self, chart: Chart) -> Result<(), SendError> {
-        self.word(Word::Chart(&chart)).await
+        self.part(Part::Chart(&chart)).await
     }
 
     /// Says that something went wrong; the turn goes on. To give up, return an error instead.
@@ -91,7 +100,7 @@ impl<P: Protocol> Reply<P> {
     /// [`SendError::Closed`] when nobody listens any more.
     pub async fn error(&self, notice: impl Into<Notice>) -> Result<(), SendError> {
         let notice = notice.into();
-        self.word(Word::Error(&notice)).await
+        self.part(Part::Error(&notice)).await
     }
 
     /// Asks the user a question and ends the turn.
@@ -101,7 +110,7 @@ impl<P: Protocol> Reply<P> {
     /// [`SendError::Closed`] when nobody listens any more.
     pub fn confirm(self, confirmation: Confirmation) -> Result<(), SendError> {
         self.channel
-            .end(|session, out| P::word(session, Word::Confirm(&confirmation), out))
+            .end(|session, out| session.part(Part::Confirm(&confirmation), out))
     }
 
     /// Calls a tool that the front end offered and ends the turn.
@@ -113,7 +122,7 @@ impl<P: Protocol> Reply<P> {
     /// [`SendError::Closed`] when nobody listens any more.
     pub fn call(self, call: ToolCall) -> Result<(), SendError> {
         self.channel
-            .end(|session, out| P::word(session, Word::Call(&call), out))
+            .end(|session, out| session.part(Part::Call(&call), out))
     }
 
     /// Says anything that this protocol has.
@@ -121,7 +130,7 @@ impl<P: Protocol> Reply<P> {
     /// # Errors
     ///
     /// [`SendError`]; nothing of the event is written then, and the turn may go on.
-    pub async fn send(&self, event: impl Into<P::Say>) -> Result<(), SendError> {
+    pub async fn send(&self, event: impl Into<P::Output>) -> Result<(), SendError> {
         let event = P::Event::from(event.into());
         self.event(event).await
     }
@@ -142,7 +151,7 @@ impl<P: Protocol> Reply<P> {
         poll_fn(move |cx| {
             self.channel
                 .poll_write(cx, |session, out| match event.take() {
-                    Some(event) => P::encode(session, &event, out),
+                    Some(event) => session.event(&event, out),
                     None => Ok(()),
                 })
         })
@@ -151,14 +160,13 @@ impl<P: Protocol> Reply<P> {
 
     /// Any event that ends the turn.
     pub(super) fn last(self, event: &P::Event) -> Result<(), SendError> {
-        self.channel
-            .end(|session, out| P::encode(session, event, out))
+        self.channel.end(|session, out| session.event(event, out))
     }
 
-    async fn word(&self, word: Word<'_>) -> Result<(), SendError> {
+    async fn part(&self, part: Part<'_>) -> Result<(), SendError> {
         poll_fn(|cx| {
             self.channel
-                .poll_write(cx, |session, out| P::word(session, word, out))
+                .poll_write(cx, |session, out| session.part(part, out))
         })
         .await
     }

@@ -86,8 +86,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
-use crate::json::{Escape, escape};
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word};
+use crate::protocol::{Capabilities, Decode, Env, EventError, Events, Protocol, Refusal};
 use crate::sse;
 
 /// GitHub Copilot Extensions.
@@ -97,28 +96,27 @@ pub struct GitHub;
 
 impl Protocol for GitHub {
     type Request = ChatRequest;
-    type Say = Say;
+    type Output = Say;
     type Ending = Confirmation;
     type Event = Event;
     type Session = Session;
+    type Decoder = Decoder;
 
     const NAME: &'static str = "github";
+    const CAPABILITIES: Capabilities = Capabilities::CITATIONS
+        .and(Capabilities::ERRORS)
+        .and(Capabilities::QUESTIONS);
 
-    fn read(parts: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
+    fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         if body.is_empty() {
             let message = "the request body is empty";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
         }
-        let mut request = ChatRequest::parse(&body)?;
+        let request = ChatRequest::parse(&body)?;
         if request.messages.is_empty() {
             let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "must not be empty");
             return Err(refusal.at("messages"));
         }
-        request.chunks = parts
-            .extensions
-            .get::<ChunkForm>()
-            .copied()
-            .unwrap_or_default();
         Ok(request)
     }
 
@@ -130,48 +128,48 @@ impl Protocol for GitHub {
         Session::new(request, env)
     }
 
-    fn open(session: &mut Session, out: &mut Vec<u8>) {
-        session.acknowledge(out);
-    }
-
-    /// There is no event for this; an empty text event is the only harmless filler
-    /// (copilot-extensions/user-feedback#4 asked for one).
-    fn keep_alive(session: &Session, out: &mut Vec<u8>) {
-        session.keep_alive(out);
-    }
-
-    fn text_frame(session: &Session) -> TextFrame {
-        session.frame().clone()
-    }
-
-    /// The bytes of `JSON.stringify`: U+2028 and U+2029 stay as they are.
-    fn text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
-        out.extend_from_slice(&frame.head);
-        escape(text, Escape::Json, out);
-        out.extend_from_slice(&frame.tail);
-    }
-
-    fn word(session: &mut Session, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        session.word(word, out)
-    }
-
-    fn encode(session: &mut Session, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        session.encode(event, out)
-    }
-
     fn ends(event: &Event) -> bool {
-        matches!(event, Event::Confirmation(_) | Event::Finish | Event::Done)
+        matches!(event, Event::Confirmation(_))
     }
 
-    fn finish(session: &mut Session, out: &mut Vec<u8>) {
-        session.finish(out);
+    fn text_of(event: &Event) -> Option<&str> {
+        match event {
+            Event::Say(Say::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// Reads the events of one stream.
+#[derive(Debug, Default)]
+pub struct Decoder {
+    done: bool,
+}
+
+impl Decode for Decoder {
+    type Event = Event;
+
+    /// Nothing is retained between frames.
+    fn new(_: usize) -> Self {
+        Self::default()
     }
 
-    fn fail(session: &mut Session, message: &str, out: &mut Vec<u8>) {
-        session.fail(message, out);
+    fn frame(
+        &mut self,
+        frame: &sse::Event<'_>,
+        events: &mut Events<Event>,
+    ) -> Result<(), EventError> {
+        let event = Event::decode(frame)?;
+        self.done |= event == Event::Done;
+        events.push(event);
+        Ok(())
     }
 
-    fn decode(event: &sse::Event<'_>) -> Result<Event, EventError> {
-        Event::decode(event)
+    fn end(&mut self, _: &mut Events<Event>) -> Result<(), EventError> {
+        if self.done {
+            Ok(())
+        } else {
+            Err(EventError::Truncated("the stream ended without [DONE]"))
+        }
     }
 }

@@ -5,11 +5,16 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::{HeaderMap, StatusCode};
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use super::chunk_form::ChunkForm;
 use super::verified::Verified;
-use crate::protocol::Refusal;
+use super::{GitHub, Skill, SkillCall, SkillReply};
+use crate::agent::{Agent, Body};
+use crate::json::Json;
+use crate::protocol::{Protocol, Refusal};
+use crate::router::{self, Call, Endpoint, MountError, Site, json};
 
 /// How an agent or a skill is mounted.
 ///
@@ -56,7 +61,7 @@ impl Mount {
 
     /// Sets the path. The default is `/github`.
     #[must_use]
-    pub fn at(mut self, path: impl Into<String>) -> Self {
+    pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
@@ -69,20 +74,50 @@ impl Mount {
         self
     }
 
-    pub(crate) fn path(&self) -> &str {
-        &self.path
+    /// Returns the routes of a skill of a skillset, for [`Router::with`](crate::Router::with): it
+    /// answers a POST with plain data.
+    ///
+    /// ```
+    /// # use copilot_wire::async_trait;
+    /// # use copilot_wire::github::{Mount, Skill, SkillCall, SkillReply};
+    /// # use copilot_wire::protocol::AgentError;
+    /// # struct Time;
+    /// # #[async_trait]
+    /// # impl Skill for Time {
+    /// #     type Arguments = serde_json::Value;
+    /// #     async fn call(&self, _: SkillCall<serde_json::Value>) -> Result<SkillReply, AgentError> {
+    /// #         Ok(SkillReply::text("noon"))
+    /// #     }
+    /// # }
+    /// use copilot_wire::Router;
+    ///
+    /// let router = Router::new().with(Mount::unverified().path("/time").skill(Time))?;
+    /// # let _ = router;
+    /// # Ok::<(), copilot_wire::router::MountError>(())
+    /// ```
+    pub fn skill(
+        self,
+        skill: impl Skill + 'static,
+    ) -> impl FnOnce(&mut Site<'_>) -> Result<(), MountError> {
+        move |site| self.gated(site, SkillEndpoint(skill))
     }
 
-    pub(crate) fn form(&self) -> ChunkForm {
-        self.chunks
+    fn gated(
+        self,
+        site: &mut Site<'_>,
+        endpoint: impl Endpoint + 'static,
+    ) -> Result<(), MountError> {
+        let path = self.path.clone();
+        let gated = Gated {
+            mount: self,
+            endpoint,
+        };
+        site.route(Method::POST, &path, gated)?;
+        site.route(Method::GET, &path, Probe)
     }
 
     /// Lets a body pass, or refuses it. Nothing of it is parsed before.
-    pub(crate) async fn admit(
-        &self,
-        headers: &HeaderMap,
-        body: Bytes,
-    ) -> Result<Verified<Bytes>, Refusal> {
+    async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal> {
         if body.is_empty() {
             let message = "request body is empty";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message).code("empty-body"));
@@ -129,4 +164,125 @@ impl<K: super::verify::KeySource> Gate for Signed<K> {
             Refusal::new(error.status(), error.to_string()).code(error.kind().as_str())
         })
     }
+}
+
+/// Answers `POST /github`, or the path of the mount. `GET` on the same path is the liveness probe of
+/// the platform and answers `OK`. The body is verified before anything of it is parsed.
+///
+/// ```
+/// # use copilot_wire::protocol::{AgentError, Protocol};
+/// # use copilot_wire::{Agent, Reply, Request, async_trait};
+/// # struct Echo;
+/// # #[async_trait]
+/// # impl<P: Protocol> Agent<P> for Echo {
+/// #     async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+/// #         Ok(reply.text("hello").await?)
+/// #     }
+/// # }
+/// use copilot_wire::Router;
+/// use copilot_wire::github::Mount;
+///
+/// // Locally, for `gh debug-cli`. In the open: `Mount::verified(keys)`.
+/// let router = Router::new().mount(Mount::unverified(), Echo)?;
+/// # Ok::<(), copilot_wire::router::MountError>(())
+/// ```
+impl router::Mount for Mount {
+    type Protocol = GitHub;
+
+    fn mount(self, agent: Arc<dyn Agent<GitHub>>, site: &mut Site<'_>) -> Result<(), MountError> {
+        let chunks = self.chunks;
+        self.gated(site, AgentEndpoint { agent, chunks })
+    }
+}
+
+/// An endpoint behind the gate of its mount.
+struct Gated<E> {
+    mount: Mount,
+    endpoint: E,
+}
+
+#[async_trait]
+impl<E: Endpoint> Endpoint for Gated<E> {
+    async fn call(&self, mut call: Call) -> Response<Body> {
+        let body = std::mem::take(&mut call.body);
+        match self.mount.admit(&call.parts.headers, body).await {
+            Ok(body) => {
+                call.body = body.into_inner();
+                self.endpoint.call(call).await
+            }
+            Err(refusal) => self.endpoint.refuse(&refusal),
+        }
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        self.endpoint.refuse(refusal)
+    }
+
+    fn protocol(&self) -> Option<&'static str> {
+        self.endpoint.protocol()
+    }
+}
+
+/// The liveness probe: most samples answer it with a short text.
+struct Probe;
+
+#[async_trait]
+impl Endpoint for Probe {
+    async fn call(&self, _: Call) -> Response<Body> {
+        text("OK")
+    }
+}
+
+/// An agent, with the form of its text chunks.
+struct AgentEndpoint {
+    agent: Arc<dyn Agent<GitHub>>,
+    chunks: ChunkForm,
+}
+
+#[async_trait]
+impl Endpoint for AgentEndpoint {
+    async fn call(&self, mut call: Call) -> Response<Body> {
+        let body = std::mem::take(&mut call.body);
+        match GitHub::read(&call.parts, body) {
+            Ok(mut request) => {
+                request.chunks = self.chunks;
+                call.answer_request(Arc::clone(&self.agent), request).await
+            }
+            Err(refusal) => self.refuse(&refusal),
+        }
+    }
+
+    fn protocol(&self) -> Option<&'static str> {
+        Some(GitHub::NAME)
+    }
+}
+
+/// A skill, whose answer is no stream.
+struct SkillEndpoint<S>(S);
+
+#[async_trait]
+impl<S: Skill> Endpoint for SkillEndpoint<S> {
+    async fn call(&self, mut call: Call) -> Response<Body> {
+        let body = std::mem::take(&mut call.body);
+        let arguments = Json::parse(body).and_then(|body| body.decode::<S::Arguments>());
+        let arguments = match arguments {
+            Ok(arguments) => arguments,
+            Err(error) => return self.refuse(&error.into()),
+        };
+        let headers = std::mem::take(&mut call.parts.headers);
+        let answer = self.0.call(SkillCall::new(arguments, headers));
+        match call.run::<GitHub, _>(answer).await {
+            Ok(SkillReply::Text(answer)) => text(answer),
+            Ok(SkillReply::Json(answer)) => json(StatusCode::OK, answer.as_bytes().clone()),
+            Err(refusal) => self.refuse(&refusal.code("skill_failed")),
+        }
+    }
+}
+
+/// Returns a response of plain text.
+fn text(body: impl Into<String>) -> Response<Body> {
+    let mut response = Response::new(Body::full(body.into()));
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, plain);
+    response
 }

@@ -1,6 +1,5 @@
 //! What the events of one reply share, and how they are written.
 
-use super::GitHub;
 use super::chunk::Chunk;
 use super::chunk_form::ChunkForm;
 use super::copilot_error::CopilotError;
@@ -9,7 +8,8 @@ use super::reference::Reference;
 use super::request::ChatRequest;
 use crate::json::{Escape, ObjectWriter, ValueWriter, WriteError, write_raw};
 use crate::protocol::{
-    Citation, Confirmation, Env, Notice, Protocol, SendError, TextFrame, Word, markdown,
+    self, Citation, Confirmation, Env, Failure, Notice, Part, SendError, Session as _, TextFrame,
+    markdown,
 };
 use crate::sse::EventWriter;
 
@@ -91,8 +91,10 @@ impl Session {
     pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
         let head = (request.chunks == ChunkForm::Full).then(|| Head::new(request, env));
         let frame = match &head {
-            None => TextFrame::new(TEXT_HEAD, TEXT_TAIL),
-            Some(head) => TextFrame::new([&head.start, FULL_HEAD].concat(), FULL_TAIL),
+            None => TextFrame::from_static(TEXT_HEAD, TEXT_TAIL, Escape::Json),
+            Some(head) => {
+                TextFrame::new([&head.start, FULL_HEAD].concat(), FULL_TAIL, Escape::Json)
+            }
         };
         Self {
             head,
@@ -108,9 +110,103 @@ impl Session {
         }
     }
 
+    /// Writes text. The bytes are those of `JSON.stringify`: U+2028 and U+2029 stay as they are.
+    fn write_text(&self, text: &str, out: &mut Vec<u8>) {
+        self.frame.write(text, out);
+    }
+
+    fn confirm(&mut self, question: &Confirmation, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let event = super::Confirmation::of(question)?.into();
+        self.event(&event, out)
+    }
+
+    /// Writes a chunk, in the full form with the head of this reply: a client takes chunks of two
+    /// ids for two answers.
+    fn chunk(&self, chunk: &Chunk, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"data: ");
+        match &self.head {
+            None => write_raw(chunk.json(), Escape::Json, out),
+            Some(head) => {
+                out.push(b'{');
+                out.extend_from_slice(&head.members);
+                let own = ["id", "object", "created", "model"];
+                for (key, value) in chunk.json().members() {
+                    if !own.contains(&&*key) {
+                        out.push(b',');
+                        ValueWriter::new(out, Escape::Json).str(&key);
+                        out.push(b':');
+                        write_raw(&value, Escape::Json, out);
+                    }
+                }
+                out.push(b'}');
+            }
+        }
+        out.extend_from_slice(b"\n\n");
+    }
+
+    /// Writes what waited for the ending, then the chunk that ends the answer: the agent's own if
+    /// it sent one.
+    fn finish_answer(&mut self, out: &mut Vec<u8>) {
+        self.flush(out);
+        self.finished = true;
+        if !self.ending.is_empty() {
+            out.append(&mut self.ending);
+            return;
+        }
+        match &self.head {
+            None => out.extend_from_slice(FINISH),
+            Some(head) => {
+                out.extend_from_slice(&head.start);
+                out.extend_from_slice(b"},\"logprobs\":null,\"finish_reason\":\"stop\"}]}\n\n");
+            }
+        }
+    }
+
+    /// Writes what waited for the ending, one `copilot_*` event at most.
+    fn flush(&mut self, out: &mut Vec<u8>) {
+        if self.named || (self.notices.is_empty() && self.citations.is_empty()) {
+            self.yield_to_text(out);
+            return;
+        }
+        if self.notices.is_empty() {
+            let citations = std::mem::take(&mut self.citations);
+            let references: Vec<_> = citations.iter().map(Reference::of_citation).collect();
+            // Strings and raw values always write; so below.
+            let _ = named("copilot_references", out, |place| {
+                place.array(&references, Reference::write)
+            });
+        } else {
+            let notices = std::mem::take(&mut self.notices);
+            self.yield_to_text(out);
+            let list: Vec<_> = notices
+                .iter()
+                .map(|notice| CopilotError::agent(notice, &self.agent))
+                .collect();
+            let _ = errors(&list, out);
+        }
+        self.named = true;
+    }
+
+    /// Writes what waited as Markdown, because another event takes its place.
+    fn yield_to_text(&mut self, out: &mut Vec<u8>) {
+        let notices = std::mem::take(&mut self.notices);
+        let mut text: String = notices.iter().map(markdown::notice).collect();
+        let citations = std::mem::take(&mut self.citations);
+        if !citations.is_empty() {
+            text.push_str(&markdown::sources(&citations));
+        }
+        if !text.is_empty() {
+            self.write_text(&text, out);
+        }
+    }
+}
+
+impl protocol::Session for Session {
+    type Event = Event;
+
     /// The acknowledgement: the user interface then says that the agent is responding (the
     /// SDK's README asks for it). In full chunks it is the one that carries the role, as OpenAI's first chunk.
-    pub(super) fn acknowledge(&self, out: &mut Vec<u8>) {
+    fn open(&mut self, out: &mut Vec<u8>) {
         match &self.head {
             None => out.extend_from_slice(ACKNOWLEDGE),
             Some(head) => {
@@ -122,46 +218,34 @@ impl Session {
         }
     }
 
-    /// The empty text event, with the id of all other chunks where they have one. It would be text
-    /// behind the ending, so nothing then.
-    pub(super) fn keep_alive(&self, out: &mut Vec<u8>) {
-        if !self.asked && !self.finished {
-            self.text("", out);
-        }
+    fn text_frame(&self) -> Option<TextFrame> {
+        Some(self.frame.clone())
     }
 
-    pub(super) fn frame(&self) -> &TextFrame {
-        &self.frame
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.write_text(text, out);
+        Ok(())
     }
 
-    fn text(&self, text: &str, out: &mut Vec<u8>) {
-        GitHub::text(&self.frame, text, out);
-    }
-
-    pub(super) fn word(&mut self, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match word {
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match part {
             // There is no event for progress; it was asked for and never came (user-feedback#4).
-            Word::Status(_) => {}
-            Word::Cite(citation) => {
+            Part::Status(_) => {}
+            Part::Cite(citation) => {
                 if !self.citations.contains(citation) {
                     self.citations.push(citation.clone());
                 }
             }
-            Word::Table(table) => self.text(&markdown::table(table), out),
-            Word::Chart(chart) => self.text(&markdown::table(&chart.to_table()), out),
-            Word::Error(notice) => self.notices.push(notice.clone()),
-            Word::Confirm(question) => self.confirm(question, out)?,
-            Word::Call(_) => return Err(SendError::Unsupported("calls of tools")),
+            Part::Table(table) => self.write_text(&markdown::table(table), out),
+            Part::Chart(chart) => self.write_text(&markdown::table(&chart.to_table()), out),
+            Part::Error(notice) => self.notices.push(notice.clone()),
+            Part::Confirm(question) => self.confirm(question, out)?,
+            Part::Call(_) => return Err(SendError::Unsupported("calls of tools")),
         }
         Ok(())
     }
 
-    fn confirm(&mut self, question: &Confirmation, out: &mut Vec<u8>) -> Result<(), SendError> {
-        let event = super::Confirmation::of(question)?.into();
-        self.encode(&event, out)
-    }
-
-    pub(super) fn encode(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
         match event {
             // The ending is written once, whoever asks for it.
             Event::Finish if self.finished => return Ok(()),
@@ -177,7 +261,7 @@ impl Session {
             _ => {}
         }
         match event {
-            Event::Say(Say::Text(text)) => self.text(text, out),
+            Event::Say(Say::Text(text)) => self.write_text(text, out),
             Event::Say(Say::References(list)) => {
                 self.named = true;
                 named("copilot_references", out, |place| {
@@ -223,50 +307,17 @@ impl Session {
         Ok(())
     }
 
-    /// Writes a chunk, in the full form with the head of this reply: a client takes chunks of two
-    /// ids for two answers.
-    fn chunk(&self, chunk: &Chunk, out: &mut Vec<u8>) {
-        out.extend_from_slice(b"data: ");
-        match &self.head {
-            None => write_raw(chunk.json(), Escape::Json, out),
-            Some(head) => {
-                out.push(b'{');
-                out.extend_from_slice(&head.members);
-                let own = ["id", "object", "created", "model"];
-                for (key, value) in chunk.json().members() {
-                    if !own.contains(&&*key) {
-                        out.push(b',');
-                        ValueWriter::new(out, Escape::Json).str(&key);
-                        out.push(b':');
-                        write_raw(&value, Escape::Json, out);
-                    }
-                }
-                out.push(b'}');
-            }
-        }
-        out.extend_from_slice(b"\n\n");
-    }
-
-    /// Writes what waited for the ending, then the chunk that ends the answer: the agent's own if
-    /// it sent one.
-    fn finish_answer(&mut self, out: &mut Vec<u8>) {
-        self.flush(out);
-        self.finished = true;
-        if !self.ending.is_empty() {
-            out.append(&mut self.ending);
-            return;
-        }
-        match &self.head {
-            None => out.extend_from_slice(FINISH),
-            Some(head) => {
-                out.extend_from_slice(&head.start);
-                out.extend_from_slice(b"},\"logprobs\":null,\"finish_reason\":\"stop\"}]}\n\n");
-            }
+    /// There is no event for this; an empty text event is the only harmless filler
+    /// (copilot-extensions/user-feedback#4 asked for one), with the id of all other chunks where they have one. It would be text
+    /// behind the ending, so nothing then.
+    fn keep_alive(&mut self, out: &mut Vec<u8>) {
+        if !self.asked && !self.finished {
+            self.write_text("", out);
         }
     }
 
     /// Closes a turn that went well: what waited, then the done event, once.
-    pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
+    fn finish(&mut self, out: &mut Vec<u8>) {
         if !self.finished {
             self.finish_answer(out);
         }
@@ -278,51 +329,14 @@ impl Session {
 
     /// Closes a turn that failed: `copilot_errors`, then done. The HTTP status is
     /// long gone.
-    pub(super) fn fail(&mut self, message: &str, out: &mut Vec<u8>) {
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
         if !self.finished {
-            self.notices.push(Notice::new(message).code("agent_failed"));
+            self.notices
+                .push(Notice::new(failure.message).code("agent_failed"));
             // The failure is told as the protocol wants it, whatever the agent sent before.
             self.named = false;
         }
         self.finish(out);
-    }
-
-    /// Writes what waited for the ending, one `copilot_*` event at most.
-    fn flush(&mut self, out: &mut Vec<u8>) {
-        if self.named || (self.notices.is_empty() && self.citations.is_empty()) {
-            self.yield_to_text(out);
-            return;
-        }
-        if self.notices.is_empty() {
-            let citations = std::mem::take(&mut self.citations);
-            let references: Vec<_> = citations.iter().map(Reference::of_citation).collect();
-            // Strings and raw values always write; so below.
-            let _ = named("copilot_references", out, |place| {
-                place.array(&references, Reference::write)
-            });
-        } else {
-            let notices = std::mem::take(&mut self.notices);
-            self.yield_to_text(out);
-            let list: Vec<_> = notices
-                .iter()
-                .map(|notice| CopilotError::agent(notice, &self.agent))
-                .collect();
-            let _ = errors(&list, out);
-        }
-        self.named = true;
-    }
-
-    /// Writes what waited as Markdown, because another event takes its place.
-    fn yield_to_text(&mut self, out: &mut Vec<u8>) {
-        let notices = std::mem::take(&mut self.notices);
-        let mut text: String = notices.iter().map(markdown::notice).collect();
-        let citations = std::mem::take(&mut self.citations);
-        if !citations.is_empty() {
-            text.push_str(&markdown::sources(&citations));
-        }
-        if !text.is_empty() {
-            self.text(&text, out);
-        }
     }
 }
 

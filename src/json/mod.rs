@@ -55,8 +55,6 @@ mod scan;
 mod serializer;
 mod short;
 mod string;
-#[cfg(feature = "openbb")]
-mod template;
 mod value;
 
 pub use error::{JsonError, WriteError};
@@ -65,6 +63,4 @@ pub use members::Members;
 pub use object_writer::{ObjectWriter, ValueWriter};
 pub use reader::Reader;
 pub use serializer::write;
-#[cfg(feature = "openbb")]
-pub(crate) use template::Template;
 pub use value::{Elements, Entries, Json, Kind};

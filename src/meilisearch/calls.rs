@@ -102,11 +102,6 @@ impl Calls {
         out.extend(open.into_values().map(|open| event(open.call)));
     }
 
-    /// Whether a call is not complete yet.
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.open.is_empty()
-    }
-
     /// Forgets all; gives what was open.
     fn clear(&mut self) -> BTreeMap<u64, Open> {
         self.held = 0;

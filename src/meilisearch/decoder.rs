@@ -1,25 +1,25 @@
-//! Typed events out of a stream: the client's side.
+//! The client's side: events out of frames.
 
-use std::collections::VecDeque;
 use std::fmt;
 
-use crate::json::Json;
-use crate::protocol::EventError;
+use crate::protocol::{Decode, EventError, Events};
 use crate::sse;
 
 use super::calls::{Calls, TooLarge};
 use super::chunk::{Frame, Piece};
 use super::{Event, Failure, FinishReason, Outcome, Unknown};
 
-/// Reads a stream of the server, however it is cut into chunks.
+/// Reads the events of one stream of the server, for an
+/// [`EventDecoder`](crate::protocol::EventDecoder).
 ///
-/// Notifications are handed out the moment they arrive. The fragments and the member names that the
+/// Notifications come out the moment they arrive. The fragments and the member names that the
 /// documentation describes are read as well as what servers send.
 ///
 /// ```
-/// use copilot_wire::meilisearch::{Decoder, Event, FinishReason, Outcome};
+/// use copilot_wire::meilisearch::{Event, FinishReason, Meilisearch, Outcome};
+/// use copilot_wire::protocol::EventDecoder;
 ///
-/// let mut decoder = Decoder::new();
+/// let mut decoder = EventDecoder::<Meilisearch>::new();
 /// let mut text = String::new();
 /// for mut chunk in [
 ///     &b"retry: 10000\n\ndata: {\"id\":\"1\",\"choices\":[{\"delta\":{\"content\":\"Hel"[..],
@@ -32,89 +32,91 @@ use super::{Event, Failure, FinishReason, Outcome, Unknown};
 ///     }
 /// }
 /// assert_eq!(text, "Hello");
-/// assert_eq!(decoder.outcome(), Outcome::Answered(FinishReason::Stop));
+/// assert_eq!(decoder.decoder().outcome(), Outcome::Answered(FinishReason::Stop));
 /// # Ok::<(), copilot_wire::protocol::EventError>(())
 /// ```
 pub struct Decoder {
-    frames: sse::Decoder,
     limit: usize,
-    turn: Turn,
-}
-
-/// What a stream has come to.
-#[derive(Default)]
-struct Turn {
-    /// What is read and not yet handed out.
-    ready: VecDeque<Event>,
     calls: Calls,
     /// The id of the chunks of the current round.
     round: Option<String>,
     finish: Option<FinishReason>,
+    /// A `tool_calls` that the server forwards by mistake ends a round, not the answer: which it is
+    /// shows with the next frame.
+    undecided: bool,
     failure: Option<Failure>,
     done: bool,
 }
 
-impl Decoder {
-    /// The limit of [`new`](Self::new): 16 MiB. The documents that a search finds come in one
-    /// event, whole.
-    pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
+impl Decode for Decoder {
+    type Event = Event;
 
-    /// A decoder for one stream, with the default limit.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::with_budget(Self::DEFAULT_LIMIT)
-    }
+    /// 16 MiB: the documents that a search finds come in one event.
+    const LIMIT: usize = 16 * 1024 * 1024;
 
-    /// A decoder for one stream that fails when one event needs more than `limit` bytes.
-    #[must_use]
-    pub fn with_budget(limit: usize) -> Self {
+    fn new(limit: usize) -> Self {
         Self {
-            frames: sse::Decoder::with_budget(limit),
             limit,
-            turn: Turn::default(),
+            calls: Calls::default(),
+            round: None,
+            finish: None,
+            undecided: false,
+            failure: None,
+            done: false,
         }
     }
 
-    /// Takes the next event out of `input` and advances it. `None`: `input` is used up.
-    ///
-    /// # Errors
-    ///
-    /// [`EventError::Stream`] when the stream itself cannot be read on; any other error is about
-    /// one frame, which is lost, and the next call goes on behind it.
-    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
-        loop {
-            if let Some(event) = self.turn.ready.pop_front() {
-                return Ok(Some(event));
+    fn frame(
+        &mut self,
+        frame: &sse::Event<'_>,
+        events: &mut Events<Event>,
+    ) -> Result<(), EventError> {
+        let data = frame.data();
+        if self.done || data.is_empty() {
+            return Ok(());
+        }
+        if data.starts_with("[DONE]") {
+            self.calls.flush(events);
+            self.decide(events);
+            self.done = true;
+            events.push(Event::Done);
+            return Ok(());
+        }
+        match Frame::read(data)? {
+            Frame::Other(json) => events.push(Event::Unknown(Unknown::Frame(json))),
+            Frame::Error(failure) => {
+                if failure.is_terminal() && self.failure.is_none() {
+                    self.failure = Some(failure.clone());
+                }
+                events.push(Event::Error(failure));
             }
-            let Some(frame) = self.frames.next(input)? else {
-                return Ok(None);
-            };
-            if let sse::Frame::Event(event) = frame {
-                self.turn.read(event.data(), self.limit)?;
+            Frame::Chunk(chunk) => {
+                if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
+                    self.enter(id, events);
+                }
+                for piece in chunk.pieces {
+                    self.take(piece, events)?;
+                }
             }
         }
+        Ok(())
     }
 
-    /// The one event of a frame that stands alone.
-    pub(super) fn frame(data: &str) -> Result<Event, EventError> {
-        let mut turn = Turn::default();
-        turn.read(data, Self::DEFAULT_LIMIT)?;
-        let first = turn.ready.pop_front();
-        match first {
-            Some(event) if turn.ready.is_empty() => Ok(event),
-            // A fragment waits for the rest; several events are not one.
-            None if !turn.calls.is_waiting() => Ok(Event::Text(String::new())),
-            _ => Ok(Event::Unknown(Unknown::Frame(Json::parse(
-                data.as_bytes().to_vec(),
-            )?))),
+    fn end(&mut self, events: &mut Events<Event>) -> Result<(), EventError> {
+        self.decide(events);
+        if self.done {
+            Ok(())
+        } else {
+            Err(EventError::Truncated("the stream ended without [DONE]"))
         }
     }
+}
 
-    /// What came of the stream, once its body is over.
+impl Decoder {
+    /// Returns how the stream ended, once its body is over.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
-        let turn = &self.turn;
-        match (&turn.failure, turn.done, &turn.finish) {
+        match (&self.failure, self.done, &self.finish) {
             (Some(failure), ..) => Outcome::Failed(failure.clone()),
             (None, false, _) => Outcome::Truncated,
             (None, true, Some(reason)) => Outcome::Answered(reason.clone()),
@@ -122,102 +124,66 @@ impl Decoder {
         }
     }
 
-    /// Whether the stream has ended as it should; what follows is ignored.
+    /// Returns `true` if the stream has ended as it should; what follows is ignored.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.turn.done
+        self.done
     }
 
-    /// The id of the round that the last event belongs to: chunks of one round share theirs.
+    /// Returns the id of the round that the last event belongs to: chunks of one round share theirs.
     #[must_use]
     pub fn round(&self) -> Option<&str> {
-        self.turn.round.as_deref()
+        self.round.as_deref()
     }
 
-    /// The reconnection time that the server sent, in milliseconds. A chat is a POST: there is
-    /// nothing to reconnect to.
-    #[must_use]
-    pub fn retry(&self) -> Option<u64> {
-        self.frames.retry()
-    }
-}
-
-impl Turn {
-    fn read(&mut self, data: &str, limit: usize) -> Result<(), EventError> {
-        if self.done || data.is_empty() {
-            return Ok(());
-        }
-        if data.starts_with("[DONE]") {
-            self.calls.flush(&mut self.ready);
-            self.done = true;
-            self.ready.push_back(Event::Done);
-            return Ok(());
-        }
-        match Frame::read(data)? {
-            Frame::Other(json) => {
-                self.ready.push_back(Event::Unknown(Unknown::Frame(json)));
-            }
-            Frame::Error(failure) => {
-                if failure.is_terminal() && self.failure.is_none() {
-                    self.failure = Some(failure.clone());
-                }
-                self.ready.push_back(Event::Error(failure));
-            }
-            Frame::Chunk(chunk) => {
-                if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
-                    self.enter(id);
-                }
-                for piece in chunk.pieces {
-                    self.take(piece, limit)?;
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// A change of the chunks' id is all that separates the rounds.
-    fn enter(&mut self, id: String) {
+    /// Enters a round: a change of the chunks' id is all that separates them.
+    fn enter(&mut self, id: String, events: &mut Events<Event>) {
         if self.round.as_ref() == Some(&id) {
             return;
         }
         if self.round.replace(id).is_some() {
-            self.calls.flush(&mut self.ready);
-            // A `tool_calls` that the server forwards by mistake ends a round, not the answer.
+            self.calls.flush(events);
             self.finish = None;
-            self.ready.push_back(Event::RoundBreak);
+            self.undecided = false;
+            events.push(Event::RoundBreak);
         }
     }
 
-    fn take(&mut self, piece: Piece, limit: usize) -> Result<(), EventError> {
+    fn take(&mut self, piece: Piece, events: &mut Events<Event>) -> Result<(), EventError> {
         match piece {
-            Piece::Text(text) => self.ready.push_back(Event::Text(text)),
-            Piece::Refusal(text) => self.ready.push_back(Event::Refusal(text)),
+            Piece::Text(text) => events.push(Event::Text(text)),
+            Piece::Refusal(text) => events.push(Event::Refusal(text)),
             Piece::Call(call) => {
-                if let Err(TooLarge) = self.calls.push(call, limit, &mut self.ready) {
+                if let Err(TooLarge) = self.calls.push(call, self.limit, events) {
                     return Err(EventError::Shape("a call that is larger than the limit"));
                 }
             }
             Piece::Finish(reason) => {
-                self.calls.flush(&mut self.ready);
+                self.calls.flush(events);
+                self.undecided = reason == FinishReason::ToolCalls;
                 self.finish = Some(reason.clone());
-                self.ready.push_back(Event::Finish(reason));
+                if !self.undecided {
+                    events.push(Event::Finish(reason));
+                }
             }
         }
         Ok(())
     }
-}
 
-impl Default for Decoder {
-    fn default() -> Self {
-        Self::new()
+    /// The finish reason that was undecided has ended the answer.
+    fn decide(&mut self, events: &mut Events<Event>) {
+        if std::mem::take(&mut self.undecided) {
+            events.extend(self.finish.clone().map(Event::Finish));
+        }
     }
 }
 
+/// Shows how far the stream is, never what calls hold.
 impl fmt::Debug for Decoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder")
-            .field("round", &self.turn.round)
-            .field("done", &self.turn.done)
+            .field("round", &self.round)
+            .field("done", &self.done)
             .finish_non_exhaustive()
     }
 }

@@ -71,8 +71,8 @@ pub enum Say {
 pub enum Ending {
     /// The answer ends for this reason.
     Finish(FinishReason),
-    /// The answer failed. A failure of the kind [`Failure::SEARCH`] is none to a reader; the turn
-    /// then ends in the ordinary way.
+    /// The answer failed. A failure of the kind [`Failure::SEARCH`], after which readers read on, is
+    /// sent as a `server_error`.
     Failure(Failure),
 }
 
@@ -94,7 +94,12 @@ impl From<Ending> for Event {
     fn from(ending: Ending) -> Self {
         match ending {
             Ending::Finish(reason) => Self::Finish(reason),
-            Ending::Failure(failure) => Self::Error(failure),
+            Ending::Failure(mut failure) => {
+                if !failure.is_terminal() {
+                    failure.kind = "server_error".into();
+                }
+                Self::Error(failure)
+            }
         }
     }
 }

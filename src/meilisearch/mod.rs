@@ -6,12 +6,13 @@
 //! Meilisearch 1.50 server, which the documentation differs from in many places; what the
 //! documentation describes is read as well.
 //!
-//! **As a client**: an [`Instance`] makes the requests for any HTTP client to send, [`Decoder`]
-//! reads the answer as typed [`Event`]s, and [`History`] keeps what the next request must carry,
+//! **As a client**: an [`Instance`] makes the requests for any HTTP client to send, an
+//! [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as typed [`Event`]s, and [`History`] keeps what the next request must carry,
 //! because the server keeps nothing.
 //!
 //! ```
-//! use copilot_wire::meilisearch::{ChatRequest, Decoder, Event, History, Message, Outcome, Tools};
+//! use copilot_wire::meilisearch::{ChatRequest, Event, History, Meilisearch, Message, Tools};
+//! use copilot_wire::protocol::EventDecoder;
 //!
 //! # fn send(_: &[u8]) -> Vec<Vec<u8>> {
 //! #     vec![b"data: {\"id\":\"1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Her.\"},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n".to_vec()]
@@ -19,7 +20,7 @@
 //! let mut history = History::new();
 //! history.push(Message::user("Which films are about robots?"));
 //! let request = ChatRequest::new("gpt-4o-mini", history.messages()).tools(Tools::ALL);
-//! let mut decoder = Decoder::new();
+//! let mut decoder = EventDecoder::<Meilisearch>::new();
 //! for chunk in send(&request.to_json()) {
 //!     let mut input = &*chunk;
 //!     while let Some(event) = decoder.next(&mut input)? {
@@ -32,11 +33,11 @@
 //!         }
 //!     }
 //! }
-//! assert!(decoder.outcome().is_answered());
+//! assert!(decoder.decoder().outcome().is_answered());
 //! # Ok::<(), copilot_wire::protocol::EventError>(())
 //! ```
 //!
-//! **As a server**: [`Router::meilisearch`](crate::Router::meilisearch) mounts an agent. The words
+//! **As a server**: a [`Mount`] mounts an agent. The words
 //! that all front ends share become:
 //!
 //! | word | what is sent |
@@ -72,6 +73,7 @@ mod history;
 mod index;
 mod instance;
 mod message;
+mod mount;
 mod outcome;
 mod progress;
 mod protocol;
@@ -96,6 +98,7 @@ pub use index::{IndexChange, IndexSettings};
 pub(crate) use instance::escape;
 pub use instance::{Instance, InvalidAddress};
 pub use message::{Call, Message};
+pub use mount::Mount;
 pub use outcome::Outcome;
 pub use progress::{Progress, Search};
 pub use protocol::Meilisearch;

@@ -1,10 +1,10 @@
 //! How a reply is written.
 
 use crate::json::{Escape, escape};
-use crate::protocol::{Citation, Env, TextFrame, markdown};
+use crate::protocol::{self, Citation, Env, Part, SendError, Session as _, TextFrame, markdown};
 
 use super::quote::Quoted;
-use super::{Append, ChatRequest, Failure, FinishReason, Progress, Sources, Tools, tools};
+use super::{Append, ChatRequest, Event, Failure, FinishReason, Progress, Sources, Tools, tools};
 
 /// What the chunks of one reply share.
 ///
@@ -72,18 +72,7 @@ impl Session {
         }
     }
 
-    /// What stands around text in this round.
-    pub(super) fn frame(&self) -> &TextFrame {
-        &self.frame
-    }
-
-    /// A piece of text.
-    pub(super) fn text(&mut self, text: &str, out: &mut Vec<u8>) {
-        self.open(out);
-        write_text(&self.frame, text, out);
-    }
-
-    pub(super) fn refusal(&mut self, text: &str, out: &mut Vec<u8>) {
+    fn refusal(&mut self, text: &str, out: &mut Vec<u8>) {
         self.open(out);
         out.extend_from_slice(&self.head);
         out.extend_from_slice(BEFORE_REFUSAL);
@@ -92,17 +81,17 @@ impl Session {
         out.extend_from_slice(&self.tail);
     }
 
-    pub(super) fn progress(&mut self, progress: &Progress, out: &mut Vec<u8>) {
+    fn progress(&mut self, progress: &Progress, out: &mut Vec<u8>) {
         let write = |arguments: &mut Quoted<'_>| progress.write(arguments);
         self.notify(Tools::PROGRESS, tools::PROGRESS, &progress.id, write, out);
     }
 
-    pub(super) fn append(&mut self, append: &Append, out: &mut Vec<u8>) {
+    fn append(&mut self, append: &Append, out: &mut Vec<u8>) {
         let write = |arguments: &mut Quoted<'_>| append.write(arguments);
         self.notify(Tools::APPEND, tools::APPEND, &append.id, write, out);
     }
 
-    pub(super) fn sources(&mut self, sources: &Sources, out: &mut Vec<u8>) {
+    fn sources(&mut self, sources: &Sources, out: &mut Vec<u8>) {
         let write = |arguments: &mut Quoted<'_>| sources.write(arguments);
         self.notify(Tools::SOURCES, tools::SOURCES, &sources.id, write, out);
     }
@@ -141,7 +130,7 @@ impl Session {
     }
 
     /// An error. Nothing of the answer may follow one that is terminal.
-    pub(super) fn error(&mut self, failure: &Failure, out: &mut Vec<u8>) {
+    fn error(&mut self, failure: &Failure, out: &mut Vec<u8>) {
         if !failure.is_terminal() {
             // A search is made in a round.
             self.open(out);
@@ -157,7 +146,7 @@ impl Session {
     }
 
     /// A new round: other chunk ids, and an opening chunk again.
-    pub(super) fn round_break(&mut self, out: &mut Vec<u8>) {
+    fn round_break(&mut self, out: &mut Vec<u8>) {
         self.open(out);
         self.head = head(&self.env);
         self.frame = frame(&self.head, &self.tail);
@@ -165,20 +154,23 @@ impl Session {
         self.open(out);
     }
 
-    /// Keeps a source for the end of the answer.
-    pub(super) fn cite(&mut self, citation: &Citation) {
-        self.citations.push(citation.clone());
-    }
-
     /// Names the sources, once. As text: a sources notification belongs to a search, and these are
     /// not what a search found.
-    pub(super) fn sources_text(&mut self, out: &mut Vec<u8>) {
+    fn sources_text(&mut self, out: &mut Vec<u8>) {
         let citations = std::mem::take(&mut self.citations);
-        self.text(&markdown::sources(&citations), out);
+        self.write_text(&markdown::sources(&citations), out);
+    }
+
+    /// Writes text, unless there is none: empty text is nothing that a reader waits for.
+    fn write_text(&mut self, text: &str, out: &mut Vec<u8>) {
+        if !text.is_empty() {
+            self.open(out);
+            self.frame.write(text, out);
+        }
     }
 
     /// The end of the answer.
-    pub(super) fn finish(&mut self, reason: &FinishReason, out: &mut Vec<u8>) {
+    fn end(&mut self, reason: &FinishReason, out: &mut Vec<u8>) {
         if self.state != State::Speaking {
             return;
         }
@@ -193,15 +185,19 @@ impl Session {
     }
 
     /// The end of the stream.
-    pub(super) fn done(&mut self, out: &mut Vec<u8>) {
+    fn done(&mut self, out: &mut Vec<u8>) {
         if self.state != State::Done {
             out.extend_from_slice(b"data: [DONE]\n\n");
             self.state = State::Done;
         }
     }
+}
+
+impl protocol::Session for Session {
+    type Event = Event;
 
     /// A round opens with a chunk that names the role.
-    pub(super) fn open(&mut self, out: &mut Vec<u8>) {
+    fn open(&mut self, out: &mut Vec<u8>) {
         if !self.opened {
             self.opened = true;
             out.extend_from_slice(&self.head);
@@ -209,20 +205,69 @@ impl Session {
             out.extend_from_slice(&self.tail);
         }
     }
-}
 
-/// Text in a chunk: three copies and no allocation. Empty text is nothing that a reader waits for.
-#[inline]
-pub(super) fn write_text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
-    if !text.is_empty() {
-        out.extend_from_slice(&frame.head);
-        escape(text, Escape::Json, out);
-        out.extend_from_slice(&frame.tail);
+    fn text_frame(&self) -> Option<TextFrame> {
+        self.opened.then(|| self.frame.clone())
+    }
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.write_text(text, out);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match part {
+            Part::Cite(citation) => self.citations.push(citation.clone()),
+            Part::Table(table) => self.write_text(&markdown::table(table), out),
+            Part::Chart(chart) => self.write_text(&markdown::table(&chart.to_table()), out),
+            // As text: the readers that most clients are built on, OpenAI's, abort on every error
+            // frame.
+            Part::Error(notice) => self.write_text(&markdown::notice(notice), out),
+            Part::Confirm(confirmation) => {
+                // The question must be the last text.
+                self.sources_text(out);
+                self.write_text(&markdown::question(confirmation), out);
+            }
+            Part::Call(_) => return Err(SendError::Unsupported("calls")),
+            // A notification is about a search; a step of another kind would be a false one.
+            Part::Status(_) => {}
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match event {
+            Event::Text(text) => self.write_text(text, out),
+            Event::Refusal(text) => self.refusal(text, out),
+            Event::Progress(progress) => self.progress(progress, out),
+            Event::Append(append) => self.append(append, out),
+            Event::Sources(sources) => self.sources(sources, out),
+            Event::Error(failure) => self.error(failure, out),
+            Event::RoundBreak => self.round_break(out),
+            Event::Finish(reason) => self.end(reason, out),
+            Event::Done => self.done(out),
+            Event::Unknown(_) => return Err(SendError::Unsupported("events that are not known")),
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        self.end(&FinishReason::Stop, out);
+        self.done(out);
+    }
+
+    fn fail(&mut self, failure: &protocol::Failure<'_>, out: &mut Vec<u8>) {
+        self.error(&Failure::new("server_error", failure.message), out);
+        self.done(out);
     }
 }
 
 fn frame(head: &[u8], tail: &[u8]) -> TextFrame {
-    TextFrame::new([head, b"\""].concat(), [AFTER_CONTENT, tail].concat())
+    TextFrame::new(
+        [head, b"\""].concat(),
+        [AFTER_CONTENT, tail].concat(),
+        Escape::Json,
+    )
 }
 
 fn head(env: &Env) -> Vec<u8> {

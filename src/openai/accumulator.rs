@@ -149,6 +149,17 @@ impl Accumulator {
         Ok(())
     }
 
+    /// Adds text to the first choice.
+    pub(super) fn push_text(&mut self, text: &str) -> Result<(), TooLarge> {
+        let weight = self.weight.saturating_add(text.len());
+        if weight > self.limit {
+            return Err(TooLarge { limit: self.limit });
+        }
+        self.weight = weight;
+        append(&mut self.choices.entry(0).or_default().content, Some(text));
+        Ok(())
+    }
+
     /// About how much memory a chunk adds.
     fn weigh(&self, chunk: &ChatCompletionChunk) -> usize {
         let head = &self.head;

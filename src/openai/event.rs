@@ -5,8 +5,8 @@ use bytes::Bytes;
 use super::{
     ChatCompletionChunk, Choice, Delta, ErrorObject, FinishReason, ToolCall, ToolCallDelta,
 };
-use crate::json::{Json, Kind, Reader};
-use crate::protocol::{EventError, Shape};
+use crate::json::Reader;
+use crate::protocol::EventError;
 
 /// An event in either direction.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,8 @@ use crate::protocol::{EventError, Shape};
 pub enum Event {
     /// A chunk.
     Chunk(ChatCompletionChunk),
+    /// An ending on its way out. On the wire it is a chunk, and is read back as one.
+    End(Ending),
     /// The answer failed. Nothing follows.
     Error(ErrorObject),
     /// The stream is complete: `[DONE]`. What follows is to be ignored.
@@ -42,67 +44,6 @@ impl Event {
             None => Self::Chunk(chunk),
         })
     }
-}
-
-impl Event {
-    /// The same as [`read`](Self::read), without parsing where only the text of the first choice
-    /// is another than in an event before.
-    pub(crate) fn read_like(shape: &mut Shape<Self>, data: &str) -> Result<Self, EventError> {
-        if let Some((Self::Chunk(chunk), text)) = shape.find(data) {
-            let mut chunk = chunk.clone();
-            if let [choice] = chunk.choices.as_mut_slice() {
-                choice.delta.content = Some(text.into_owned());
-                return Ok(Self::Chunk(chunk));
-            }
-        }
-        let event = Self::read(data)?;
-        if shape.wants(data) {
-            event.teach(shape, data);
-        }
-        Ok(event)
-    }
-
-    /// Teaches the shape of a chunk that adds plain text to one choice.
-    fn teach(&self, shape: &mut Shape<Self>, data: &str) {
-        let Self::Chunk(chunk) = self else {
-            return;
-        };
-        let [choice] = chunk.choices.as_slice() else {
-            return;
-        };
-        let Some(text) = &choice.delta.content else {
-            return;
-        };
-        let Some((start, len)) = content(data).filter(|&(_, len)| len == text.len()) else {
-            return;
-        };
-        let mut blank = chunk.clone();
-        if let Some(choice) = blank.choices.first_mut() {
-            // Every use has a text of its own.
-            choice.delta.content = None;
-        }
-        shape.learn(data, start, len, Self::Chunk(blank));
-    }
-}
-
-/// Where the JSON string `choices[0].delta.content` begins, and its length without the quotes.
-fn content(data: &str) -> Option<(usize, usize)> {
-    let json = Json::parse(Bytes::copy_from_slice(data.as_bytes())).ok()?;
-    let choices = json.get("choices")?;
-    let mut elements = choices.elements();
-    let choice = elements.next()?;
-    if elements.next().is_some() {
-        return None;
-    }
-    let content = choice.get("delta")?.get("content")?;
-    if content.kind() != Kind::String {
-        return None;
-    }
-    // Both are slices of one buffer; the white space before the whole is not part of it.
-    let place = |json: &Json| json.as_bytes().as_ptr().addr();
-    let before = data.len() - data.trim_ascii_start().len();
-    let start = place(&content).checked_sub(place(&json))? + before;
-    Some((start, content.as_bytes().len().checked_sub(2)?))
 }
 
 impl From<ChatCompletionChunk> for Event {
@@ -156,21 +97,31 @@ impl From<ErrorObject> for Ending {
 
 impl From<Ending> for Event {
     fn from(ending: Ending) -> Self {
-        let finish = |delta, reason| Choice::new(0, delta).finish(reason);
-        let choice = match ending {
-            Ending::Error(error) => return Self::Error(error),
-            Ending::Finish(reason) => finish(Delta::default(), reason),
-            Ending::Calls(calls) => {
+        match ending {
+            Ending::Error(error) => Self::Error(error),
+            ending => Self::End(ending),
+        }
+    }
+}
+
+impl Ending {
+    /// Returns the chunk that tells the ending to a client.
+    pub(super) fn chunk(&self) -> ChatCompletionChunk {
+        let (delta, reason) = match self {
+            Self::Finish(reason) => (Delta::default(), reason.clone()),
+            Self::Calls(calls) => {
+                let calls = (0..).zip(calls.iter().cloned());
                 let delta = Delta {
-                    tool_calls: (0..)
-                        .zip(calls)
+                    tool_calls: calls
                         .map(|(index, call)| ToolCallDelta::whole(index, call))
                         .collect(),
                     ..Delta::default()
                 };
-                finish(delta, FinishReason::ToolCalls)
+                (delta, FinishReason::ToolCalls)
             }
+            // It is an event of its own.
+            Self::Error(_) => return ChatCompletionChunk::default(),
         };
-        Self::Chunk(choice.into())
+        Choice::new(0, delta).finish(reason).into()
     }
 }

@@ -4,6 +4,9 @@ use serde::Serialize;
 
 use crate::json::{Escape, write};
 
+/// The path below a base URL.
+pub(super) const COMPLETIONS: &str = "/chat/completions";
+
 /// A model, as a client sees it: the name that an agent is mounted under.
 ///
 /// ```
@@ -19,7 +22,7 @@ pub struct Model {
     created: u64,
     owned_by: String,
     #[serde(skip)]
-    base: String,
+    path: String,
 }
 
 impl Model {
@@ -31,7 +34,7 @@ impl Model {
             object: "model",
             created: 0,
             owned_by: "copilot-wire".into(),
-            base: "/v1".into(),
+            path: format!("/v1{COMPLETIONS}"),
         }
     }
 
@@ -49,10 +52,11 @@ impl Model {
         self
     }
 
-    /// Sets the path that clients are given as their base URL. The default is `/v1`.
+    /// Sets the path, which ends in `/chat/completions`. The default is `/v1/chat/completions`.
+    /// Clients are given what is before that as their base URL; the models are listed beside it.
     #[must_use]
-    pub fn base(mut self, path: impl Into<String>) -> Self {
-        self.base = path.into();
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
         self
     }
 
@@ -62,12 +66,18 @@ impl Model {
         &self.id
     }
 
-    pub(crate) fn base_path(&self) -> &str {
-        self.base.trim_end_matches('/')
+    pub(super) fn path_text(&self) -> &str {
+        &self.path
+    }
+
+    /// Returns the path of the client's base URL; `None` when the path is not below one.
+    pub(super) fn base_path(&self) -> Option<&str> {
+        let path = self.path.strip_suffix('/').unwrap_or(&self.path);
+        path.strip_suffix(COMPLETIONS)
     }
 
     /// The model as a document.
-    pub(crate) fn document(&self) -> Vec<u8> {
+    pub(super) fn document(&self) -> Vec<u8> {
         to_json(self)
     }
 }
@@ -85,7 +95,7 @@ impl From<String> for Model {
 }
 
 /// The list of models as a document.
-pub(crate) fn documents<'a>(models: impl Iterator<Item = &'a Model>) -> Vec<u8> {
+pub(super) fn documents<'a>(models: impl Iterator<Item = &'a Model>) -> Vec<u8> {
     #[derive(Serialize)]
     struct List<'a> {
         object: &'static str,

@@ -101,6 +101,8 @@ impl Relay {
                 }
                 Some(Event::Error(error)) => return Err(RelayError::Upstream(error)),
                 Some(Event::Done) => self.done = true,
+                // A decoder reads endings as chunks.
+                Some(Event::End(_)) => {}
                 None => return Ok(None),
             }
         }
@@ -116,7 +118,7 @@ impl Relay {
     pub async fn forward<P>(&mut self, bytes: &[u8], reply: &Reply<P>) -> Result<(), RelayError>
     where
         P: Protocol,
-        P::Say: From<ChatCompletionChunk>,
+        P::Output: From<ChatCompletionChunk>,
     {
         let mut input = bytes;
         while let Some(chunk) = self.next(&mut input)? {

@@ -7,14 +7,21 @@ use serde::Serialize;
 
 use super::calls::weight;
 use super::turn::Turn;
-use super::{ChatCompletionChunk, ChatRequest, Choice, ErrorObject, OpenAi, Usage, kept};
-use crate::json::{Escape, Kind, Members, WriteError, write};
-use crate::protocol::{Citation, Env, Protocol, SendError, TextFrame, ToolCall, markdown};
+use super::{
+    Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Content, Ending,
+    ErrorObject, Event, TooLarge, Usage, kept,
+};
+use crate::json::{Escape, Kind, Members, write};
+use crate::protocol::{
+    self, Citation, Env, Failure, Part, SendError, Session as _, TextFrame, ToolCall, markdown,
+};
 
 /// The largest number of choices that a request can ask for.
 const MAX_CHOICES: u32 = 128;
 /// How much of the calls in one reply is held.
 const MAX_HELD: usize = 16 * 1024 * 1024;
+/// The largest answer that is sent as one completion, in bytes.
+const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
 /// How many members of chunks that are not written wait for one that is.
 const MAX_PENDING: usize = 64;
 
@@ -46,6 +53,8 @@ pub struct Session {
     pending: Members,
     /// How much of calls was held.
     held: usize,
+    /// The answer so far, where it is sent as one completion.
+    whole: Option<Accumulator>,
     /// Whether the stream is closed.
     done: bool,
 }
@@ -77,57 +86,46 @@ impl Session {
         } else {
             TEXT_TAIL
         };
+        let whole = (!request.is_stream()).then(|| {
+            let mut whole = Accumulator::with_limit(WHOLE_LIMIT);
+            let head = ChatCompletionChunk {
+                created: Some(fields.created),
+                id: Some(id.clone()),
+                model: Some(request.model.clone()),
+                ..ChatCompletionChunk::default()
+            };
+            // The request that the names come from was within its limit.
+            let _ = whole.push(&head);
+            whole
+        });
         let tools = request.offered().map(|function| function.name.clone());
         Self {
             env: env.clone(),
             head: head.into(),
-            frame: TextFrame::new(text_head, tail),
+            frame: TextFrame::new(text_head, tail, Escape::JsonAndSeparators),
             turns: vec![Turn::new(0)],
             citations: Vec::new(),
             tools: tools.collect(),
-            usage_asked: request.wants_usage(),
+            usage_asked: request.wants_usage() || whole.is_some(),
             usage: None,
             pending: Members::new(),
             held: 0,
+            whole,
             done: false,
         }
     }
 
-    /// Writes the role, which the first chunk of a reply has and no other.
-    pub(super) fn open(&mut self, out: &mut Vec<u8>) {
-        if let Some(turn) = self.turns.first_mut().filter(|turn| !turn.is_open()) {
-            let opening = turn.open();
-            // Nothing in it can fail to be written.
-            let _ = self.write(&[opening], None, out);
-        }
-    }
-
-    pub(super) fn frame(&self) -> &TextFrame {
-        &self.frame
-    }
-
-    /// Writes a piece of text.
-    pub(super) fn text(&self, text: &str, out: &mut Vec<u8>) {
-        if !self.done {
-            OpenAi::text(&self.frame, text, out);
-        }
-    }
-
-    /// Keeps a source, to be named at the end.
-    pub(super) fn cite(&mut self, citation: &Citation) {
-        self.citations.push(citation.clone());
-    }
-
     /// Names the sources, once.
-    pub(super) fn sources(&mut self, out: &mut Vec<u8>) {
+    fn sources(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
         let citations = mem::take(&mut self.citations);
-        if !citations.is_empty() {
-            self.text(&markdown::sources(&citations), out);
+        if citations.is_empty() {
+            return Ok(());
         }
+        self.text(&markdown::sources(&citations), out)
     }
 
     /// Calls a tool of the client.
-    pub(super) fn call(&mut self, call: &ToolCall, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn call(&mut self, call: &ToolCall, out: &mut Vec<u8>) -> Result<(), SendError> {
         if !self.tools.contains(&call.name) {
             return Err(SendError::Unsupported(
                 "a tool that the request did not offer",
@@ -137,22 +135,17 @@ impl Session {
             return Err(SendError::Invalid("arguments must be an object".into()));
         }
         self.open(out);
-        self.sources(out);
+        self.sources(out)?;
         let id = new_call_id(&self.env);
         let Some(turn) = self.turns.first_mut() else {
             return Ok(());
         };
         let piece = turn.call(id, &call.name, call.arguments.text());
-        self.write(&[piece], None, out)?;
-        Ok(())
+        self.write(&[piece], None, out)
     }
 
     /// Writes what a chunk adds, in the form that the rules ask for.
-    pub(super) fn chunk(
-        &mut self,
-        chunk: &ChatCompletionChunk,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SendError> {
+    fn chunk(&mut self, chunk: &ChatCompletionChunk, out: &mut Vec<u8>) -> Result<(), SendError> {
         if self.done {
             return Ok(());
         }
@@ -193,8 +186,7 @@ impl Session {
         if !openings.is_empty() {
             self.write(&openings, None, out)?;
         }
-        self.write(&pieces, Some(chunk), out)?;
-        Ok(())
+        self.write(&pieces, Some(chunk), out)
     }
 
     /// Checks what could not be taken back; gives how much is held with this chunk.
@@ -219,38 +211,15 @@ impl Session {
         Ok(held)
     }
 
-    /// Writes the end of an answer: sources, finish reasons, the usage if asked for, `[DONE]`.
-    pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
-        if self.done {
-            return;
-        }
-        self.sources(out);
-        self.done = true;
-        let env = &self.env;
-        let pieces: Vec<Choice> = self
-            .turns
-            .iter_mut()
-            .flat_map(|turn| turn.finish(&mut || new_call_id(env)))
-            .collect();
-        for piece in &pieces {
-            // Models of this crate serialise.
-            let _ = self.write(std::slice::from_ref(piece), None, out);
-        }
-        if let Some(usage) = self.usage.take().filter(|_| self.usage_asked) {
-            out.extend_from_slice(&self.head);
-            out.extend_from_slice(b"],\"usage\":");
-            let _ = write(&usage, Escape::JsonAndSeparators, out);
-            out.extend_from_slice(b"}\n\n");
-        }
-        out.extend_from_slice(b"data: [DONE]\n\n");
-    }
-
     /// Writes the end of an answer that failed: an error, and nothing behind it.
-    pub(super) fn error(&mut self, error: &ErrorObject, out: &mut Vec<u8>) {
-        if self.done {
+    fn error(&mut self, error: &ErrorObject, out: &mut Vec<u8>) {
+        if mem::replace(&mut self.done, true) {
             return;
         }
-        self.done = true;
+        if self.whole.is_some() {
+            error.write(out);
+            return;
+        }
         out.extend_from_slice(b"data: ");
         error.write(out);
         out.extend_from_slice(b"\n\n");
@@ -262,7 +231,22 @@ impl Session {
         pieces: &[Choice],
         from: Option<&ChatCompletionChunk>,
         out: &mut Vec<u8>,
-    ) -> Result<(), WriteError> {
+    ) -> Result<(), SendError> {
+        if let Some(whole) = &mut self.whole {
+            let mut chunk = ChatCompletionChunk::new(pieces.to_vec());
+            chunk.unknown = mem::take(&mut self.pending);
+            if let Some(from) = from {
+                chunk.service_tier.clone_from(&from.service_tier);
+                chunk
+                    .system_fingerprint
+                    .clone_from(&from.system_fingerprint);
+                let unknown = from.unknown.iter();
+                chunk
+                    .unknown
+                    .extend(unknown.map(|(key, value)| (key, value.clone())));
+            }
+            return Ok(whole.push(&chunk)?);
+        }
         #[derive(Serialize)]
         struct Extras<'a> {
             #[serde(skip_serializing_if = "Option::is_none")]
@@ -308,6 +292,119 @@ impl Session {
         }
         out.extend_from_slice(b"}\n\n");
         Ok(())
+    }
+}
+
+impl protocol::Session for Session {
+    type Event = Event;
+
+    /// Writes the role, which the first chunk of a reply has and no other.
+    fn open(&mut self, out: &mut Vec<u8>) {
+        if let Some(turn) = self.turns.first_mut().filter(|turn| !turn.is_open()) {
+            let opening = turn.open();
+            // Nothing in it can fail to be written.
+            let _ = self.write(&[opening], None, out);
+        }
+    }
+
+    fn text_frame(&self) -> Option<TextFrame> {
+        self.whole.is_none().then(|| self.frame.clone())
+    }
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match &mut self.whole {
+            _ if self.done => {}
+            Some(whole) => whole.push_text(text)?,
+            None => self.frame.write(text, out),
+        }
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match part {
+            // There is no place for a status, and as text it would become part of the answer.
+            Part::Status(_) => Ok(()),
+            Part::Cite(citation) => {
+                self.citations.push(citation.clone());
+                Ok(())
+            }
+            Part::Table(table) => self.text(&markdown::table(table), out),
+            Part::Chart(chart) => self.text(&markdown::table(&chart.to_table()), out),
+            Part::Error(notice) => self.text(&markdown::notice(notice), out),
+            Part::Confirm(confirmation) => {
+                // The question is the last text: that is how it is found again.
+                self.sources(out)?;
+                self.text(&markdown::question(confirmation), out)
+            }
+            Part::Call(call) => self.call(call, out),
+        }
+    }
+
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match event {
+            Event::Chunk(chunk) => self.chunk(chunk, out)?,
+            Event::End(Ending::Error(error)) | Event::Error(error) => self.error(error, out),
+            Event::End(ending) => self.chunk(&ending.chunk(), out)?,
+            Event::Done => self.finish(out),
+        }
+        Ok(())
+    }
+
+    /// Writes sources, finish reasons, the usage if asked for, and `[DONE]`.
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        if self.done {
+            return;
+        }
+        // Past the limit there are no sources: the answer has failed then.
+        let _ = self.sources(out);
+        self.done = true;
+        let env = &self.env;
+        let pieces: Vec<Choice> = self
+            .turns
+            .iter_mut()
+            .flat_map(|turn| turn.finish(&mut || new_call_id(env)))
+            .collect();
+        for piece in &pieces {
+            // Models of this crate serialise.
+            let _ = self.write(std::slice::from_ref(piece), None, out);
+        }
+        let usage = self.usage.take().filter(|_| self.usage_asked);
+        if let Some(mut whole) = self.whole.take() {
+            let _ = usage.map(|usage| whole.push(&usage.into()));
+            out.extend_from_slice(&completion(whole).to_json());
+            return;
+        }
+        if let Some(usage) = usage {
+            out.extend_from_slice(&self.head);
+            out.extend_from_slice(b"],\"usage\":");
+            let _ = write(&usage, Escape::JsonAndSeparators, out);
+            out.extend_from_slice(b"}\n\n");
+        }
+        out.extend_from_slice(b"data: [DONE]\n\n");
+    }
+
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        self.error(&ErrorObject::new(failure.message), out);
+    }
+}
+
+/// Returns the answer to a request without a stream.
+fn completion(whole: Accumulator) -> ChatCompletion {
+    let mut completion = whole.finish();
+    for choice in &mut completion.choices {
+        let message = &mut choice.message;
+        let instead = !message.tool_calls.is_empty() || message.refusal.is_some();
+        // The empty text that the role comes with says nothing beside calls or a refusal.
+        if instead && message.content.text().is_empty() {
+            message.content = Content::Null;
+        }
+    }
+    completion
+}
+
+impl From<TooLarge> for SendError {
+    fn from(error: TooLarge) -> Self {
+        Self::TooLarge { limit: error.limit }
     }
 }
 

@@ -48,6 +48,7 @@ mod descriptor;
 mod event;
 mod feedback;
 mod list;
+mod mount;
 mod numbers;
 mod request;
 mod result;
@@ -75,6 +76,7 @@ pub use event::{
 };
 pub use feedback::{Feedback, Vote};
 pub use list::{Element, List};
+pub use mount::feedback;
 pub use request::{
     AgentInfo, ApiKeys, AttachedDocument, Context, ContextEntry, DashboardInfo, DashboardTab,
     DashboardWidget, DefaultValue, Delegation, Era, Message, OptionValue, Options, OptionsParam,
@@ -88,15 +90,13 @@ pub use result::{
 pub use secret::Secret;
 pub use session::Session;
 
-pub(crate) use descriptor::documents;
-
 use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::protocol::{Env, EventError, Protocol, Refusal, SendError, TextFrame, Word};
+use crate::protocol::{Capabilities, Decode, Env, EventError, Events, Protocol, Refusal};
 use crate::sse;
 
 /// The OpenBB Workspace.
@@ -106,12 +106,19 @@ pub struct OpenBb;
 
 impl Protocol for OpenBb {
     type Request = QueryRequest;
-    type Say = Say;
+    type Output = Say;
     type Ending = FunctionCall;
     type Event = Event;
     type Session = Session;
+    type Decoder = Decoder;
 
     const NAME: &'static str = "openbb";
+    const CAPABILITIES: Capabilities = Capabilities::STEPS
+        .and(Capabilities::CITATIONS)
+        .and(Capabilities::TABLES)
+        .and(Capabilities::CHARTS)
+        .and(Capabilities::ERRORS)
+        .and(Capabilities::CALLS);
 
     fn read(_: &Parts, body: Bytes) -> Result<QueryRequest, Refusal> {
         QueryRequest::read(&body)
@@ -126,33 +133,38 @@ impl Protocol for OpenBb {
         Session::new(request, env)
     }
 
-    fn text(_: &TextFrame, text: &str, out: &mut Vec<u8>) {
-        event::write_chunk(text, out);
-    }
-
-    fn word(session: &mut Session, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        vocabulary::say(session, word, out)
-    }
-
-    fn encode(session: &mut Session, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        event.write(session, out)
-    }
-
     fn ends(event: &Event) -> bool {
         matches!(event, Event::FunctionCall(_))
     }
 
-    // The end of the body is the end of the turn.
-    fn finish(session: &mut Session, out: &mut Vec<u8>) {
-        vocabulary::sources(session, out);
+    fn text_of(event: &Event) -> Option<&str> {
+        match event {
+            Event::Say(Say::MessageChunk(text)) => Some(text),
+            _ => None,
+        }
+    }
+}
+
+/// Reads the events of one stream. Nothing is retained between frames, and the end of the body is
+/// the end of the turn.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Decoder;
+
+impl Decode for Decoder {
+    type Event = Event;
+
+    fn new(_: usize) -> Self {
+        Self
     }
 
-    fn fail(_: &mut Session, message: &str, out: &mut Vec<u8>) {
-        event::write_chunk(message, out);
-    }
-
-    fn decode(event: &sse::Event<'_>) -> Result<Event, EventError> {
-        Event::read(event)
+    fn frame(
+        &mut self,
+        frame: &sse::Event<'_>,
+        events: &mut Events<Event>,
+    ) -> Result<(), EventError> {
+        events.push(Event::read(frame)?);
+        Ok(())
     }
 }
 

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::event::Names;
+use super::event::{CHUNK, Event, Names};
 use super::request::{Era, Piece, Role, Tool, pieces, widget_tools};
-use super::{QueryRequest, Widget};
-use crate::protocol::{Citation, Env};
+use super::{QueryRequest, Widget, vocabulary};
+use crate::protocol::{self, Citation, Env, Failure, Part, SendError, TextFrame};
 
 /// What the events of one reply share: what the request switched on, and the names that are taken.
 #[derive(Debug)]
@@ -84,6 +84,36 @@ impl Session {
     #[must_use]
     pub fn era(&self) -> Era {
         self.era
+    }
+}
+
+impl protocol::Session for Session {
+    type Event = Event;
+
+    fn text_frame(&self) -> Option<TextFrame> {
+        Some(CHUNK)
+    }
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        CHUNK.write(text, out);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        vocabulary::write(self, part, out)
+    }
+
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+        event.write(self, out)
+    }
+
+    // The end of the body is the end of the turn.
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        vocabulary::sources(self, out);
+    }
+
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        CHUNK.write(failure.message, out);
     }
 }
 

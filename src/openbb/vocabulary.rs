@@ -2,54 +2,53 @@
 
 use super::call::{DataSource, ExecuteAgentTool, GetWidgetData, check_schema};
 use super::event::{
-    Artifact, ArtifactError, Citation, Event, PromptSuggestions, SourceInfo, StatusUpdate,
-    write_chunk,
+    Artifact, ArtifactError, CHUNK, Citation, Event, PromptSuggestions, SourceInfo, StatusUpdate,
 };
 use super::request::Widget;
 use super::session::Known;
 use super::{FunctionCall, Session};
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{
-    self, Chart, Confirmation, Level, Notice, SendError, Status, Table, ToolCall, Word, markdown,
+    self, Chart, Confirmation, Level, Notice, Part, SendError, Status, Table, ToolCall, markdown,
 };
 
-/// Says a word. Front ends from before November 2024 know only text and calls.
-pub(super) fn say(
+/// Writes a part. Front ends from before November 2024 know only text and calls.
+pub(super) fn write(
     session: &mut Session,
-    word: Word<'_>,
+    part: Part<'_>,
     out: &mut Vec<u8>,
 ) -> Result<(), SendError> {
     let modern = session.era.has_artifacts();
-    match word {
-        Word::Status(status) if modern => step(status)?.write(session, out),
+    match part {
+        Part::Status(status) if modern => step(status)?.write(session, out),
         // A step is no part of the answer.
-        Word::Status(_) => Ok(()),
-        Word::Cite(citation) if modern => cite(citation, session)?.write(session, out),
-        Word::Cite(citation) => {
+        Part::Status(_) => Ok(()),
+        Part::Cite(citation) if modern => cite(citation, session)?.write(session, out),
+        Part::Cite(citation) => {
             session.sources.push(citation.clone());
             Ok(())
         }
-        Word::Table(table) if modern => self::table(table, session)?.write(session, out),
-        Word::Table(table) => {
-            write_chunk(&markdown::table(table), out);
+        Part::Table(table) if modern => self::table(table, session)?.write(session, out),
+        Part::Table(table) => {
+            CHUNK.write(&markdown::table(table), out);
             Ok(())
         }
-        Word::Chart(chart) if modern => self::chart(chart, session)?.write(session, out),
-        Word::Chart(chart) => {
-            write_chunk(&markdown::table(&chart.to_table()), out);
+        Part::Chart(chart) if modern => self::chart(chart, session)?.write(session, out),
+        Part::Chart(chart) => {
+            CHUNK.write(&markdown::table(&chart.to_table()), out);
             Ok(())
         }
-        Word::Error(notice) if modern => failure(notice)?.write(session, out),
-        Word::Error(notice) => {
-            write_chunk(&markdown::notice(notice), out);
+        Part::Error(notice) if modern => failure(notice)?.write(session, out),
+        Part::Error(notice) => {
+            CHUNK.write(&markdown::notice(notice), out);
             Ok(())
         }
-        Word::Confirm(confirmation) => {
+        Part::Confirm(confirmation) => {
             // The question is the last thing that is said.
             sources(session, out);
             confirm(confirmation, session, out)
         }
-        Word::Call(call) => Event::from(self::call(call, session)?).write(session, out),
+        Part::Call(call) => Event::from(self::call(call, session)?).write(session, out),
     }
 }
 
@@ -57,7 +56,7 @@ pub(super) fn say(
 pub(super) fn sources(session: &mut Session, out: &mut Vec<u8>) {
     let sources = std::mem::take(&mut session.sources);
     if !sources.is_empty() {
-        write_chunk(&markdown::sources(&sources), out);
+        CHUNK.write(&markdown::sources(&sources), out);
     }
 }
 
@@ -173,7 +172,7 @@ fn confirm(
     session: &mut Session,
     out: &mut Vec<u8>,
 ) -> Result<(), SendError> {
-    write_chunk(&markdown::question(confirmation), out);
+    CHUNK.write(&markdown::question(confirmation), out);
     if session.era.has_artifacts() {
         let answers = match confirmation.answers.as_slice() {
             [] => PromptSuggestions::new(["Yes", "No"]),

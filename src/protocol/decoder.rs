@@ -1,14 +1,105 @@
 //! Typed events out of a stream of bytes: the client's side of every protocol.
 
+use std::collections::VecDeque;
 use std::fmt;
 
-use super::{EventError, Protocol, Shape};
-use crate::sse::{Decoder, Frame};
+use super::{EventError, Protocol};
+use crate::sse;
+
+/// Reads the events of one stream out of its frames.
+///
+/// A decoder may keep state: what an unfinished call has so far, which blocks are open, what the
+/// last event looked like.
+pub trait Decode: Send {
+    /// The event of the protocol.
+    type Event;
+
+    /// The limit that [`EventDecoder::new`] uses: 1 MiB by default.
+    const LIMIT: usize = 1024 * 1024;
+
+    /// Creates a decoder that retains up to `limit` bytes between frames.
+    fn new(limit: usize) -> Self;
+
+    /// Reads one frame: appends the events that it completes, which may be none or several.
+    ///
+    /// # Errors
+    ///
+    /// [`EventError`] when the data of a known event is not what the protocol says. The frame is
+    /// lost, and the next one can be read.
+    fn frame(
+        &mut self,
+        frame: &sse::Event<'_>,
+        events: &mut Events<Self::Event>,
+    ) -> Result<(), EventError>;
+
+    /// Takes note that the stream has ended.
+    ///
+    /// # Errors
+    ///
+    /// [`EventError::Truncated`] when the protocol says that something is missing.
+    fn end(&mut self, events: &mut Events<Self::Event>) -> Result<(), EventError> {
+        let _ = events;
+        Ok(())
+    }
+}
+
+/// The events that a decoder has read and that were not taken yet, in order.
+#[derive(Debug)]
+pub struct Events<E> {
+    /// Most frames hold one event, which need not pass through the queue.
+    first: Option<E>,
+    rest: VecDeque<E>,
+}
+
+impl<E> Events<E> {
+    /// Creates an empty queue.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self {
+            first: None,
+            rest: VecDeque::new(),
+        }
+    }
+
+    /// Appends an event.
+    #[inline]
+    pub fn push(&mut self, event: E) {
+        if self.first.is_none() && self.rest.is_empty() {
+            self.first = Some(event);
+        } else {
+            self.rest.push_back(event);
+        }
+    }
+
+    /// Takes the first event.
+    #[inline]
+    pub fn pop(&mut self) -> Option<E> {
+        self.first.take().or_else(|| self.rest.pop_front())
+    }
+
+    /// Returns `true` if no event is left.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.first.is_none() && self.rest.is_empty()
+    }
+}
+
+impl<E> Extend<E> for Events<E> {
+    fn extend<I: IntoIterator<Item = E>>(&mut self, events: I) {
+        events.into_iter().for_each(|event| self.push(event));
+    }
+}
+
+impl<E> Default for Events<E> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
 
 /// Reads a protocol's events out of a response body, however it is cut into chunks.
 ///
-#[cfg_attr(feature = "openbb", doc = "```")]
-#[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
+/// ```
+/// # #[cfg(feature = "openbb")] {
 /// use copilot_wire::openbb::{Event, OpenBb, Say};
 /// use copilot_wire::protocol::EventDecoder;
 ///
@@ -17,26 +108,31 @@ use crate::sse::{Decoder, Frame};
 /// let event = decoder.next(&mut input)?;
 /// assert_eq!(event, Some(Event::Say(Say::MessageChunk("Hi".into()))));
 /// assert_eq!(decoder.next(&mut input)?, None);
+/// decoder.end()?;
+/// # }
 /// # Ok::<(), copilot_wire::protocol::EventError>(())
 /// ```
 pub struct EventDecoder<P: Protocol> {
-    frames: Decoder,
-    shape: Shape<P::Event>,
+    frames: sse::Decoder,
+    decoder: P::Decoder,
+    events: Events<P::Event>,
 }
 
 impl<P: Protocol> EventDecoder<P> {
-    /// A decoder that takes events of up to 1 MiB.
+    /// Creates a decoder with the limit of the protocol, [`Decode::LIMIT`].
     #[must_use]
     pub fn new() -> Self {
-        Self::from_frames(Decoder::new())
+        Self::with_limit(P::Decoder::LIMIT)
     }
 
-    /// A decoder on top of one for the bare event stream.
+    /// Creates a decoder that takes frames of up to `limit` bytes and retains no more than that
+    /// between them.
     #[must_use]
-    pub fn from_frames(frames: Decoder) -> Self {
+    pub fn with_limit(limit: usize) -> Self {
         Self {
-            frames,
-            shape: Shape::new(),
+            frames: sse::Decoder::with_budget(limit),
+            decoder: P::Decoder::new(limit),
+            events: Events::new(),
         }
     }
 
@@ -45,14 +141,40 @@ impl<P: Protocol> EventDecoder<P> {
     /// # Errors
     ///
     /// [`EventError::Stream`] when the stream itself cannot be read on; any other error is about
-    /// one event, and the next call goes on behind it.
+    /// one frame, and the next call goes on behind it.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<P::Event>, EventError> {
-        while let Some(frame) = self.frames.next(input)? {
-            if let Frame::Event(event) = frame {
-                return P::decode_like(&mut self.shape, &event).map(Some);
+        loop {
+            if let Some(event) = self.events.pop() {
+                return Ok(Some(event));
+            }
+            match self.frames.next(input)? {
+                Some(sse::Frame::Event(event)) => self.decoder.frame(&event, &mut self.events)?,
+                Some(_) => {}
+                None => return Ok(None),
             }
         }
-        Ok(None)
+    }
+
+    /// Takes note that the stream has ended. Events that were waiting for its end are what
+    /// [`next`](Self::next) returns from here on.
+    ///
+    /// # Errors
+    ///
+    /// [`EventError::Truncated`] when the answer is not complete.
+    pub fn end(&mut self) -> Result<(), EventError> {
+        self.decoder.end(&mut self.events)
+    }
+
+    /// Returns the decoder of the protocol, for what it knows about the stream so far.
+    #[must_use]
+    pub fn decoder(&self) -> &P::Decoder {
+        &self.decoder
+    }
+
+    /// Returns the reconnection time that the server sent, in milliseconds.
+    #[must_use]
+    pub fn retry(&self) -> Option<u64> {
+        self.frames.retry()
     }
 }
 

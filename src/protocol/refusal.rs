@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use http::StatusCode;
-
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
 use crate::json::{self, Escape, JsonError};
@@ -73,6 +74,19 @@ impl Refusal {
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
+    }
+
+    /// Returns the response: the status, the content type and the body.
+    #[must_use]
+    pub fn to_response(
+        &self,
+        content_type: HeaderValue,
+        body: impl Into<Bytes>,
+    ) -> Response<Bytes> {
+        let mut response = Response::new(body.into());
+        *response.status_mut() = self.status;
+        response.headers_mut().insert(CONTENT_TYPE, content_type);
+        response
     }
 
     /// The refusal as a small JSON object: `{"error":{"code":…,"message":…,"path":…}}`.

@@ -17,12 +17,12 @@ const ALLOW_PRIVATE_NETWORK: HeaderName =
 
 /// Who may call from a browser.
 ///
-/// Front ends run in browsers and call the agent across origins. Every response to an origin on
-/// the list says so, refusals too: without that the user sees only a network failure.
+/// Front ends run in browsers and call the agent across origins. Every response to an allowed
+/// origin says so, refusals too: without that the user sees only a network failure.
 ///
-/// The default list is where the OpenBB Workspace runs: `https://pro.openbb.co`,
-/// `https://pro.openbb.dev`, and its desktop and local builds. Pages from there may also call an
-/// agent on the user's own machine (the private network preflight of Chromium).
+/// By default the origins of the front ends that are mounted may call, as far as they are known.
+/// Pages from there may also call an agent on the user's own machine (the private network preflight
+/// of Chromium).
 #[derive(Clone, Debug)]
 pub struct Cors {
     origins: Origins,
@@ -32,22 +32,20 @@ pub struct Cors {
 #[derive(Clone, Debug)]
 enum Origins {
     Any,
-    List(Vec<HeaderValue>),
+    /// These, and with `mounted` those of the front ends that are mounted.
+    List {
+        origins: Vec<HeaderValue>,
+        mounted: bool,
+    },
 }
-
-const WORKSPACE: [&str; 5] = [
-    "https://pro.openbb.co",
-    "https://pro.openbb.dev",
-    "http://localhost",
-    "http://localhost:1420",
-    "http://localhost:5050",
-];
 
 impl Default for Cors {
     fn default() -> Self {
-        let origins = WORKSPACE.map(HeaderValue::from_static).to_vec();
         Self {
-            origins: Origins::List(origins),
+            origins: Origins::List {
+                origins: Vec::new(),
+                mounted: true,
+            },
             private_network: true,
         }
     }
@@ -58,7 +56,10 @@ impl Cors {
     #[must_use]
     pub fn none() -> Self {
         Self {
-            origins: Origins::List(Vec::new()),
+            origins: Origins::List {
+                origins: Vec::new(),
+                mounted: false,
+            },
             private_network: false,
         }
     }
@@ -75,7 +76,7 @@ impl Cors {
     /// Adds an origin, such as `https://workspace.example.com`.
     #[must_use]
     pub fn allow(mut self, origin: HeaderValue) -> Self {
-        if let Origins::List(origins) = &mut self.origins {
+        if let Origins::List { origins, .. } = &mut self.origins {
             origins.push(origin);
         }
         self
@@ -88,18 +89,29 @@ impl Cors {
         self
     }
 
-    /// What to allow to the origin that a request came from.
-    pub(super) fn origin(&self, headers: &HeaderMap) -> Option<HeaderValue> {
+    /// Returns what to allow to the origin that a request came from.
+    pub(super) fn origin(
+        &self,
+        headers: &HeaderMap,
+        of_mounts: &[HeaderValue],
+    ) -> Option<HeaderValue> {
         let origin = headers.get(ORIGIN)?;
         match &self.origins {
             Origins::Any => Some(HeaderValue::from_static("*")),
-            Origins::List(origins) => origins.contains(origin).then(|| origin.clone()),
+            Origins::List { origins, mounted } => {
+                let allowed = origins.contains(origin) || *mounted && of_mounts.contains(origin);
+                allowed.then(|| origin.clone())
+            }
         }
     }
 
     /// Answers a preflight; [`apply`](Self::apply) adds the origin.
-    pub(super) fn preflight(&self, request: &HeaderMap) -> Response<Body> {
-        if request.contains_key(ORIGIN) && self.origin(request).is_none() {
+    pub(super) fn preflight(
+        &self,
+        request: &HeaderMap,
+        of_mounts: &[HeaderValue],
+    ) -> Response<Body> {
+        if request.contains_key(ORIGIN) && self.origin(request, of_mounts).is_none() {
             let refusal = Refusal::new(StatusCode::FORBIDDEN, "this origin is not allowed");
             return super::refuse(&refusal);
         }
@@ -121,7 +133,7 @@ impl Cors {
 
     /// Adds what every response to an allowed origin carries.
     pub(super) fn apply(&self, origin: Option<HeaderValue>, headers: &mut HeaderMap) {
-        if let Origins::List(_) = self.origins {
+        if let Origins::List { .. } = self.origins {
             let vary = "origin, access-control-request-headers, \
                         access-control-request-private-network";
             headers.insert(VARY, HeaderValue::from_static(vary));

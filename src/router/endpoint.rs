@@ -1,81 +1,202 @@
-//! What a route leads to.
+//! The handler of a route.
 
 use std::future::poll_fn;
-use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
-use std::task::Poll;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::{Context, Poll};
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use futures_core::Stream;
+use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use http::request::Parts;
-use http::{Response, StatusCode};
+use http::{Extensions, HeaderValue, Response, StatusCode};
 
-use super::{json, stream};
 use crate::agent::{Agent, Body, Request};
 use crate::protocol::{AgentError, Env, Incident, Protocol, Refusal};
 
-/// A request that is read and within its limits.
-pub(super) struct Call {
-    pub(super) parts: Parts,
-    pub(super) params: Vec<(Box<str>, Box<str>)>,
-    pub(super) body: Bytes,
-    pub(super) env: Env,
-}
-
+/// The handler of a route: what a [`Mount`](super::Mount) adds to a [`Site`](super::Site).
 #[async_trait]
-pub(super) trait Endpoint: Send + Sync {
+pub trait Endpoint: Send + Sync {
+    /// Answers a request. Its body is there and within the limit.
     async fn call(&self, call: Call) -> Response<Body>;
 
-    /// How this endpoint's clients read a refusal.
+    /// Returns the response that refuses a request, in the form that clients of this route read.
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        super::refuse(refusal)
+        let body = HeaderValue::from_static("application/json");
+        refusal.to_response(body, refusal.to_json()).map(Body::full)
     }
 
-    /// The protocol that is spoken here, where a chat front end may call.
-    #[cfg_attr(
-        not(feature = "playground"),
-        allow(dead_code, reason = "the playground asks")
-    )]
+    /// Returns the name of the protocol if chat clients of that protocol may post here.
     fn protocol(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// An agent that streams its answer.
-pub(super) struct Streaming<P, A> {
-    pub(super) agent: std::sync::Arc<A>,
-    pub(super) protocol: PhantomData<fn() -> P>,
+/// A request on its way to an [`Endpoint`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Call {
+    /// The head of the request.
+    pub parts: Parts,
+    /// The body of the request.
+    pub body: Bytes,
+    pub(super) params: Vec<(Box<str>, Box<str>)>,
+    pub(super) router: super::Router,
 }
 
-impl<P, A> Streaming<P, A> {
-    pub(super) fn new(agent: A) -> Self {
-        Self {
-            agent: std::sync::Arc::new(agent),
-            protocol: PhantomData,
+impl Call {
+    /// Returns a parameter of the path, such as `model` of `/v1/models/{model}`.
+    #[must_use]
+    pub fn param(&self, name: &str) -> Option<&str> {
+        let mut params = self.params.iter();
+        let (_, value) = params.find(|(key, _)| **key == *name)?;
+        Some(value)
+    }
+
+    /// Returns the state that mounts share, see [`Site::shared`](super::Site::shared).
+    #[must_use]
+    pub fn shared<T: Send + Sync + 'static>(&self) -> Option<&T> {
+        self.extensions().get()
+    }
+
+    fn extensions(&self) -> &Extensions {
+        &self.router.inner.shared
+    }
+
+    /// Returns the environment of the router.
+    #[must_use]
+    pub fn env(&self) -> &Env {
+        &self.router.inner.env
+    }
+
+    /// Reads the request as one of protocol `P` and lets `agent` answer it.
+    pub async fn answer<P: Protocol>(mut self, agent: Arc<dyn Agent<P>>) -> Response<Body> {
+        let body = std::mem::take(&mut self.body);
+        match P::read(&self.parts, body) {
+            Ok(message) => self.answer_request(agent, message).await,
+            Err(refusal) => P::refuse(&refusal).map(Body::full),
         }
+    }
+
+    /// Lets `agent` answer a request that was read already: as a stream, or as one document where
+    /// the request asks for that.
+    ///
+    /// # Cancel safety
+    ///
+    /// An agent that streams runs in the body of the response. One that answers with a document runs
+    /// in this future, and is dropped with it.
+    pub async fn answer_request<P: Protocol>(
+        self,
+        agent: Arc<dyn Agent<P>>,
+        message: P::Request,
+    ) -> Response<Body> {
+        let is_stream = P::is_stream(&message);
+        let request = Request::<P>::from_parts(self.parts, message).with_params(self.params);
+        let body = Body::run(agent, request, &self.router.inner.env);
+        if !is_stream {
+            return document(body).await;
+        }
+        let mut response = Response::new(body);
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        let no_cache = HeaderValue::from_static("no-cache, no-transform");
+        headers.insert(CACHE_CONTROL, no_cache);
+        headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("identity"));
+        P::response_headers(headers);
+        response
+    }
+
+    /// Runs what answers a request of protocol `P` without an agent. A failure is reported to the
+    /// observer and returned as what the client may read of it; a panic ends this call, not the
+    /// server.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] with the status of the failure.
+    pub async fn run<P: Protocol, T>(
+        &self,
+        work: impl Future<Output = Result<T, AgentError>>,
+    ) -> Result<T, Refusal> {
+        let mut work = pin!(work);
+        let outcome =
+            poll_fn(
+                |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
+                    Ok(Poll::Pending) => Poll::Pending,
+                    Ok(Poll::Ready(outcome)) => Poll::Ready(Some(outcome)),
+                    Err(_) => Poll::Ready(None),
+                },
+            );
+        let (protocol, told) = (P::NAME, true);
+        let message = match outcome.await {
+            Some(Ok(done)) => return Ok(done),
+            Some(Err(error)) => {
+                self.env().tell(&Incident::Failed {
+                    protocol,
+                    error: &error,
+                    told,
+                });
+                error.message().to_owned()
+            }
+            None => {
+                self.env().tell(&Incident::Panicked { protocol, told });
+                AgentError::DEFAULT.to_owned()
+            }
+        };
+        Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
     }
 }
 
-#[async_trait]
-impl<P: Protocol, A: Agent<P> + 'static> Endpoint for Streaming<P, A> {
-    async fn call(&self, call: Call) -> Response<Body> {
-        match P::read(&call.parts, call.body) {
-            Ok(message) => {
-                let request =
-                    Request::<P>::from_parts(call.parts, message).with_params(call.params);
-                stream(Body::run(
-                    std::sync::Arc::clone(&self.agent),
-                    request,
-                    &call.env,
-                ))
-            }
-            Err(refusal) => self.refuse(&refusal),
+/// nginx holds responses back by default; this turns that off for the one response.
+const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
+
+/// Runs a body that is one document to its end. The status depends on how the agent ended, so the
+/// head waits for it.
+async fn document(mut body: Body) -> Response<Body> {
+    let mut out = Vec::new();
+    while let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await {
+        out.extend_from_slice(&frame);
+        // An agent that is always ready must not keep the task from seeing that the client left.
+        yield_now().await;
+    }
+    let status = body.status();
+    let mut response = json(status, out);
+    if status == StatusCode::BAD_REQUEST {
+        let no = HeaderValue::from_static("false");
+        response.headers_mut().insert(X_SHOULD_RETRY, no);
+    }
+    response
+}
+
+/// What the official OpenAI and Anthropic clients ask before they send a request again.
+const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+
+/// Returns to the runtime once.
+async fn yield_now() {
+    let mut yielded = false;
+    poll_fn(|cx: &mut Context<'_>| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
         }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}
+
+/// An agent at a path of its own.
+pub(super) struct AgentEndpoint<P: Protocol>(pub(super) Arc<dyn Agent<P>>);
+
+#[async_trait]
+impl<P: Protocol> Endpoint for AgentEndpoint<P> {
+    async fn call(&self, call: Call) -> Response<Body> {
+        call.answer(Arc::clone(&self.0)).await
     }
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        json(refusal.status(), P::refuse(refusal))
+        P::refuse(refusal).map(Body::full)
     }
 
     fn protocol(&self) -> Option<&'static str> {
@@ -83,53 +204,22 @@ impl<P: Protocol, A: Agent<P> + 'static> Endpoint for Streaming<P, A> {
     }
 }
 
-/// Runs what answers without a stream. What goes wrong is told to the observer, and comes back as
-/// what the client may read of it; a panic ends this call, not the server.
-#[cfg_attr(
-    not(any(feature = "github", feature = "openbb")),
-    allow(dead_code, reason = "skills and feedback")
-)]
-pub(super) async fn run<T>(
-    protocol: &'static str,
-    env: &Env,
-    work: impl Future<Output = Result<T, AgentError>>,
-) -> Result<T, Refusal> {
-    let mut work = pin!(work);
-    let outcome = poll_fn(
-        |cx| match catch_unwind(AssertUnwindSafe(|| work.as_mut().poll(cx))) {
-            Ok(Poll::Pending) => Poll::Pending,
-            Ok(Poll::Ready(outcome)) => Poll::Ready(Some(outcome)),
-            Err(_) => Poll::Ready(None),
-        },
-    );
-    let told = true;
-    let message = match outcome.await {
-        Some(Ok(done)) => return Ok(done),
-        Some(Err(error)) => {
-            env.tell(&Incident::Failed {
-                protocol,
-                error: &error,
-                told,
-            });
-            error.message().to_owned()
-        }
-        None => {
-            env.tell(&Incident::Panicked { protocol, told });
-            AgentError::DEFAULT.to_owned()
-        }
-    };
-    Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
-}
-
-/// A document that is always the same.
-pub(super) struct Document(pub(super) Bytes);
+/// A JSON document that is made when it is asked for.
+pub(super) struct Document<F>(pub(super) F);
 
 #[async_trait]
-impl Endpoint for Document {
+impl<F: Fn(&Call) -> Vec<u8> + Send + Sync> Endpoint for Document<F> {
     async fn call(&self, call: Call) -> Response<Body> {
-        drop(call);
-        let mut response = json(StatusCode::OK, Vec::new());
-        *response.body_mut() = Body::full(self.0.clone());
-        response
+        json(StatusCode::OK, (self.0)(&call))
     }
+}
+
+/// Returns a JSON response.
+pub(crate) fn json(status: StatusCode, body: impl Into<Bytes>) -> Response<Body> {
+    let mut response = Response::new(Body::full(body));
+    *response.status_mut() = status;
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
 }

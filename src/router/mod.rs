@@ -2,48 +2,42 @@
 
 mod cors;
 mod endpoint;
-#[cfg(feature = "github")]
-mod github;
 mod hosts;
 #[cfg(feature = "http-body")]
 mod http_body;
 mod intake;
-#[cfg(feature = "meilisearch")]
-mod meilisearch;
-#[cfg(feature = "openai")]
-mod openai;
-#[cfg(feature = "openbb")]
-mod openbb;
 mod path;
 #[cfg(feature = "playground")]
 mod playground;
+mod site;
 #[cfg(feature = "tower")]
 mod tower;
 
 pub use cors::Cors;
-pub use path::MountError;
+pub(crate) use endpoint::json;
+pub use endpoint::{Call, Endpoint};
+pub use site::{Mount, MountError, Site};
 
 use std::fmt;
 use std::sync::Arc;
 
 use bytes::Buf;
 use futures_core::Stream;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
+use http::header::ALLOW;
 use http::request::Parts;
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode};
 
-use crate::agent::Body;
+use crate::agent::{Agent, Body};
 use crate::protocol::{Env, Refusal};
-use endpoint::{Call, Endpoint};
 use hosts::Hosts;
 use path::Path;
 
-/// What a router does to every request and response.
+/// Routes HTTP requests to mounted agents and returns their replies as streaming responses.
 ///
-/// Mount agents on it, then hand it every request of the server:
+/// Mount agents on it, then pass it every request of the server:
 ///
-#[cfg_attr(feature = "openbb", doc = "```")]
-#[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
+/// ```
+/// # #[cfg(feature = "openai")] mod example {
 /// # use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 /// # use copilot_wire::{Agent, Reply, Request, async_trait};
 /// # struct Echo;
@@ -54,11 +48,12 @@ use path::Path;
 /// #     }
 /// # }
 /// use copilot_wire::Router;
-/// use copilot_wire::openbb::Descriptor;
+/// use copilot_wire::openai::Model;
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let router = Router::new().openbb(Descriptor::new("echo", "Echo", "Repeats what you say"), Echo)?;
+/// let router = Router::new().mount(Model::new("echo"), Echo)?;
 /// # Ok(()) }
+/// # }
 /// ```
 ///
 /// Cloning a router is cheap: clones share everything.
@@ -74,12 +69,10 @@ struct Inner {
     hosts: Hosts,
     limit: Limit,
     env: Env,
-    #[cfg(feature = "openai")]
-    openai: Vec<openai::Mounted>,
-    #[cfg(feature = "openbb")]
-    openbb: Vec<crate::openbb::Descriptor>,
-    #[cfg(feature = "playground")]
-    playground: playground::Shown,
+    /// The state that mounts share, by its type.
+    shared: Extensions,
+    /// The origins of the front ends that are mounted.
+    origins: Vec<HeaderValue>,
 }
 
 #[derive(Clone, Copy)]
@@ -150,38 +143,30 @@ impl Router {
         Arc::make_mut(&mut self.inner)
     }
 
-    /// Adds a route; no two may have one method and one path.
-    fn route(
-        &mut self,
-        method: Method,
-        path: &str,
-        endpoint: impl Endpoint + 'static,
-    ) -> Result<(), MountError> {
-        let path = Path::parse(path)?;
-        let routes = &mut self.edit().routes;
-        if routes
-            .iter()
-            .any(|route| route.method == method && route.path.overlaps(&path))
-        {
-            return Err(MountError::Taken);
-        }
-        routes.push(Route {
-            method,
-            path,
-            endpoint: Arc::new(endpoint),
-        });
-        #[cfg(feature = "playground")]
-        self.edit().list_fronts();
-        Ok(())
+    /// Mounts an agent as what `what` says: a descriptor, a model, or any other [`Mount`].
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when a path is taken or not valid, or `what` cannot be mounted beside what is
+    /// mounted already.
+    pub fn mount<M: Mount>(
+        self,
+        what: M,
+        agent: impl Agent<M::Protocol> + 'static,
+    ) -> Result<Self, MountError> {
+        self.with(|site| what.mount(Arc::new(agent), site))
     }
 
-    /// Takes back a route that an earlier mount added at this very path, to make room for a newer one.
-    #[cfg(any(feature = "openai", feature = "openbb"))]
-    fn unroute(&mut self, method: &Method, path: &str) -> Result<(), MountError> {
-        let path = Path::parse(path)?;
-        let routes = &mut self.edit().routes;
-        routes.retain(|route| route.method != *method || route.path != path);
-        Ok(())
+    /// Adds routes of any kind.
+    ///
+    /// # Errors
+    ///
+    /// The error of `add`.
+    pub fn with<E>(mut self, add: impl FnOnce(&mut Site<'_>) -> Result<(), E>) -> Result<Self, E> {
+        add(&mut Site {
+            router: self.edit(),
+        })?;
+        Ok(self)
     }
 
     /// Answers one request.
@@ -192,8 +177,7 @@ impl Router {
     /// # Cancel safety
     ///
     /// Dropping the future drops the request. An agent that streams has not started then: it runs
-    /// in the body. What answers all at once (a completion without `stream`, a skill, feedback) runs
-    /// in this future, and is dropped with it.
+    /// in the body. An answer that is one document is made in this future, and dropped with it.
     pub async fn handle<B, D, E>(&self, request: Request<B>) -> Response<Body>
     where
         B: Stream<Item = Result<D, E>>,
@@ -201,7 +185,7 @@ impl Router {
     {
         let inner = &*self.inner;
         let (parts, body) = request.into_parts();
-        let origin = inner.cors.origin(&parts.headers);
+        let origin = inner.cors.origin(&parts.headers, &inner.origins);
         let mut response = match inner.find(&parts) {
             Found::Route(route, params) => match intake::read(&parts, body, inner.limit.0).await {
                 Ok(body) => {
@@ -209,13 +193,13 @@ impl Router {
                         parts,
                         params,
                         body,
-                        env: inner.env.clone(),
+                        router: self.clone(),
                     };
                     route.endpoint.call(call).await
                 }
                 Err(refusal) => route.endpoint.refuse(&refusal),
             },
-            Found::Preflight => inner.cors.preflight(&parts.headers),
+            Found::Preflight => inner.cors.preflight(&parts.headers, &inner.origins),
             Found::OtherMethods(allow) => {
                 let message = "method not allowed";
                 let mut response = refuse(&Refusal::new(StatusCode::METHOD_NOT_ALLOWED, message));
@@ -224,7 +208,7 @@ impl Router {
             }
             Found::Nothing => refuse(&Refusal::new(StatusCode::NOT_FOUND, "no such path")),
             Found::OtherHost => {
-                let message = "this server does not go by that host";
+                let message = "host not allowed";
                 refuse(&Refusal::new(StatusCode::MISDIRECTED_REQUEST, message))
             }
         };
@@ -287,33 +271,6 @@ pub(crate) fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>
     template
         .and_then(|template| template.matches(path))
         .unwrap_or_default()
-}
-
-/// nginx holds responses back by default; this turns that off for the one response.
-const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
-
-/// The response that a stream leaves in. Its head goes out before the agent's first word.
-fn stream(body: Body) -> Response<Body> {
-    let mut response = Response::new(body);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(
-        CACHE_CONTROL,
-        HeaderValue::from_static("no-cache, no-transform"),
-    );
-    headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
-    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("identity"));
-    response
-}
-
-/// A JSON document.
-fn json(status: StatusCode, body: Vec<u8>) -> Response<Body> {
-    let mut response = Response::new(Body::full(body));
-    *response.status_mut() = status;
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
 }
 
 fn refuse(refusal: &Refusal) -> Response<Body> {

@@ -2,20 +2,7 @@
 
 use std::fmt;
 
-/// Why an agent cannot be mounted.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum MountError {
-    /// Another agent answers at this path already.
-    #[error("the path is taken")]
-    Taken,
-    /// The path does not start with a slash, or a parameter in it is not like `{name}`.
-    #[error("not a path: it starts with `/`, and its parameters are like `{{name}}`")]
-    Path,
-    /// The front end would refuse the agent's descriptor, and every other one with it.
-    #[error("descriptor: {0}")]
-    Descriptor(String),
-}
+use super::MountError;
 
 /// A path such as `/chats/{workspace}/chat/completions`.
 #[derive(Clone, PartialEq, Eq)]
@@ -30,7 +17,8 @@ enum Segment {
 impl Path {
     /// A trailing slash makes no difference.
     pub(super) fn parse(path: &str) -> Result<Self, MountError> {
-        let path = path.strip_prefix('/').ok_or(MountError::Path)?;
+        let invalid = || MountError::Path(path.to_owned());
+        let path = path.strip_prefix('/').ok_or_else(invalid)?;
         let path = path.strip_suffix('/').unwrap_or(path);
         let segments = path.split('/').map(|segment| {
             let param = segment
@@ -41,7 +29,7 @@ impl Path {
                 None if !segment.contains(['{', '}', '?', '#']) => {
                     Ok(Segment::Text(segment.into()))
                 }
-                _ => Err(MountError::Path),
+                _ => Err(invalid()),
             }
         });
         Ok(Self(segments.collect::<Result<_, _>>()?))

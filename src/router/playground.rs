@@ -2,10 +2,8 @@
 
 #[cfg(all(feature = "verify", feature = "testing"))]
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     X_DNS_PREFETCH_CONTROL,
@@ -14,8 +12,7 @@ use http::header::{
 use http::{HeaderMap, StatusCode, header};
 use http::{HeaderValue, Method, Response};
 
-use super::endpoint::{Call, Document, Endpoint};
-use super::{Inner, MountError, Router};
+use super::{Call, Endpoint, Inner, MountError, Router};
 use crate::agent::Body;
 #[cfg(all(feature = "verify", feature = "testing"))]
 use crate::github::verify::RequestSigner;
@@ -29,6 +26,7 @@ use crate::protocol::Refusal;
 const FRONTS: &str = "/playground.json";
 
 /// Where the page has its requests signed.
+#[cfg(all(feature = "verify", feature = "testing"))]
 const SIGN: &str = "/playground/sign";
 
 impl Router {
@@ -41,11 +39,11 @@ impl Router {
     /// # Errors
     ///
     /// [`MountError`] when something else has the path `/` or `/playground.json`.
-    pub fn playground(mut self) -> Result<Self, MountError> {
-        self.edit().playground.page = true;
-        self.route(Method::GET, "/", Page)?;
-        self.route(Method::GET, FRONTS, Document(Bytes::new()))?;
-        Ok(self)
+    pub fn playground(self) -> Result<Self, MountError> {
+        self.with(|site| {
+            site.route(Method::GET, "/", Page)?;
+            site.document(FRONTS, |call| call.router.inner.fronts())
+        })
     }
 
     /// Lets the playground sign what it sends to GitHub agents, at `POST /playground/sign`, so that
@@ -72,19 +70,21 @@ impl Router {
     ///
     /// [`MountError`] when something else has the path.
     #[cfg(all(feature = "verify", feature = "testing"))]
-    pub fn playground_signer(mut self, signer: RequestSigner) -> Result<Self, MountError> {
-        self.edit().playground.signer = true;
-        self.route(Method::POST, SIGN, Sign(signer))?;
-        Ok(self)
+    pub fn playground_signer(self, signer: RequestSigner) -> Result<Self, MountError> {
+        self.with(|site| {
+            site.shared::<Signing>().0 = true;
+            site.route(Method::POST, SIGN, Sign(signer))
+        })
     }
 }
 
+/// Whether this router signs requests for the playground.
+#[derive(Clone, Copy, Default)]
+struct Signing(bool);
+
 impl Inner {
-    /// Writes down anew what is mounted, once the playground is.
-    pub(super) fn list_fronts(&mut self) {
-        if !self.playground.page {
-            return;
-        }
+    /// Returns the list of the agents that are mounted.
+    fn fronts(&self) -> Vec<u8> {
         let fronts = self.routes.iter().filter_map(|route| {
             let protocol = route.endpoint.protocol()?;
             (route.method == Method::POST).then(|| Front {
@@ -94,23 +94,13 @@ impl Inner {
         });
         let fronts = Fronts {
             fronts: fronts.collect(),
-            signing: self.playground.signer,
+            signing: self
+                .shared
+                .get::<Signing>()
+                .is_some_and(|signing| signing.0),
         };
-        let list = self
-            .routes
-            .iter_mut()
-            .find(|route| route.method == Method::GET && route.path.matches(FRONTS).is_some());
-        if let Some(route) = list {
-            route.endpoint = Arc::new(Document(Bytes::from(fronts.to_json())));
-        }
+        fronts.to_json()
     }
-}
-
-/// What of the playground this router has.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Shown {
-    page: bool,
-    signer: bool,
 }
 
 /// The page.
@@ -119,7 +109,7 @@ struct Page;
 #[async_trait]
 impl Endpoint for Page {
     async fn call(&self, call: Call) -> Response<Body> {
-        let nonce = call.env.uuid();
+        let nonce = call.env().uuid();
         let mut response = Response::new(Body::full(playground::page(&nonce)));
         let headers = response.headers_mut();
         let mut put = |name, value| headers.insert(name, HeaderValue::from_static(value));

@@ -2,7 +2,7 @@
 
 use copilot_wire::github::{ChatRequest, Chunk, Event, GitHub, Raw, Reference, Say};
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{Env, EventDecoder, EventError, Protocol, SendError};
+use copilot_wire::protocol::{Env, EventDecoder, EventError, Protocol, SendError, Session as _};
 use copilot_wire::sse::{Decoder, Frame};
 use serde_json::Value;
 
@@ -255,7 +255,7 @@ fn events_of_unknown_names_are_kept() {
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     let raw = Raw::new(copilot_wire::event_name!("x"), "one\ntwo");
-    let error = GitHub::encode(&mut session, &Say::Raw(raw).into(), &mut out).unwrap_err();
+    let error = session.event(&Say::Raw(raw).into(), &mut out).unwrap_err();
     assert!(matches!(error, SendError::Invalid(_)));
     assert!(out.is_empty());
 }

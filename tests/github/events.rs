@@ -6,7 +6,7 @@ use copilot_wire::github::{
     Say,
 };
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{Env, EventDecoder, Protocol, SendError};
+use copilot_wire::protocol::{Env, EventDecoder, Failure, Protocol, SendError, Session as _};
 use serde_json::Value;
 
 use crate::fixtures::bytes;
@@ -19,7 +19,7 @@ fn encode_in(request: &ChatRequest, events: &[Event]) -> String {
     let mut session = GitHub::session(request, &Env::default());
     let mut out = Vec::new();
     for event in events {
-        GitHub::encode(&mut session, event, &mut out).unwrap();
+        session.event(event, &mut out).unwrap();
     }
     String::from_utf8(out).unwrap()
 }
@@ -203,17 +203,19 @@ fn full_chunks_have_one_head() {
     request.chunks = ChunkForm::Full;
     let mut session = GitHub::session(&request, &Env::default());
     let mut out = Vec::new();
-    GitHub::open(&mut session, &mut out);
-    GitHub::text(&GitHub::text_frame(&session), "a \"b\"\u{2028}", &mut out);
-    GitHub::keep_alive(&session, &mut out);
+    session.open(&mut out);
+    session.text("a \"b\"\u{2028}", &mut out).unwrap();
+    session.keep_alive(&mut out);
     for id in ["null", "\"upstream\""] {
         let foreign = format!(
             r#"{{"id":{id},"model":"other","choices":[{{"index":0,"delta":{{"refusal":"no"}}}}],"x":1}}"#
         );
         let foreign = Chunk::new(Json::parse(foreign).unwrap()).unwrap();
-        GitHub::encode(&mut session, &Say::Chunk(foreign).into(), &mut out).unwrap();
+        session
+            .event(&Say::Chunk(foreign).into(), &mut out)
+            .unwrap();
     }
-    GitHub::finish(&mut session, &mut out);
+    session.finish(&mut out);
     let events = decode(&out);
     let mut heads = Vec::new();
     let mut deltas = Vec::new();
@@ -270,14 +272,14 @@ fn an_answer_ends_once() {
     );
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
-    GitHub::encode(&mut session, &Event::Done, &mut out).unwrap();
+    session.event(&Event::Done, &mut out).unwrap();
     let length = out.len();
     for event in [text("late"), Say::from(Reference::bare("a", "b")).into()] {
-        let error = GitHub::encode(&mut session, &event, &mut out).unwrap_err();
+        let error = session.event(&event, &mut out).unwrap_err();
         assert!(matches!(error, SendError::Invalid(_)));
     }
-    GitHub::finish(&mut session, &mut out);
-    GitHub::fail(&mut session, "late", &mut out);
+    session.finish(&mut out);
+    session.fail(&Failure::new("late"), &mut out);
     assert_eq!(out.len(), length);
 
     // The chunk of a model that ends its answer is the ending: only `[DONE]` is added, and the
@@ -285,9 +287,9 @@ fn an_answer_ends_once() {
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in &decode(&bytes("chunk-usage.sse"))[..3] {
-        GitHub::encode(&mut session, event, &mut out).unwrap();
+        session.event(event, &mut out).unwrap();
     }
-    GitHub::finish(&mut session, &mut out);
+    session.finish(&mut out);
     assert_eq!(out, bytes("chunk-usage.sse"));
 }
 
@@ -299,12 +301,12 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in &recorded[..3] {
-        GitHub::encode(&mut session, event, &mut out).unwrap();
+        session.event(event, &mut out).unwrap();
     }
-    GitHub::text(&GitHub::text_frame(&session), "One thing more.", &mut out);
+    session.text("One thing more.", &mut out).unwrap();
     let references = Say::from(Reference::bare("a", "b")).into();
-    GitHub::encode(&mut session, &references, &mut out).unwrap();
-    GitHub::finish(&mut session, &mut out);
+    session.event(&references, &mut out).unwrap();
+    session.finish(&mut out);
     let mut expected = recorded.clone();
     let usage = expected.split_off(1);
     expected.extend([text("One thing more."), references]);
@@ -315,9 +317,9 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in &recorded[..3] {
-        GitHub::encode(&mut session, event, &mut out).unwrap();
+        session.event(event, &mut out).unwrap();
     }
-    GitHub::fail(&mut session, "no more", &mut out);
+    session.fail(&Failure::new("no more"), &mut out);
     let events = decode(&out);
     assert!(matches!(&events[1], Event::Say(Say::Errors(errors)) if errors.len() == 1));
     assert_eq!(events[2..], recorded[1..]);
@@ -329,9 +331,9 @@ fn nothing_fills_the_silence_after_an_ending() {
     let question = Confirmation::new("1", "Go on?", "");
     for ending in [question.into(), Event::Finish, Event::Done] {
         let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
-        GitHub::encode(&mut session, &ending, &mut Vec::new()).unwrap();
+        session.event(&ending, &mut Vec::new()).unwrap();
         let mut out = Vec::new();
-        GitHub::keep_alive(&session, &mut out);
+        session.keep_alive(&mut out);
         assert_eq!(out, b"");
     }
 }

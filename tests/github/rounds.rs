@@ -57,7 +57,7 @@ impl Client {
         let agent = Flags {
             off: Arc::clone(&off),
         };
-        let router = Router::new().github(Mount::unverified(), agent).unwrap();
+        let router = Router::new().mount(Mount::unverified(), agent).unwrap();
         let messages = Vec::new();
         (Self { router, messages }, off)
     }

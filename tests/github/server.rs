@@ -76,7 +76,7 @@ pub(crate) fn post(router: &Router, body: impl Into<Bytes>) -> Response {
 
 /// The reply to a user's message.
 pub(crate) fn ask(agent: impl Agent<GitHub> + 'static) -> String {
-    let router = Router::new().github(Mount::unverified(), agent).unwrap();
+    let router = Router::new().mount(Mount::unverified(), agent).unwrap();
     let request = ChatRequest::new([Message::new("user", "hi")]);
     let response = post(&router, request.to_bytes());
     assert_eq!(response.status, StatusCode::OK);

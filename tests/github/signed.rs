@@ -26,7 +26,7 @@ fn router(keys: impl KeySource + 'static) -> (Router, Arc<AtomicUsize>) {
             Ok(reply.text(&format!("You said: {prompt}")).await?)
         }
     });
-    let router = Router::new().github(Mount::verified(keys), parrot).unwrap();
+    let router = Router::new().mount(Mount::verified(keys), parrot).unwrap();
     (router, asked)
 }
 
@@ -167,7 +167,7 @@ impl Skill for Echo {
 fn skills_are_behind_the_same_gate() {
     let signer = RequestSigner::from_seed(b"one");
     let router = Router::new()
-        .github_skill(Mount::verified(signer.key_set()).at("/echo"), Echo)
+        .with(Mount::verified(signer.key_set()).path("/echo").skill(Echo))
         .unwrap();
     let body = br#"{"a":1}"#;
     let answer = send(

@@ -46,9 +46,9 @@ impl Skill for Time {
 #[test]
 fn a_skill_answers_with_plain_data() {
     let router = Router::new()
-        .github_skill(Mount::unverified().at("/tides"), Tides)
+        .with(Mount::unverified().path("/tides").skill(Tides))
         .unwrap()
-        .github_skill(Mount::unverified().at("/time"), Time)
+        .with(Mount::unverified().path("/time").skill(Time))
         .unwrap();
     let mut headers = HeaderMap::new();
     headers.insert("x-github-token", "ghu_secret".parse().unwrap());

@@ -63,16 +63,16 @@ impl Environment for Fixed {
 fn router(agent: impl Every) -> Router {
     Router::new()
         .env(Env::new(Fixed(AtomicU8::new(1))))
-        .openbb(
+        .mount(
             Descriptor::new("golden", "Golden", "Says every word"),
             agent.clone(),
         )
         .unwrap()
-        .github(Mount::unverified(), agent.clone())
+        .mount(Mount::unverified(), agent.clone())
         .unwrap()
-        .openai("golden", agent.clone())
+        .mount("golden", agent.clone())
         .unwrap()
-        .meilisearch(agent)
+        .mount(copilot_wire::meilisearch::Mount::new(), agent)
         .unwrap()
 }
 

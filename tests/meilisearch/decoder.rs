@@ -1,9 +1,9 @@
 //! What no recording holds: the documented dialect, odd servers, and sizes.
 
 use copilot_wire::meilisearch::{
-    Decoder, Event, FinishReason, Outcome, Search, Sources, Tools, Unknown,
+    Event, FinishReason, Meilisearch, Outcome, Search, Sources, Tools, Unknown,
 };
-use copilot_wire::protocol::EventError;
+use copilot_wire::protocol::{EventDecoder, EventError};
 use serde_json::{Value, json};
 
 use crate::support::{decode, encode, fixture, text, whole};
@@ -46,7 +46,7 @@ fn the_documented_dialect_is_read() {
 fn a_notification_is_handed_out_before_anything_else_arrives() {
     let stream = fixture("recorded/search_all_tools.sse");
     let stream = String::from_utf8(stream).unwrap();
-    let mut decoder = Decoder::new();
+    let mut decoder = EventDecoder::<Meilisearch>::new();
     let mut seen = 0;
     for frame in stream.split_inclusive("\n\n") {
         let mut input = frame.as_bytes();
@@ -259,7 +259,7 @@ fn a_million_tiny_chunks_lose_nothing() {
 
 #[test]
 fn what_is_held_is_bounded() {
-    let mut decoder = Decoder::with_budget(4096);
+    let mut decoder = EventDecoder::<Meilisearch>::with_limit(4096);
     let stream = chunk(
         "1",
         &call(0, Some("_meiliSearchSources"), "{\"call_id\":\""),
@@ -278,7 +278,7 @@ fn what_is_held_is_bounded() {
     let many: String = (0..1000)
         .map(|index| chunk("1", &call(index, Some("f"), ""), None))
         .collect();
-    let mut decoder = Decoder::with_budget(4096);
+    let mut decoder = EventDecoder::<Meilisearch>::with_limit(4096);
     let mut input = many.as_bytes();
     let errors = std::iter::from_fn(|| decoder.next(&mut input).transpose())
         .filter(Result::is_err)

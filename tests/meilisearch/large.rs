@@ -5,11 +5,10 @@
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::meilisearch::{
-    ApiError, Append, ChatRequest, Decoder, Event, History, IndexSettings, Meilisearch, Message,
-    Search, Unknown, WorkspaceSettings, Workspaces,
+    ApiError, Append, ChatRequest, Event, History, IndexSettings, Meilisearch, Message, Search,
+    Unknown, WorkspaceSettings, Workspaces,
 };
 use copilot_wire::protocol::{Conversation, Env, EventDecoder, Protocol};
-use copilot_wire::sse;
 use http::StatusCode;
 
 const MANY: usize = 50_000;
@@ -131,13 +130,13 @@ fn the_call_that_a_result_names_is_the_first_since_the_user() {
 /// The events of one frame, in a decoder that takes much.
 fn events(frame: &str) -> Vec<Event> {
     let stream = format!("data: {frame}\n\n");
-    let mut decoder = Decoder::with_budget(1 << 28);
+    let mut decoder = EventDecoder::<Meilisearch>::with_limit(1 << 28);
     let mut input = stream.as_bytes();
     let mut events = Vec::new();
     while let Some(event) = decoder.next(&mut input).unwrap() {
         events.push(event);
     }
-    let _ = decoder.outcome();
+    let _ = decoder.decoder().outcome();
     events
 }
 
@@ -342,15 +341,12 @@ fn depth_costs_no_stack() {
         ] {
             let data = place.replace('@', &value).replace('$', &quoted(&value));
             let stream = format!("data: {data}\n\n");
-            let mut decoder = Decoder::with_budget(1 << 26);
+            let mut decoder = EventDecoder::<Meilisearch>::with_limit(1 << 26);
             let mut input = stream.as_bytes();
             while let Ok(Some(event)) = decoder.next(&mut input) {
                 assert_eq!(event, event.clone());
                 assert!(!format!("{event:?}").is_empty());
             }
-            let frames = sse::Decoder::with_budget(1 << 26);
-            let mut decoder = EventDecoder::<Meilisearch>::from_frames(frames);
-            let _ = decoder.next(&mut stream.as_bytes());
         }
         let body = Bytes::from(value);
         let _ = WorkspaceSettings::read(&body);

@@ -21,7 +21,9 @@ impl<P: Protocol> Agent<P> for Echo {
 }
 
 fn router() -> Router {
-    Router::new().meilisearch(Echo).unwrap()
+    Router::new()
+        .mount(copilot_wire::meilisearch::Mount::new(), Echo)
+        .unwrap()
 }
 
 const PATH: &str = "/chats/films/chat/completions";
@@ -49,7 +51,9 @@ fn recorded_requests_are_answered() {
             assert!(matches!(read.outcome, Outcome::Answered(_)));
         }
     }
-    let router = Router::new().meilisearch_at("/ask", Echo).unwrap();
+    let router = Router::new()
+        .mount(copilot_wire::meilisearch::Mount::new().path("/ask"), Echo)
+        .unwrap();
     let response = post(&router, "/ask", &[JSON], &fixture("request_minimal.json"));
     assert_eq!(response.status(), StatusCode::OK);
 }
@@ -158,7 +162,11 @@ fn refusals_of_our_own_making_are_the_servers_too() {
         assert_eq!(error.to_json(), recorded, "{name}");
         assert_eq!(ApiError::read(error.status, &recorded), error);
         let refusal = Refusal::from(error);
-        assert_eq!(Meilisearch::refuse(&refusal), recorded, "{name}");
+        assert_eq!(
+            Meilisearch::refuse(&refusal).into_body(),
+            recorded,
+            "{name}"
+        );
     }
     let page = ApiError::read(StatusCode::BAD_GATEWAY, b"<html>");
     assert_eq!(page.to_string(), "refused with status 502");

@@ -15,7 +15,7 @@ const SECRET: &str = "s3cr3tCanary0123456789";
 fn shown(error: ApiError) -> String {
     let own = format!("{error:?} {error:#?} {error}");
     let refusal = Refusal::from(error);
-    let body = String::from_utf8(Meilisearch::refuse(&refusal)).unwrap();
+    let body = String::from_utf8(Meilisearch::refuse(&refusal).into_body().into()).unwrap();
     format!("{own} {refusal:?} {refusal} {body}")
 }
 

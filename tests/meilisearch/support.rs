@@ -6,10 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use copilot_wire::meilisearch::{
-    ChatRequest, Decoder, Event, Meilisearch, Message, Outcome, Tools,
-};
-use copilot_wire::protocol::{Env, Environment, Protocol};
+use copilot_wire::meilisearch::{ChatRequest, Event, Meilisearch, Message, Outcome, Tools};
+use copilot_wire::protocol::{Env, Environment, EventDecoder, Protocol, Session as _};
 use copilot_wire::{Body, Router};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
@@ -56,7 +54,7 @@ pub(crate) struct Read {
 
 /// Decodes with the given chunk sizes, over and over.
 pub(crate) fn decode(mut stream: &[u8], sizes: &[usize]) -> Read {
-    let mut decoder = Decoder::new();
+    let mut decoder = EventDecoder::<Meilisearch>::new();
     let mut sizes = sizes.iter().copied().cycle();
     let (mut events, mut rounds, mut errors) = (Vec::new(), Vec::<String>::new(), Vec::new());
     while !stream.is_empty() {
@@ -70,7 +68,7 @@ pub(crate) fn decode(mut stream: &[u8], sizes: &[usize]) -> Read {
             }
         }
         // A round may open without an event.
-        if let Some(round) = decoder.round() {
+        if let Some(round) = decoder.decoder().round() {
             if rounds.last().is_none_or(|last| last != round) {
                 rounds.push(round.to_owned());
             }
@@ -81,8 +79,8 @@ pub(crate) fn decode(mut stream: &[u8], sizes: &[usize]) -> Read {
         events,
         rounds,
         errors,
-        outcome: decoder.outcome(),
-        done: decoder.is_done(),
+        outcome: decoder.decoder().outcome(),
+        done: decoder.decoder().is_done(),
         retry: decoder.retry(),
     }
 }
@@ -127,7 +125,7 @@ pub(crate) fn encode(model: &str, tools: Tools, events: &[Event]) -> Vec<u8> {
     let mut session = Meilisearch::session(&request(model, tools), &counting());
     let mut out = Vec::new();
     for event in events {
-        Meilisearch::encode(&mut session, event, &mut out).unwrap();
+        session.event(event, &mut out).unwrap();
     }
     out
 }

@@ -5,7 +5,9 @@ use copilot_wire::openai::{
     ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Delta, Ending, ErrorObject, Event,
     FinishReason, Logprobs, OpenAi, Session, TokenLogprob, ToolCall, ToolCallDelta, Usage,
 };
-use copilot_wire::protocol::{Citation, Env, Notice, Protocol, SendError, Status, Word};
+use copilot_wire::protocol::{
+    Citation, Env, Failure, Notice, Part, Protocol, SendError, Session as _, Status,
+};
 use proptest::prelude::*;
 
 use crate::rules::{End, check};
@@ -24,21 +26,21 @@ fn request(usage: bool) -> ChatRequest {
 fn say(usage: bool, events: &[Event]) -> String {
     let (mut session, mut out) = open(usage, &fixed());
     for event in events {
-        OpenAi::encode(&mut session, event, &mut out).unwrap();
+        session.event(event, &mut out).unwrap();
     }
-    OpenAi::finish(&mut session, &mut out);
+    session.finish(&mut out);
     String::from_utf8(out).unwrap()
 }
 
 fn open(usage: bool, env: &Env) -> (Session, Vec<u8>) {
     let mut session = OpenAi::session(&request(usage), env);
     let mut out = Vec::new();
-    OpenAi::open(&mut session, &mut out);
+    session.open(&mut out);
     (session, out)
 }
 
-fn text(session: &Session, text: &str, out: &mut Vec<u8>) {
-    OpenAi::text(&OpenAi::text_frame(session), text, out);
+fn text(session: &mut Session, text: &str, out: &mut Vec<u8>) {
+    session.text(text, out).unwrap();
 }
 
 fn chunk(chunk: impl Into<ChatCompletionChunk>) -> Event {
@@ -207,10 +209,10 @@ fn rule_5_one_finish_reason_then_usage_then_done() {
 #[test]
 fn rule_6_after_a_failure_there_is_one_error() {
     let (mut session, mut out) = open(true, &fixed());
-    text(&session, "Par", &mut out);
-    OpenAi::encode(&mut session, &chunk(Usage::new(1, 1)), &mut out).unwrap();
-    OpenAi::fail(&mut session, "The model is away.", &mut out);
-    OpenAi::finish(&mut session, &mut out);
+    text(&mut session, "Par", &mut out);
+    session.event(&chunk(Usage::new(1, 1)), &mut out).unwrap();
+    session.fail(&Failure::new("The model is away."), &mut out);
+    session.finish(&mut out);
     let stream = String::from_utf8(out).unwrap();
     check(&stream, true, End::Error);
     let error = Read::all(stream.as_bytes()).error.unwrap();
@@ -228,9 +230,9 @@ fn rule_6_after_a_failure_there_is_one_error() {
 
 #[test]
 fn rule_7_silence_is_broken_with_a_comment() {
-    let (session, mut out) = open(false, &fixed());
+    let (mut session, mut out) = open(false, &fixed());
     out.clear();
-    OpenAi::keep_alive(&session, &mut out);
+    session.keep_alive(&mut out);
     assert_eq!(out, b": ping\n\n");
 }
 
@@ -238,13 +240,13 @@ fn rule_7_silence_is_broken_with_a_comment() {
 fn what_a_client_cannot_take_is_refused_and_the_turn_goes_on() {
     let (mut session, mut out) = open(false, &fixed());
     let far = chunk(Choice::new(128, Delta::text("x")));
-    let result = OpenAi::encode(&mut session, &far, &mut out);
+    let result = session.event(&far, &mut out);
     assert!(matches!(result, Err(SendError::Invalid(_))));
     let piece = "x".repeat(1024 * 1024);
     let long = chunk(fragments([ToolCallDelta::arguments(0, piece)]));
-    let accepted = (0..20).take_while(|_| OpenAi::encode(&mut session, &long, &mut out).is_ok());
+    let accepted = (0..20).take_while(|_| session.event(&long, &mut out).is_ok());
     assert_eq!(accepted.count(), 15);
-    OpenAi::finish(&mut session, &mut out);
+    session.finish(&mut out);
     check(std::str::from_utf8(&out).unwrap(), false, End::Done);
 }
 
@@ -380,19 +382,19 @@ proptest! {
         let (mut session, mut out) = open(usage, &Env::default());
         for act in &acts {
             match act {
-                Act::Event(event) => OpenAi::encode(&mut session, event, &mut out).unwrap(),
-                Act::Text(piece) => text(&session, piece, &mut out),
+                Act::Event(event) => session.event(event, &mut out).unwrap(),
+                Act::Text(piece) => text(&mut session, piece, &mut out),
                 Act::Cite => {
                     let citation = Citation::new("a source");
-                    OpenAi::word(&mut session, Word::Cite(&citation), &mut out).unwrap();
+                    session.part(Part::Cite(&citation), &mut out).unwrap();
                 }
                 Act::Status => {
                     let status = Status::new("working");
-                    OpenAi::word(&mut session, Word::Status(&status), &mut out).unwrap();
+                    session.part(Part::Status(&status), &mut out).unwrap();
                 }
                 Act::Error => {
                     let notice = Notice::new("oh");
-                    OpenAi::word(&mut session, Word::Error(&notice), &mut out).unwrap();
+                    session.part(Part::Error(&notice), &mut out).unwrap();
                 }
             }
         }
@@ -402,13 +404,13 @@ proptest! {
                 ToolCall::new("2", "g", &[1]).unwrap(),
             ];
             let ending = Event::from(Ending::from(calls));
-            OpenAi::encode(&mut session, &ending, &mut out).unwrap();
+            session.event(&ending, &mut out).unwrap();
         }
         let end = if fails {
-            OpenAi::fail(&mut session, "no", &mut out);
+            session.fail(&Failure::new("no"), &mut out);
             End::Error
         } else {
-            OpenAi::finish(&mut session, &mut out);
+            session.finish(&mut out);
             End::Done
         };
         check(std::str::from_utf8(&out).unwrap(), usage, end);

@@ -3,12 +3,12 @@
 //! The sizes are such that quadratic work takes minutes.
 
 use bytes::Bytes;
+use copilot_wire::json::Json;
 use copilot_wire::openai::{
     Accumulator, ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, Function,
     FunctionCall, OpenAi, Part, Relay, ToolCall,
 };
-use copilot_wire::protocol::{self, Conversation, EventDecoder, Protocol, Word};
-use copilot_wire::{json::Json, sse};
+use copilot_wire::protocol::{self, Conversation, EventDecoder, Protocol, Session as _};
 use serde_json::json;
 
 use crate::support::fixed;
@@ -142,14 +142,14 @@ fn calls_of_one_among_many_tools_are_made_in_linear_time() {
     let last = protocol::ToolCall::new(format!("function_{:06}", MANY - 1), &json!({})).unwrap();
     let mut out = Vec::new();
     for _ in 0..MANY / 2 {
-        OpenAi::word(&mut session, Word::Call(&last), &mut out).unwrap();
+        session.part(protocol::Part::Call(&last), &mut out).unwrap();
         out.clear();
     }
 }
 
 /// The chunks that every case below brings, through everything that takes chunks.
 fn play(name: &str, events: &[String]) {
-    let decoder = || EventDecoder::<OpenAi>::from_frames(sse::Decoder::with_budget(1 << 26));
+    let decoder = || EventDecoder::<OpenAi>::with_limit(1 << 26);
     let stream: String = events
         .iter()
         .map(|data| format!("data: {data}\n\n"))
@@ -170,10 +170,10 @@ fn play(name: &str, events: &[String]) {
         assert!(all.text().len() <= stream.len());
         all.push(&chunk).unwrap();
         // What it refuses it has looked at.
-        let _ = OpenAi::encode(&mut session, &Event::Chunk(chunk), &mut out);
+        let _ = session.event(&Event::Chunk(chunk), &mut out);
         out.clear();
     }
-    OpenAi::finish(&mut session, &mut out);
+    session.finish(&mut out);
     let body = Bytes::from(all.finish().to_json());
     let completion = ChatCompletion::read(&body).unwrap();
     assert!(!completion.is_complete(), "{name}");
@@ -318,8 +318,7 @@ fn depth_costs_no_stack_in_answers() {
             let data = place.replace('@', &value);
             let stream = format!("data: {data}\n\n");
             let mut input = stream.as_bytes();
-            let frames = sse::Decoder::with_budget(1 << 26);
-            let event = EventDecoder::<OpenAi>::from_frames(frames).next(&mut input);
+            let event = EventDecoder::<OpenAi>::with_limit(1 << 26).next(&mut input);
             if let Ok(Some(event)) = event {
                 assert_eq!(event, event.clone());
                 assert!(!format!("{event:?}").is_empty());

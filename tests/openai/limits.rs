@@ -201,7 +201,7 @@ fn an_answer_in_one_piece_has_unknown_members_at_every_level() {
         relay.finish()?;
         Ok(())
     };
-    let router = Router::new().openai("m", agent(forward)).unwrap();
+    let router = Router::new().mount("m", agent(forward)).unwrap();
     let (_, text) = post(&router, r#"{"messages":[{"role":"user","content":"x"}]}"#);
     assert_whole(&serde_json::from_str(&text).unwrap());
 }

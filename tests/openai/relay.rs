@@ -32,7 +32,7 @@ fn forward(upstream: &'static [u8], size: usize) -> String {
         relay.finish()?;
         Ok(())
     };
-    let router = Router::new().openai("proxy", agent(relaying)).unwrap();
+    let router = Router::new().mount("proxy", agent(relaying)).unwrap();
     let (status, text) = post(&router, STREAM);
     assert_eq!(status, StatusCode::OK);
     text
@@ -147,7 +147,7 @@ impl<P: Protocol> Agent<P> for Generic {
 fn a_generic_agent_says_upstream_text_and_makes_upstream_calls() {
     let answer = |upstream| {
         let router = Router::new()
-            .openai("m", Arc::new(Generic(upstream)))
+            .mount("m", Arc::new(Generic(upstream)))
             .unwrap();
         let (_, text) = post(&router, STREAM);
         check(&text, true, End::Done);

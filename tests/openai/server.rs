@@ -19,7 +19,7 @@ async fn hello(reply: Reply<OpenAi>) -> Result<(), AgentError> {
 
 fn server() -> Router {
     let router = Router::new().env(fixed());
-    router.openai("m", agent(hello)).unwrap()
+    router.mount("m", agent(hello)).unwrap()
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn a_very_long_answer_is_collected_whole() {
         }
         Ok(())
     });
-    let router = Router::new().openai("m", long).unwrap();
+    let router = Router::new().mount("m", long).unwrap();
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     assert_eq!(status, StatusCode::OK);
     let completion = ChatCompletion::read(&text.into()).unwrap();
@@ -125,7 +125,7 @@ fn a_failure_is_an_error_in_the_form_of_its_request() {
             Err(AgentError::new("The model is away."))
         })
     };
-    let router = Router::new().openai("m", failing()).unwrap();
+    let router = Router::new().mount("m", failing()).unwrap();
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
     assert_eq!(error(text), ErrorObject::new("The model is away."));
@@ -138,7 +138,7 @@ fn a_failure_is_an_error_in_the_form_of_its_request() {
         reply.text("Par").await?;
         panic!("a bug in the agent");
     });
-    let router = Router::new().openai("m", panicking).unwrap();
+    let router = Router::new().mount("m", panicking).unwrap();
     check(&post(&router, body).1, false, End::Error);
 }
 
@@ -192,11 +192,14 @@ fn named(name: &'static str) -> impl copilot_wire::Agent<OpenAi> {
 #[test]
 fn the_model_says_which_agent_answers() {
     let router = Router::new()
-        .openai(Model::new("one").owned_by("us").created(7), named("first"))
+        .mount(Model::new("one").owned_by("us").created(7), named("first"))
         .unwrap()
-        .openai("two/b", named("second"))
+        .mount("two/b", named("second"))
         .unwrap()
-        .openai(Model::new("one").base("/other/v1/"), named("third"))
+        .mount(
+            Model::new("one").path("/other/v1/chat/completions"),
+            named("third"),
+        )
         .unwrap();
     let ask = |path: &str, model: &str| {
         let body = format!(r#"{{{model}"messages":[{{"role":"user","content":"hi"}}]}}"#);
@@ -239,8 +242,8 @@ fn the_model_says_which_agent_answers() {
 
 #[test]
 fn a_model_is_mounted_once() {
-    let result = server().openai("m", named("again"));
-    assert!(matches!(result, Err(MountError::Taken)));
-    let result = Router::new().openai(Model::new("m").base("v1"), named("odd"));
-    assert!(matches!(result, Err(MountError::Path)));
+    let result = server().mount("m", named("again"));
+    assert!(matches!(result, Err(MountError::Taken { .. })));
+    let result = Router::new().mount(Model::new("m").path("/v1/chat/completions"), named("odd"));
+    assert!(matches!(result, Err(MountError::Path(_))));
 }

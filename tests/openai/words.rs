@@ -30,7 +30,7 @@ where
     F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
-    let router = Router::new().openai("m", agent(answer)).unwrap();
+    let router = Router::new().mount("m", agent(answer)).unwrap();
     let text = ask(&router, &stream(vec![ChatMessage::user("hi")]));
     check(&text, false, End::Done);
     Read::all(text.as_bytes())
@@ -115,7 +115,7 @@ fn only_tools_on_offer_can_be_called_and_only_with_an_object() {
                 other => panic!("{other:?}"),
             }
         };
-        let router = Router::new().openai("m", agent(failing)).unwrap();
+        let router = Router::new().mount("m", agent(failing)).unwrap();
         let text = ask(&router, &stream(vec![ChatMessage::user("hi")]));
         check(&text, false, End::Error);
         Read::all(text.as_bytes()).error.unwrap().message
@@ -181,7 +181,7 @@ fn careful(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Answer {
 #[test]
 fn a_question_is_answered_in_the_next_turn() {
     let router = Router::new()
-        .openai("m", agent_with_request(careful))
+        .mount("m", agent_with_request(careful))
         .unwrap();
     let said = |messages: Vec<ChatMessage>| {
         let text = ask(&router, &stream(messages));

@@ -4,7 +4,7 @@ use copilot_wire::openbb::{
     AddGenerativeWidget, CallQueue, DataSource, Event, ExecuteAgentTool, ExecuteClientSql,
     FunctionCall, GetWidgetData, ManageNavigationBar, Message, OpenBb, QueryRequest, SqlQuery,
 };
-use copilot_wire::protocol::{Protocol, SendError};
+use copilot_wire::protocol::{Protocol, SendError, Session as _};
 use serde_json::json;
 
 use crate::calls::{able, all_widgets};
@@ -100,7 +100,7 @@ fn what_is_checked_before_a_call_leaves() {
     let newest = Event::from(FunctionCall::new("a_function_of_2027", &json!({})).unwrap());
     let mut session = OpenBb::session(&plain(), &crate::env());
     let mut out = Vec::new();
-    OpenBb::encode(&mut session, &newest, &mut out).unwrap();
+    session.event(&newest, &mut out).unwrap();
     assert!(
         String::from_utf8(out)
             .unwrap()

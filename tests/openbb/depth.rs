@@ -5,7 +5,7 @@ use copilot_wire::openbb::{
     Artifact, CallQueue, Era, Event, Feedback, FunctionCall, OpenBb, QueryRequest, State,
     StatusUpdate, agents,
 };
-use copilot_wire::protocol::{Conversation, Protocol, ToolCall, Word};
+use copilot_wire::protocol::{Conversation, Part, Protocol, Session as _, ToolCall};
 use http::HeaderMap;
 
 use crate::{decode, env, json, plain, read, said};
@@ -24,7 +24,9 @@ fn nested() -> [String; 2] {
 /// How many bytes an event becomes. The reader of the other tests cannot take it.
 fn write(event: Event) -> usize {
     let mut out = Vec::new();
-    OpenBb::encode(&mut OpenBb::session(&plain(), &env()), &event, &mut out).unwrap();
+    OpenBb::session(&plain(), &env())
+        .event(&event, &mut out)
+        .unwrap();
     out.len()
 }
 
@@ -39,7 +41,7 @@ fn ask(request: &QueryRequest) {
     let _ = (write(call.into()), request.extra_citations());
     for tool in request.tools() {
         let call = ToolCall::new(&*tool.name, &json("{}")).unwrap();
-        let _ = OpenBb::word(&mut session, Word::Call(&call), &mut Vec::new());
+        let _ = session.part(Part::Call(&call), &mut Vec::new());
     }
     let _ = request.results().count();
     for result in request.call_results() {
@@ -163,6 +165,6 @@ fn a_schema_and_its_arguments() {
     let call = ToolCall::new("a_b", &json(&format!(r#"{{"l":{lists}}}"#))).unwrap();
     let mut out = Vec::new();
     let mut session = OpenBb::session(&request, &env());
-    OpenBb::word(&mut session, Word::Call(&call), &mut out).unwrap();
+    session.part(Part::Call(&call), &mut out).unwrap();
     assert!(out.len() > lists.len());
 }

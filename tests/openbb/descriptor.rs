@@ -123,7 +123,7 @@ fn what_would_hide_every_agent() {
         "http:// x",
         "",
     ] {
-        let mut descriptor = new().query(place);
+        let mut descriptor = new().path(place);
         assert!(
             matches!(descriptor.check().unwrap_err(), E::Place(_)),
             "{place}"
@@ -172,5 +172,5 @@ fn what_would_hide_every_agent() {
         E::Model
     );
     assert_eq!(new().model("", "A").check().unwrap_err(), E::Model);
-    assert!(new().query("https://agent.example.com/q").check().is_ok());
+    assert!(new().path("https://agent.example.com/q").check().is_ok());
 }

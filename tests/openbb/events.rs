@@ -7,7 +7,7 @@ use copilot_wire::openbb::{
     ConversationSummary, Event, EventType, FunctionCall, OpenBb, PromptSuggestions,
     QueryDataSource, RawEvent, RawEventError, Say, SourceInfo, StatusUpdate, TokenUsage,
 };
-use copilot_wire::protocol::{ChartKind, EventError, Protocol, TextFrame};
+use copilot_wire::protocol::{ChartKind, EventError, Protocol, Session as _};
 use copilot_wire::sse::EventName;
 use serde_json::json;
 
@@ -443,13 +443,14 @@ fn text_of_any_length_is_escaped() {
             text.insert_str(at, other);
             text
         });
+        let mut session = OpenBb::session(&plain(), &crate::env());
         for text in places.chain([clean.clone()]) {
             let quoted = serde_json::to_string(&text).unwrap();
             let quoted = quoted.replace('\u{2028}', "\\u2028");
             let expected = format!("event: copilotMessageChunk\ndata: {{\"delta\":{quoted}}}\n\n");
             for room in [0, 63, 64, 512] {
                 let mut out = Vec::with_capacity(room);
-                OpenBb::text(&TextFrame::default(), &text, &mut out);
+                session.text(&text, &mut out).unwrap();
                 assert_eq!(str::from_utf8(&out), Ok(&*expected));
             }
         }

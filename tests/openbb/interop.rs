@@ -9,7 +9,8 @@ use copilot_wire::openbb::{
     Widget, Widgets,
 };
 use copilot_wire::protocol::{
-    Chart, ChartKind, Citation, Confirmation, Conversation, Notice, Protocol, Table, ToolCall, Word,
+    Chart, ChartKind, Citation, Confirmation, Conversation, Notice, Part, Protocol, Session as _,
+    Table, ToolCall,
 };
 use serde_json::json;
 
@@ -31,20 +32,20 @@ fn words() -> Vec<Vec<u8>> {
         label: "x".into(),
     };
     let words = [
-        Word::Status(&"Working".into()),
-        Word::Cite(&Citation::new("W").document("openbb_widget_stock_price")),
-        Word::Cite(&Citation::new("E").url("https://example.com").excerpt("e")),
-        Word::Table(&Table::new("T", &rows).unwrap()),
-        Word::Chart(&Chart::new("C", kind, &rows).unwrap()),
-        Word::Error(&Notice::new("away")),
-        Word::Confirm(&Confirmation::new("1", "Sure?", "Really.")),
-        Word::Call(&ToolCall::new("tools_web_search", &json!({"query": "x"})).unwrap()),
-        Word::Call(&ToolCall::new("openbb_widget_stock_price", &json!({"series": "a"})).unwrap()),
+        Part::Status(&"Working".into()),
+        Part::Cite(&Citation::new("W").document("openbb_widget_stock_price")),
+        Part::Cite(&Citation::new("E").url("https://example.com").excerpt("e")),
+        Part::Table(&Table::new("T", &rows).unwrap()),
+        Part::Chart(&Chart::new("C", kind, &rows).unwrap()),
+        Part::Error(&Notice::new("away")),
+        Part::Confirm(&Confirmation::new("1", "Sure?", "Really.")),
+        Part::Call(&ToolCall::new("tools_web_search", &json!({"query": "x"})).unwrap()),
+        Part::Call(&ToolCall::new("openbb_widget_stock_price", &json!({"series": "a"})).unwrap()),
     ];
-    let write = |word: &Word<'_>| {
+    let write = |word: &Part<'_>| {
         let mut session = OpenBb::session(&request, &env());
         let mut out = Vec::new();
-        OpenBb::word(&mut session, *word, &mut out).unwrap();
+        session.part(*word, &mut out).unwrap();
         out
     };
     words.iter().map(write).collect()

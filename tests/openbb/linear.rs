@@ -5,7 +5,9 @@ use copilot_wire::openbb::{
     Artifact, CallQueue, Era, FunctionCall, OpenBb, QueryRequest, Session, StatusUpdate, pieces,
     strip_markers,
 };
-use copilot_wire::protocol::{Citation, Conversation, Protocol, SendError, ToolCall, Word};
+use copilot_wire::protocol::{
+    Citation, Conversation, Part, Protocol, SendError, Session as _, ToolCall,
+};
 
 use crate::{decode, env, read, said};
 
@@ -49,16 +51,16 @@ fn session(request: &QueryRequest) -> Session {
     OpenBb::session(request, &env())
 }
 
-fn say(session: &mut Session, word: Word<'_>) -> Result<String, SendError> {
+fn say(session: &mut Session, word: Part<'_>) -> Result<String, SendError> {
     let mut out = Vec::new();
-    OpenBb::word(session, word, &mut out)?;
+    session.part(word, &mut out)?;
     Ok(String::from_utf8(out).unwrap())
 }
 
 /// Calls a tool, and gives the event or the fault.
 fn call(request: &QueryRequest, tool: &str, arguments: &str) -> String {
     let call = ToolCall::new(tool, &crate::json(arguments)).unwrap();
-    say(&mut session(request), Word::Call(&call)).unwrap_or_else(|error| error.to_string())
+    say(&mut session(request), Part::Call(&call)).unwrap_or_else(|error| error.to_string())
 }
 
 fn tool(name: &str, schema: &str) -> QueryRequest {
@@ -234,7 +236,7 @@ fn citations_of_everything() {
     let mut session = session(&request);
     let mut cite = |document: String| {
         let citation = Citation::new("t").document(&*document);
-        say(&mut session, Word::Cite(&citation)).unwrap()
+        say(&mut session, Part::Cite(&citation)).unwrap()
     };
     for at in 0..SOME {
         let widget = cite(format!("openbb_widget_w{at}"));
@@ -329,9 +331,9 @@ fn names_of_many_artifacts() {
     let mut out = Vec::new();
     for at in 0..SOME {
         let artifact = artifact.clone().with_uuid(at.to_string());
-        OpenBb::encode(&mut session, &said(artifact), &mut out).unwrap();
+        session.event(&said(artifact), &mut out).unwrap();
     }
-    OpenBb::encode(&mut session, &said(step), &mut out).unwrap();
+    session.event(&said(step), &mut out).unwrap();
     let last = format!(r#""name":"T {}""#, 3 * SOME - 1);
     assert!(String::from_utf8(out).unwrap().contains(&last));
 }

@@ -37,7 +37,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::openbb::{Event, FunctionCall, OpenBb, QueryRequest, Say};
-use copilot_wire::protocol::{Env, Environment, EventDecoder, EventError, Protocol, SendError};
+use copilot_wire::protocol::{
+    Env, Environment, EventDecoder, EventError, Protocol, SendError, Session as _,
+};
 
 /// Random bytes that are the same in every run.
 #[derive(Default)]
@@ -103,7 +105,7 @@ fn encode(
     let mut session = OpenBb::session(request, &env());
     let mut out = Vec::new();
     for event in events {
-        OpenBb::encode(&mut session, &event, &mut out)?;
+        session.event(&event, &mut out)?;
     }
     workspace::read(&out).unwrap();
     Ok(out)

@@ -51,7 +51,7 @@ impl<P: Protocol> Agent<P> for Echo {
 }
 
 pub(crate) fn router(descriptor: Descriptor) -> Router {
-    Router::new().openbb(descriptor, Analyst).unwrap()
+    Router::new().mount(descriptor, Analyst).unwrap()
 }
 
 fn whole(response: Response<Body>) -> (StatusCode, String) {
@@ -110,9 +110,9 @@ fn refusals_over_http() {
 
 #[test]
 fn several_agents_on_one_server() {
-    let second = || Descriptor::new("b", "B", "d").query("https://example.com/second/query");
+    let second = || Descriptor::new("b", "B", "d").path("https://example.com/second/query");
     let router = router(Descriptor::new("a", "A", "d"))
-        .openbb(second(), Echo)
+        .mount(second(), Echo)
         .unwrap();
     let document: serde_json::Value = serde_json::from_str(&get(&router, "/agents.json")).unwrap();
     assert_eq!(document.as_object().unwrap().len(), 2);
@@ -125,16 +125,16 @@ fn several_agents_on_one_server() {
         "[chat-1] hi"
     );
 
-    let taken = router.clone().openbb(Descriptor::new("c", "C", "d"), Echo);
-    assert_eq!(taken.unwrap_err(), MountError::Taken);
+    let taken = router.clone().mount(Descriptor::new("c", "C", "d"), Echo);
+    assert!(matches!(taken.unwrap_err(), MountError::Taken { .. }));
     for (id, name) in [("b", "C"), ("c", "b")] {
         let same = router
             .clone()
-            .openbb(Descriptor::new(id, name, "d").query("/c"), Echo);
-        assert!(matches!(same.unwrap_err(), MountError::Descriptor(_)));
+            .mount(Descriptor::new(id, name, "d").path("/c"), Echo);
+        assert!(matches!(same.unwrap_err(), MountError::Invalid(_)));
     }
-    let bad = Router::new().openbb(Descriptor::new("C D", "C", "d"), Echo);
-    assert!(matches!(bad.unwrap_err(), MountError::Descriptor(_)));
+    let bad = Router::new().mount(Descriptor::new("C D", "C", "d"), Echo);
+    assert!(matches!(bad.unwrap_err(), MountError::Invalid(_)));
 }
 
 #[test]
@@ -142,16 +142,19 @@ fn feedback() {
     let heard: Arc<Mutex<Vec<Feedback>>> = Arc::default();
     let list = Arc::clone(&heard);
     let router = router(Descriptor::new("a", "A", "d").feedback("/v1/feedback"))
-        .openbb_feedback("/v1/feedback", move |feedback| {
-            let list = Arc::clone(&list);
-            async move {
-                if feedback.user_comment == "fail" {
-                    return Err(AgentError::new("the database is away"));
+        .with(copilot_wire::openbb::feedback(
+            "/v1/feedback",
+            move |feedback| {
+                let list = Arc::clone(&list);
+                async move {
+                    if feedback.user_comment == "fail" {
+                        return Err(AgentError::new("the database is away"));
+                    }
+                    list.lock().unwrap().push(feedback);
+                    Ok(())
                 }
-                list.lock().unwrap().push(feedback);
-                Ok(())
-            }
-        })
+            },
+        ))
         .unwrap();
     let (status, _) = post(&router, "/v1/feedback", fixture("feedback_request.json"));
     assert_eq!(status, 200);

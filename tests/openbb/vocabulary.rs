@@ -3,26 +3,26 @@
 use copilot_wire::json::Json;
 use copilot_wire::openbb::{Message, OpenBb, QueryRequest};
 use copilot_wire::protocol::{
-    Chart, ChartKind, Citation, Confirmation, Conversation, Level, Notice, Protocol, SendError,
-    Status, Table, ToolCall, Word,
+    Chart, ChartKind, Citation, Confirmation, Conversation, Failure, Level, Notice, Part, Protocol,
+    SendError, Session as _, Status, Table, ToolCall,
 };
 use serde_json::json;
 
 use crate::workspace::{self, Turn};
 use crate::{env, read, request};
 
-fn write(request: &QueryRequest, words: &[Word<'_>]) -> Result<String, SendError> {
+fn write(request: &QueryRequest, words: &[Part<'_>]) -> Result<String, SendError> {
     let mut session = OpenBb::session(request, &env());
     let mut out = Vec::new();
     for word in words {
-        OpenBb::word(&mut session, *word, &mut out)?;
+        session.part(*word, &mut out)?;
     }
-    OpenBb::finish(&mut session, &mut out);
+    session.finish(&mut out);
     workspace::read(&out).unwrap();
     Ok(String::from_utf8(out).unwrap())
 }
 
-fn turn(request: &QueryRequest, words: &[Word<'_>]) -> Turn {
+fn turn(request: &QueryRequest, words: &[Part<'_>]) -> Turn {
     workspace::read(write(request, words).unwrap().as_bytes()).unwrap()
 }
 
@@ -39,14 +39,14 @@ fn status() {
     let status = Status::new("Working")
         .detail("Rows", "3")
         .detail("id", "hidden");
-    let text = write(&new(), &[Word::Status(&status)]).unwrap();
+    let text = write(&new(), &[Part::Status(&status)]).unwrap();
     assert_eq!(
         text,
         "event: copilotStatusUpdate\ndata: {\"eventType\":\"INFO\",\"message\":\"Working\",\"group\":\"reasoning\",\"details\":[{\"Rows\":\"3\"}],\"hidden\":false}\n\n",
     );
-    let plain = write(&new(), &[Word::Status(&"Plain".into())]).unwrap();
+    let plain = write(&new(), &[Part::Status(&"Plain".into())]).unwrap();
     assert!(plain.contains("\"details\":[]"));
-    assert_eq!(write(&old(), &[Word::Status(&status)]).unwrap(), "");
+    assert_eq!(write(&old(), &[Part::Status(&status)]).unwrap(), "");
 }
 
 /// `ERROR` would delete the latest call and its result from the chat: no word becomes one.
@@ -57,10 +57,10 @@ fn nothing_becomes_an_error_step() {
     let notice = Notice::new("The search failed")
         .code("timeout")
         .identifier("news");
-    let text = write(&new(), &[Word::Status(&failed), Word::Error(&notice)]).unwrap();
+    let text = write(&new(), &[Part::Status(&failed), Part::Error(&notice)]).unwrap();
     assert_eq!(text.matches("\"eventType\":\"WARNING\"").count(), 2);
     assert!(text.contains(r#""details":[{"Code":"timeout","Concerns":"news"}]"#));
-    let text = write(&old(), &[Word::Error(&notice)]).unwrap();
+    let text = write(&old(), &[Part::Error(&notice)]).unwrap();
     assert!(text.contains("**Error:** The search failed"));
 }
 
@@ -74,9 +74,9 @@ fn tables_and_charts() {
     };
     let chart = Chart::new("Prices", kind, &rows).unwrap();
     let words = [
-        Word::Table(&table),
-        Word::Chart(&chart),
-        Word::Table(&table),
+        Part::Table(&table),
+        Part::Chart(&chart),
+        Part::Table(&table),
     ];
     let shown = turn(&new(), &words);
     let names: Vec<_> = shown
@@ -108,7 +108,7 @@ fn tables_and_charts() {
     )
     .unwrap();
     assert!(matches!(
-        write(&new(), &[Word::Chart(&none)]),
+        write(&new(), &[Part::Chart(&none)]),
         Err(SendError::Invalid(_))
     ));
 }
@@ -117,7 +117,7 @@ fn tables_and_charts() {
 fn citations() {
     let request = new();
     let uuid = "91ae1153-7b4d-451c-adc5-49856e90a0e6";
-    let cite = |citation: Citation| turn(&request, &[Word::Cite(&citation)]).citations.remove(0);
+    let cite = |citation: Citation| turn(&request, &[Part::Cite(&citation)]).citations.remove(0);
     for document in [uuid, "openbb_widget_stock_price"] {
         let widget = cite(Citation::new("Prices").document(document).excerpt("close"));
         let source = &widget["source_info"];
@@ -144,7 +144,7 @@ fn citations() {
     assert_eq!(other["source_info"]["name"], "A book");
     let text = turn(
         &old(),
-        &[Word::Cite(&Citation::new("E").url("https://example.com"))],
+        &[Part::Cite(&Citation::new("E").url("https://example.com"))],
     )
     .text;
     assert_eq!(text, "\n\n**Sources**\n\n- [E](https://example.com)\n");
@@ -155,15 +155,15 @@ fn citations() {
 fn sources_as_text() {
     let (one, two) = (Citation::new("A"), Citation::new("B"));
     let question = Confirmation::new("q", "Go on?", "Really.");
-    let text = turn(&old(), &[Word::Cite(&one), Word::Cite(&two)]).text;
+    let text = turn(&old(), &[Part::Cite(&one), Part::Cite(&two)]).text;
     assert_eq!(text, "\n\n**Sources**\n\n- A\n- B\n");
-    let text = turn(&old(), &[Word::Cite(&one), Word::Confirm(&question)]).text;
+    let text = turn(&old(), &[Part::Cite(&one), Part::Confirm(&question)]).text;
     assert!(
         text.starts_with("\n\n**Sources**") && text.ends_with("(question `q`)"),
         "{text}"
     );
     let call = ToolCall::new("openbb_widget_Historical_Stock_Price", &json!({})).unwrap();
-    let shown = turn(&old(), &[Word::Cite(&one), Word::Call(&call)]);
+    let shown = turn(&old(), &[Part::Cite(&one), Part::Call(&call)]);
     assert!(shown.text.ends_with("- A\n") && shown.call.is_some());
 }
 
@@ -172,7 +172,7 @@ fn sources_as_text() {
 fn confirmations() {
     let question = Confirmation::new("q-1", "Delete it?", "This cannot be undone.");
     for (mut request, suggestions) in [(new(), vec!["Yes", "No"]), (old(), vec![])] {
-        let shown = turn(&request, &[Word::Confirm(&question)]);
+        let shown = turn(&request, &[Part::Confirm(&question)]);
         assert!(shown.text.contains("**Delete it?**"));
         assert_eq!(shown.suggestions, suggestions);
         assert!(request.decision().is_none());
@@ -197,7 +197,7 @@ fn confirmations() {
         assert!(request.decision().is_none());
     }
     let question = question.answers(["y", "y -3", "n"]);
-    let shown = turn(&new(), &[Word::Confirm(&question)]);
+    let shown = turn(&new(), &[Part::Confirm(&question)]);
     assert_eq!(shown.suggestions, ["y", "y -3", "n"]);
 }
 
@@ -208,7 +208,7 @@ fn calls_by_the_names_that_were_offered() {
     assert_eq!(tools, ["tools_web_search", "openbb_widget_stock_price"]);
     let call = |name: &str, arguments: serde_json::Value| {
         let call = ToolCall::new(name, &arguments).unwrap();
-        write(&request, &[Word::Call(&call)])
+        write(&request, &[Part::Call(&call)])
     };
     let mcp = call("tools_web_search", json!({"query": "x"})).unwrap();
     assert!(mcp.contains(r#""input_arguments":{"server_id":"2","tool_name":"tools_web_search","parameters":{"query":"x"}}"#));
@@ -258,7 +258,7 @@ fn a_widget_of_2024_is_a_tool_too() {
     let tool = request.tools().next().unwrap();
     assert_eq!(tool.name, "openbb_widget_Historical_Stock_Price");
     let call = ToolCall::new(&*tool.name, &json!({})).unwrap();
-    let text = write(&request, &[Word::Call(&call)]).unwrap();
+    let text = write(&request, &[Part::Call(&call)]).unwrap();
     assert!(
         text.ends_with("{\"widget_uuid\":\"38181a68-9650-4940-84fb-a3f29c8869f3\"}}\n\n"),
         "{text}"
@@ -293,7 +293,7 @@ fn arguments_of_a_call_and_of_its_widget() {
     );
     let arguments = crate::json(r#"{"b":"x","d":4,"b":"y"}"#);
     let call = ToolCall::new("openbb_widget_w", &arguments).unwrap();
-    let text = write(&request, &[Word::Call(&call)]).unwrap();
+    let text = write(&request, &[Part::Call(&call)]).unwrap();
     assert!(
         text.contains(r#""input_args":{"a":1,"c":3,"d":4,"b":"y"}"#),
         "{text}"
@@ -304,7 +304,7 @@ fn arguments_of_a_call_and_of_its_widget() {
 fn a_failure_is_visible_text() {
     let mut session = OpenBb::session(&new(), &env());
     let mut out = Vec::new();
-    OpenBb::fail(&mut session, "The database is away.\u{2028}", &mut out);
+    session.fail(&Failure::new("The database is away.\u{2028}"), &mut out);
     assert_eq!(
         workspace::read(&out).unwrap().text,
         "The database is away.\u{2028}"

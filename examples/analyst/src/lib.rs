@@ -85,10 +85,10 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         .env(environment())
         .hosts(LOOPBACK)
         .playground()?
-        .openbb(descriptor, agent.clone())?
-        .github(mount, agent.clone())?
-        .openai("analyst", agent.clone())?
-        .meilisearch(agent)?;
+        .mount(descriptor, agent.clone())?
+        .mount(mount, agent.clone())?
+        .mount("analyst", agent.clone())?
+        .mount(copilot_wire::meilisearch::Mount::new(), agent)?;
     Ok(match signer {
         Some(signer) => router.playground_signer(signer)?,
         None => router,

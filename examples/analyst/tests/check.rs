@@ -30,7 +30,7 @@ async fn it_is_clean_for_github() {
     let agent = Analyst::new(None);
     let router = Router::new().env(analyst::environment());
     let router = router
-        .github(Mount::verified(signer.key_set()), agent)
+        .mount(Mount::verified(signer.key_set()), agent)
         .unwrap();
     let report = check(&router, Target::new(Front::GitHub).signer(signer)).await;
     assert!(report.is_clean(), "{report}");

@@ -44,9 +44,9 @@ pub fn router(bridge: Bridge, env: Env) -> Result<Router, MountError> {
         // No page of the web may pass for one of this machine.
         .hosts(["localhost", "127.0.0.1", "[::1]"])
         .playground()?
-        .openbb(descriptor, Arc::clone(&bridge))?
-        .openai("search", Arc::clone(&bridge))?
+        .mount(descriptor, Arc::clone(&bridge))?
+        .mount("search", Arc::clone(&bridge))?
         // Anybody may ask here: fine on this machine, and in the open a case for `Mount::verified`.
-        .github(Mount::unverified(), Arc::clone(&bridge))?
-        .meilisearch(bridge)
+        .mount(Mount::unverified(), Arc::clone(&bridge))?
+        .mount(copilot_wire::meilisearch::Mount::new(), bridge)
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
-    ApiError, ChatRequest, Decoder, Event, Instance, InvalidAddress, Outcome,
+    ApiError, ChatRequest, Event, Instance, InvalidAddress, Meilisearch, Outcome,
 };
-use copilot_wire::protocol::EventError;
+use copilot_wire::protocol::{EventDecoder, EventError};
 
 /// A workspace of a Meilisearch server.
 #[derive(Clone, Debug)]
@@ -92,7 +92,7 @@ impl Upstream {
         Ok(Answer {
             response,
             chunk: Bytes::new(),
-            decoder: Decoder::new(),
+            decoder: EventDecoder::new(),
         })
     }
 }
@@ -103,7 +103,7 @@ pub struct Answer {
     response: reqwest::Response,
     /// What came and is not read yet.
     chunk: Bytes,
-    decoder: Decoder,
+    decoder: EventDecoder<Meilisearch>,
 }
 
 impl Answer {
@@ -130,6 +130,6 @@ impl Answer {
     /// What came of it, once it is over.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
-        self.decoder.outcome()
+        self.decoder.decoder().outcome()
     }
 }

@@ -274,7 +274,9 @@ async fn every_recording_passes_through_to_our_own_route() {
         "llm_error_second_turn",
         "provider_ip_denied",
     ] {
-        let (events, outcome) = setup.meilisearch(name, Tools::ALL).await;
+        let (events, outcome) = setup
+            .mount(copilot_wire::meilisearch::Mount::new(), name, Tools::ALL)
+            .await;
         let (recorded, expected) = read(Recordings::stream(name).unwrap().as_bytes());
         let terminal =
             |event: &Event| matches!(event, Event::Error(failure) if failure.is_terminal());
@@ -295,7 +297,13 @@ async fn every_recording_passes_through_to_our_own_route() {
         }
     }
     for tools in [Tools::NONE, Tools::SOURCES, Tools::APPEND] {
-        let (events, _) = setup.meilisearch("search_all_tools", tools).await;
+        let (events, _) = setup
+            .mount(
+                copilot_wire::meilisearch::Mount::new(),
+                "search_all_tools",
+                tools,
+            )
+            .await;
         let heard = events
             .iter()
             .any(|event| matches!(event, Event::Progress(_)));
@@ -306,7 +314,7 @@ async fn every_recording_passes_through_to_our_own_route() {
 #[tokio::test]
 async fn an_openai_client_reads_the_answer_and_its_sources() {
     let setup = Setup::new(recordings()).await;
-    let answer = setup.openai("Which films are about robots?").await;
+    let answer = setup.mount("Which films are about robots?").await;
     assert_eq!(
         answer.text,
         "I'll search for robots now.\n\n\
@@ -324,7 +332,7 @@ async fn an_openai_client_reads_the_answer_and_its_sources() {
 async fn the_workspace_reads_the_answer() {
     let setup = Setup::new(recordings()).await;
     let answer = setup
-        .openbb("t", &[("human", "Which films are about robots?")])
+        .mount("t", &[("human", "Which films are about robots?")])
         .await;
     assert!(
         answer.starts_with("I'll search for robots now.\n\nHere is what I found"),
@@ -336,7 +344,7 @@ async fn the_workspace_reads_the_answer() {
 async fn a_github_client_reads_the_answer_and_its_sources() {
     let setup = Setup::new(recordings()).await;
     let answer = setup
-        .github("t", &[("user", "Which films are about robots?")])
+        .mount("t", &[("user", "Which films are about robots?")])
         .await;
     assert!(
         answer
@@ -361,10 +369,18 @@ async fn text_survives_every_front_end() {
             && expected.contains('\u{2028}')
             && expected.contains('\0')
     );
-    assert_eq!(setup.openai("x").await.text, expected);
-    assert_eq!(setup.github("t", &[("user", "x")]).await.text, expected);
-    assert_eq!(setup.openbb("t", &[("human", "x")]).await, expected);
-    assert_eq!(text(&setup.meilisearch("m", Tools::ALL).await.0), expected);
+    assert_eq!(setup.mount("x").await.text, expected);
+    assert_eq!(setup.mount("t", &[("user", "x")]).await.text, expected);
+    assert_eq!(setup.mount("t", &[("human", "x")]).await, expected);
+    assert_eq!(
+        text(
+            &setup
+                .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::ALL)
+                .await
+                .0
+        ),
+        expected
+    );
 }
 
 #[tokio::test]
@@ -389,25 +405,27 @@ async fn an_answer_that_goes_wrong_ends_cleanly() {
     for (what, last) in cases {
         let script = then(search, 6, last);
         let setup = Setup::patient(script, Duration::from_millis(300)).await;
-        let (events, outcome) = setup.meilisearch("m", Tools::ALL).await;
+        let (events, outcome) = setup
+            .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::ALL)
+            .await;
         assert!(matches!(outcome, Outcome::Failed(_)), "{what}: {outcome:?}");
         assert_eq!(text(&events), "I'll search for robots now.", "{what}");
 
-        let answer = setup.openai("x").await;
+        let answer = setup.mount("x").await;
         assert!(
             answer.error.is_some() && answer.finish.is_none(),
             "{what}: {answer:?}"
         );
         assert_eq!(answer.text, "I'll search for robots now.", "{what}");
 
-        let answer = setup.github("t", &[("user", "x")]).await;
+        let answer = setup.mount("t", &[("user", "x")]).await;
         assert!(answer.error && answer.done, "{what}: {answer:?}");
         assert!(
             answer.text.starts_with("I'll search for robots now."),
             "{what}"
         );
 
-        let answer = setup.openbb("t", &[("human", "x")]).await;
+        let answer = setup.mount("t", &[("human", "x")]).await;
         assert!(
             answer.starts_with("I'll search for robots now."),
             "{what}: {answer}"
@@ -419,7 +437,7 @@ async fn an_answer_that_goes_wrong_ends_cleanly() {
 #[tokio::test]
 async fn a_search_that_fails_is_noted_and_the_answer_goes_on() {
     let setup = Setup::new(then("unknown_index_all_tools", usize::MAX, vec![])).await;
-    let answer = setup.openai("x").await;
+    let answer = setup.mount("x").await;
     assert!(
         answer.text.contains("Index \\`nope\\` not found."),
         "{}",
@@ -431,7 +449,9 @@ async fn a_search_that_fails_is_noted_and_the_answer_goes_on() {
         answer.text
     );
     assert_eq!(answer.finish.as_deref(), Some("stop"));
-    let (events, outcome) = setup.meilisearch("m", Tools::NONE).await;
+    let (events, outcome) = setup
+        .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::NONE)
+        .await;
     assert!(outcome.is_answered());
     // OpenAI's clients would abort on an error frame.
     assert!(!events.iter().any(|event| matches!(event, Event::Error(_))));
@@ -444,9 +464,11 @@ async fn a_refused_request_is_a_failure_without_secrets() {
         Err(ApiError::invalid_api_key())
     })
     .await;
-    let answer = setup.openai("x").await;
+    let answer = setup.mount("x").await;
     assert!(answer.error.unwrap().contains("refused the request"));
-    let (_, outcome) = setup.meilisearch("m", Tools::ALL).await;
+    let (_, outcome) = setup
+        .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::ALL)
+        .await;
     assert!(matches!(outcome, Outcome::Failed(_)));
 }
 
@@ -468,13 +490,15 @@ async fn large_sources_arrive_whole() {
     let frames = format!("data: {chunk}\n\ndata: {finish}\n\ndata: [DONE]\n\n");
     let script = move |_: &ChatRequest| Ok(vec![Step::Send(Bytes::from(frames.clone()))]);
     let setup = Setup::new(script).await;
-    let (events, outcome) = setup.meilisearch("m", Tools::ALL).await;
+    let (events, outcome) = setup
+        .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::ALL)
+        .await;
     assert!(outcome.is_answered());
     let [Event::Sources(got), ..] = &events[..] else {
         panic!("sources are due")
     };
     assert_eq!(got.decode::<Value>().unwrap(), documents);
-    let answer = setup.openai("x").await;
+    let answer = setup.mount("x").await;
     assert_eq!(answer.text.matches("\n- Film ").count(), 400);
 }
 
@@ -530,23 +554,23 @@ async fn what_was_found_survives_the_next_turn() {
     let (script, asked) = listening();
     let setup = Setup::new(script).await;
     let first = "Which films are about robots?";
-    let shown = setup.openbb("one", &[("human", first)]).await;
+    let shown = setup.mount("one", &[("human", first)]).await;
     assert_eq!(setup.store.len(), 1);
     let next = [
         ("human", first),
         ("ai", &*shown),
         ("human", "Which is the oldest?"),
     ];
-    setup.openbb("one", &next).await;
+    setup.mount("one", &next).await;
     // The store of another conversation has nothing.
-    setup.openbb("two", &next).await;
+    setup.mount("two", &next).await;
     // What the user changed is another turn.
     let edited = [
         ("human", "Which films are about dreams?"),
         ("ai", &*shown),
         ("human", "Which is the oldest?"),
     ];
-    setup.openbb("one", &edited).await;
+    setup.mount("one", &edited).await;
 
     let asked = asked.lock().unwrap();
     assert_eq!(roles(&asked[0]), ["user"]);
@@ -581,9 +605,9 @@ async fn a_turn_that_broke_off_leaves_a_sound_history() {
         Ok(frames.take(8).map(Step::Send).collect())
     };
     let setup = Setup::new(script).await;
-    let shown = setup.openbb("one", &[("human", "a")]).await;
+    let shown = setup.mount("one", &[("human", "a")]).await;
     setup
-        .openbb("one", &[("human", "a"), ("ai", &shown), ("human", "b")])
+        .mount("one", &[("human", "a"), ("ai", &shown), ("human", "b")])
         .await;
     let asked = asked.lock().unwrap();
     assert_eq!(roles(&asked[1]), ["user", "assistant", "user"]);
@@ -618,7 +642,9 @@ async fn thousands_of_tiny_frames_lose_nothing() {
         Ok(steps)
     };
     let setup = Setup::new(script).await;
-    let (events, outcome) = setup.meilisearch("m", Tools::NONE).await;
+    let (events, outcome) = setup
+        .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::NONE)
+        .await;
     assert!(outcome.is_answered());
     assert_eq!(text(&events).len(), 2 * count);
 }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::plain::{PANIC, Session};
 use super::{Act, Line, Outcome, Step};
 
 /// How many bytes may wait before a write waits.
@@ -242,6 +243,10 @@ impl Model {
     }
 
     fn say(&mut self, line: Line, counted: usize) -> Outcome {
+        if let Line::Text(_, 0) = line {
+            // Empty text sends nothing, so it cannot fail.
+            return Outcome::Said;
+        }
         if self.turn != Turn::Open || self.reader == Reader::Gone {
             return Outcome::Closed;
         }
@@ -259,6 +264,9 @@ impl Model {
             }
             Line::Say(count) => format!("say {}\n", "s".repeat(count)),
             Line::WordFails => return Outcome::Unsupported,
+            Line::TextPanics if Session::has_frame(self.words) => {
+                format!("<{}{PANIC}>\n", self.words)
+            }
             Line::TextPanics | Line::WordPanics => return Outcome::Panicked,
         };
         self.write(&bytes);

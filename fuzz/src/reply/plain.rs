@@ -1,15 +1,15 @@
 //! A protocol as small as it can be, whose every byte a model can foretell.
 
-use std::borrow::Cow;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use copilot_wire::json::Escape;
 use copilot_wire::protocol::{
-    Conversation, Env, EventError, Message, Protocol, Refusal, SendError, TextFrame, Word,
+    self, Capabilities, Conversation, Decode, Env, EventError, Events, Failure, Message, Part,
+    Protocol, Refusal, SendError, TextFrame,
 };
 use copilot_wire::sse;
-use http::HeaderMap;
 use http::request::Parts;
 
 use super::Stage;
@@ -56,63 +56,96 @@ pub fn intended() -> ! {
 
 impl Protocol for Plain {
     type Request = Ask;
-    type Say = Say;
+    type Output = Say;
     type Ending = Ending;
     type Event = Event;
     type Session = Session;
+    type Decoder = Unread;
 
     const NAME: &'static str = "plain";
+    const CAPABILITIES: Capabilities = Capabilities::QUESTIONS;
 
     fn read(_: &Parts, _: Bytes) -> Result<Ask, Refusal> {
         Err(Refusal::new(http::StatusCode::NOT_IMPLEMENTED, "no bytes"))
-    }
-
-    fn conversation_id<'a>(_: &'a Ask, _: &'a HeaderMap) -> Option<Cow<'a, str>> {
-        None
     }
 
     fn session(_: &Ask, _: &Env) -> Session {
         Session(0)
     }
 
-    fn open(_: &mut Session, out: &mut Vec<u8>) {
+    fn ends(event: &Event) -> bool {
+        matches!(event, Event::Ending(_))
+    }
+
+    fn text_of(_: &Event) -> Option<&str> {
+        None
+    }
+}
+
+/// Nobody reads these events.
+pub struct Unread;
+
+impl Decode for Unread {
+    type Event = Event;
+
+    fn new(_: usize) -> Self {
+        Self
+    }
+
+    fn frame(&mut self, _: &sse::Event<'_>, _: &mut Events<Event>) -> Result<(), EventError> {
+        Err(EventError::Shape("never read"))
+    }
+}
+
+impl Session {
+    /// Text goes through the session after every third word only.
+    pub fn has_frame(words: usize) -> bool {
+        words % 3 != 2
+    }
+}
+
+impl protocol::Session for Session {
+    type Event = Event;
+
+    fn open(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"open\n");
     }
 
-    fn keep_alive(session: &Session, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!(":{}\n", session.0).as_bytes());
+    fn keep_alive(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!(":{}\n", self.0).as_bytes());
     }
 
-    fn text_frame(session: &Session) -> TextFrame {
-        TextFrame::new(format!("<{}", session.0), ">\n")
+    fn text_frame(&self) -> Option<TextFrame> {
+        let head = format!("<{}", self.0);
+        Self::has_frame(self.0).then(|| TextFrame::new(head, ">\n", Escape::Json))
     }
 
-    fn text(frame: &TextFrame, text: &str, out: &mut Vec<u8>) {
-        out.extend_from_slice(&frame.head);
-        out.extend_from_slice(text.as_bytes());
-        if text == PANIC {
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        out.extend_from_slice(format!("<{}{text}", self.0).as_bytes());
+        if text == PANIC && !Self::has_frame(self.0) {
             intended();
         }
-        out.extend_from_slice(&frame.tail);
+        out.extend_from_slice(b">\n");
+        Ok(())
     }
 
-    fn word(session: &mut Session, word: Word<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        let Word::Status(status) = word else {
-            return Err(SendError::Unsupported("that word"));
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let Part::Status(status) = part else {
+            return Err(SendError::Unsupported("that part"));
         };
         out.extend_from_slice(b"word ");
         out.extend_from_slice(status.message.as_bytes());
         match &*status.message {
-            FAIL => return Err(SendError::Unsupported("half a word")),
+            FAIL => return Err(SendError::Unsupported("half a part")),
             PANIC => intended(),
             _ => {}
         }
         out.push(b'\n');
-        session.0 += 1;
+        self.0 += 1;
         Ok(())
     }
 
-    fn encode(_: &mut Session, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
         match event {
             Event::Say(text) => {
                 out.extend_from_slice(b"say ");
@@ -131,20 +164,12 @@ impl Protocol for Plain {
         }
     }
 
-    fn ends(event: &Event) -> bool {
-        matches!(event, Event::Ending(_))
-    }
-
-    fn finish(_: &mut Session, out: &mut Vec<u8>) {
+    fn finish(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"finish\n");
     }
 
-    fn fail(_: &mut Session, message: &str, out: &mut Vec<u8>) {
-        out.extend_from_slice(format!("fail {message}\n").as_bytes());
-    }
-
-    fn decode(_: &sse::Event<'_>) -> Result<Event, EventError> {
-        Err(EventError::Shape("never read"))
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        out.extend_from_slice(format!("fail {}\n", failure.message).as_bytes());
     }
 }
 

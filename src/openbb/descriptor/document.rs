@@ -6,12 +6,12 @@ use super::{Descriptor, DescriptorError, Switch};
 use crate::json::{Escape, JsonError, ObjectWriter, Reader};
 use crate::openbb::wire::Wire;
 
-/// The documents `agents.json` and `copilots.json`.
+/// Checks descriptors that a document lists together.
 ///
 /// # Errors
 ///
-/// [`DescriptorError`] when the Workspace would refuse them.
-pub(crate) fn documents(descriptors: &[Descriptor]) -> Result<[Vec<u8>; 2], DescriptorError> {
+/// [`DescriptorError`] when the Workspace would refuse the document.
+pub(crate) fn check_all(descriptors: &[Descriptor]) -> Result<(), DescriptorError> {
     for (index, descriptor) in descriptors.iter().enumerate() {
         descriptor.check()?;
         for other in descriptors.iter().take(index) {
@@ -23,8 +23,18 @@ pub(crate) fn documents(descriptors: &[Descriptor]) -> Result<[Vec<u8>; 2], Desc
             }
         }
     }
+    Ok(())
+}
+
+/// Returns the document `agents.json`.
+pub(crate) fn agents_json(descriptors: &[Descriptor]) -> Vec<u8> {
+    document(descriptors)
+}
+
+/// Returns the document `copilots.json`, for front ends from before May 2025.
+pub(crate) fn copilots_json(descriptors: &[Descriptor]) -> Vec<u8> {
     let old: Vec<Descriptor> = descriptors.iter().map(for_old_front_ends).collect();
-    Ok([document(descriptors), document(&old)])
+    document(&old)
 }
 
 fn document(descriptors: &[Descriptor]) -> Vec<u8> {

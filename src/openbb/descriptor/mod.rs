@@ -8,7 +8,7 @@ pub use check::DescriptorError;
 pub use document::agents;
 pub use feature::{Choice, Control, Feature, Features, Switch};
 
-pub(crate) use document::documents;
+pub(super) use document::{agents_json, check_all, copilots_json};
 
 use super::List;
 use super::wire::wire;
@@ -134,12 +134,12 @@ impl Descriptor {
             features,
             ..Self::default()
         }
-        .query("/v1/query")
+        .path("/v1/query")
     }
 
     /// Sets where requests are posted: a path, or a URL. Each agent of a server needs its own.
     #[must_use]
-    pub fn query(mut self, path: impl Into<String>) -> Self {
+    pub fn path(mut self, path: impl Into<String>) -> Self {
         self.endpoints.get_or_insert_default().query = path.into();
         self
     }

@@ -6,10 +6,10 @@ use super::{
     Artifact, Citation, CitationCollection, ConversationSummary, PromptSuggestions, RawEvent,
     RawEventError, StatusUpdate, TokenUsage,
 };
-use crate::json::{Escape, Json, Kind, Template, ValueWriter};
+use crate::json::{Escape, Json, Kind, ValueWriter};
 use crate::openbb::wire::{Wire, from_json};
 use crate::openbb::{FunctionCall, Session, call, vocabulary};
-use crate::protocol::{EventError, SendError};
+use crate::protocol::{EventError, SendError, TextFrame};
 use crate::sse;
 
 /// What may be said in the course of a turn.
@@ -97,7 +97,7 @@ impl From<FunctionCall> for Event {
     }
 }
 
-const CHUNK: &str = "copilotMessageChunk";
+const CHUNK_NAME: &str = "copilotMessageChunk";
 const STATUS: &str = "copilotStatusUpdate";
 const ARTIFACT: &str = "copilotMessageArtifact";
 const CITATIONS: &str = "copilotCitationCollection";
@@ -106,19 +106,15 @@ const USAGE: &str = "copilotTokenUsage";
 const SUMMARY: &str = "copilotConversationSummary";
 pub(super) const CALL: &str = "copilotFunctionCall";
 
-/// Writes a text chunk.
+/// The bytes around the text of a chunk.
 ///
 /// U+2028 and U+2029 are escaped, here and everywhere: the Workspace's reader takes them for line
 /// breaks and fails the turn.
-#[inline]
-pub(in crate::openbb) fn write_chunk(text: &str, out: &mut Vec<u8>) {
-    /// A cache line, with room for a token.
-    const CHUNK: Template<64> = Template::new(
-        b"event: copilotMessageChunk\ndata: {\"delta\":\"",
-        *b"\"}\n\n",
-    );
-    CHUNK.write(text, Escape::JsonAndSeparators, out);
-}
+pub(in crate::openbb) const CHUNK: TextFrame = TextFrame::from_static(
+    b"event: copilotMessageChunk\ndata: {\"delta\":\"",
+    b"\"}\n\n",
+    Escape::JsonAndSeparators,
+);
 
 /// Writes an event that is there as a model.
 pub(in crate::openbb) fn write_event(name: &str, data: &impl Wire, out: &mut Vec<u8>) {
@@ -142,7 +138,7 @@ impl Event {
                 vocabulary::sources(session, out);
                 write_event(CALL, &call, out);
             }
-            Self::Say(Say::MessageChunk(text)) => write_chunk(text, out),
+            Self::Say(Say::MessageChunk(text)) => CHUNK.write(text, out),
             Self::Say(Say::StatusUpdate(status)) => {
                 let shown = status.artifacts.iter().flat_map(|list| list.iter());
                 let names: Vec<String> = shown
@@ -193,14 +189,14 @@ impl Event {
     }
 
     pub(in crate::openbb) fn read(event: &sse::Event<'_>) -> Result<Self, EventError> {
-        if event.name() == CHUNK {
+        if event.name() == CHUNK_NAME {
             if let Some(delta) = plain_delta(event.data()) {
                 return Ok(Self::Say(Say::MessageChunk(delta.to_owned())));
             }
         }
         let data = Json::parse(Bytes::copy_from_slice(event.data().as_bytes()))?;
         let say = match event.name() {
-            CHUNK => {
+            CHUNK_NAME => {
                 let delta = data.get("delta");
                 let delta = delta.as_ref().and_then(Json::string);
                 let delta = delta.ok_or(EventError::Shape("a chunk needs a string `delta`"))?;

@@ -21,7 +21,7 @@
 //! use copilot_wire::testing::check::{Front, Target, check};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let router = Router::new().openai("parrot", Parrot)?;
+//! let router = Router::new().mount("parrot", Parrot)?;
 //! # futures::executor::block_on(async {
 //! let report = check(&router, Target::new(Front::OpenAi)).await;
 //! assert!(report.is_clean(), "{report}");

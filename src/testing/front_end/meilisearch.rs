@@ -7,9 +7,9 @@ use bytes::Bytes;
 use super::{Answer, FrontEnd, Heard, Next, post, question};
 use crate::json::Json;
 use crate::meilisearch::{
-    ChatRequest, Decoder, Event, History, Meilisearch, Message, Outcome, Tools, Unknown, escape,
+    ChatRequest, Event, History, Meilisearch, Message, Outcome, Tools, Unknown, escape,
 };
-use crate::protocol::{Citation, EventError, Notice, Status};
+use crate::protocol::{Citation, EventDecoder, EventError, Notice, Status};
 
 /// A chat client of Meilisearch: it keeps the history that the server asks it to keep.
 #[derive(Debug)]
@@ -19,7 +19,7 @@ pub struct SearchChat {
     request: ChatRequest,
     history: History,
     said: String,
-    decoder: Decoder,
+    decoder: EventDecoder<Meilisearch>,
 }
 
 impl SearchChat {
@@ -40,7 +40,7 @@ impl SearchChat {
             request,
             history: said.into(),
             said: String::new(),
-            decoder: Decoder::new(),
+            decoder: EventDecoder::new(),
         }
     }
 
@@ -110,7 +110,7 @@ impl FrontEnd for SearchChat {
     fn next(&mut self) -> Next {
         self.history.settle();
         let said = mem::take(&mut self.said);
-        match mem::take(&mut self.decoder).outcome() {
+        match mem::take(&mut self.decoder).decoder().outcome() {
             Outcome::Answered(_) => question(&said).map_or(Next::Nothing, Next::Question),
             // The failure has been heard.
             Outcome::Failed(_) => Next::Nothing,

@@ -111,7 +111,7 @@ impl FrontEnd for OpenAiClient {
                 self.failed = true;
                 vec![Heard::Error(Notice::new(&error.message))]
             }
-            Event::Done => {
+            Event::Done | Event::End(_) => {
                 self.done = true;
                 Vec::new()
             }

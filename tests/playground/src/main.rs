@@ -26,10 +26,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let router = Router::new()
         .env(Env::new(TokioEnv::new()))
         .playground()?
-        .openbb(descriptor, Stage)?
-        .github(Mount::verified(signer.key_set()), Stage)?
-        .openai("stage", Stage)?
-        .meilisearch(Stage)?
+        .mount(descriptor, Stage)?
+        .mount(Mount::verified(signer.key_set()), Stage)?
+        .mount("stage", Stage)?
+        .mount(copilot_wire::meilisearch::Mount::new(), Stage)?
         .playground_signer(signer)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     tell(&format!("http://{}", listener.local_addr()?));

@@ -28,7 +28,7 @@ impl<P: Protocol> Agent<P> for Parrot {
 fn router() -> Router {
     let descriptor = Descriptor::new("parrot", "Parrot", "Repeats what you say");
     let router = Router::new().env(Env::new(TokioEnv::new()));
-    router.openbb(descriptor, Parrot).unwrap()
+    router.mount(descriptor, Parrot).unwrap()
 }
 
 /// What is asked, and what a parrot says to it.

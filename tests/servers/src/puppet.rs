@@ -140,10 +140,10 @@ impl Puppet {
         let descriptor = Descriptor::new("puppet", "Puppet", "Does as it is told");
         Router::new()
             .env(Env::new(TokioEnv::new()))
-            .openbb(descriptor, self.clone())?
-            .github(Mount::unverified(), self.clone())?
-            .openai("puppet", self.clone())?
-            .meilisearch(self.clone())
+            .mount(descriptor, self.clone())?
+            .mount(Mount::unverified(), self.clone())?
+            .mount("puppet", self.clone())?
+            .mount(copilot_wire::meilisearch::Mount::new(), self.clone())
     }
 
     /// Waits until so many agents are at work, and says how long that took.

@@ -115,7 +115,7 @@ fn router<A: Agent<OpenBb> + 'static>(agent: A) -> Result<Router, Failure> {
     let descriptor = Descriptor::new("words", "Words", "Says words");
     Ok(Router::new()
         .env(Env::new(TokioEnv::new()))
-        .openbb(descriptor, agent)?)
+        .mount(descriptor, agent)?)
 }
 
 type Answer<B> = std::pin::Pin<Box<dyn Future<Output = http::Response<B>>>>;

@@ -19,8 +19,8 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
     );
     Router::new()
         .playground()?
-        .openbb(descriptor, agent.clone())?
-        .github(mount, agent.clone())?
-        .meilisearch(agent.clone())?
-        .openai("autogpt", agent)
+        .mount(descriptor, agent.clone())?
+        .mount(mount, agent.clone())?
+        .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
+        .mount("autogpt", agent)
 }

@@ -1,12 +1,8 @@
 //! The events of a turn in the words of the shared vocabulary.
 
-use std::any::TypeId;
-
 use async_trait::async_trait;
 use copilot_wire::Reply;
-use copilot_wire::github::GitHub;
-use copilot_wire::openbb::OpenBb;
-use copilot_wire::protocol::{Citation, Notice, Protocol, SendError, Status};
+use copilot_wire::protocol::{Capabilities, Citation, Notice, Protocol, SendError, Status};
 
 use super::wording::{code_span, quote, shortened, without_images};
 use crate::command::Source;
@@ -169,15 +165,11 @@ fn of(speaker: Option<&str>, text: &str) -> String {
 
 /// Whether a question is a dialog of its own and no text.
 pub(super) fn has_dialogs<P: Protocol>() -> bool {
-    is::<P, GitHub>()
+    P::CAPABILITIES.has(Capabilities::QUESTIONS)
 }
 
 /// Whether the user sees the steps of the work. Elsewhere a status is nothing, so what matters is
 /// said.
 fn has_steps<P: Protocol>() -> bool {
-    is::<P, OpenBb>()
-}
-
-fn is<P: Protocol, Q: Protocol>() -> bool {
-    TypeId::of::<P>() == TypeId::of::<Q>()
+    P::CAPABILITIES.has(Capabilities::STEPS)
 }

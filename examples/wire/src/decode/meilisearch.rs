@@ -19,7 +19,7 @@ pub(super) struct Stream {
 impl Stream {
     pub(super) fn new() -> Self {
         Self {
-            decoder: Decoder::with_budget(LIMIT),
+            decoder: EventDecoder::<Meilisearch>::with_limit(LIMIT),
             bytes: Vec::new(),
         }
     }
@@ -55,7 +55,7 @@ impl Reader for Stream {
     }
 
     fn end(&self) -> Option<Wrong> {
-        match self.decoder.outcome() {
+        match self.decoder.decoder().outcome() {
             Outcome::Truncated => Some(not_done()),
             Outcome::Incomplete => {
                 let what = "the answer did not end: no finish reason came";

@@ -91,16 +91,16 @@ fn serve() -> (Server, std::sync::mpsc::Receiver<()>) {
     let (left, gone) = channel();
     let servant = Servant { left };
     let router = Router::new()
-        .openbb(
+        .mount(
             Descriptor::new("servant", "Servant", "Does it"),
             servant.clone(),
         )
         .unwrap()
-        .github(Mount::unverified(), servant.clone())
+        .mount(Mount::unverified(), servant.clone())
         .unwrap()
-        .openai("servant", servant.clone())
+        .mount("servant", servant.clone())
         .unwrap()
-        .meilisearch(servant)
+        .mount(copilot_wire::meilisearch::Mount::new(), servant)
         .unwrap();
     (Server::new(router), gone)
 }

@@ -23,7 +23,11 @@ fn analyst() -> Analyst {
 
 #[test]
 fn a_sound_agent_passes() {
-    let server = Server::new(Router::new().meilisearch(analyst()).unwrap());
+    let server = Server::new(
+        Router::new()
+            .mount(copilot_wire::meilisearch::Mount::new(), analyst())
+            .unwrap(),
+    );
     let seen = run(&["check", &server.url(""), "-p", "meilisearch"], "");
     assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
     assert!(seen.out.contains("0 errors"), "{}", seen.out);
@@ -31,7 +35,7 @@ fn a_sound_agent_passes() {
 
 fn openbb(query: &str) -> Router {
     let descriptor = Descriptor::new("analyst", "Analyst", "Analyses").query(query);
-    Router::new().openbb(descriptor, analyst()).unwrap()
+    Router::new().mount(descriptor, analyst()).unwrap()
 }
 
 /// Says what no front end wants to hear.
@@ -60,7 +64,7 @@ fn an_agent_is_asked_where_its_descriptor_says() {
     // The agent beside the descriptor is another one.
     let descriptor = Descriptor::new("elsewhere", "Elsewhere", "Is elsewhere");
     let descriptor = descriptor.query(relay.url("/v1/query"));
-    let describes = Server::new(Router::new().openbb(descriptor, Mute).unwrap());
+    let describes = Server::new(Router::new().mount(descriptor, Mute).unwrap());
     let seen = run(&["check", &describes.url(""), "-p", "openbb"], "");
     assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
     assert!(seen.out.starts_with("0 errors, 0 warnings"), "{}", seen.out);
@@ -109,7 +113,7 @@ fn signatures_are_judged_with_a_key() {
     let key = folder.path().join("test.key");
     std::fs::write(&key, SEED).unwrap();
     let keys = RequestSigner::from_seed(SEED.as_bytes()).key_set();
-    let router = Router::new().github(Mount::verified(keys), analyst());
+    let router = Router::new().mount(Mount::verified(keys), analyst());
     let server = Server::new(router.unwrap());
     let url = server.url("/github");
     let args = [
@@ -130,7 +134,7 @@ fn signatures_are_judged_with_a_key() {
 
 #[test]
 fn an_agent_that_is_not_there_fails() {
-    let server = Server::new(Router::new().openai("analyst", analyst()).unwrap());
+    let server = Server::new(Router::new().mount("analyst", analyst()).unwrap());
     let url = server.url("/other/chat/completions");
     let seen = run(&["check", &url, "-p", "openai"], "");
     assert_eq!((seen.status, &*seen.err), (1, ""), "{}", seen.out);

@@ -149,11 +149,7 @@ fn a_chat_can_be_signed() {
     let serving = Running::new(&["keys", "--key", key, "--json"]);
     let line: serde_json::Value = serde_json::from_str(&serving.line()).unwrap();
     let keys = KeySet::from_json(&fetch(line["url"].as_str().unwrap())).unwrap();
-    let server = Server::new(
-        Router::new()
-            .github(Mount::verified(keys), Greeter)
-            .unwrap(),
-    );
+    let server = Server::new(Router::new().mount(Mount::verified(keys), Greeter).unwrap());
     let url = server.url("/github");
     let seen = run(
         &["chat", &url, "-p", "github", "-m", "hi", "--key", key],

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use copilot_wire::github::verify::{HeaderPair, KeySet, RequestSigner, verify};
 use copilot_wire::github::{ChatRequest, Confirmation, Event, GitHub, Reference, Say};
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{Env, Protocol};
+use copilot_wire::protocol::{Env, Protocol, Session as _};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -116,7 +116,7 @@ fn encode(events: &[Event]) -> Result<Value, Box<dyn Error>> {
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in events {
-        GitHub::encode(&mut session, event, &mut out)?;
+        session.event(event, &mut out)?;
     }
     Ok(Value::String(String::from_utf8(out)?))
 }

@@ -17,11 +17,11 @@ use crate::Failure;
 /// All of them.
 pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
     let mut router = router
-        .openai("words", Words)?
-        .openai("tool", Tool)?
-        .openai("confirm", Confirm)?;
+        .mount("words", Words)?
+        .mount("tool", Tool)?
+        .mount("confirm", Confirm)?;
     for name in NATIVE {
-        router = router.openai(Model::new(name), Native(name))?;
+        router = router.mount(Model::new(name), Native(name))?;
     }
     Ok(router)
 }

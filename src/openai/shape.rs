@@ -11,7 +11,7 @@ use crate::json::Json;
 /// ends like that one, with the inside of a JSON string in between, is the same event with another
 /// text: that is exact, because the quotes of the string belong to the two ends. So the event as a
 /// whole need not be parsed.
-pub struct Shape<E> {
+pub(super) struct Shape<E> {
     known: Option<Known<E>>,
     /// How many shapes were learned since one was of use.
     in_vain: u8,
@@ -30,7 +30,7 @@ const MAX_IN_VAIN: u8 = 8;
 impl<E> Shape<E> {
     /// No shape yet.
     #[must_use]
-    pub const fn new() -> Self {
+    pub(super) const fn new() -> Self {
         Self {
             known: None,
             in_vain: 0,
@@ -38,7 +38,7 @@ impl<E> Shape<E> {
     }
 
     /// The event that `data` has the shape of, and the text that `data` has in its place.
-    pub fn find<'t>(&mut self, data: &'t str) -> Option<(&E, Cow<'t, str>)> {
+    pub(super) fn find<'t>(&mut self, data: &'t str) -> Option<(&E, Cow<'t, str>)> {
         let known = self.known.as_ref()?;
         let text = data
             .strip_prefix(&*known.head)?
@@ -57,7 +57,7 @@ impl<E> Shape<E> {
 
     /// Whether it is worth while to learn the shape of `data`.
     #[must_use]
-    pub fn wants(&self, data: &str) -> bool {
+    pub(super) fn wants(&self, data: &str) -> bool {
         let known = self
             .known
             .as_ref()
@@ -67,7 +67,7 @@ impl<E> Shape<E> {
 
     /// Learns the shape of `data`, in which a JSON string with `text_len` bytes between its quotes
     /// begins, quote included, at `text_start`. Nothing is learned when none can be there.
-    pub fn learn(&mut self, data: &str, text_start: usize, text_len: usize, event: E) {
+    pub(super) fn learn(&mut self, data: &str, text_start: usize, text_len: usize, event: E) {
         let start = text_start.saturating_add(1);
         let end = start.saturating_add(text_len);
         let parts = data.split_at_checked(start).zip(data.split_at_checked(end));

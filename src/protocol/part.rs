@@ -9,7 +9,7 @@ use crate::json::{Json, Kind, WriteError};
 /// A word other than text, on its way to a protocol.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
-pub enum Word<'a> {
+pub enum Part<'a> {
     /// A step of the work.
     Status(&'a Status),
     /// A source of the answer.

@@ -1,0 +1,95 @@
+//! The staging buffer: where text is written without a lock while a body polls its agent.
+//!
+//! A lock for every token would cost as much as the token. So for the time of one poll of the agent
+//! the channel's buffer lies in a slot of the polling thread. [`channel`](super::channel) tells who
+//! owns which bytes when.
+
+use std::cell::RefCell;
+use std::mem;
+use std::sync::Arc;
+
+use crate::protocol::TextFrame;
+
+/// The owner of a buffer that is staged.
+pub(super) trait Owner: Send + Sync {
+    /// Takes the buffer back.
+    fn unstage(&self, out: Vec<u8>);
+}
+
+/// A buffer that is staged, with what writing text needs.
+pub(super) struct Staging {
+    /// The channel that the buffer belongs to.
+    pub(super) id: usize,
+    pub(super) out: Vec<u8>,
+    /// The bytes around text, if it may be written here.
+    pub(super) frame: Option<TextFrame>,
+    /// The size of the first buffer.
+    pub(super) first: usize,
+    /// The size up to which a buffer grows without need.
+    pub(super) high_water: usize,
+}
+
+/// The spare capacity that is reserved before each write: enough for a typical event.
+const SPARE: usize = 512;
+
+impl Staging {
+    /// Reserves space for one more event. Agents write an event or two at a time or as many as go
+    /// into a frame, so there is no size in between, and hardly a byte is moved by growing.
+    #[inline]
+    pub(super) fn reserve(&mut self) {
+        if self.out.capacity() - self.out.len() < SPARE {
+            self.grow();
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = match self.out.capacity() {
+            0 => self.first,
+            _ => self.high_water,
+        };
+        self.out
+            .reserve(size.saturating_sub(self.out.len()) + SPARE);
+    }
+}
+
+thread_local! {
+    static SLOT: RefCell<Option<Staging>> = const { RefCell::new(None) };
+}
+
+/// Calls `work` with the staged buffer if it is the one of channel `id`.
+#[inline]
+pub(super) fn with<T>(id: usize, work: impl FnOnce(&mut Staging) -> T) -> Option<T> {
+    // The slot is borrowed only while something that it calls writes as well, and gone only while
+    // its thread ends; both then take the lock.
+    let work = |slot: &RefCell<Option<Staging>>| match slot.try_borrow_mut().ok()?.as_mut() {
+        Some(staging) if staging.id == id => Some(work(staging)),
+        _ => None,
+    };
+    SLOT.try_with(work).ok().flatten()
+}
+
+/// Stages a buffer until the guard is dropped.
+pub(super) fn stage(staging: Staging, owner: Arc<dyn Owner>) -> Staged {
+    // A body that is polled inside another finds the slot in use, and leaves it as it was.
+    let before = SLOT.try_with(|slot| slot.replace(Some(staging)));
+    Staged {
+        before: before.ok().flatten(),
+        owner,
+    }
+}
+
+/// A buffer that is staged. Dropping this gives it back to its owner, also on unwind.
+pub(super) struct Staged {
+    before: Option<Staging>,
+    owner: Arc<dyn Owner>,
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        let before = mem::take(&mut self.before);
+        if let Ok(Some(staging)) = SLOT.try_with(|slot| slot.replace(before)) {
+            self.owner.unstage(staging.out);
+        }
+    }
+}

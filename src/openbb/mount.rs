@@ -1,0 +1,106 @@
+//! How an agent is mounted: as what its descriptor says.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use http::{HeaderValue, Method, Response, StatusCode};
+
+use super::{Descriptor, Feedback, OpenBb, descriptor};
+use crate::agent::{Agent, Body};
+use crate::protocol::AgentError;
+use crate::router::{Call, Endpoint, Mount, MountError, Site, json};
+
+/// Where the Workspace runs: in the browser, in its desktop and in its local builds.
+const ORIGINS: [&str; 5] = [
+    "https://pro.openbb.co",
+    "https://pro.openbb.dev",
+    "http://localhost",
+    "http://localhost:1420",
+    "http://localhost:5050",
+];
+
+/// The descriptors of all agents of a router.
+#[derive(Clone, Default)]
+struct Descriptors(Vec<Descriptor>);
+
+/// Answers at the descriptor's path, `POST /v1/query` by default. The descriptor is listed with those
+/// of all other agents of the router at `GET /agents.json` and `GET /copilots.json`. A server may
+/// have several agents, each with a path of its own.
+///
+/// [`MountError`] when the path is taken, or the descriptor would hide all agents of this server
+/// from the Workspace.
+impl Mount for Descriptor {
+    type Protocol = OpenBb;
+
+    fn mount(self, agent: Arc<dyn Agent<OpenBb>>, site: &mut Site<'_>) -> Result<(), MountError> {
+        site.agent(self.query_path(), agent)?;
+        site.origins(ORIGINS.map(HeaderValue::from_static));
+        let descriptors = &mut site.shared::<Descriptors>().0;
+        let first = descriptors.is_empty();
+        descriptors.push(self);
+        descriptor::check_all(descriptors)
+            .map_err(|error| MountError::Invalid(format!("descriptor: {error}")))?;
+        if first {
+            site.document("/agents.json", |call| descriptor::agents_json(listed(call)))?;
+            site.document("/copilots.json", |call| {
+                descriptor::copilots_json(listed(call))
+            })?;
+        }
+        Ok(())
+    }
+}
+
+fn listed(call: &Call) -> &[Descriptor] {
+    let descriptors = call.shared::<Descriptors>();
+    descriptors.map_or(&[], |descriptors| &descriptors.0)
+}
+
+/// Returns the route on which users of the Workspace rate answers, for
+/// [`Router::with`](crate::Router::with): at a path such as `/v1/feedback`, the one that
+/// [`Descriptor::feedback`] names.
+///
+/// When `take` fails, the user reads that the feedback was not taken.
+///
+/// ```
+/// use copilot_wire::{Router, openbb};
+///
+/// let router = Router::new().with(openbb::feedback("/v1/feedback", |feedback| async move {
+///     println!("{}", feedback.vote.as_str());
+///     Ok(())
+/// }))?;
+/// # let _ = router;
+/// # Ok::<(), copilot_wire::router::MountError>(())
+/// ```
+pub fn feedback<F, R>(
+    path: impl Into<String>,
+    take: F,
+) -> impl FnOnce(&mut Site<'_>) -> Result<(), MountError>
+where
+    F: Fn(Feedback) -> R + Send + Sync + 'static,
+    R: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    let path = path.into();
+    move |site| site.route(Method::POST, &path, FeedbackEndpoint(take))
+}
+
+struct FeedbackEndpoint<F>(F);
+
+#[async_trait]
+impl<F, R> Endpoint for FeedbackEndpoint<F>
+where
+    F: Fn(Feedback) -> R + Send + Sync,
+    R: Future<Output = Result<(), AgentError>> + Send,
+{
+    async fn call(&self, call: Call) -> Response<Body> {
+        let feedback = match Feedback::read(&call.parts.headers, &call.body) {
+            Ok(feedback) => feedback,
+            Err(refusal) => return self.refuse(&refusal),
+        };
+        let taken = async { (self.0)(feedback).await };
+        match call.run::<OpenBb, _>(taken).await {
+            // Any 2xx will do.
+            Ok(()) => json(StatusCode::OK, "{}"),
+            Err(refusal) => self.refuse(&refusal),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! What a front end can show.
+
+/// The parts of a reply that a front end shows, or asks, in a way of its own rather than as text or
+/// not at all.
+///
+/// An agent for every front end looks here where it would say the same thing in another way:
+///
+/// ```
+/// use copilot_wire::protocol::{AgentError, Capabilities, Protocol};
+/// use copilot_wire::{Agent, Reply, Request, async_trait};
+///
+/// struct Worker;
+///
+/// #[async_trait]
+/// impl<P: Protocol> Agent<P> for Worker {
+///     async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+///         reply.status("Reading the report").await?;
+///         if !P::CAPABILITIES.has(Capabilities::STEPS) {
+///             reply.text("I am reading the report.\n\n").await?;
+///         }
+///         Ok(())
+///     }
+/// }
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capabilities(u16);
+
+impl Capabilities {
+    /// Text and nothing else.
+    pub const TEXT: Self = Self(0);
+    /// Steps of the work are shown apart from the answer.
+    pub const STEPS: Self = Self(1);
+    /// Sources are shown apart from the answer.
+    pub const CITATIONS: Self = Self(1 << 1);
+    /// Rows are shown as a table of the front end's own.
+    pub const TABLES: Self = Self(1 << 2);
+    /// Rows are drawn.
+    pub const CHARTS: Self = Self(1 << 3);
+    /// An error that does not end the turn is shown apart from the answer.
+    pub const ERRORS: Self = Self(1 << 4);
+    /// A question is a dialog. Elsewhere it is the end of the answer's text.
+    pub const QUESTIONS: Self = Self(1 << 5);
+    /// The front end runs tools that it offered.
+    pub const CALLS: Self = Self(1 << 6);
+
+    /// Returns these capabilities and those of `other`.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Returns `true` if all of `other` are among these.
+    #[must_use]
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+}

@@ -1,0 +1,125 @@
+//! One reply as a protocol writes it.
+
+use bytes::Bytes;
+
+use super::{Part, SendError};
+use crate::json::{Escape, escape};
+
+/// The bytes around every piece of text of a reply, as long as the session stays as it is.
+///
+/// A session that has one lets the reply write text without it: the head, the text with what JSON
+/// escapes, the tail. [`Session::text`] must write the same bytes.
+#[derive(Clone, Debug)]
+pub struct TextFrame {
+    head: Bytes,
+    tail: Bytes,
+    policy: Escape,
+}
+
+impl TextFrame {
+    /// Creates a frame from the bytes before and behind the text, which is the inside of a JSON
+    /// string escaped by `policy`.
+    #[must_use]
+    pub fn new(head: impl Into<Bytes>, tail: impl Into<Bytes>, policy: Escape) -> Self {
+        Self {
+            head: head.into(),
+            tail: tail.into(),
+            policy,
+        }
+    }
+
+    /// Creates a frame that is the same for every reply.
+    #[must_use]
+    pub const fn from_static(head: &'static [u8], tail: &'static [u8], policy: Escape) -> Self {
+        Self {
+            head: Bytes::from_static(head),
+            tail: Bytes::from_static(tail),
+            policy,
+        }
+    }
+
+    /// Appends the event with this text.
+    #[inline]
+    pub fn write(&self, text: &str, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.head);
+        escape(text, self.policy, out);
+        out.extend_from_slice(&self.tail);
+    }
+}
+
+/// A turn that failed, as the front end is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Failure<'a> {
+    /// A sentence that is fit for the user.
+    pub message: &'a str,
+    /// Whether the client may run the turn again. An agent with side effects would have them
+    /// twice, so the default is no.
+    pub retryable: bool,
+}
+
+impl<'a> Failure<'a> {
+    /// Creates a failure that must not be retried.
+    #[must_use]
+    pub fn new(message: &'a str) -> Self {
+        Self {
+            message,
+            retryable: false,
+        }
+    }
+}
+
+/// One reply: its ids, its time, what the request switched on, and what has been written so far.
+///
+/// Every method appends to `out` and never removes what is there. The caller truncates `out` again
+/// when a method returns an error or panics, so a method that fails must leave the session as it
+/// was. The caller never passes empty text and calls nothing after [`finish`](Self::finish) or
+/// [`fail`](Self::fail).
+pub trait Session: Send + 'static {
+    /// The event of the protocol.
+    type Event;
+
+    /// Writes the beginning of a stream, before the agent's first part. Nothing by default.
+    fn open(&mut self, out: &mut Vec<u8>) {
+        let _ = out;
+    }
+
+    /// Returns the bytes around every piece of text from here on, or `None` when text has to go
+    /// through [`text`](Self::text): because a block must be opened first, or because every event
+    /// has a number.
+    fn text_frame(&self) -> Option<TextFrame> {
+        None
+    }
+
+    /// Writes a piece of the answer's text.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the text cannot be sent to this front end.
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError>;
+
+    /// Writes any other part of the shared vocabulary, or its nearest honest equivalent.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the part cannot be sent to this front end.
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError>;
+
+    /// Writes one event.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the event cannot be sent to this front end.
+    fn event(&mut self, event: &Self::Event, out: &mut Vec<u8>) -> Result<(), SendError>;
+
+    /// Writes what shows after a while of silence that the stream is alive. A comment by default.
+    fn keep_alive(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b": ping\n\n");
+    }
+
+    /// Writes the end of a turn that was answered.
+    fn finish(&mut self, out: &mut Vec<u8>);
+
+    /// Writes the end of a turn that failed after its first byte.
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>);
+}
