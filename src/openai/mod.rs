@@ -110,6 +110,8 @@ mod read;
 mod relay;
 mod request;
 mod session;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod tool;
 mod tool_call;
 mod turn;
