@@ -104,6 +104,8 @@
 )]
 
 pub mod agent;
+#[cfg(any(feature = "github", feature = "openai"))]
+mod chat_stream;
 #[cfg(feature = "github")]
 pub mod github;
 // Only documentation, and it speaks of everything: these features bring all the others.
@@ -128,6 +130,8 @@ pub mod openbb;
 #[cfg(feature = "playground")]
 mod playground;
 pub mod protocol;
+#[cfg(feature = "testing")]
+pub mod protocols;
 pub mod router;
 pub mod sse;
 #[cfg(feature = "testing")]

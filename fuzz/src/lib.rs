@@ -8,7 +8,7 @@ pub mod json;
 pub mod protocols;
 pub mod reply;
 pub mod router;
-#[cfg(all(feature = "verify", feature = "testing"))]
+#[cfg(feature = "verify")]
 pub mod signature;
 pub mod sse;
 
@@ -25,6 +25,6 @@ pub const TARGETS: &[Target] = &[
     ("words", protocols::words),
     ("router", router::router),
     ("reply", reply::reply),
-    #[cfg(all(feature = "verify", feature = "testing"))]
+    #[cfg(feature = "verify")]
     ("signature", signature::signature),
 ];

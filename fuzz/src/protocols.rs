@@ -1,7 +1,6 @@
 //! What holds for every protocol: its requests, its events, and its words.
 
 use std::collections::BTreeMap;
-use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -11,6 +10,8 @@ use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
     EventDecoder, Notice, Protocol, SendError, Session as _, Status, Table, ToolCall,
 };
+use copilot_wire::protocols::{Visit, visit};
+use copilot_wire::testing::Toolkit;
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::StreamExt;
 use futures::executor::block_on;
@@ -18,60 +19,39 @@ use http::StatusCode;
 
 use super::input::{Chunks, Input};
 
-/// Writes a request as a client does.
-type Write<P> = fn(&<P as Protocol>::Request) -> Vec<u8>;
+/// Gives the data to a function for every protocol.
+struct Each<'a>(&'a [u8], Property);
 
-/// What the generic targets need to know of a protocol.
-struct Sample<P: Protocol> {
-    /// The body of a small request.
-    request: &'static [u8],
-    /// How a client writes a request, where there is a client's side.
-    write: Option<Write<P>>,
+#[derive(Clone, Copy)]
+enum Property {
+    Request,
+    Event,
+    Word,
 }
 
-/// Every protocol. A new one is a new line here.
-macro_rules! every_protocol {
-    ($each:ident($data:expr)) => {{
-        let data: &[u8] = $data;
-        #[cfg(feature = "openbb")]
-        $each::<copilot_wire::openbb::OpenBb>(&Sample {
-            request: br#"{"messages":[{"role":"human","content":"hi"}]}"#,
-            write: Some(|request| request.to_body().to_vec()),
-        }, data);
-        #[cfg(feature = "github")]
-        $each::<copilot_wire::github::GitHub>(&Sample {
-            request: br#"{"messages":[{"role":"user","content":"hi"}]}"#,
-            write: None,
-        }, data);
-        #[cfg(feature = "meilisearch")]
-        $each::<copilot_wire::meilisearch::Meilisearch>(
-            &Sample {
-                request: br#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"_meiliSearchProgress"}}]}"#,
-                write: Some(|request| request.to_json()),
-            },
-            data,
-        );
-        #[cfg(feature = "openai")]
-        $each::<copilot_wire::openai::OpenAi>(&Sample {
-            request: br#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f"}}]}"#,
-            write: Some(|request| request.to_json()),
-        }, data);
-    }};
+impl Visit for Each<'_> {
+    fn visit<P: Toolkit>(&mut self) {
+        match self.1 {
+            Property::Request => request::<P>(self.0),
+            Property::Event => event::<P>(self.0),
+            Property::Word => word::<P>(self.0),
+        }
+    }
 }
 
 /// Any bytes as the request body of every protocol.
 pub fn requests(data: &[u8]) {
-    every_protocol!(request(data));
+    visit(&mut Each(data, Property::Request));
 }
 
 /// Any bytes as the response of every protocol; the first one says how they are cut.
 pub fn events(data: &[u8]) {
-    every_protocol!(event(data));
+    visit(&mut Each(data, Property::Event));
 }
 
 /// Any sequence of shared words to every protocol.
 pub fn words(data: &[u8]) {
-    every_protocol!(word(data));
+    visit(&mut Each(data, Property::Word));
 }
 
 fn parts() -> http::request::Parts {
@@ -89,7 +69,7 @@ fn read<P: Protocol>(body: &[u8]) -> Option<Request<P>> {
         Ok(request) => Some(Request::from_parts(parts, request)),
         Err(refusal) => {
             let status = refusal.status();
-            // Meilisearch answers 501 to what it cannot do.
+            // 501 is for what a protocol knows and this server cannot do.
             assert!(
                 status.is_client_error() || status == StatusCode::NOT_IMPLEMENTED,
                 "{refusal}"
@@ -101,10 +81,8 @@ fn read<P: Protocol>(body: &[u8]) -> Option<Request<P>> {
     }
 }
 
-fn request<P: Protocol>(sample: &Sample<P>, data: &[u8])
-where
-    P::Request: Debug + PartialEq,
-{
+/// Any bytes as the request body of one protocol.
+pub fn request<P: Toolkit>(data: &[u8]) {
     let Some(request) = read::<P>(data) else {
         return;
     };
@@ -135,24 +113,22 @@ where
     assert_eq!(*again, *request);
     // What a client writes is read, and read as what it was: only white space inside of raw values
     // may have changed, and only once.
-    if let Some(write) = sample.write {
-        let again = |request: &P::Request| {
-            let body = write(request);
-            let Some(again) = read::<P>(&body) else {
-                panic!("refused: {}", String::from_utf8_lossy(&body));
+    if let Some(body) = P::to_body(&request) {
+        let again = |body: &[u8]| {
+            let Some(again) = read::<P>(body) else {
+                panic!("refused: {}", String::from_utf8_lossy(body));
             };
             again.into_inner()
         };
-        let once = again(&request);
-        assert_eq!(again(&once), once);
+        let once = again(&body);
+        let body = P::to_body(&once).unwrap();
+        assert_eq!(again(&body), once);
         assert_eq!(once.messages().count(), messages);
     }
 }
 
-fn event<P: Protocol>(sample: &Sample<P>, data: &[u8])
-where
-    P::Event: Debug + PartialEq,
-{
+/// Any bytes as the response of one protocol; the first one says how they are cut.
+pub fn event<P: Toolkit>(data: &[u8]) {
     let mut input = Input(data);
     let how = input.byte();
     let stream = input.0;
@@ -163,7 +139,7 @@ where
     // An event that was read and can be said is read again. A session may add to it what its reply
     // has in common (an id, what closes the turn), but only once: then it stays as it is.
     let said = |event: &P::Event| {
-        let request = read::<P>(sample.request).unwrap();
+        let request = read::<P>(P::SAMPLE.request.as_bytes()).unwrap();
         let mut session = P::session(&request, &fixed());
         let mut out = Vec::new();
         session.event(event, &mut out).ok()?;
@@ -284,8 +260,9 @@ impl<P: Protocol> Agent<P> for Speaker {
     }
 }
 
-fn word<P: Protocol>(sample: &Sample<P>, data: &[u8]) {
-    let request = read::<P>(sample.request).unwrap();
+/// Any sequence of shared words to one protocol.
+pub fn word<P: Toolkit>(data: &[u8]) {
+    let request = read::<P>(P::SAMPLE.request.as_bytes()).unwrap();
     let speaker = Arc::new(Speaker(Mutex::new(data.to_vec())));
     let body = Body::run(speaker, request, &Env::default());
     let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());

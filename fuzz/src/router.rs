@@ -4,6 +4,8 @@ use std::convert::Infallible;
 
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::protocols::{Visit, visit};
+use copilot_wire::testing::Toolkit;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
@@ -23,62 +25,51 @@ impl<P: Protocol> Agent<P> for Echo {
     }
 }
 
-/// A new protocol is a new line here.
-fn mounted() -> Router {
-    let router = Router::new().body_limit(LIMIT);
-    #[cfg(feature = "openbb")]
-    let router = router
-        .mount(
-            copilot_wire::openbb::Descriptor::new("echo", "Echo", "Echoes"),
-            Echo,
-        )
-        .unwrap();
-    #[cfg(feature = "github")]
-    let router = router
-        .mount(copilot_wire::github::Mount::unverified(), Echo)
-        .unwrap();
-    #[cfg(feature = "openai")]
-    let router = router.mount("echo", Echo).unwrap();
-    #[cfg(feature = "meilisearch")]
-    let router = router
-        .mount(copilot_wire::meilisearch::Mount::new(), Echo)
-        .unwrap();
-    router
+/// A router with every protocol on it, and the paths and headers of their requests.
+struct Mounted {
+    router: Router,
+    paths: Vec<&'static str>,
+    names: Vec<&'static str>,
+}
+
+impl Visit for Mounted {
+    fn visit<P: Toolkit>(&mut self) {
+        self.router = P::mount(self.router.clone(), Echo).unwrap();
+        self.paths.extend(P::SAMPLE.paths);
+        self.names.extend(P::SAMPLE.headers);
+    }
+}
+
+fn mounted() -> Mounted {
+    let mut mounted = Mounted {
+        router: Router::new().body_limit(LIMIT),
+        // The first one is the input's own.
+        paths: vec![""],
+        names: vec![
+            "content-type",
+            "content-length",
+            "origin",
+            "access-control-request-private-network",
+            "access-control-request-headers",
+        ],
+    };
+    visit(&mut mounted);
+    mounted.names.push("authorization");
+    mounted
 }
 
 const METHODS: [&str; 6] = ["POST", "GET", "HEAD", "OPTIONS", "PUT", "patch"];
 
-/// The first one is the input's own.
-const PATHS: [&str; 11] = [
-    "",
-    "/v1/query",
-    "/v1/query/",
-    "/agents.json",
-    "/copilots.json",
-    "/v1/feedback",
-    "/github",
-    "/v1/chat/completions",
-    "/v1/models",
-    "/chats/main/chat/completions",
-    "/chats/%6dain%2f%ff/chat/completions",
-];
-
-const NAMES: [&str; 8] = [
-    "content-type",
-    "content-length",
-    "origin",
-    "access-control-request-private-network",
-    "access-control-request-headers",
-    "x-trace-id",
-    "x-github-token",
-    "authorization",
-];
-
 /// Method, path, headers and body.
 pub fn router(data: &[u8]) {
+    let Mounted {
+        router,
+        paths,
+        names,
+    } = mounted();
     let mut input = Input(data);
     let method = METHODS[usize::from(input.below(METHODS.len() as u8))];
-    let path = match PATHS[usize::from(input.below(PATHS.len() as u8))] {
+    let path = match paths[usize::from(input.below(paths.len() as u8))] {
         "" => input.text(),
         path => path.to_owned(),
     };
@@ -87,7 +78,7 @@ pub fn router(data: &[u8]) {
         request = request.header(CONTENT_TYPE, "application/json");
     }
     for _ in 0..input.below(4) {
-        let name = NAMES[usize::from(input.below(NAMES.len() as u8))];
+        let name = names[usize::from(input.below(names.len() as u8))];
         request = request.header(name, input.bytes());
     }
     let how = input.byte();
@@ -96,7 +87,7 @@ pub fn router(data: &[u8]) {
     };
     let (length, method) = (request.body().len(), request.method().clone());
     let request = request.map(|body| stream::iter(Chunks::new(body, how).map(Ok::<_, Infallible>)));
-    let response = block_on(mounted().handle(request));
+    let response = block_on(router.handle(request));
     let status = response.status();
     let content_type = response.headers().get(CONTENT_TYPE).cloned();
     let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());

@@ -53,6 +53,8 @@ mod request;
 mod session;
 mod session_info;
 mod skill;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod verified;
 #[cfg(feature = "verify")]
 pub mod verify;
@@ -144,6 +146,14 @@ impl Protocol for GitHub {
 #[derive(Debug, Default)]
 pub struct Decoder {
     done: bool,
+}
+
+impl Decoder {
+    /// Returns `true` if the stream has come to its end, `[DONE]`.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
 }
 
 impl Decode for Decoder {

@@ -82,6 +82,8 @@ mod request;
 mod session;
 mod setting;
 mod sources;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod tools;
 mod workspace;
 

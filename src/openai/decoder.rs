@@ -56,6 +56,12 @@ impl Decode for Decoder {
 }
 
 impl Decoder {
+    /// Returns `true` if the stream has come to its end: `[DONE]`, or an error.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.done
+    }
+
     fn read(&mut self, data: &str) -> Result<Event, EventError> {
         if let Some((chunk, text)) = self.shape.find(data) {
             let mut chunk = chunk.clone();

@@ -113,6 +113,8 @@ mod relay;
 mod request;
 mod session;
 mod shape;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod tool;
 mod tool_call;
 mod turn;

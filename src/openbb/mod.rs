@@ -54,6 +54,8 @@ mod request;
 mod result;
 mod secret;
 mod session;
+#[cfg(feature = "testing")]
+pub mod testing;
 mod vocabulary;
 mod wire;
 mod xxh64;

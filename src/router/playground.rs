@@ -1,6 +1,6 @@
 //! Serves the playground.
 
-#[cfg(all(feature = "verify", feature = "testing"))]
+#[cfg(feature = "testing")]
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
@@ -8,25 +8,25 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     X_DNS_PREFETCH_CONTROL,
 };
-#[cfg(all(feature = "verify", feature = "testing"))]
+#[cfg(feature = "testing")]
 use http::{HeaderMap, StatusCode, header};
 use http::{HeaderValue, Method, Response};
 
 use super::{Call, Endpoint, Inner, MountError, Router};
 use crate::agent::Body;
-#[cfg(all(feature = "verify", feature = "testing"))]
-use crate::github::verify::RequestSigner;
-#[cfg(all(feature = "verify", feature = "testing"))]
+#[cfg(feature = "testing")]
 use crate::json::Escape;
 use crate::playground::{self, Front, Fronts};
-#[cfg(all(feature = "verify", feature = "testing"))]
+#[cfg(feature = "testing")]
 use crate::protocol::Refusal;
+#[cfg(feature = "testing")]
+use crate::testing::Signer;
 
 /// Where the page asks what is mounted.
 const FRONTS: &str = "/playground.json";
 
 /// Where the page has its requests signed.
-#[cfg(all(feature = "verify", feature = "testing"))]
+#[cfg(feature = "testing")]
 const SIGN: &str = "/playground/sign";
 
 impl Router {
@@ -46,34 +46,21 @@ impl Router {
         })
     }
 
-    /// Lets the playground sign what it sends to GitHub agents, at `POST /playground/sign`, so that
-    /// its requests pass verification instead of going around it.
+    /// Lets the playground sign what it sends to agents that verify signatures, at
+    /// `POST /playground/sign`, so that its requests pass verification instead of going around it.
     ///
     /// Whoever reaches this server can have anything signed: mount agents that check against the
     /// keys of this signer, made for the purpose, and never one that does anything real for whoever
     /// holds them. Pages of other origins are refused.
     ///
-    /// ```
-    /// use copilot_wire::Router;
-    /// use copilot_wire::github::Mount;
-    /// use copilot_wire::github::verify::RequestSigner;
-    ///
-    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-    /// let signer = RequestSigner::generate()?;
-    /// let mount = Mount::verified(signer.key_set());
-    /// let router = Router::new().playground()?.playground_signer(signer)?;
-    /// # let _ = (mount, router);
-    /// # Ok(()) }
-    /// ```
-    ///
     /// # Errors
     ///
     /// [`MountError`] when something else has the path.
-    #[cfg(all(feature = "verify", feature = "testing"))]
-    pub fn playground_signer(self, signer: RequestSigner) -> Result<Self, MountError> {
+    #[cfg(feature = "testing")]
+    pub fn playground_signer(self, signer: impl Signer + 'static) -> Result<Self, MountError> {
         self.with(|site| {
             site.shared::<Signing>().0 = true;
-            site.route(Method::POST, SIGN, Sign(signer))
+            site.route(Method::POST, SIGN, Sign(Box::new(signer)))
         })
     }
 }
@@ -126,11 +113,11 @@ impl Endpoint for Page {
     }
 }
 
-/// Signs a body as the GitHub platform does, with keys made for tests.
-#[cfg(all(feature = "verify", feature = "testing"))]
-struct Sign(RequestSigner);
+/// Signs a body as the front end's platform does, with keys made for tests.
+#[cfg(feature = "testing")]
+struct Sign(Box<dyn Signer>);
 
-#[cfg(all(feature = "verify", feature = "testing"))]
+#[cfg(feature = "testing")]
 #[async_trait]
 impl Endpoint for Sign {
     async fn call(&self, call: Call) -> Response<Body> {
@@ -154,7 +141,7 @@ impl Endpoint for Sign {
 /// Whether a request comes from a page of this server, or from no page at all.
 ///
 /// Browsers send `sec-fetch-site` where the connection is safe, and `origin` with every POST.
-#[cfg(all(feature = "verify", feature = "testing"))]
+#[cfg(feature = "testing")]
 fn is_own_page(headers: &HeaderMap, authority: Option<&str>) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(site) = text("sec-fetch-site") {

@@ -5,24 +5,8 @@
 //! as the real one does and reads the answer as the real one does; each turn comes back as a
 //! [`Transcript`].
 //!
-//! | front end | what it plays |
-//! |---|---|
-#![cfg_attr(
-    feature = "openbb",
-    doc = "| [`Workspace`] | the OpenBB Workspace, with widgets on a dashboard |"
-)]
-#![cfg_attr(
-    feature = "github",
-    doc = "| [`CopilotChat`] | the GitHub Copilot platform, with references and confirmations |"
-)]
-#![cfg_attr(
-    feature = "openai",
-    doc = "| [`OpenAiClient`] | a program with an OpenAI library, with tools |"
-)]
-#![cfg_attr(
-    feature = "meilisearch",
-    doc = "| [`SearchChat`] | a chat client of Meilisearch |"
-)]
+//! Each protocol's front end lies in the protocol's own module `testing`. [`Toolkit`] is what a
+//! protocol brings to this module and to the tools built on it; [`kit`] makes an object of it.
 //!
 //! [`check`] judges an endpoint of any language over HTTP, or a router in process.
 
@@ -30,20 +14,24 @@ pub mod check;
 mod clock;
 mod frames;
 mod front_end;
+mod heard;
+mod kit;
+mod node;
+mod reader;
 mod script;
+mod setup;
+mod signer;
 mod stage;
 mod transcript;
 
 pub use clock::Clock;
-#[cfg(feature = "github")]
-pub use front_end::CopilotChat;
-#[cfg(feature = "openai")]
-pub use front_end::OpenAiClient;
-#[cfg(feature = "meilisearch")]
-pub use front_end::SearchChat;
-#[cfg(feature = "openbb")]
-pub use front_end::Workspace;
-pub use front_end::{Answer, EventOf, FrontEnd, Heard, Next};
+pub use front_end::{Answer, AnyFrontEnd, CONVERSATION, EventOf, FrontEnd, Next, post, question};
+pub use heard::Heard;
+pub use kit::{Kit, Sample, Toolkit, kit};
+pub use node::Node;
+pub use reader::{EventReader, MissingEnd, Summary};
 pub use script::{Asked, Script, Step};
+pub use setup::Setup;
+pub use signer::{Keys, Signer};
 pub use stage::{Stage, StageError};
 pub use transcript::Transcript;

@@ -14,7 +14,7 @@ use crate::protocol::{
 };
 
 /// An agent that says what it is told to, and remembers what it was asked: a scripted upstream
-/// model where it speaks `OpenAi`.
+/// model, where it speaks a model's protocol.
 ///
 /// Mount it on a [`Router`](crate::Router) for an agent whose client takes an address, or run it
 /// with [`Body::run`](crate::Body::run) and hand the body to one that takes a stream.

@@ -25,7 +25,8 @@ use crate::router::path_params;
 #[cfg_attr(feature = "openbb", doc = "```")]
 #[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
 /// use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
-/// use copilot_wire::testing::{Stage, Workspace};
+/// use copilot_wire::openbb::testing::Workspace;
+/// use copilot_wire::testing::Stage;
 /// use copilot_wire::{Agent, Reply, Request, async_trait};
 ///
 /// struct Janitor;

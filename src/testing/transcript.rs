@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::front_end::{Heard, Line, Next};
+use super::front_end::Next;
+use super::heard::{Heard, Line};
 use crate::protocol::{Confirmation, Protocol, ToolCall};
 
 /// What came of one turn: every event with its time, what the user perceived, and what is next.

@@ -18,10 +18,10 @@ mod streams;
 
 use std::collections::BTreeSet;
 
-use copilot_wire::testing::check::{Front, Level, check, rules_of};
+use copilot_wire::testing::check::{Level, check};
 use futures::executor::block_on;
 
-use script::Script;
+use script::{Front, Script};
 
 const FRONTS: [Front; 4] = [
     Front::OpenBb,
@@ -80,7 +80,7 @@ fn every_fault_is_found_for_meilisearch_clients() {
 
 #[test]
 fn every_rule_is_broken_somewhere() {
-    let rules = FRONTS.into_iter().flat_map(rules_of);
+    let rules = FRONTS.into_iter().flat_map(|front| front.kit().rules());
     let rules: BTreeSet<_> = rules.map(|rule| rule.id).collect();
     let broken: BTreeSet<_> = faults::all().map(|(id, _, _)| *id).collect();
     let unbroken: Vec<_> = rules.difference(&broken).collect();
@@ -91,7 +91,7 @@ fn every_rule_is_broken_somewhere() {
 fn every_rule_says_what_why_and_what_to_do() {
     for front in FRONTS {
         let mut ids = BTreeSet::new();
-        for rule in rules_of(front) {
+        for rule in front.kit().rules() {
             assert!(ids.insert(rule.id), "{} is there twice", rule.id);
             let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-/".contains(c);
             assert!(rule.id.chars().all(plain), "{}", rule.id);

@@ -1,9 +1,9 @@
 //! Agents that think before they speak, and what collects their words.
 
-use copilot_wire::testing::check::{Front, check};
+use copilot_wire::testing::check::check;
 use futures::executor::block_on;
 
-use crate::script::{Answer, Asked, Fault, Piece, Script};
+use crate::script::{Answer, Asked, Fault, Front, Piece, Script};
 use crate::streams::HELLO;
 
 fn found(fault: Fault) -> Vec<&'static str> {

@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
-use copilot_wire::testing::check::{Endpoint, EndpointBody, EndpointError, Front, check};
+use copilot_wire::testing::check::{Endpoint, EndpointBody, EndpointError, check};
 use futures::executor::block_on;
 use http::{Method, Request, Response};
 
-use crate::script::{Asked, Script};
+use crate::script::{Asked, Front, Script};
 
 /// Notes where everything goes that fetches no document.
 struct Noted {

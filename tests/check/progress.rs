@@ -4,11 +4,11 @@ use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Waker};
 
-use copilot_wire::testing::check::{Check, Front, check};
+use copilot_wire::testing::check::{Check, check};
 use futures::executor::block_on;
 
 use crate::FRONTS;
-use crate::script::{Head, Piece, Script};
+use crate::script::{Front, Head, Piece, Script};
 
 #[test]
 fn every_request_is_told_and_counted() {

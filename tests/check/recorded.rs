@@ -1,9 +1,14 @@
 //! Streams that were recorded.
 
-use copilot_wire::testing::check::{Front, recorded};
+use copilot_wire::testing::check::{self, Report};
 
 use crate::FRONTS;
+use crate::script::Front;
 use crate::streams::{self, FAILURE, HELLO, OPENAI, STOP};
+
+fn recorded(front: Front, stream: &[u8]) -> Report {
+    check::recorded(front.kit(), stream)
+}
 
 #[test]
 fn nothing_is_found_in_a_stream_that_is_right() {

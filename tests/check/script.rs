@@ -11,12 +11,33 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::async_trait;
 use copilot_wire::github::verify::{RequestSigner, verify};
-use copilot_wire::testing::check::{Endpoint, EndpointBody, EndpointError, Front, Target};
+use copilot_wire::testing::check::{Endpoint, EndpointBody, EndpointError, Target};
+use copilot_wire::testing::{Kit, kit};
 use futures::Stream;
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Response, StatusCode};
 use serde_json::{Value, json};
 
 use crate::streams;
+
+/// A chat front end, by the protocol that it speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Front {
+    OpenBb,
+    GitHub,
+    OpenAi,
+    Meilisearch,
+}
+
+impl Front {
+    pub(crate) fn kit(self) -> &'static dyn Kit {
+        match self {
+            Self::OpenBb => kit::<copilot_wire::openbb::OpenBb>(),
+            Self::GitHub => kit::<copilot_wire::github::GitHub>(),
+            Self::OpenAi => kit::<copilot_wire::openai::OpenAi>(),
+            Self::Meilisearch => kit::<copilot_wire::meilisearch::Meilisearch>(),
+        }
+    }
+}
 
 /// What comes back, before it is spoilt.
 pub(crate) struct Answer {
@@ -184,7 +205,7 @@ impl Script {
     }
 
     pub(crate) fn target(&self) -> Target {
-        let target = Target::new(self.front);
+        let target = Target::new(self.front.kit());
         if self.signed {
             target.signer(signer())
         } else {

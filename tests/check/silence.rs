@@ -8,14 +8,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::async_trait;
 use copilot_wire::testing::Clock;
-use copilot_wire::testing::check::{
-    Endpoint, EndpointBody, EndpointError, Front, Report, Target, check,
-};
+use copilot_wire::testing::check::{Endpoint, EndpointBody, EndpointError, Report, Target, check};
 use futures::executor::block_on;
 use futures::{StreamExt, TryStreamExt, stream};
 use http::{Method, Request, Response};
 
-use crate::script::{Head, Piece, Script};
+use crate::script::{Front, Head, Piece, Script};
 
 /// Answers in as many pieces as there are times, in seconds from the head on.
 struct Paced {
@@ -130,7 +128,7 @@ impl Endpoint for Gone {
 fn an_endpoint_that_is_not_there_is_left_alone() {
     for front in [Front::OpenBb, Front::GitHub, Front::OpenAi] {
         let gone = Gone::default();
-        let report = block_on(check(&gone, Target::new(front)));
+        let report = block_on(check(&gone, Target::new(front.kit())));
         assert!(report.rules().eq(["http/unreachable"]), "{report}");
         assert_eq!(gone.0.into_inner(), 3);
     }

@@ -1,11 +1,13 @@
 //! What a front end keeps from turn to turn, and sends again.
 
 use bytes::Bytes;
+use copilot_wire::github::testing::CopilotChat;
+use copilot_wire::meilisearch::testing::SearchChat;
+use copilot_wire::openai::testing::OpenAiClient;
+use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Widget};
 use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
-use copilot_wire::testing::{
-    Answer, CopilotChat, FrontEnd, Next, OpenAiClient, SearchChat, Stage, StageError, Workspace,
-};
+use copilot_wire::testing::{Answer, FrontEnd, Next, Stage, StageError};
 use copilot_wire::{Agent, Reply, Request, async_trait, github, meilisearch, openai};
 use futures::executor::block_on;
 use http::{HeaderName, HeaderValue};

@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::github::testing::CopilotChat;
+use copilot_wire::meilisearch::testing::SearchChat;
+use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::openbb::OpenBb;
+use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire::testing::{
-    Clock, CopilotChat, FrontEnd, OpenAiClient, SearchChat, Stage, Workspace,
-};
+use copilot_wire::testing::{Clock, FrontEnd, Stage};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::executor::block_on;
 

@@ -1,14 +1,16 @@
 //! One agent on four stages: what each front end perceives, asks and sends.
 
+use copilot_wire::github::testing::CopilotChat;
 use copilot_wire::json::Json;
+use copilot_wire::meilisearch::testing::SearchChat;
 use copilot_wire::openai::Function;
+use copilot_wire::openai::testing::OpenAiClient;
+use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Tiers, Widget, Widgets};
 use copilot_wire::protocol::{
     AgentError, Citation, Confirmation, Conversation, Protocol, Table, ToolCall,
 };
-use copilot_wire::testing::{
-    Answer, CopilotChat, FrontEnd, Heard, OpenAiClient, SearchChat, Stage, StageError, Workspace,
-};
+use copilot_wire::testing::{Answer, FrontEnd, Heard, Stage, StageError};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::executor::block_on;
 use serde_json::json;

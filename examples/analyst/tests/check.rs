@@ -11,13 +11,15 @@ use analyst::Analyst;
 use copilot_wire::Router;
 use copilot_wire::github::Mount;
 use copilot_wire::github::verify::RequestSigner;
-use copilot_wire::testing::check::{Front, Target, check};
+use copilot_wire::testing::check::{Target, check};
+use copilot_wire::testing::kit;
+use copilot_wire::{github::GitHub, meilisearch::Meilisearch, openai::OpenAi, openbb::OpenBb};
 
 /// Tokio's clock leaps when there is nothing to do but wait: the words come at once.
 #[tokio::test(start_paused = true)]
 async fn it_is_clean_in_the_workspace() {
     let router = analyst::routes(Analyst::new(None)).unwrap();
-    let report = check(&router, Target::new(Front::OpenBb)).await;
+    let report = check(&router, Target::new(kit::<OpenBb>())).await;
     assert!(report.is_clean(), "{report}");
     assert!(report.passed.contains(&"openbb/after-function-call"));
     assert!(report.passed.contains(&"openbb/artifact"));
@@ -32,7 +34,7 @@ async fn it_is_clean_for_github() {
     let router = router
         .mount(Mount::verified(signer.key_set()), agent)
         .unwrap();
-    let report = check(&router, Target::new(Front::GitHub).signer(signer)).await;
+    let report = check(&router, Target::new(kit::<GitHub>()).signer(signer)).await;
     assert!(report.is_clean(), "{report}");
     assert!(report.passed.contains(&"github/forged"));
     assert!(report.passed.contains(&"github/references"));
@@ -41,7 +43,7 @@ async fn it_is_clean_for_github() {
 #[tokio::test(start_paused = true)]
 async fn it_is_clean_for_openai_clients() {
     let router = analyst::routes(Analyst::new(None)).unwrap();
-    let report = check(&router, Target::new(Front::OpenAi)).await;
+    let report = check(&router, Target::new(kit::<OpenAi>())).await;
     assert!(report.is_clean(), "{report}");
     assert!(report.passed.contains(&"openai/whole"));
 }
@@ -49,6 +51,6 @@ async fn it_is_clean_for_openai_clients() {
 #[tokio::test(start_paused = true)]
 async fn it_is_clean_for_meilisearch_clients() {
     let router = analyst::routes(Analyst::new(None)).unwrap();
-    let report = check(&router, Target::new(Front::Meilisearch)).await;
+    let report = check(&router, Target::new(kit::<Meilisearch>())).await;
     assert!(report.is_clean(), "{report}");
 }

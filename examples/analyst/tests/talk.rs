@@ -5,12 +5,14 @@
 use std::time::Duration;
 
 use analyst::Analyst;
+use copilot_wire::github::testing::CopilotChat;
 use copilot_wire::json::Json;
+use copilot_wire::meilisearch::testing::SearchChat;
 use copilot_wire::openai::Function;
+use copilot_wire::openai::testing::OpenAiClient;
+use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::openbb::{Tier, Widget};
-use copilot_wire::testing::{
-    Answer, CopilotChat, FrontEnd, OpenAiClient, SearchChat, Stage, Transcript, Workspace,
-};
+use copilot_wire::testing::{Answer, FrontEnd, Stage, Transcript};
 
 fn stage<F: FrontEnd>(front_end: F) -> Stage<F> {
     Stage::new(front_end, Analyst::new(None).pace(Duration::ZERO))

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
-    ApiError, ApiKey, ChatRequest, Decoder, Event, Instance, Message, Outcome, Sources, Tools,
+    ApiError, ApiKey, ChatRequest, Event, Instance, Meilisearch, Message, Outcome, Sources, Tools,
 };
 use copilot_wire::openai::{Event as OpenAiEvent, OpenAi};
 use copilot_wire::protocol::{Env, Environment, EventDecoder};
@@ -152,13 +152,13 @@ impl Setup {
 }
 
 fn read(stream: &[u8]) -> (Vec<Event>, Outcome) {
-    let mut decoder = Decoder::new();
+    let mut decoder = EventDecoder::<Meilisearch>::new();
     let mut events = Vec::new();
     let mut input = stream;
     while let Some(event) = decoder.next(&mut input).unwrap() {
         events.push(event);
     }
-    (events, decoder.outcome())
+    (events, decoder.decoder().outcome())
 }
 
 fn text(events: &[Event]) -> String {
@@ -274,9 +274,7 @@ async fn every_recording_passes_through_to_our_own_route() {
         "llm_error_second_turn",
         "provider_ip_denied",
     ] {
-        let (events, outcome) = setup
-            .mount(copilot_wire::meilisearch::Mount::new(), name, Tools::ALL)
-            .await;
+        let (events, outcome) = setup.meilisearch(name, Tools::ALL).await;
         let (recorded, expected) = read(Recordings::stream(name).unwrap().as_bytes());
         let terminal =
             |event: &Event| matches!(event, Event::Error(failure) if failure.is_terminal());
@@ -297,13 +295,7 @@ async fn every_recording_passes_through_to_our_own_route() {
         }
     }
     for tools in [Tools::NONE, Tools::SOURCES, Tools::APPEND] {
-        let (events, _) = setup
-            .mount(
-                copilot_wire::meilisearch::Mount::new(),
-                "search_all_tools",
-                tools,
-            )
-            .await;
+        let (events, _) = setup.meilisearch("search_all_tools", tools).await;
         let heard = events
             .iter()
             .any(|event| matches!(event, Event::Progress(_)));
@@ -314,7 +306,7 @@ async fn every_recording_passes_through_to_our_own_route() {
 #[tokio::test]
 async fn an_openai_client_reads_the_answer_and_its_sources() {
     let setup = Setup::new(recordings()).await;
-    let answer = setup.mount("Which films are about robots?").await;
+    let answer = setup.openai("Which films are about robots?").await;
     assert_eq!(
         answer.text,
         "I'll search for robots now.\n\n\
@@ -332,7 +324,7 @@ async fn an_openai_client_reads_the_answer_and_its_sources() {
 async fn the_workspace_reads_the_answer() {
     let setup = Setup::new(recordings()).await;
     let answer = setup
-        .mount("t", &[("human", "Which films are about robots?")])
+        .openbb("t", &[("human", "Which films are about robots?")])
         .await;
     assert!(
         answer.starts_with("I'll search for robots now.\n\nHere is what I found"),
@@ -344,7 +336,7 @@ async fn the_workspace_reads_the_answer() {
 async fn a_github_client_reads_the_answer_and_its_sources() {
     let setup = Setup::new(recordings()).await;
     let answer = setup
-        .mount("t", &[("user", "Which films are about robots?")])
+        .github("t", &[("user", "Which films are about robots?")])
         .await;
     assert!(
         answer
@@ -369,18 +361,10 @@ async fn text_survives_every_front_end() {
             && expected.contains('\u{2028}')
             && expected.contains('\0')
     );
-    assert_eq!(setup.mount("x").await.text, expected);
-    assert_eq!(setup.mount("t", &[("user", "x")]).await.text, expected);
-    assert_eq!(setup.mount("t", &[("human", "x")]).await, expected);
-    assert_eq!(
-        text(
-            &setup
-                .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::ALL)
-                .await
-                .0
-        ),
-        expected
-    );
+    assert_eq!(setup.openai("x").await.text, expected);
+    assert_eq!(setup.github("t", &[("user", "x")]).await.text, expected);
+    assert_eq!(setup.openbb("t", &[("human", "x")]).await, expected);
+    assert_eq!(text(&setup.meilisearch("m", Tools::ALL).await.0), expected);
 }
 
 #[tokio::test]
@@ -405,27 +389,25 @@ async fn an_answer_that_goes_wrong_ends_cleanly() {
     for (what, last) in cases {
         let script = then(search, 6, last);
         let setup = Setup::patient(script, Duration::from_millis(300)).await;
-        let (events, outcome) = setup
-            .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::ALL)
-            .await;
+        let (events, outcome) = setup.meilisearch("m", Tools::ALL).await;
         assert!(matches!(outcome, Outcome::Failed(_)), "{what}: {outcome:?}");
         assert_eq!(text(&events), "I'll search for robots now.", "{what}");
 
-        let answer = setup.mount("x").await;
+        let answer = setup.openai("x").await;
         assert!(
             answer.error.is_some() && answer.finish.is_none(),
             "{what}: {answer:?}"
         );
         assert_eq!(answer.text, "I'll search for robots now.", "{what}");
 
-        let answer = setup.mount("t", &[("user", "x")]).await;
+        let answer = setup.github("t", &[("user", "x")]).await;
         assert!(answer.error && answer.done, "{what}: {answer:?}");
         assert!(
             answer.text.starts_with("I'll search for robots now."),
             "{what}"
         );
 
-        let answer = setup.mount("t", &[("human", "x")]).await;
+        let answer = setup.openbb("t", &[("human", "x")]).await;
         assert!(
             answer.starts_with("I'll search for robots now."),
             "{what}: {answer}"
@@ -437,7 +419,7 @@ async fn an_answer_that_goes_wrong_ends_cleanly() {
 #[tokio::test]
 async fn a_search_that_fails_is_noted_and_the_answer_goes_on() {
     let setup = Setup::new(then("unknown_index_all_tools", usize::MAX, vec![])).await;
-    let answer = setup.mount("x").await;
+    let answer = setup.openai("x").await;
     assert!(
         answer.text.contains("Index \\`nope\\` not found."),
         "{}",
@@ -449,9 +431,7 @@ async fn a_search_that_fails_is_noted_and_the_answer_goes_on() {
         answer.text
     );
     assert_eq!(answer.finish.as_deref(), Some("stop"));
-    let (events, outcome) = setup
-        .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::NONE)
-        .await;
+    let (events, outcome) = setup.meilisearch("m", Tools::NONE).await;
     assert!(outcome.is_answered());
     // OpenAI's clients would abort on an error frame.
     assert!(!events.iter().any(|event| matches!(event, Event::Error(_))));
@@ -464,11 +444,9 @@ async fn a_refused_request_is_a_failure_without_secrets() {
         Err(ApiError::invalid_api_key())
     })
     .await;
-    let answer = setup.mount("x").await;
+    let answer = setup.openai("x").await;
     assert!(answer.error.unwrap().contains("refused the request"));
-    let (_, outcome) = setup
-        .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::ALL)
-        .await;
+    let (_, outcome) = setup.meilisearch("m", Tools::ALL).await;
     assert!(matches!(outcome, Outcome::Failed(_)));
 }
 
@@ -490,15 +468,13 @@ async fn large_sources_arrive_whole() {
     let frames = format!("data: {chunk}\n\ndata: {finish}\n\ndata: [DONE]\n\n");
     let script = move |_: &ChatRequest| Ok(vec![Step::Send(Bytes::from(frames.clone()))]);
     let setup = Setup::new(script).await;
-    let (events, outcome) = setup
-        .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::ALL)
-        .await;
+    let (events, outcome) = setup.meilisearch("m", Tools::ALL).await;
     assert!(outcome.is_answered());
     let [Event::Sources(got), ..] = &events[..] else {
         panic!("sources are due")
     };
     assert_eq!(got.decode::<Value>().unwrap(), documents);
-    let answer = setup.mount("x").await;
+    let answer = setup.openai("x").await;
     assert_eq!(answer.text.matches("\n- Film ").count(), 400);
 }
 
@@ -554,23 +530,23 @@ async fn what_was_found_survives_the_next_turn() {
     let (script, asked) = listening();
     let setup = Setup::new(script).await;
     let first = "Which films are about robots?";
-    let shown = setup.mount("one", &[("human", first)]).await;
+    let shown = setup.openbb("one", &[("human", first)]).await;
     assert_eq!(setup.store.len(), 1);
     let next = [
         ("human", first),
         ("ai", &*shown),
         ("human", "Which is the oldest?"),
     ];
-    setup.mount("one", &next).await;
+    setup.openbb("one", &next).await;
     // The store of another conversation has nothing.
-    setup.mount("two", &next).await;
+    setup.openbb("two", &next).await;
     // What the user changed is another turn.
     let edited = [
         ("human", "Which films are about dreams?"),
         ("ai", &*shown),
         ("human", "Which is the oldest?"),
     ];
-    setup.mount("one", &edited).await;
+    setup.openbb("one", &edited).await;
 
     let asked = asked.lock().unwrap();
     assert_eq!(roles(&asked[0]), ["user"]);
@@ -605,9 +581,9 @@ async fn a_turn_that_broke_off_leaves_a_sound_history() {
         Ok(frames.take(8).map(Step::Send).collect())
     };
     let setup = Setup::new(script).await;
-    let shown = setup.mount("one", &[("human", "a")]).await;
+    let shown = setup.openbb("one", &[("human", "a")]).await;
     setup
-        .mount("one", &[("human", "a"), ("ai", &shown), ("human", "b")])
+        .openbb("one", &[("human", "a"), ("ai", &shown), ("human", "b")])
         .await;
     let asked = asked.lock().unwrap();
     assert_eq!(roles(&asked[1]), ["user", "assistant", "user"]);
@@ -642,9 +618,7 @@ async fn thousands_of_tiny_frames_lose_nothing() {
         Ok(steps)
     };
     let setup = Setup::new(script).await;
-    let (events, outcome) = setup
-        .mount(copilot_wire::meilisearch::Mount::new(), "m", Tools::NONE)
-        .await;
+    let (events, outcome) = setup.meilisearch("m", Tools::NONE).await;
     assert!(outcome.is_answered());
     assert_eq!(text(&events).len(), 2 * count);
 }

@@ -1,43 +1,20 @@
 //! `wire check`: the conformance kit, over HTTP.
 
-use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use clap::Args;
 use copilot_wire::async_trait;
 use copilot_wire::testing::check::{Check, Endpoint, EndpointBody, EndpointError, Report, Target};
 use futures_util::TryStreamExt;
 use http::{HeaderMap, Request, Response};
 
-use crate::cli::Front;
+use crate::cli::Check as Options;
 use crate::client::{Client, ClientError};
-use crate::header::Headers;
 use crate::key;
 use crate::progress::Line;
 use crate::screen::{Screen, Style};
 use crate::verdict::{self, Failure, Verdict};
-
-/// The options of `wire check`.
-#[derive(Args, Debug)]
-pub(crate) struct Options {
-    /// The agent: a whole endpoint; or a server, or a path with a slash at its end, below which the
-    /// usual path is taken
-    url: String,
-    /// The front end whose rules it must keep
-    #[arg(long, short)]
-    protocol: Front,
-    /// The model to ask for (openai, meilisearch); the first one that the server lists without it
-    #[arg(long)]
-    model: Option<String>,
-    /// Sign requests with the test key in this file, and judge what becomes of bad signatures
-    /// (github)
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    #[command(flatten)]
-    headers: Headers,
-}
 
 /// How long it may take to find out that nobody listens.
 const GREETING: Duration = Duration::from_secs(10);
@@ -57,7 +34,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
         target = target.model(model);
     }
     if let Some(path) = &options.key {
-        target = target.signer(key::signer(path)?);
+        target = target.signer(key::signer(options.protocol.kit(), path)?);
     }
     // Where nobody listens there is nothing to judge.
     let greeting = client.send(Request::new(Bytes::new()));

@@ -1,10 +1,17 @@
 //! The commands and their options.
 
+use std::ffi::OsString;
+use std::fmt;
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use copilot_wire::testing::Kit;
 
-use crate::{chat, check, decode, keys, request, sign, sse};
+use crate::header::Headers;
+use crate::{decode, keys, request, sign, sse};
 
 /// Reads and speaks the protocols of chat agents: OpenBB Workspace, GitHub Copilot, OpenAI chat
 /// streams, Meilisearch chat
@@ -73,7 +80,7 @@ pub(crate) enum Command {
   echo 'What is a tide?' | wire chat https://agent.example/v1/chat/completions -p openai --json
   wire chat http://127.0.0.1:7777/github -p github --key test.key -m 'Hello'
 The last one: see `wire keys --help`.")]
-    Chat(chat::Options),
+    Chat(Chat),
 
     /// Judge an agent, in whatever language it is written, by the strictest known reader
     ///
@@ -87,7 +94,7 @@ The last one: see `wire keys --help`.")]
   wire check https://agent.example/v1/chat/completions -p openai --model parrot --json
   wire check http://127.0.0.1:7777/github -p github --key test.key
 The last one: see `wire keys --help`.")]
-    Check(check::Options),
+    Check(Check),
 
     /// Sign a request body as the GitHub Copilot platform would, with a test key
     ///
@@ -112,29 +119,108 @@ The agent must know the key: see `wire keys --help`.")]
     Keys(keys::Options),
 }
 
-/// A chat front end, by its protocol.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Front {
-    /// The OpenBB Workspace
-    Openbb,
-    /// GitHub Copilot clients
-    Github,
-    /// Whatever reads OpenAI chat streams
-    Openai,
-    /// Meilisearch chat
-    Meilisearch,
+/// The options of `wire chat`.
+#[derive(Args, Debug)]
+pub(crate) struct Chat {
+    /// The agent: a whole endpoint; or a server, or a path with a slash at its end, below which the
+    /// usual path is taken
+    pub(crate) url: String,
+    /// The front end to play
+    #[arg(long, short, value_parser = any)]
+    pub(crate) protocol: Front,
+    /// Send this one message and exit
+    #[arg(long, short, value_name = "TEXT")]
+    pub(crate) message: Option<String>,
+    /// Answers to calls: a JSON object of names (a tool, a function, a widget's id or name, or `*`)
+    /// and what they give: a text, `{"error": "why"}`, or any data
+    #[arg(long, value_name = "FILE")]
+    pub(crate) answer: Option<PathBuf>,
+    /// Begin with what this recorded request has: widgets, tools, options, messages, as far as the
+    /// front end keeps them
+    #[arg(long, value_name = "FILE")]
+    pub(crate) request: Option<PathBuf>,
+    /// Accept every confirmation
+    #[arg(long, conflicts_with = "no")]
+    pub(crate) yes: bool,
+    /// Dismiss every confirmation
+    #[arg(long)]
+    pub(crate) no: bool,
+    /// The model to ask for (openai, meilisearch)
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// The workspace to talk in (meilisearch)
+    #[arg(long, default_value = "default")]
+    pub(crate) workspace: String,
+    /// Sign requests with the test key in this file (github)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) headers: Headers,
 }
 
+/// The options of `wire check`.
+#[derive(Args, Debug)]
+pub(crate) struct Check {
+    /// The agent: a whole endpoint; or a server, or a path with a slash at its end, below which the
+    /// usual path is taken
+    pub(crate) url: String,
+    /// The front end whose rules it must keep
+    #[arg(long, short, value_parser = any)]
+    pub(crate) protocol: Front,
+    /// The model to ask for (openai, meilisearch); the first one that the server lists without it
+    #[arg(long)]
+    pub(crate) model: Option<String>,
+    /// Sign requests with the test key in this file, and judge what becomes of bad signatures
+    /// (github)
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) headers: Headers,
+}
+
+/// A protocol, by its name.
+#[derive(Clone)]
+pub(crate) struct Front(&'static dyn Kit);
+
 impl Front {
-    /// Its name in the conformance kit.
-    pub(crate) fn kit(self) -> copilot_wire::testing::check::Front {
-        use copilot_wire::testing::check::Front as Kit;
-        match self {
-            Self::Openbb => Kit::OpenBb,
-            Self::Github => Kit::GitHub,
-            Self::Openai => Kit::OpenAi,
-            Self::Meilisearch => Kit::Meilisearch,
-        }
+    /// Returns the kit of the protocol.
+    pub(crate) fn kit(&self) -> &'static dyn Kit {
+        self.0
+    }
+}
+
+impl fmt::Debug for Front {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.name())
+    }
+}
+
+/// Stands in for the parser of a protocol's name, which depends on the kits: see [`Cli::read`].
+pub(crate) fn any(name: &str) -> Result<Front, String> {
+    Err(format!("no such protocol: {name}"))
+}
+
+impl Cli {
+    /// Reads a command line, in which these protocols can be named.
+    pub(crate) fn read(
+        kits: &[&'static dyn Kit],
+        arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
+    ) -> Result<Self, clap::Error> {
+        let kits: Arc<[&'static dyn Kit]> = kits.into();
+        let value = |kit: &&'static dyn Kit| PossibleValue::new(kit.name()).help(kit.title());
+        let names: Vec<_> = kits.iter().map(value).collect();
+        let parser = PossibleValuesParser::new(names).try_map(move |name| {
+            let kit = kits.iter().find(|kit| kit.name() == name);
+            kit.map(|kit| Front(*kit)).ok_or("no such protocol")
+        });
+        let command = Self::command().mut_subcommands(|subcommand| {
+            subcommand.mut_args(|arg| match arg.get_id().as_str() {
+                "protocol" => arg.value_parser(parser.clone()),
+                _ => arg,
+            })
+        });
+        let matches = command.try_get_matches_from(arguments)?;
+        Self::from_arg_matches(&matches)
     }
 }
 

@@ -96,14 +96,10 @@ impl Client {
         sent.await.map_err(ClientError::from)
     }
 
-    /// The first model that an OpenAI server lists.
-    pub(crate) async fn first_model(&self) -> Option<String> {
-        let base = match self.path() {
-            Some(path) => path.strip_suffix("/chat/completions")?,
-            None => "/v1",
-        };
+    /// The first model of the list at a path.
+    pub(crate) async fn first_model(&self, path: &str) -> Option<String> {
         let mut request = Request::new(Bytes::new());
-        *request.uri_mut() = format!("{base}/models").parse().ok()?;
+        *request.uri_mut() = path.parse().ok()?;
         let response = self.send(request).await.ok()?;
         let list = Json::parse(response.bytes().await.ok()?).ok()?;
         let first = list.get("data")?.elements().next()?;

@@ -4,14 +4,26 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use copilot_wire::github::verify::RequestSigner;
+use copilot_wire::testing::{Keys, Kit, Signer};
 
 use crate::verdict::{Failure, tell};
 
-/// Reads the signer that a file stands for; a file that is not there is made.
+/// Reads the signer that a file stands for.
+pub(crate) fn signer(kit: &dyn Kit, path: &Path) -> Result<Box<dyn Signer>, Failure> {
+    let none = || Failure::new(format!("{} has no signatures", kit.name()));
+    Ok(kit.keys().ok_or_else(none)?.signer(&seed(path)?))
+}
+
+/// Returns the keys of the first protocol whose requests are signed.
+pub(crate) fn keys(kits: &[&'static dyn Kit]) -> Result<&'static dyn Keys, Failure> {
+    let none = || Failure::new("no protocol has signatures");
+    kits.iter().find_map(|kit| kit.keys()).ok_or_else(none)
+}
+
+/// Reads the seed of a key; a file that is not there is made.
 ///
-/// The file holds the seed of the key, 64 hexadecimal digits: whoever can read it can sign.
-pub(crate) fn signer(path: &Path) -> Result<RequestSigner, Failure> {
+/// The file holds 64 hexadecimal digits: whoever can read it can sign.
+pub(crate) fn seed(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error: io::Error| Failure::new(format!("{}: {error}", path.display()));
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -30,7 +42,7 @@ pub(crate) fn signer(path: &Path) -> Result<RequestSigner, Failure> {
             "{path}: not a test key of this program"
         )));
     }
-    Ok(RequestSigner::from_seed(seed.as_bytes()))
+    Ok(seed.as_bytes().to_owned())
 }
 
 fn generate() -> Result<String, Failure> {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use clap::Args;
-use copilot_wire::github::verify::RequestSigner;
+use copilot_wire::testing::{Kit, Node};
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::Full;
@@ -16,7 +16,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::key;
-use crate::node::Node;
 use crate::screen::Screen;
 use crate::verdict::{Failure, Verdict};
 
@@ -31,24 +30,24 @@ pub(crate) struct Options {
     port: u16,
 }
 
-/// Where GitHub has its document; any other path will do.
-const PATH: &str = "/meta/public_keys/copilot_api";
-
 /// Serves the keys until Ctrl-C.
-pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
-    let signers: Vec<_> = options
-        .keys
-        .iter()
-        .map(|path| key::signer(path))
-        .collect::<Result<_, _>>()?;
-    let document = RequestSigner::key_document(signers.iter().map(|signer| (signer, true)));
+pub(crate) async fn run(
+    options: &Options,
+    kits: &[&'static dyn Kit],
+    screen: &mut Screen,
+) -> Result<Verdict, Failure> {
+    let keys = key::keys(kits)?;
+    let seeds = options.keys.iter().map(|path| key::seed(path));
+    let seeds: Vec<_> = seeds.collect::<Result<_, _>>()?;
+    let signers: Vec<_> = seeds.iter().map(|seed| keys.signer(seed)).collect();
+    let document = keys.document(&seeds);
     let address = (Ipv4Addr::LOCALHOST, options.port);
     let listener = TcpListener::bind(address)
         .await
         .map_err(|error| Failure::new(format!("port {}: {error}", options.port)))?;
-    let url = format!("http://{}{PATH}", listener.local_addr()?);
+    let url = format!("http://{}{}", listener.local_addr()?, keys.path());
     if screen.is_json() {
-        let ids = signers.iter().map(|signer| signer.identifier().as_str());
+        let ids = signers.iter().map(|signer| signer.identifier());
         screen.json_line(&Node::object([
             ("url", url.into()),
             ("keys", Node::list(ids)),
@@ -56,7 +55,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     } else {
         screen.line(url)?;
         for signer in &signers {
-            screen.line(format_args!("  key {}", signer.identifier().as_str()))?;
+            screen.line(format_args!("  key {}", signer.identifier()))?;
         }
     }
     screen.flush()?;

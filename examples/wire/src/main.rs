@@ -1,63 +1,7 @@
 //! The protocols of copilot-wire on the command line.
 
-mod chat;
-mod check;
-mod cli;
-mod client;
-mod decode;
-mod header;
-mod input;
-mod key;
-mod keys;
-mod node;
-mod progress;
-mod request;
-mod said;
-mod screen;
-mod sign;
-mod sse;
-mod verdict;
-
 use std::process::ExitCode;
 
-use clap::Parser;
-
-use cli::{Cli, Command};
-use screen::Screen;
-use verdict::{Failure, Verdict};
-
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    match run(cli) {
-        Ok(verdict) => verdict.into(),
-        // Nobody reads any more, `wire sse | head -1` say: there is nobody to tell.
-        Err(Failure::Closed) => ExitCode::SUCCESS,
-        Err(Failure::Said(message)) => {
-            verdict::tell(message);
-            ExitCode::from(2)
-        }
-    }
-}
-
-fn run(cli: Cli) -> Result<Verdict, Failure> {
-    let mut screen = Screen::new(cli.json);
-    let verdict = match cli.command {
-        Command::Sse(options) => sse::run(&options, &mut screen),
-        Command::Decode(options) => decode::run(&options, &mut screen),
-        Command::Request(options) => request::run(&options, &mut screen),
-        Command::Chat(options) => block_on(chat::run(&options, &mut screen)),
-        Command::Check(options) => block_on(check::run(&options, &mut screen)),
-        Command::Sign(options) => sign::run(&options, &mut screen),
-        Command::Keys(options) => block_on(keys::run(&options, &mut screen)),
-    };
-    // What was written before a failure counts too.
-    screen.flush()?;
-    verdict
-}
-
-fn block_on(command: impl Future<Output = Result<Verdict, Failure>>) -> Result<Verdict, Failure> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    runtime.block_on(command)
+    wire::run(&copilot_wire::protocols::kits(), std::env::args_os())
 }

@@ -1,12 +1,12 @@
-//! `wire sign`: a request as the Copilot platform would sign it.
+//! `wire sign`: a request as its platform would sign it.
 
 use std::path::PathBuf;
 
 use clap::Args;
+use copilot_wire::testing::{Kit, Node};
 
 use crate::input::Input;
 use crate::key;
-use crate::node::Node;
 use crate::screen::Screen;
 use crate::verdict::{Failure, Verdict};
 
@@ -24,9 +24,15 @@ pub(crate) struct Options {
 }
 
 /// Writes the headers to send with the body, byte for byte as it was read.
-pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
+pub(crate) fn run(
+    options: &Options,
+    kits: &[&'static dyn Kit],
+    screen: &mut Screen,
+) -> Result<Verdict, Failure> {
     let body = options.input.read()?;
-    let headers = key::signer(&options.key)?.sign(&body);
+    let headers = key::keys(kits)?
+        .signer(&key::seed(&options.key)?)
+        .sign(&body);
     let mut headers: Vec<_> = headers
         .iter()
         .map(|(name, value)| (canonical(name.as_str()), value.to_str().unwrap_or_default()))
@@ -89,7 +95,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A header's name as people write it: `Github-Public-Key-Signature`.
+/// A header's name as people write it: `Content-Type`.
 fn canonical(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at_checked(1).unwrap_or_default();

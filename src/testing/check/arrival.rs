@@ -13,15 +13,15 @@ pub(super) const LATE: Duration = Duration::from_secs(2);
 const MOMENT: Duration = Duration::from_millis(500);
 
 /// When the bytes of a body came.
-pub(super) struct Arrival<'a, E: ?Sized> {
-    endpoint: &'a E,
+pub(super) struct Arrival<'a> {
+    endpoint: &'a dyn Endpoint,
     /// Runs until the first byte is late, and then until a moment has passed since it.
     timer: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     arrived: Arrived,
 }
 
 /// When the bytes of a body came, once they are there.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Arrived {
     /// In how many pieces.
     pub(super) pieces: usize,
@@ -31,9 +31,9 @@ pub(super) struct Arrived {
     pub(super) spread: bool,
 }
 
-impl<'a, E: Endpoint + ?Sized> Arrival<'a, E> {
+impl<'a> Arrival<'a> {
     /// Begins with the head.
-    pub(super) fn new(endpoint: &'a E) -> Self {
+    pub(super) fn new(endpoint: &'a dyn Endpoint) -> Self {
         Self {
             endpoint,
             timer: Some(endpoint.sleep(LATE)),

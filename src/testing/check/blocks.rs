@@ -2,18 +2,21 @@
 
 use crate::sse::{Decoder, Event, Frame};
 
-/// A block: what stands before a blank line, and the blank line.
-pub(super) struct Block<'a> {
-    pub(super) raw: &'a [u8],
+/// One block of a stream: the lines before a blank line, and the blank line.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Block<'a> {
+    /// All bytes of the block.
+    pub raw: &'a [u8],
     /// The lines without their ends, and without the blank one.
-    pub(super) lines: Vec<&'a [u8]>,
-    /// What the block is to a reader that follows the standard. `None`: a comment, say.
-    pub(super) event: Option<Event<'static>>,
+    pub lines: Vec<&'a [u8]>,
+    /// The event that a reader makes of it that follows the standard. `None` for comments.
+    pub event: Option<Event<'static>>,
 }
 
 impl<'a> Block<'a> {
-    /// The lines of a field.
-    pub(super) fn field(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+    /// Returns the lines of the field with this name.
+    pub fn field(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
         self.lines.iter().copied().filter(move |line| {
             line.strip_prefix(name.as_bytes())
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with(b":"))

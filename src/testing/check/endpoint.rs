@@ -22,9 +22,9 @@ pub trait Endpoint: Send + Sync {
     /// Sends a request and waits for the head of its response.
     ///
     /// The request's URI is a path from the root of the endpoint, which may itself be a path on its
-    /// server; or it is a whole URL, where an OpenBB descriptor names one, and leads wherever that
-    /// says. Redirects are not followed, and nothing is decompressed. Dropping the body closes the
-    /// stream, as a client that leaves does.
+    /// server; or it is a whole URL, where a document of the endpoint names one. Redirects are not
+    /// followed, and nothing is decompressed. Dropping the body closes the stream, as a client that
+    /// leaves does.
     ///
     /// # Errors
     ///

@@ -2,18 +2,18 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderName, ORIGIN};
+use http::header::CONTENT_TYPE;
 use http::response::Parts;
-use http::{HeaderValue, Method, Request, Response};
+use http::{HeaderValue, Request, Response, StatusCode};
+use serde_json::Value;
 
 use super::arrival::{Arrival, Arrived, LATE};
 use super::endpoint::{Endpoint, EndpointBody, EndpointError};
-use super::{Front, Progress, Target};
+use super::progress::Progress;
 
 /// A request that may take longer to be read.
 const LARGE: usize = 1024 * 1024;
@@ -33,41 +33,72 @@ const LIMIT: usize = 16 * 1024 * 1024;
 /// How much of a body is evidence: more than is shown.
 const KEPT: usize = 1000;
 
-/// Where the OpenBB Workspace runs.
-pub(super) const WORKSPACE: &str = "https://pro.openbb.co";
-
-const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
-
 /// One request and its answer.
-pub(super) struct Exchange {
-    /// What the request is called in findings.
-    pub(super) name: String,
-    pub(super) head: Parts,
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Exchange {
+    /// The name of the request in findings.
+    pub name: String,
+    /// The head of the response.
+    pub head: Parts,
     /// Whether the head was long in coming.
     pub(super) late: bool,
     pub(super) arrival: Arrived,
-    pub(super) body: Vec<u8>,
+    /// The body of the response, as far as it came.
+    pub body: Vec<u8>,
     pub(super) end: End,
 }
 
 impl Exchange {
-    /// The status and the beginning of the body, for a finding about either.
-    pub(super) fn evidence(&self) -> Vec<u8> {
+    /// Returns `true` if the status is 200.
+    #[must_use]
+    pub fn is_ok(&self) -> bool {
+        self.head.status == StatusCode::OK
+    }
+
+    /// Returns `true` if the body came to its end.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        matches!(self.end, End::Clean)
+    }
+
+    /// Returns the body as JSON, `null` where it is something else.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// Returns the status and the beginning of the body, for a finding about either.
+    #[must_use]
+    pub fn evidence(&self) -> Vec<u8> {
         let mut evidence = format!("{} ", self.head.status).into_bytes();
         evidence.extend(self.body.iter().take(KEPT));
         evidence
     }
 
-    pub(super) fn header(&self, name: impl http::header::AsHeaderName) -> Option<&[u8]> {
+    /// Returns the end of the body, for a finding about what is missing there.
+    #[must_use]
+    pub fn last(&self) -> &[u8] {
+        last(&self.body)
+    }
+
+    /// Returns the value of a header of the response.
+    pub fn header(&self, name: impl http::header::AsHeaderName) -> Option<&[u8]> {
         self.head.headers.get(name).map(HeaderValue::as_bytes)
     }
 
-    /// Whether the content type, apart from its parameters, is `kind`.
-    pub(super) fn is(&self, kind: &str) -> bool {
+    /// Returns `true` if the content type, apart from its parameters, is `kind`.
+    #[must_use]
+    pub fn is(&self, kind: &str) -> bool {
         let value = self.header(CONTENT_TYPE).unwrap_or_default();
         let essence = value.split(|byte| *byte == b';').next().unwrap_or_default();
         essence.trim_ascii().eq_ignore_ascii_case(kind.as_bytes())
     }
+}
+
+/// The end of a body, which is where it went wrong.
+pub(super) fn last(body: &[u8]) -> &[u8] {
+    body.split_at(body.len().saturating_sub(200)).1
 }
 
 /// How an answer ended.
@@ -90,90 +121,47 @@ pub(super) enum NoAnswer {
     Silent,
 }
 
-/// Sends requests as the front end would.
-pub(super) struct Asker<'a, E: ?Sized> {
-    endpoint: &'a E,
-    target: &'a Target,
-    progress: &'a (dyn Fn(Progress<'_>) + Sync),
+/// Sends requests and reads the answers.
+pub(super) struct Asker<'a> {
+    endpoint: &'a dyn Endpoint,
+    progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
     /// How many requests were sent.
-    sent: AtomicUsize,
+    sent: usize,
     /// How many there will be.
-    planned: AtomicUsize,
+    planned: usize,
 }
 
-impl<'a, E: Endpoint + ?Sized> Asker<'a, E> {
+impl<'a> Asker<'a> {
     pub(super) fn new(
-        endpoint: &'a E,
-        target: &'a Target,
-        progress: &'a (dyn Fn(Progress<'_>) + Sync),
+        endpoint: &'a dyn Endpoint,
+        progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
     ) -> Self {
         Self {
             endpoint,
-            target,
             progress,
-            sent: AtomicUsize::new(0),
-            planned: AtomicUsize::new(0),
+            sent: 0,
+            planned: 0,
         }
     }
 
     /// There will be this many more requests.
-    pub(super) fn plan(&self, requests: usize) {
-        self.planned.fetch_add(requests, Ordering::Relaxed);
+    pub(super) fn plan(&mut self, requests: usize) {
+        self.planned += requests;
     }
 
     /// Tells which request is sent now.
-    fn tell(&self, request: &str) {
-        let number = self.sent.fetch_add(1, Ordering::Relaxed) + 1;
+    fn tell(&mut self, request: &str) {
+        self.sent += 1;
         (self.progress)(Progress {
             request,
-            number,
-            total: self.planned.load(Ordering::Relaxed).max(number),
+            number: self.sent,
+            total: self.planned.max(self.sent),
         });
-    }
-
-    pub(super) fn target(&self) -> &'a Target {
-        self.target
-    }
-
-    /// A request with the headers that the front end sends, without a signature.
-    pub(super) fn request(&self, method: Method, path: &str, body: Bytes) -> Request<Bytes> {
-        let mut request = Request::new(body);
-        *request.method_mut() = method;
-        *request.uri_mut() = path.parse().unwrap_or_default();
-        let headers = request.headers_mut();
-        let json = HeaderValue::from_static("application/json");
-        headers.insert(CONTENT_TYPE, json.clone());
-        match self.target.front {
-            Front::OpenBb => {
-                headers.insert(ORIGIN, HeaderValue::from_static(WORKSPACE));
-                let id = HeaderValue::from_static("7d1c3f52-6f0f-4b7e-9a55-0d8f2f6f7a11");
-                headers.insert(TRACE_ID, id);
-            }
-            // The platform says so although a stream is what it wants.
-            Front::GitHub => drop(headers.insert(ACCEPT, json)),
-            Front::OpenAi | Front::Meilisearch => {
-                headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
-            }
-        }
-        headers.extend(self.target.headers.clone());
-        request
-    }
-
-    /// A POST as the front end sends it, signed if the target is.
-    pub(super) fn post(&self, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
-        #[allow(unused_mut, reason = "signatures are a feature")]
-        let mut request = self.request(Method::POST, path, body.into());
-        #[cfg(feature = "verify")]
-        if let (Front::GitHub, Some(signer)) = (self.target.front, &self.target.signer) {
-            let signature = signer.sign(request.body());
-            request.headers_mut().extend(signature);
-        }
-        request
     }
 
     /// Sends a request and reads the answer to its end.
     pub(super) async fn ask(
-        &self,
+        &mut self,
         name: &str,
         request: Request<Bytes>,
     ) -> Result<Exchange, NoAnswer> {
@@ -232,7 +220,11 @@ impl<'a, E: Endpoint + ?Sized> Asker<'a, E> {
     }
 
     /// Sends a request and leaves after the first piece of the answer.
-    pub(super) async fn leave(&self, name: &str, request: Request<Bytes>) -> Result<(), NoAnswer> {
+    pub(super) async fn leave(
+        &mut self,
+        name: &str,
+        request: Request<Bytes>,
+    ) -> Result<(), NoAnswer> {
         self.tell(name);
         let (response, _) = self.head(request).await?;
         let mut stream = response.into_body();

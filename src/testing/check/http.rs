@@ -5,11 +5,11 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE
 use http::{HeaderName, Method, StatusCode};
 
 use super::blocks::Block;
-use super::endpoint::Endpoint;
-use super::exchange::{Asker, End, Exchange, NoAnswer};
+use super::exam::{Exam, Recorded};
+use super::exchange::{End, Exchange, NoAnswer};
 use super::judge::Judge;
-use super::pace;
 use super::rule::rules;
+use super::{pace, sse};
 
 rules! {
     UNREACHABLE = Error "http/unreachable",
@@ -18,7 +18,7 @@ rules! {
         "keep the connection open until the response is complete; look for a crash in the log";
     SERVER_ERROR = Error "http/server-error",
         "no request is answered with a status of 500 or more",
-        "the OpenBB Workspace marks the message as failed and drops the body; OpenAI clients try again, and pay again",
+        "the Workspace marks the message as failed and drops the body; clients of models try again, and pay again",
         "read leniently, refuse what is wrong with 4xx, and tell later failures in the stream";
     CONTENT_TYPE_IS = Error "http/content-type",
         "a stream is `text/event-stream`, with `charset=utf-8` at most",
@@ -58,7 +58,7 @@ rules! {
         "answer 400 before the stream begins";
     REFUSAL = Warning "http/refusal",
         "a refusal is JSON",
-        "OpenAI clients look for `error.message`; others show the body in the console",
+        "clients of models look for `error.message`; others show the body in the console",
         "send `application/json` with a sentence and the place of the fault";
     METHOD = Warning "http/method",
         "another method is answered with 405",
@@ -71,7 +71,7 @@ rules! {
     OVERSIZED = Warning "http/oversized",
         "a body of 48 MiB is refused with 4xx",
         "a few such requests fill the memory",
-        "limit request bodies, to 32 MiB say: nine are real in the OpenBB Workspace";
+        "limit request bodies, to 32 MiB say: nine are real in the Workspace";
     DISCONNECT = Error "http/disconnect",
         "the endpoint answers after clients have left in the middle of a stream",
         "the agent of a client that left blocks or ends the server",
@@ -88,63 +88,144 @@ const OVERSIZED_BYTES: usize = 48 * 1024 * 1024;
 /// is given up.
 const GONE: usize = 3;
 
-/// How many requests [`rest`] makes.
+/// How many requests [`Exam::rest`] makes.
 pub(super) const REQUESTS: usize = 9;
 
-/// Sends a request; what keeps it from being answered is a finding. An endpoint that was given up
-/// is sent nothing.
-pub(super) async fn ask<E: Endpoint + ?Sized>(
-    asker: &Asker<'_, E>,
-    judge: &mut Judge,
-    name: &str,
-    request: http::Request<Bytes>,
-) -> Option<Exchange> {
-    if gone(judge) {
-        judge.skip(name);
-        return None;
-    }
-    let answer = asker.ask(name, request).await;
-    judge.unanswered = match answer {
-        Ok(_) => 0,
-        Err(_) => judge.unanswered + 1,
-    };
-    let silent = matches!(answer, Err(NoAnswer::Silent));
-    judge.expect(&SILENCE, !silent, name, "no head");
-    match answer {
-        Ok(exchange) => {
-            judge.expect(&UNREACHABLE, true, name, "");
-            let failed = exchange.head.status.is_server_error()
-                // Not an accident: what is asked for is not there.
-                && exchange.head.status != StatusCode::NOT_IMPLEMENTED;
-            judge.expect(&SERVER_ERROR, !failed, name, exchange.evidence());
-            Some(exchange)
+impl Exam<'_> {
+    /// Sends a request; what keeps it from being answered is a finding. An endpoint that was given
+    /// up is sent nothing.
+    pub async fn ask(&mut self, name: &str, request: http::Request<Bytes>) -> Option<Exchange> {
+        if gone(self.judge) {
+            self.judge.skip(name);
+            return None;
         }
-        Err(NoAnswer::Failed(error)) => {
-            judge.expect(&UNREACHABLE, false, name, error.to_string());
-            None
+        let answer = self.asker.ask(name, request).await;
+        let judge = &mut *self.judge;
+        judge.unanswered = match answer {
+            Ok(_) => 0,
+            Err(_) => judge.unanswered + 1,
+        };
+        let silent = matches!(answer, Err(NoAnswer::Silent));
+        judge.expect(&SILENCE, !silent, name, "no head");
+        match answer {
+            Ok(exchange) => {
+                judge.expect(&UNREACHABLE, true, name, "");
+                let failed = exchange.head.status.is_server_error()
+                    // Not an accident: what is asked for is not there.
+                    && exchange.head.status != StatusCode::NOT_IMPLEMENTED;
+                judge.expect(&SERVER_ERROR, !failed, name, exchange.evidence());
+                Some(exchange)
+            }
+            Err(NoAnswer::Failed(error)) => {
+                judge.expect(&UNREACHABLE, false, name, error.to_string());
+                None
+            }
+            Err(NoAnswer::Silent) => None,
         }
-        Err(NoAnswer::Silent) => None,
     }
-}
 
-/// Sends a request that the agent answers. One whose last answers had no end is sent nothing more
-/// of the kind: each would be waited for.
-pub(super) async fn ask_agent<E: Endpoint + ?Sized>(
-    asker: &Asker<'_, E>,
-    judge: &mut Judge,
-    name: &str,
-    request: http::Request<Bytes>,
-) -> Option<Exchange> {
-    if judge.endless >= GONE {
-        judge.skip(name);
-        return None;
+    /// Posts a request that the agent answers. An endpoint whose last answers had no end is sent
+    /// nothing more of the kind: each would be waited for.
+    pub async fn ask_agent(&mut self, path: &str, recorded: &Recorded) -> Option<Exchange> {
+        let Recorded { name, body, .. } = recorded;
+        if self.judge.endless >= GONE {
+            self.judge.skip(name);
+            return None;
+        }
+        let exchange = self.ask(name, self.post(path, body.clone())).await?;
+        self.judge.endless = match exchange.end {
+            End::Silent | End::Endless => self.judge.endless + 1,
+            End::Clean | End::Cut(_) => 0,
+        };
+        Some(exchange)
     }
-    let exchange = ask(asker, judge, name, request).await?;
-    judge.endless = match exchange.end {
-        End::Silent | End::Endless => judge.endless + 1,
-        End::Clean | End::Cut(_) => 0,
-    };
-    Some(exchange)
+
+    /// Judges whether a request was answered, and the answer as a stream of any protocol. Returns
+    /// its blocks, for the rules of one.
+    pub fn answered<'e>(
+        &mut self,
+        recorded: &Recorded,
+        exchange: &'e Exchange,
+    ) -> Option<Vec<Block<'e>>> {
+        let answered = exchange.is_ok();
+        if let Some(rule) = recorded.rule {
+            let evidence = exchange.evidence();
+            self.judge.expect(rule, answered, &exchange.name, evidence);
+        }
+        answered.then(|| {
+            let blocks = sse::read(self.judge, exchange);
+            stream(self.judge, exchange, &blocks);
+            blocks
+        })
+    }
+
+    /// Sends what must be refused, and leaves in the middle of answers. `sample` is a good request
+    /// body.
+    pub async fn rest(&mut self, path: &str, sample: &Bytes) {
+        for (name, body) in [
+            ("an empty body", ""),
+            ("half a JSON body", "{\"messages\":["),
+        ] {
+            let Some(answer) = self.ask(name, self.post(path, body)).await else {
+                continue;
+            };
+            let status = answer.head.status;
+            let refused = status.is_client_error() || status.is_server_error();
+            self.judge
+                .expect(&BAD_JSON, refused, name, answer.evidence());
+            let json = answer.is("application/json") && is_json(&answer.body);
+            let deliberate = status.is_client_error();
+            self.judge
+                .expect(&REFUSAL, json || !deliberate, name, answer.evidence());
+        }
+        let put = self.request(Method::PUT, path, sample.clone());
+        let unknown = self.post("/there-is-no-such-path", sample.clone());
+        for (rule, status, name, request) in [
+            (
+                &METHOD,
+                StatusCode::METHOD_NOT_ALLOWED,
+                "PUT instead of POST",
+                put,
+            ),
+            (
+                &UNKNOWN_PATH,
+                StatusCode::NOT_FOUND,
+                "an unknown path",
+                unknown,
+            ),
+        ] {
+            if let Some(answer) = self.ask(name, request).await {
+                let told = answer.head.status == status;
+                self.judge.expect(rule, told, name, answer.evidence());
+            }
+        }
+        let late = ["48 MiB", "a client after three that left"];
+        if gone(self.judge) {
+            late.iter().for_each(|name| self.judge.skip(name));
+            return;
+        }
+        let [name, after] = late;
+        // A server may hang up on what it does not want to read: that is a refusal, too.
+        let request = self.post(path, oversized(sample));
+        if let Ok(answer) = self.asker.ask(name, request).await {
+            let refused = answer.head.status.is_client_error();
+            self.judge
+                .expect(&OVERSIZED, refused, name, answer.evidence());
+        }
+        for _ in 0..3 {
+            // What comes of these is judged by the one after them.
+            let request = self.post(path, sample.clone());
+            let _ = self.asker.leave("a client that leaves", request).await;
+        }
+        let request = self.post(path, sample.clone());
+        let answer = self.asker.ask(after, request).await;
+        let (alive, evidence) = match answer {
+            Ok(answer) => (answer.head.status.is_success(), answer.evidence()),
+            Err(NoAnswer::Failed(error)) => (false, error.to_string().into_bytes()),
+            Err(NoAnswer::Silent) => (false, b"no head".to_vec()),
+        };
+        self.judge.expect(&DISCONNECT, alive, after, evidence);
+    }
 }
 
 /// Whether it is no use to go on asking.
@@ -153,7 +234,7 @@ fn gone(judge: &Judge) -> bool {
 }
 
 /// Judges the head of a stream, and how it came and ended.
-pub(super) fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
+fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
     pace::judge(judge, exchange, blocks);
     let at = &*exchange.name;
     let value = |name: &HeaderName| {
@@ -193,70 +274,8 @@ pub(super) fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>
             (matches!(end, End::Silent), matches!(end, End::Endless))
         }
     };
-    judge.expect(&SILENCE, !silent, at, last(&exchange.body));
-    judge.expect(&ENDLESS, !endless, at, last(&exchange.body));
-}
-
-/// The end of a body, which is where it went wrong.
-pub(super) fn last(body: &[u8]) -> &[u8] {
-    body.split_at(body.len().saturating_sub(200)).1
-}
-
-/// Sends what must be refused, and leaves in the middle of answers. `sample` is a good request body.
-pub(super) async fn rest<E: Endpoint + ?Sized>(
-    asker: &Asker<'_, E>,
-    judge: &mut Judge,
-    path: &str,
-    sample: &Bytes,
-) {
-    for (name, body) in [
-        ("an empty body", ""),
-        ("half a JSON body", "{\"messages\":["),
-    ] {
-        let Some(answer) = ask(asker, judge, name, asker.post(path, body)).await else {
-            continue;
-        };
-        let refused = answer.head.status.is_client_error() || answer.head.status.is_server_error();
-        judge.expect(&BAD_JSON, refused, name, answer.evidence());
-        let json = answer.is("application/json") && is_json(&answer.body);
-        let deliberate = answer.head.status.is_client_error();
-        judge.expect(&REFUSAL, json || !deliberate, name, answer.evidence());
-    }
-    let name = "PUT instead of POST";
-    let request = asker.request(Method::PUT, path, sample.clone());
-    if let Some(answer) = ask(asker, judge, name, request).await {
-        let told = answer.head.status == StatusCode::METHOD_NOT_ALLOWED;
-        judge.expect(&METHOD, told, name, answer.evidence());
-    }
-    let name = "an unknown path";
-    let request = asker.post("/there-is-no-such-path", sample.clone());
-    if let Some(answer) = ask(asker, judge, name, request).await {
-        let told = answer.head.status == StatusCode::NOT_FOUND;
-        judge.expect(&UNKNOWN_PATH, told, name, answer.evidence());
-    }
-    let late = ["48 MiB", "a client after three that left"];
-    if gone(judge) {
-        late.iter().for_each(|name| judge.skip(name));
-        return;
-    }
-    let [name, after] = late;
-    // A server may hang up on what it does not want to read: that is a refusal, too.
-    if let Ok(answer) = asker.ask(name, asker.post(path, oversized(sample))).await {
-        let refused = answer.head.status.is_client_error();
-        judge.expect(&OVERSIZED, refused, name, answer.evidence());
-    }
-    for _ in 0..3 {
-        // What comes of these is judged by the one after them.
-        let request = asker.post(path, sample.clone());
-        let _ = asker.leave("a client that leaves", request).await;
-    }
-    let answer = asker.ask(after, asker.post(path, sample.clone())).await;
-    let (alive, evidence) = match answer {
-        Ok(answer) => (answer.head.status.is_success(), answer.evidence()),
-        Err(NoAnswer::Failed(error)) => (false, error.to_string().into_bytes()),
-        Err(NoAnswer::Silent) => (false, b"no head".to_vec()),
-    };
-    judge.expect(&DISCONNECT, alive, after, evidence);
+    judge.expect(&SILENCE, !silent, at, exchange.last());
+    judge.expect(&ENDLESS, !endless, at, exchange.last());
 }
 
 fn is_json(body: &[u8]) -> bool {

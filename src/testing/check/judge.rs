@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::report::shown;
-use super::rule::rules_of;
-use super::{Finding, Front, Report, Rule};
+use super::report::{Finding, Report, shown};
+use super::rule::Rule;
 
-/// Collects what held and what did not.
-pub(super) struct Judge {
-    front: Front,
+/// Collects which rules were looked at, and which of them were broken.
+#[derive(Debug, Default)]
+pub struct Judge {
     looked_at: BTreeMap<&'static str, Option<Finding>>,
     /// How many requests in a row have got no response.
     pub(super) unanswered: usize,
@@ -23,18 +22,6 @@ pub(super) struct Judge {
 }
 
 impl Judge {
-    pub(super) fn new(front: Front) -> Self {
-        Self {
-            front,
-            looked_at: BTreeMap::new(),
-            unanswered: 0,
-            endless: 0,
-            paced: false,
-            stream: 0..0,
-            skipped: Vec::new(),
-        }
-    }
-
     /// What is judged is this stream: findings say where in it they are.
     pub(super) fn reads(&mut self, stream: &[u8]) {
         let start = stream.as_ptr().addr();
@@ -53,7 +40,7 @@ impl Judge {
 
     /// Notes that `rule` was looked at in the answer to `request`, and whether it held. `bytes` are
     /// what is wrong when it did not.
-    pub(super) fn expect(
+    pub fn expect(
         &mut self,
         rule: &'static Rule,
         holds: bool,
@@ -81,14 +68,15 @@ impl Judge {
         }
     }
 
-    pub(super) fn report(&self) -> Report {
+    /// Returns what was found, of these rules.
+    pub(super) fn report(&self, rules: impl IntoIterator<Item = &'static Rule>) -> Report {
         let mut report = Report {
             findings: Vec::new(),
             passed: Vec::new(),
             unseen: Vec::new(),
             skipped: self.skipped.clone(),
         };
-        for rule in rules_of(self.front) {
+        for rule in rules {
             match self.looked_at.get(rule.id) {
                 Some(Some(finding)) => report.findings.push(finding.clone()),
                 Some(None) => report.passed.push(rule.id),

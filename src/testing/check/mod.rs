@@ -18,12 +18,14 @@
 //! #         Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
 //! #     }
 //! # }
-//! use copilot_wire::testing::check::{Front, Target, check};
+//! use copilot_wire::openai::OpenAi;
+//! use copilot_wire::testing::check::{Target, check};
+//! use copilot_wire::testing::kit;
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let router = Router::new().mount("parrot", Parrot)?;
 //! # futures::executor::block_on(async {
-//! let report = check(&router, Target::new(Front::OpenAi)).await;
+//! let report = check(&router, Target::new(kit::<OpenAi>())).await;
 //! assert!(report.is_clean(), "{report}");
 //! # });
 //! # Ok(()) }
@@ -39,46 +41,40 @@
 
 mod arrival;
 mod blocks;
-mod calls;
-mod chunk;
-mod complete;
-mod cors;
-mod descriptor;
 mod endpoint;
+mod exam;
 mod exchange;
-mod github;
 mod http;
 mod judge;
-mod lines;
-mod meilisearch;
-mod openai;
-mod openbb;
 mod pace;
 mod progress;
 mod recorded;
 mod report;
-mod requests;
 mod rule;
-mod signature;
+mod run;
 mod sse;
 mod target;
 
+pub use blocks::Block;
 pub use endpoint::{Endpoint, EndpointBody, EndpointError};
-pub use progress::{Check, Progress};
+#[allow(unused_imports, reason = "for the protocols")]
+pub(crate) use exam::recorded as recorded_files;
+pub use exam::{Exam, Recorded};
+pub use exchange::Exchange;
+pub use judge::Judge;
+pub use progress::Progress;
 pub use recorded::recorded;
 pub use report::{Finding, Report};
-pub use rule::{Level, Rule, rules_of};
-pub use target::{Front, Target};
+#[allow(unused_imports, reason = "for the protocols")]
+pub(crate) use rule::rules;
+pub use rule::{Level, Rule};
+pub use run::{Check, check};
+pub use target::Target;
 
-/// Judges an endpoint by the rules of one front end.
-///
-/// It never fails: an endpoint that is not there is a finding.
-///
-/// # Cancel safety
-///
-/// Dropping the future closes the stream that is being read. Nothing is left behind.
-pub async fn check<E: Endpoint + ?Sized>(endpoint: &E, target: Target) -> Report {
-    let mut check = Check::new(endpoint, target);
-    check.run(|_| {}).await;
-    check.report()
-}
+/// The rules that every endpoint is judged by, whatever its protocol.
+pub(super) static RULES: [&[&Rule]; 3] = [http::RULES, pace::RULES, sse::RULES];
+
+/// What breaks readers and writers when it is repeated: separators, quotes, characters of four
+/// bytes, and what looks like framing.
+pub const HAZARDS: &str =
+    "Repeat: \u{2028}\u{2029} \"q\" \\ é 🦀\r\n\r\ndata: [DONE]\n\nevent: x\n\n: y";

@@ -5,20 +5,25 @@ use http::Response;
 use super::arrival::Arrived;
 use super::exchange::{End, Exchange};
 use super::judge::Judge;
-use super::{Front, Report, github, meilisearch, openai, openbb, sse};
+use super::report::Report;
+use super::sse;
+use crate::testing::kit::Kit;
 
 /// Judges the body of a stream that an agent sent, to its end. How it came is not known, nor what
 /// was asked: rules about those are among [`Report::unseen`].
 ///
-/// ```
-/// use copilot_wire::testing::check::{Front, recorded};
+#[cfg_attr(feature = "openbb", doc = "```")]
+#[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
+/// use copilot_wire::openbb::OpenBb;
+/// use copilot_wire::testing::{check::recorded, kit};
 ///
-/// let report = recorded(Front::OpenBb, b"event: copilotMessageChunk\ndata: {'delta': 'x'}\n\n");
+/// let stream = b"event: copilotMessageChunk\ndata: {'delta': 'x'}\n\n";
+/// let report = recorded(kit::<OpenBb>(), stream);
 /// assert!(report.rules().eq(["openbb/json", "openbb/empty"]));
 /// assert_eq!(report.findings[0].offset, Some(0));
 /// ```
 #[must_use]
-pub fn recorded(front: Front, body: &[u8]) -> Report {
+pub fn recorded(kit: &dyn Kit, body: &[u8]) -> Report {
     let (head, ()) = Response::new(()).into_parts();
     let exchange = Exchange {
         name: "the stream".to_owned(),
@@ -28,14 +33,9 @@ pub fn recorded(front: Front, body: &[u8]) -> Report {
         body: body.to_owned(),
         end: End::Clean,
     };
-    let mut judge = Judge::new(front);
+    let mut judge = Judge::default();
     judge.reads(&exchange.body);
     let blocks = sse::read(&mut judge, &exchange);
-    match front {
-        Front::OpenBb => openbb::stream(&mut judge, &exchange, &blocks, None),
-        Front::GitHub => github::stream(&mut judge, &exchange, &blocks),
-        Front::OpenAi => openai::stream(&mut judge, &exchange, &blocks, None),
-        Front::Meilisearch => meilisearch::stream(&mut judge, &exchange, &blocks, None),
-    }
-    judge.report()
+    kit.judge(&mut judge, &exchange, &blocks, None);
+    judge.report(kit.rules())
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
-use super::{Level, Rule};
+use super::rule::{Level, Rule};
 
 /// How many bytes of what was wrong are kept.
 const KEPT: usize = 400;

@@ -1,8 +1,6 @@
-//! What is judged: one table of rules, a file of it for each protocol.
+//! What is judged: tables of rules.
 
 use serde::Serialize;
-
-use super::Front;
 
 /// How bad it is to break a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -28,7 +26,7 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Rule {
-    /// What it is called, such as `openbb/after-function-call`. It stays the same over releases.
+    /// What it is called, such as `chunk/done`. It stays the same over releases.
     #[serde(rename = "rule")]
     pub id: &'static str,
     /// How bad it is to break it.
@@ -41,53 +39,56 @@ pub struct Rule {
     pub fix: &'static str,
 }
 
+impl Rule {
+    /// Creates a rule that a known reader depends on.
+    #[must_use]
+    pub const fn error(
+        id: &'static str,
+        says: &'static str,
+        why: &'static str,
+        fix: &'static str,
+    ) -> Self {
+        let level = Level::Error;
+        Self {
+            id,
+            level,
+            says,
+            why,
+            fix,
+        }
+    }
+
+    /// Creates a rule that every known reader copes without.
+    #[must_use]
+    pub const fn warning(
+        id: &'static str,
+        says: &'static str,
+        why: &'static str,
+        fix: &'static str,
+    ) -> Self {
+        let level = Level::Warning;
+        Self {
+            level,
+            ..Self::error(id, says, why, fix)
+        }
+    }
+}
+
 /// Declares rules, each as a static and all of them as `RULES`: no rule is missing from the table.
 macro_rules! rules {
     ($($name:ident = $level:ident $id:literal, $says:literal, $why:literal, $fix:literal;)+) => {
         $(
-            pub(super) static $name: $crate::testing::check::rule::Rule =
-                $crate::testing::check::rule::Rule {
+            pub(crate) static $name: $crate::testing::check::Rule =
+                $crate::testing::check::Rule {
                     id: $id,
-                    level: $crate::testing::check::rule::Level::$level,
+                    level: $crate::testing::check::Level::$level,
                     says: $says,
                     why: $why,
                     fix: $fix,
                 };
         )+
 
-        pub(super) static RULES: &[&$crate::testing::check::rule::Rule] = &[$(&$name),+];
+        pub(crate) static RULES: &[&$crate::testing::check::Rule] = &[$(&$name),+];
     };
 }
-pub(super) use rules;
-
-/// Every rule that an endpoint for `front` is judged by.
-pub fn rules_of(front: Front) -> impl Iterator<Item = &'static Rule> {
-    let mut tables = vec![super::http::RULES, super::pace::RULES, super::sse::RULES];
-    match front {
-        Front::OpenBb => tables.extend([
-            super::cors::RULES,
-            super::descriptor::RULES,
-            super::openbb::RULES,
-            super::calls::RULES,
-        ]),
-        Front::GitHub => tables.extend([
-            super::lines::RULES,
-            super::chunk::RULES,
-            super::github::RULES,
-            super::signature::RULES,
-        ]),
-        Front::OpenAi => tables.extend([
-            super::lines::RULES,
-            super::chunk::RULES,
-            super::complete::RULES,
-            super::openai::RULES,
-        ]),
-        Front::Meilisearch => tables.extend([
-            super::lines::RULES,
-            super::chunk::RULES,
-            super::complete::RULES,
-            super::meilisearch::RULES,
-        ]),
-    }
-    tables.into_iter().flatten().copied()
-}
+pub(crate) use rules;

@@ -1,8 +1,7 @@
 //! Framing: what every reader of server-sent events expects.
 
 use super::blocks::{Block, blocks};
-use super::exchange::{End, Exchange};
-use super::http::last;
+use super::exchange::{End, Exchange, last};
 use super::judge::Judge;
 use super::rule::rules;
 
@@ -17,7 +16,7 @@ rules! {
         "write UTF-8 without a mark";
     UNFINISHED = Error "sse/unfinished",
         "the last event is followed by a blank line",
-        "the standard says that it is dropped, and the Workspace and the OpenAI clients drop it",
+        "the standard says that it is dropped, and the Workspace and the clients of models drop it",
         "end every event, also the last one, with two line ends";
     FIELD = Error "sse/field",
         "every line is `event`, `data`, `id`, `retry` or a comment",

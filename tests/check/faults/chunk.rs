@@ -1,10 +1,10 @@
 //! Faults in streams of chunks.
 
-use copilot_wire::testing::check::Front::{GitHub, Meilisearch, OpenAi};
 use http::Method;
 
 use super::Broken;
 use crate::script::Answer;
+use crate::script::Front::{GitHub, Meilisearch, OpenAi};
 use crate::streams::*;
 
 /// The same GitHub stream with another event in place of its references.

@@ -1,9 +1,9 @@
 //! Faults that have nothing to do with what is said.
 
-use copilot_wire::testing::check::Front::{GitHub, Meilisearch, OpenAi, OpenBb};
 use http::Method;
 
 use super::Broken;
+use crate::script::Front::{GitHub, Meilisearch, OpenAi, OpenBb};
 use crate::script::{Answer, Head, Piece, is_preflight, says};
 use crate::streams::HELLO;
 

@@ -4,9 +4,7 @@ mod chunk;
 mod http;
 mod openbb;
 
-use copilot_wire::testing::check::Front;
-
-use crate::script::Fault;
+use crate::script::{Fault, Front};
 
 /// A rule, a front end, and how to break the rule for it.
 pub(crate) type Broken = (&'static str, Front, Fault);

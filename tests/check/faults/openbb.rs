@@ -1,8 +1,7 @@
 //! Faults of agents for the OpenBB Workspace.
 
-use copilot_wire::testing::check::Front::OpenBb;
-
 use super::Broken;
+use crate::script::Front::OpenBb;
 use crate::script::{Answer, Asked};
 use crate::streams::*;
 

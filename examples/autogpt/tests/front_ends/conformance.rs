@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use copilot_wire::testing::check::{Front, Target, check};
+use copilot_wire::testing::check::{Target, check};
 
 use futures::stream;
 use http::Request;
@@ -12,12 +12,7 @@ use crate::bench::{Bench, command};
 
 #[tokio::test]
 async fn it_is_clean_for_every_front_end() {
-    for front in [
-        Front::OpenBb,
-        Front::GitHub,
-        Front::OpenAi,
-        Front::Meilisearch,
-    ] {
+    for kit in copilot_wire::protocols::kits() {
         let bench = Bench::new();
         // A search that finds something, and a command that is asked about.
         bench.replies([
@@ -25,8 +20,8 @@ async fn it_is_clean_for_every_front_end() {
             command("effect", "{}"),
         ]);
         let (router, signer) = bench.served();
-        let report = check(&router, Target::new(front).signer(signer)).await;
-        assert!(report.is_clean(), "{front:?}\n{report}");
+        let report = check(&router, Target::new(kit).signer(signer)).await;
+        assert!(report.is_clean(), "{}\n{report}", kit.name());
     }
 }
 

@@ -3,9 +3,8 @@
 use std::path::Path;
 
 use copilot_wire::json::{Json, Kind};
-use copilot_wire::openbb::{QueryRequest, Widget};
 use copilot_wire::protocol::ToolCall;
-use copilot_wire::testing::{Answer, Workspace};
+use copilot_wire::testing::Answer;
 
 use crate::verdict::Failure;
 
@@ -40,37 +39,8 @@ impl Answers {
         self.find(names)
     }
 
-    /// Puts the data that there is for the widgets of a request on the dashboard.
-    pub(super) fn dashboard(&self, mut request: QueryRequest) -> Workspace {
-        let widgets: Vec<_> = request
-            .widgets()
-            .map(|(tier, widget)| (tier, widget.clone()))
-            .collect();
-        if !widgets
-            .iter()
-            .any(|(_, widget)| self.data(widget).is_some())
-        {
-            return Workspace::continuing(request);
-        }
-        request.widgets = None;
-        widgets.into_iter().fold(
-            Workspace::continuing(request),
-            |workspace, (tier, widget)| {
-                let data = self.data(&widget);
-                let none = || Answer::failed("there is no data for this widget");
-                workspace.widget(tier, widget, data.unwrap_or_else(none))
-            },
-        )
-    }
-
-    /// The data of a widget: by its id, its id at its backend, or its name.
-    fn data(&self, widget: &Widget) -> Option<Answer> {
-        let id = widget.id();
-        let names = id.as_deref().into_iter();
-        self.find(names.chain([&*widget.widget_id, &*widget.name]))
-    }
-
-    fn find<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Option<Answer> {
+    /// The answer under the first of these names that there is.
+    pub(super) fn find<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Option<Answer> {
         let answers = self.0.as_ref()?;
         names.find_map(|name| answers.get(name)).map(answer)
     }

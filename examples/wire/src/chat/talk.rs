@@ -1,10 +1,9 @@
 //! A conversation, turn by turn.
 
 use bytes::Bytes;
-use copilot_wire::github::verify::RequestSigner;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Confirmation, EventError, ToolCall};
-use copilot_wire::testing::{Answer, FrontEnd, Next};
+use copilot_wire::testing::{Answer, Next, Signer};
 use futures_util::StreamExt;
 use http::Request;
 use http::header::CONTENT_TYPE;
@@ -26,10 +25,10 @@ const TURNS: usize = 50;
 const REFUSAL: usize = 64 * 1024;
 
 /// A front end that talks to an agent.
-pub(super) struct Talk<'a, F> {
-    pub(super) front: Undo<'a, F>,
+pub(super) struct Talk<'a> {
+    pub(super) front: Undo<'a>,
     pub(super) client: &'a Client,
-    pub(super) signer: Option<RequestSigner>,
+    pub(super) signer: Option<Box<dyn Signer>>,
     pub(super) answers: &'a Answers,
     /// What is said to every question; without it the user decides.
     pub(super) decision: Option<bool>,
@@ -57,7 +56,7 @@ enum Turn {
     Failed(Failure),
 }
 
-impl<F: FrontEnd> Talk<'_, F> {
+impl Talk<'_> {
     /// Sends every line that the user types, until there are no more. One that nobody heard is told
     /// of, and the conversation goes on without it; the last one of a file ends in failure.
     pub(super) async fn run(mut self) -> Result<Verdict, Failure> {
@@ -98,7 +97,7 @@ impl<F: FrontEnd> Talk<'_, F> {
             self.voice.heard = false;
             let turn = self.turn().await?;
             if let Turn::Failed(failure) = turn {
-                self.front.back(mark);
+                self.front.back(mark)?;
                 return Ok(User::Unheard(failure));
             }
             let next = self.front.next();
@@ -180,10 +179,10 @@ impl<F: FrontEnd> Talk<'_, F> {
     /// Shows what a piece of the body says; whether the stream can be read on.
     fn hear(&mut self, mut bytes: &[u8]) -> Result<bool, Failure> {
         loop {
-            match self.front.front.decode(&mut bytes) {
-                Ok(Some(event)) => {
-                    for heard in self.front.front.hear(&event) {
-                        self.voice.hear(&heard)?;
+            match self.front.front.read(&mut bytes) {
+                Ok(Some(heard)) => {
+                    for heard in &heard {
+                        self.voice.hear(heard)?;
                     }
                 }
                 Ok(None) => {

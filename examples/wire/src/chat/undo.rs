@@ -1,13 +1,18 @@
 //! A front end that can take back what it did.
 
 use copilot_wire::protocol::EventError;
-use copilot_wire::testing::{Answer, FrontEnd, Next};
+use copilot_wire::testing::{Answer, AnyFrontEnd, Next};
+
+use crate::verdict::Failure;
+
+/// Makes a front end.
+type Begin<'a> = dyn Fn() -> Result<Box<dyn AnyFrontEnd>, Failure> + 'a;
 
 /// A front end, and all that made it what it is.
-pub(super) struct Undo<'a, F> {
-    /// The front end at the beginning.
-    begin: Box<dyn Fn() -> F + 'a>,
-    pub(super) front: F,
+pub(super) struct Undo<'a> {
+    /// Makes the front end at the beginning.
+    begin: &'a Begin<'a>,
+    pub(super) front: Box<dyn AnyFrontEnd>,
     steps: Vec<Step>,
 }
 
@@ -21,13 +26,13 @@ enum Step {
     Decide(bool),
 }
 
-impl<'a, F: FrontEnd> Undo<'a, F> {
-    pub(super) fn new(begin: impl Fn() -> F + 'a) -> Self {
-        Self {
-            front: begin(),
-            begin: Box::new(begin),
+impl<'a> Undo<'a> {
+    pub(super) fn new(begin: &'a Begin<'a>) -> Result<Self, Failure> {
+        Ok(Self {
+            front: begin()?,
+            begin,
             steps: Vec::new(),
-        }
+        })
     }
 
     pub(super) fn say(&mut self, text: &str) {
@@ -61,26 +66,27 @@ impl<'a, F: FrontEnd> Undo<'a, F> {
     }
 
     /// Takes back everything since `mark`.
-    pub(super) fn back(&mut self, mark: usize) {
+    pub(super) fn back(&mut self, mark: usize) -> Result<(), Failure> {
         self.steps.truncate(mark);
-        self.front = (self.begin)();
+        self.front = (self.begin)()?;
         for step in &self.steps {
             match step {
                 Step::Say(text) => self.front.say(text),
-                Step::Read(bytes) => hear(&mut self.front, bytes),
+                Step::Read(bytes) => hear(&mut *self.front, bytes),
                 Step::Next => drop(self.front.next()),
                 Step::Answer(answers) => self.front.answer(answers.clone()),
                 Step::Decide(accepted) => self.front.decide(*accepted),
             }
         }
+        Ok(())
     }
 }
 
 /// Hears a piece of an answer once more.
-fn hear<F: FrontEnd>(front: &mut F, mut bytes: &[u8]) {
+fn hear(front: &mut dyn AnyFrontEnd, mut bytes: &[u8]) {
     loop {
-        match front.decode(&mut bytes) {
-            Ok(Some(event)) => drop(front.hear(&event)),
+        match front.read(&mut bytes) {
+            Ok(Some(_)) => {}
             Ok(None) | Err(EventError::Stream(_)) => return,
             Err(_) => {}
         }

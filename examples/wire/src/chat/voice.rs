@@ -1,10 +1,10 @@
 //! What the user perceives of an answer, on a terminal or as lines of JSON.
 
 use copilot_wire::protocol::{Confirmation, Level, Table, ToolCall};
-use copilot_wire::testing::Heard;
+use copilot_wire::testing::{Heard, Node};
 
 use super::table;
-use crate::node::{Node, compact};
+use crate::node::compact;
 use crate::screen::{Screen, Style, lines, plain, short};
 use crate::verdict::Failure;
 

@@ -1,8 +1,6 @@
 //! `wire decode`: the typed events of a stream, and what is wrong with it.
 
 mod blocks;
-mod meilisearch;
-mod reader;
 mod report;
 mod wrong;
 
@@ -10,7 +8,7 @@ use clap::Args;
 use copilot_wire::sse::{Decoder, Frame};
 use copilot_wire::testing::check;
 
-use crate::cli::{Front, LIMIT};
+use crate::cli::{self, Front, LIMIT};
 use crate::input::Input;
 use crate::screen::Screen;
 use crate::verdict::{self, Failure, Verdict};
@@ -22,8 +20,8 @@ use wrong::Wrong;
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     /// The protocol of the stream
-    #[arg(value_name = "PROTOCOL")]
-    front: Front,
+    #[arg(value_name = "PROTOCOL", value_parser = cli::any)]
+    protocol: Front,
     #[command(flatten)]
     input: Input,
 }
@@ -33,7 +31,8 @@ const KEPT: usize = 16 * 1024 * 1024;
 
 /// Shows every event as it comes, and what the conformance kit says of the whole.
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
-    let mut reader = reader::of(options.front);
+    let kit = options.protocol.kit();
+    let mut reader = kit.reader();
     let mut report = Report::new(screen);
     let mut frames = Decoder::with_budget(LIMIT);
     let mut blocks = Blocks::default();
@@ -70,14 +69,14 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
         report.wrong(Wrong::of(what).rule("sse/unfinished"))?;
     }
     report.begin(blocks.offset());
-    if let Some(wrong) = reader.end() {
-        report.wrong(wrong)?;
+    if let Some(missing) = reader.end() {
+        report.wrong(Wrong::of(missing.message).rule(missing.rule))?;
     }
     if body.len() > KEPT {
         verdict::tell("a stream of more than 16 MiB: its events were judged one by one");
     } else {
-        let judged = check::recorded(options.front.kit(), &body);
-        report.findings(&judged, reader.tolerates(), blocks.offset())?;
+        let judged = check::recorded(kit, &body);
+        report.findings(&judged, kit.tolerated(), blocks.offset())?;
     }
     if let Some(why) = pieces.no_event() {
         report.unless_event(why);

@@ -5,11 +5,11 @@ use std::ops::Range;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::EventError;
 use copilot_wire::sse::Event;
+use copilot_wire::testing::Summary;
 use copilot_wire::testing::check::{self, Level};
 use serde::Serialize;
 
 use super::wrong::Wrong;
-use crate::said::Said;
 use crate::screen::{Screen, Style, plain, short};
 use crate::verdict::{self, Failure, Verdict};
 
@@ -79,23 +79,23 @@ impl<'a> Report<'a> {
         &mut self,
         event: &Event<'_>,
         place: Range<u64>,
-        said: Vec<Result<Said, EventError>>,
+        lines: Vec<Result<Summary, EventError>>,
     ) -> Result<(), Failure> {
         let before = self.wrong;
         self.begin(place.start);
         self.events += 1;
         let follows = self.over;
-        for said in said {
-            match said {
-                Ok(said) => {
-                    self.over |= said.over;
-                    self.said(event, &said)?;
-                    if let Some(what) = said.wrong {
+        for line in lines {
+            match line {
+                Ok(line) => {
+                    self.over |= line.is_last;
+                    self.line(event, &line)?;
+                    if let Some(what) = line.failure {
                         self.wrong(Wrong::of(what))?;
                     }
                 }
                 Err(error) => {
-                    self.said(event, &Said::new("unreadable", event.data()))?;
+                    self.line(event, &Summary::new("unreadable", event.data()))?;
                     self.wrong(Wrong::with(error, event.data()))?;
                 }
             }
@@ -137,14 +137,14 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    fn said(&mut self, event: &Event<'_>, said: &Said) -> Result<(), Failure> {
+    fn line(&mut self, event: &Event<'_>, line: &Summary) -> Result<(), Failure> {
         if self.screen.is_json() {
             return self.screen.json_line(&Line {
                 number: self.number,
                 offset: self.offset,
                 event: Some(event.name()),
-                kind: &said.kind,
-                text: Some(&said.text),
+                kind: &line.kind,
+                text: Some(&line.text),
                 data: Some(match Json::parse(event.data().to_owned()) {
                     Ok(json) => Data::Json(json),
                     Err(_) => Data::Text(event.data()),
@@ -153,7 +153,7 @@ impl<'a> Report<'a> {
             });
         }
         let place = self.place();
-        let (kind, text) = (plain(&said.kind), short(&said.text));
+        let (kind, text) = (plain(&line.kind), short(&line.text));
         let line = match &*kind {
             // Space at its ends counts.
             "text" | "refusal" => format!("{place}  {kind:<12}  \"{text}\""),

@@ -34,7 +34,7 @@ fn a_sound_agent_passes() {
 }
 
 fn openbb(query: &str) -> Router {
-    let descriptor = Descriptor::new("analyst", "Analyst", "Analyses").query(query);
+    let descriptor = Descriptor::new("analyst", "Analyst", "Analyses").path(query);
     Router::new().mount(descriptor, analyst()).unwrap()
 }
 
@@ -63,7 +63,7 @@ fn an_agent_is_asked_where_its_descriptor_says() {
     let relay = Relay::new(server.address);
     // The agent beside the descriptor is another one.
     let descriptor = Descriptor::new("elsewhere", "Elsewhere", "Is elsewhere");
-    let descriptor = descriptor.query(relay.url("/v1/query"));
+    let descriptor = descriptor.path(relay.url("/v1/query"));
     let describes = Server::new(Router::new().mount(descriptor, Mute).unwrap());
     let seen = run(&["check", &describes.url(""), "-p", "openbb"], "");
     assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);

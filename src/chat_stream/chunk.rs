@@ -1,0 +1,184 @@
+//! Chat completion chunks: what all of their clients have in common.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use crate::testing::check::{Block, Exchange, Judge, rules};
+
+rules! {
+    JSON = Error "chunk/json",
+        "the data of a chunk is a JSON object, or `[DONE]`",
+        "the OpenAI clients throw, `gh models` too; VS Code skips it",
+        "write one JSON object an event; use comments for keep-alive";
+    CHOICES = Error "chunk/choices",
+        "`choices` is a list",
+        "the helpers of both OpenAI clients throw at `null`",
+        "send the choices, and `[]` beside the usage only";
+    EMPTY_CHOICES = Error "chunk/empty-choices",
+        "`choices` is empty beside the usage only",
+        "VS Code says that there was no response; the Meilisearch server ends the stream",
+        "do not pass on chunks that say nothing, such as Azure's first one";
+    DELTA = Error "chunk/delta",
+        "every choice has an `index` and a `delta`",
+        "the helpers of both OpenAI clients throw",
+        "send `\"delta\":{}` when there is nothing to add";
+    EMPTY_TOOL_CALLS = Error "chunk/empty-tool-calls",
+        "`tool_calls` is never an empty list",
+        "VS Code until August 2026 and others drop the text of such a chunk",
+        "leave the member out";
+    FINISH_EMPTY = Error "chunk/finish-empty",
+        "`finish_reason` is never an empty text",
+        "clients take it for the end of the answer",
+        "send `null` until the last chunk of the choice";
+    FINISH_VALUE = Error "chunk/finish-value",
+        "`finish_reason` is one that clients know",
+        "typed clients refuse the chunk, or try the turn again",
+        "send `stop`, `length`, `tool_calls`, `content_filter` or `function_call`";
+    FINISH_REASON = Error "chunk/finish-reason",
+        "every choice ends with a `finish_reason`",
+        "the helper of the OpenAI client for Node throws `missing finish_reason`; agents try the turn again, or wait for ever",
+        "send `\"delta\":{}` with `\"finish_reason\":\"stop\"` before `[DONE]`";
+    AFTER_FINISH = Error "chunk/after-finish",
+        "nothing more of a choice follows its `finish_reason`",
+        "text behind it is lost, and a second one makes two answers",
+        "send the finish reason once, when all is said";
+    DONE = Error "chunk/done",
+        "a stream ends with `[DONE]`",
+        "`gh models` says that the stream is incomplete; Meilisearch clients take the answer for cut off",
+        "send `data: [DONE]` and a blank line";
+    AFTER_DONE = Error "chunk/after-done",
+        "nothing follows `[DONE]`",
+        "readers have stopped; github.com took such answers for Copilot's own",
+        "drop the `[DONE]` of a stream that is passed on, and write one";
+}
+
+/// What every later rule looks at: the chunks, as JSON.
+pub(crate) struct Chunks<'a> {
+    pub(crate) chunks: Vec<(Value, &'a Block<'a>)>,
+    /// Whether one of them is an error.
+    pub(crate) failed: bool,
+}
+
+/// Judges the unnamed events of a stream.
+pub(crate) fn judge<'a>(
+    judge: &mut Judge,
+    exchange: &Exchange,
+    blocks: &'a [Block<'a>],
+) -> Chunks<'a> {
+    let at = &*exchange.name;
+    let mut read = Chunks {
+        chunks: Vec::new(),
+        failed: false,
+    };
+    let mut finished = BTreeMap::new();
+    let mut done = false;
+    for block in blocks {
+        let Some(event) = &block.event else { continue };
+        judge.expect(&AFTER_DONE, !done, at, block.raw);
+        if done {
+            break;
+        }
+        if event.name() != "message" {
+            continue;
+        }
+        if event.data().trim() == "[DONE]" {
+            done = true;
+            continue;
+        }
+        let chunk: Option<Value> = serde_json::from_str(event.data()).ok();
+        let object = chunk.as_ref().is_some_and(Value::is_object);
+        // Of several lines of data, that is what is wrong, and judged elsewhere.
+        let whole = block.field("data").count() == 1;
+        judge.expect(&JSON, object || !whole, at, block.raw);
+        let Some(chunk) = chunk.filter(Value::is_object) else {
+            continue;
+        };
+        if is_error(&chunk) {
+            read.failed = true;
+        } else {
+            choices(judge, at, &chunk, block, &mut finished);
+        }
+        read.chunks.push((chunk, block));
+    }
+    if exchange.is_complete() && !read.failed {
+        // Of the whole stream, not of a place in it.
+        let end = exchange.last().to_vec();
+        let complete = !finished.is_empty() && finished.values().all(|finished| *finished);
+        judge.expect(&FINISH_REASON, complete, at, &end);
+        judge.expect(&DONE, done, at, end);
+    }
+    read
+}
+
+/// Whether a chunk tells of a failure: to OpenAI clients, any event with a truthy `error` does.
+pub(crate) fn is_error(chunk: &Value) -> bool {
+    !matches!(
+        chunk.get("error"),
+        None | Some(Value::Null | Value::Bool(false))
+    )
+}
+
+/// Judges the choices of a chunk. `finished` has every choice that began, and whether it ended.
+fn choices(
+    judge: &mut Judge,
+    at: &str,
+    chunk: &Value,
+    block: &Block<'_>,
+    finished: &mut BTreeMap<u64, bool>,
+) {
+    let choices = chunk.get("choices").and_then(Value::as_array);
+    judge.expect(&CHOICES, choices.is_some(), at, block.raw);
+    let Some(choices) = choices else { return };
+    let usage = chunk.get("usage").is_some_and(Value::is_object);
+    judge.expect(&EMPTY_CHOICES, usage || !choices.is_empty(), at, block.raw);
+    for choice in choices {
+        let index = choice.get("index").and_then(Value::as_u64);
+        let delta = choice.get("delta").filter(|delta| delta.is_object());
+        judge.expect(&DELTA, index.is_some() && delta.is_some(), at, block.raw);
+        let (Some(index), Some(delta)) = (index, delta) else {
+            continue;
+        };
+        if let Some(calls) = delta.get("tool_calls") {
+            let empty = calls.as_array().is_some_and(Vec::is_empty);
+            judge.expect(&EMPTY_TOOL_CALLS, !empty, at, block.raw);
+        }
+        let reason = choice
+            .get("finish_reason")
+            .filter(|reason| !reason.is_null());
+        let was_finished = finished.entry(index).or_default();
+        let says = |member: &str| match delta.get(member) {
+            Some(Value::String(text)) => !text.is_empty(),
+            Some(Value::Array(calls)) => !calls.is_empty(),
+            _ => false,
+        };
+        let more = reason.is_some() || ["content", "refusal", "tool_calls"].into_iter().any(says);
+        judge.expect(&AFTER_FINISH, !(*was_finished && more), at, block.raw);
+        let Some(reason) = reason else { continue };
+        let reason = reason.as_str().unwrap_or("?");
+        judge.expect(&FINISH_EMPTY, !reason.is_empty(), at, block.raw);
+        if reason.is_empty() {
+            continue;
+        }
+        let known = [
+            "stop",
+            "length",
+            "tool_calls",
+            "content_filter",
+            "function_call",
+        ];
+        judge.expect(&FINISH_VALUE, known.contains(&reason), at, block.raw);
+        *was_finished = true;
+    }
+}
+
+/// What the chunks add to choices: each choice's `delta`, with its block.
+pub(crate) fn deltas<'a>(
+    chunks: &'a Chunks<'a>,
+) -> impl Iterator<Item = (&'a Value, &'a Block<'a>)> {
+    chunks.chunks.iter().flat_map(|(chunk, block)| {
+        let choices = chunk.get("choices").and_then(Value::as_array);
+        let choices = choices.into_iter().flatten();
+        choices.filter_map(|choice| Some((choice.get("delta")?, *block)))
+    })
+}

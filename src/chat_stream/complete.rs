@@ -1,0 +1,39 @@
+//! Whole chunks, without event names: what most clients expect.
+
+use serde_json::Value;
+
+use super::chunk::{Chunks, is_error};
+use crate::testing::check::{Block, Exchange, Judge, rules};
+
+rules! {
+    NAMED = Error "chunk/event-name",
+        "there are no `event` lines",
+        "`gh models` fails at any; both OpenAI clients hand out the data as if it were a chunk",
+        "leave `event` out";
+    COMPLETE = Error "chunk/complete",
+        "every chunk has `id`, `created` and `model`, and `object` is `chat.completion.chunk`",
+        "the helper of the OpenAI client for Python skips chunks without `object`, and typed clients refuse what lacks the others",
+        "send all four with every chunk";
+}
+
+/// Judges that the chunks are whole.
+pub(crate) fn judge(
+    judge: &mut Judge,
+    exchange: &Exchange,
+    blocks: &[Block<'_>],
+    chunks: &Chunks<'_>,
+) {
+    let at = &*exchange.name;
+    for block in blocks {
+        let none = block.field("event").next().is_none();
+        judge.expect(&NAMED, none, at, block.raw);
+    }
+    for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| !is_error(chunk)) {
+        let text = |name: &str| chunk.get(name).and_then(Value::as_str).unwrap_or_default();
+        let complete = !text("id").is_empty()
+            && !text("model").is_empty()
+            && text("object") == "chat.completion.chunk"
+            && chunk.get("created").is_some_and(Value::is_u64);
+        judge.expect(&COMPLETE, complete, at, block.raw);
+    }
+}

@@ -1,0 +1,8 @@
+//! The dialect of chat completion chunks, which several protocols speak.
+
+#[cfg(feature = "testing")]
+pub(crate) mod chunk;
+#[cfg(all(feature = "testing", feature = "openai"))]
+pub(crate) mod complete;
+#[cfg(feature = "testing")]
+pub(crate) mod lines;

@@ -1,0 +1,95 @@
+//! GitHub Copilot in tests: the played platform, and what the conformance kit and the command line
+//! know of the protocol.
+
+mod front_end;
+#[cfg(feature = "verify")]
+mod keys;
+mod native;
+mod rules;
+mod show;
+mod signature;
+
+pub use front_end::CopilotChat;
+
+use std::error::Error;
+use std::future::Future;
+
+use http::header::ACCEPT;
+use http::{HeaderMap, HeaderValue};
+use serde_json::Value;
+
+use super::{ChatRequest, Decoder, Event, GitHub, Mount};
+use crate::agent::Agent;
+use crate::chat_stream;
+use crate::router::{MountError, Router};
+#[cfg(feature = "verify")]
+use crate::testing::Keys;
+use crate::testing::check::{Block, Exam, Exchange, Judge, Rule};
+use crate::testing::{MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+
+impl Toolkit for GitHub {
+    const TITLE: &'static str = "GitHub Copilot clients";
+
+    const SAMPLE: Sample = Sample::new(
+        r#"{"messages":[{"role":"user","content":"hi"}]}"#,
+        &["/github"],
+        &["x-github-token"],
+    );
+
+    const RULES: &'static [&'static [&'static Rule]] = &[
+        chat_stream::lines::RULES,
+        chat_stream::chunk::RULES,
+        rules::RULES,
+        signature::RULES,
+    ];
+
+    type FrontEnd = CopilotChat;
+
+    fn front_end(setup: &Setup<'_>) -> Result<CopilotChat, Box<dyn Error + Send + Sync>> {
+        if let Some(body) = &setup.request {
+            return Ok(CopilotChat::continuing(ChatRequest::parse(body)?));
+        }
+        let front = CopilotChat::new("agent");
+        Ok(match &setup.conversation_id {
+            Some(id) => front.conversation_id(id),
+            None => front,
+        })
+    }
+
+    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
+        (!decoder.is_done()).then_some(MissingEnd::new(
+            "the stream ends without [DONE]",
+            "chunk/done",
+        ))
+    }
+
+    fn describe(event: &Event) -> Summary {
+        show::describe(event)
+    }
+
+    fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
+        native::native(request, headers)
+    }
+
+    fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError> {
+        router.mount(Mount::unverified(), agent)
+    }
+
+    /// The platform asks for JSON although a stream is what it wants.
+    fn headers() -> HeaderMap {
+        HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
+    }
+
+    fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>], _: Option<&Value>) {
+        rules::judge(judge, exchange, blocks);
+    }
+
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        rules::check(exam)
+    }
+
+    #[cfg(feature = "verify")]
+    fn keys() -> Option<&'static dyn Keys> {
+        Some(&keys::TestKeys)
+    }
+}

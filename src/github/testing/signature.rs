@@ -1,0 +1,125 @@
+//! Whether an endpoint verifies that GitHub sent a request.
+
+use bytes::Bytes;
+use http::{Method, StatusCode};
+
+use crate::testing::check::{Exam, Exchange, rules};
+
+rules! {
+    SIGNER = Error "github/signer",
+        "an endpoint that takes signed requests only is judged with a key that it knows",
+        "every request is turned away, so nothing else can be judged",
+        "give the check a signer, and the endpoint the public key of it";
+    UNSIGNED = Warning "github/unsigned",
+        "a request without a signature is refused",
+        "whoever finds the address can use the agent in anybody's name",
+        "verify the signature of every request, unless nobody else can reach the address";
+    FORGED = Error "github/forged",
+        "a request whose signature is wrong is refused, before any of the answer",
+        "whoever finds the address can use the agent in anybody's name",
+        "verify the raw bytes of the body, by the key of the identifier, and return after the refusal";
+}
+
+/// Whether the endpoint lets the platform's requests in, by the first answer.
+pub(super) fn lets_in(exam: &mut Exam<'_>, answer: &Exchange) -> bool {
+    let turned_away = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
+    let lets_in = !turned_away.contains(&answer.head.status);
+    exam.judge()
+        .expect(&SIGNER, lets_in, &answer.name, answer.evidence());
+    lets_in
+}
+
+/// How many requests [`check`] makes.
+pub(super) fn requests(exam: &Exam<'_>) -> usize {
+    1 + forged(exam, "/", &Bytes::new()).len()
+}
+
+/// Sends requests that are not, or not rightly, signed. `sample` is a good request body.
+pub(super) async fn check(exam: &mut Exam<'_>, path: &str, sample: &Bytes) {
+    let unsigned = exam.request(Method::POST, path, sample.clone());
+    let forged = forged(exam, path, sample);
+    // Who can sign says that signatures are looked at.
+    let rule = if forged.is_empty() {
+        &UNSIGNED
+    } else {
+        &FORGED
+    };
+    let mut bad = vec![(rule, "a request without a signature", unsigned)];
+    bad.extend(
+        forged
+            .into_iter()
+            .map(|(name, request)| (&FORGED, name, request)),
+    );
+    for (rule, name, request) in bad {
+        if let Some(answer) = exam.ask(name, request).await {
+            let refused = !answer.head.status.is_success() && !streams(&answer.body);
+            exam.judge().expect(rule, refused, name, answer.evidence());
+        }
+    }
+}
+
+/// Whether a body holds something of an answer: some samples forget to return after a refusal.
+fn streams(body: &[u8]) -> bool {
+    body.windows(5).any(|bytes| bytes == b"data:")
+}
+
+#[cfg(not(feature = "verify"))]
+fn forged(_: &Exam<'_>, _: &str, _: &Bytes) -> [(&'static str, http::Request<Bytes>); 0] {
+    []
+}
+
+/// Requests whose signature is wrong, each in another way; none without a signer.
+#[cfg(feature = "verify")]
+fn forged(
+    exam: &Exam<'_>,
+    path: &str,
+    sample: &Bytes,
+) -> Vec<(&'static str, http::Request<Bytes>)> {
+    use crate::github::verify::{HeaderPair, RequestSigner};
+    use http::HeaderValue;
+
+    let Some(signer) = exam.signer() else {
+        return Vec::new();
+    };
+    let request = |body: &Bytes, signature| {
+        let mut request = exam.request(Method::POST, path, body.clone());
+        request.headers_mut().extend(signature);
+        request
+    };
+    let good = || signer.sign(sample);
+    let with = |name: fn(HeaderPair) -> http::HeaderName, value: &'static str| {
+        let mut headers = good();
+        for pair in [HeaderPair::Newer, HeaderPair::Older] {
+            headers.insert(name(pair), HeaderValue::from_static(value));
+        }
+        headers
+    };
+    let stranger = RequestSigner::from_seed(b"a key that nobody published");
+    let mut posing = stranger.sign(sample);
+    for pair in [HeaderPair::Newer, HeaderPair::Older] {
+        posing.remove(pair.identifier());
+    }
+    for (name, value) in &good() {
+        if !posing.contains_key(name) {
+            posing.insert(name, value.clone());
+        }
+    }
+    // White space: who serialises the body anew before verifying does not see it.
+    let tampered = Bytes::from([sample, b" ".as_slice()].concat());
+    vec![
+        (
+            "a signature that is empty",
+            request(sample, with(HeaderPair::signature, "")),
+        ),
+        (
+            "a signature that is none",
+            request(sample, with(HeaderPair::signature, "bm90IGEgc2lnbmF0dXJl")),
+        ),
+        (
+            "a key that is unknown",
+            request(sample, stranger.sign(sample)),
+        ),
+        ("another key under the known name", request(sample, posing)),
+        ("a body that was changed", request(&tampered, good())),
+    ]
+}

@@ -1,0 +1,104 @@
+//! Meilisearch chat in tests: the played client, and what the conformance kit and the command line
+//! know of the protocol.
+
+mod front_end;
+mod native;
+mod rules;
+mod show;
+
+pub use front_end::SearchChat;
+
+use std::error::Error;
+use std::future::Future;
+
+use http::HeaderMap;
+use serde_json::Value;
+
+use super::{ChatRequest, Decoder, Event, Meilisearch, Outcome};
+use crate::agent::Agent;
+use crate::chat_stream;
+use crate::router::{MountError, Router};
+use crate::testing::check::{Block, Exam, Exchange, Judge, Rule};
+use crate::testing::{MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+
+/// The last event never came.
+const NOT_DONE: MissingEnd = MissingEnd::new("the stream ends without [DONE]", "chunk/done");
+
+/// The model's last round has no end.
+const NOT_FINISHED: MissingEnd = MissingEnd::new(
+    "the answer did not end: no finish reason came",
+    "chunk/finish-reason",
+);
+
+impl Toolkit for Meilisearch {
+    const TITLE: &'static str = "Meilisearch chat";
+
+    const SAMPLE: Sample = Sample::new(
+        r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"_meiliSearchProgress"}}]}"#,
+        &[
+            "/chats/main/chat/completions",
+            "/chats/%6dain%2f%ff/chat/completions",
+        ],
+        &[],
+    );
+
+    const RULES: &'static [&'static [&'static Rule]] = &[
+        chat_stream::lines::RULES,
+        chat_stream::chunk::RULES,
+        chat_stream::complete::RULES,
+        rules::RULES,
+    ];
+
+    // The server sends a `retry`, and its documentation has notifications in fragments.
+    const TOLERATED: &'static [&'static str] = &[
+        "sse/retry",
+        "meilisearch/notification",
+        "meilisearch/foreign-call",
+    ];
+
+    type FrontEnd = SearchChat;
+
+    fn front_end(setup: &Setup<'_>) -> Result<SearchChat, Box<dyn Error + Send + Sync>> {
+        let workspace = setup.workspace.as_deref().unwrap_or("default");
+        let front = match &setup.request {
+            Some(body) => SearchChat::continuing(workspace, ChatRequest::read(body)?),
+            None => SearchChat::new(workspace),
+        };
+        Ok(match &setup.model {
+            Some(model) => front.model(model),
+            None => front,
+        })
+    }
+
+    fn describe(event: &Event) -> Summary {
+        show::describe(event)
+    }
+
+    fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
+        native::native(request, headers)
+    }
+
+    fn to_body(request: &ChatRequest) -> Option<Vec<u8>> {
+        Some(request.to_json())
+    }
+
+    fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError> {
+        router.mount(super::Mount::new(), agent)
+    }
+
+    fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>], asked: Option<&Value>) {
+        rules::judge(judge, exchange, blocks, asked);
+    }
+
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        rules::check(exam)
+    }
+
+    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
+        match decoder.outcome() {
+            Outcome::Truncated => Some(NOT_DONE),
+            Outcome::Incomplete => Some(NOT_FINISHED),
+            _ => None,
+        }
+    }
+}

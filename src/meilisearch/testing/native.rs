@@ -1,0 +1,15 @@
+//! What only a Meilisearch request has.
+
+use http::HeaderMap;
+
+use crate::meilisearch::ChatRequest;
+use crate::testing::Node;
+
+/// Shows what only this protocol has.
+pub(super) fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
+    Node::object([
+        ("model", request.model.as_str().into()),
+        ("notifications", Node::list(request.tools.names())),
+        ("parameters", Node::names(&request.parameters)),
+    ])
+}

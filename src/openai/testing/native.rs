@@ -1,0 +1,17 @@
+//! What only an OpenAI request has.
+
+use http::HeaderMap;
+
+use crate::openai::ChatRequest;
+use crate::testing::Node;
+
+/// Shows what only this protocol has.
+pub(super) fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
+    Node::object([
+        ("model", request.model.as_str().into()),
+        ("stream", request.is_stream().into()),
+        ("usage", request.wants_usage().into()),
+        ("tool_choice", request.tool_choice.clone().into()),
+        ("unknown", Node::names(&request.unknown)),
+    ])
+}

@@ -1,0 +1,189 @@
+//! The OpenBB Workspace: how it finds agents.
+
+use bytes::Bytes;
+use http::{Method, StatusCode, Uri};
+use serde_json::Value;
+
+use super::cors;
+use crate::testing::check::{Exam, Exchange, rules};
+
+rules! {
+    THERE = Error "openbb/descriptor",
+        "`GET /agents.json`, or the older `/copilots.json`, is a JSON object of agents",
+        "the Workspace does not add the agent",
+        "answer with `{\"my-agent\":{\"name\":…,\"description\":…,\"endpoints\":{\"query\":…},\"features\":{…}}}`";
+    OLD_NAME = Warning "openbb/descriptor-name",
+        "the descriptor is at `/agents.json`",
+        "`/copilots.json` is the name from before May 2025; the Workspace tries it second",
+        "serve the same document at both";
+    ENTRY = Error "openbb/descriptor-entry",
+        "every agent has a name, a description, and `endpoints.query` as a URL or path",
+        "the Workspace checks the whole document at once: one bad entry hides all agents",
+        "send texts that are not empty; leave `image` out rather than `null`";
+    FEATURES = Error "openbb/descriptor-features",
+        "a feature is a boolean, or a control with a `label`",
+        "the Workspace checks the whole document at once: one bad feature hides all agents",
+        "send `true`, `false`, or an object with `label`, `type` and, of a select, `options`";
+    STREAMING = Error "openbb/descriptor-streaming",
+        "`features.streaming` is `true`, or `hasStreaming` is",
+        "the Workspace talks to no agent that does not stream",
+        "add `\"streaming\": true` to the features";
+    DEPRECATED = Warning "openbb/descriptor-flags",
+        "`hasFunctionCalling` and its like are not in `agents.json`",
+        "where they are there, they override the features for widgets",
+        "use `features`";
+    UNIQUE = Error "openbb/descriptor-unique",
+        "no two agents have one name",
+        "the Workspace refuses the second, whatever the case of its letters",
+        "give each a name of its own";
+    FEEDBACK = Error "openbb/feedback",
+        "an agent that wants feedback takes it",
+        "the user gets an error for a thumb; both `features.feedback` and `endpoints.feedback` are needed",
+        "answer the POST with 2xx";
+}
+
+/// What a user thinks of an answer.
+const THUMB: &[u8] = include_bytes!(concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/fixtures/openbb/feedback_request.json"
+));
+
+/// The features that the Workspace shows nothing for: they are on or off.
+const SWITCHES: [&str; 9] = [
+    "streaming",
+    "widget-dashboard-select",
+    "widget-dashboard-search",
+    "widget-global-search",
+    "file-upload",
+    "generative-ui",
+    "mcp-tools",
+    "agent-orchestration",
+    "feedback",
+];
+
+/// Judges the descriptor, and says where its first agent is asked: a path, or a whole URL.
+pub(super) async fn check(exam: &mut Exam<'_>) -> Option<String> {
+    let newer = get(exam, "/agents.json").await?;
+    let (answer, current) = if newer.head.status.is_success() {
+        (newer, true)
+    } else {
+        exam.plan(1);
+        (get(exam, "/copilots.json").await?, false)
+    };
+    let at = if current {
+        "/agents.json"
+    } else {
+        "/copilots.json"
+    };
+    let document = answer.json();
+    let agents = document.as_object().filter(|agents| !agents.is_empty());
+    let there = answer.head.status == StatusCode::OK && agents.is_some();
+    exam.judge().expect(&THERE, there, at, answer.evidence());
+    let agents = agents.filter(|_| there)?;
+    exam.judge()
+        .expect(&OLD_NAME, current, at, "404 at /agents.json");
+    cors::answer(exam, &answer);
+    let judge = exam.judge();
+    let mut names = Vec::new();
+    for (id, agent) in agents {
+        let shown = format!("{id:?}: {agent}");
+        judge.expect(&ENTRY, is_whole(agent), at, &shown);
+        let features = agent.get("features").and_then(Value::as_object);
+        let faulty = features
+            .into_iter()
+            .flatten()
+            .find(|(name, feature)| !is_feature(name, feature));
+        let fault = faulty.map_or_else(String::new, |(name, feature)| {
+            format!("{name:?}: {feature}")
+        });
+        judge.expect(&FEATURES, faulty.is_none(), at, fault);
+        let on = Some(&Value::Bool(true));
+        let flag = agent.get("hasStreaming");
+        let streams = flag.or_else(|| agent.pointer("/features/streaming")) == on;
+        judge.expect(&STREAMING, streams, at, &shown);
+        let flags = ["hasStreaming", "hasFunctionCalling", "hasDocuments"];
+        let clean = !current || !flags.iter().any(|flag| agent.get(flag).is_some());
+        judge.expect(&DEPRECATED, clean, at, &shown);
+        let name = agent
+            .get("name")
+            .and_then(Value::as_str)
+            .map(str::to_lowercase);
+        judge.expect(&UNIQUE, !names.contains(&name), at, &shown);
+        names.push(name);
+    }
+    for agent in agents.values() {
+        feedback(exam, agent).await;
+    }
+    let first = agents.values().next()?;
+    place(first.pointer("/endpoints/query")?.as_str()?)
+}
+
+async fn get(exam: &mut Exam<'_>, path: &str) -> Option<Exchange> {
+    let request = exam.request(Method::GET, path, Bytes::new());
+    exam.ask(path, request).await
+}
+
+/// Gives an agent the feedback that it wants.
+async fn feedback(exam: &mut Exam<'_>, agent: &Value) {
+    if agent.pointer("/features/feedback") != Some(&Value::Bool(true)) {
+        return;
+    }
+    let name = "feedback";
+    let named = agent.pointer("/endpoints/feedback").and_then(Value::as_str);
+    let Some(place) = named.and_then(place) else {
+        exam.judge()
+            .expect(&FEEDBACK, false, name, agent.to_string());
+        return;
+    };
+    exam.plan(1);
+    let request = exam.post(&place, THUMB);
+    if let Some(answer) = exam.ask(name, request).await {
+        let taken = answer.head.status.is_success();
+        exam.judge()
+            .expect(&FEEDBACK, taken, name, answer.evidence());
+        cors::answer(exam, &answer);
+    }
+}
+
+fn is_whole(agent: &Value) -> bool {
+    let text = |path: &str| {
+        agent
+            .pointer(path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let image = agent.get("image").is_none_or(Value::is_string);
+    let query = place(text("/endpoints/query")).is_some();
+    !text("/name").trim().is_empty() && !text("/description").trim().is_empty() && image && query
+}
+
+fn is_feature(name: &str, feature: &Value) -> bool {
+    if SWITCHES.contains(&name) || feature.is_boolean() {
+        return feature.is_boolean();
+    }
+    let text = |member: &str| feature.get(member).and_then(Value::as_str);
+    let default = feature.get("default");
+    let control = match text("type") {
+        None if feature.get("type").is_some() => false,
+        None | Some("toggle") => default.is_none_or(Value::is_boolean),
+        Some("text") => default.is_none_or(Value::is_string),
+        Some("select") => {
+            let options = feature.get("options").and_then(Value::as_array);
+            options.is_some_and(|options| !options.is_empty())
+        }
+        Some(_) => false,
+    };
+    control && text("label").is_some_and(|label| !label.trim().is_empty())
+}
+
+/// Where an entry leads, as the Workspace takes it: a path is below the URL of the server, as
+/// `agents.json` is, and a URL is what it says.
+fn place(named: &str) -> Option<String> {
+    let uri: Uri = named.parse().ok()?;
+    let right = match uri.scheme_str() {
+        Some("http" | "https") => true,
+        Some(_) => false,
+        None => uri.path().starts_with('/') && !uri.path().starts_with("//"),
+    };
+    right.then(|| uri.to_string())
+}

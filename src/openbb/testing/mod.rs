@@ -1,0 +1,118 @@
+//! The OpenBB Workspace in tests: the played front end, and what the conformance kit and the command
+//! line know of the protocol.
+
+mod calls;
+mod cors;
+mod descriptor;
+mod front_end;
+mod native;
+mod requests;
+mod rules;
+mod show;
+
+pub use front_end::Workspace;
+
+use std::error::Error;
+use std::future::Future;
+
+use http::header::ORIGIN;
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde_json::Value;
+
+use super::{Descriptor, Event, OpenBb, QueryRequest};
+use crate::agent::Agent;
+use crate::router::{MountError, Router};
+use crate::testing::check::{Block, Exam, Exchange, Judge, Rule};
+use crate::testing::{Answer, Node, Sample, Setup, Summary, Toolkit};
+
+impl Toolkit for OpenBb {
+    const TITLE: &'static str = "The OpenBB Workspace";
+
+    const SAMPLE: Sample = Sample::new(
+        r#"{"messages":[{"role":"human","content":"hi"}]}"#,
+        &[
+            "/v1/query",
+            "/v1/query/",
+            "/agents.json",
+            "/copilots.json",
+            "/v1/feedback",
+        ],
+        &["x-trace-id"],
+    );
+
+    const RULES: &'static [&'static [&'static Rule]] =
+        &[cors::RULES, descriptor::RULES, rules::RULES, calls::RULES];
+
+    type FrontEnd = Workspace;
+
+    fn front_end(setup: &Setup<'_>) -> Result<Workspace, Box<dyn Error + Send + Sync>> {
+        let request = match &setup.request {
+            Some(body) => QueryRequest::read(body)?,
+            None => QueryRequest::default(),
+        };
+        let front = dashboard(request, setup);
+        Ok(match &setup.conversation_id {
+            Some(id) => front.conversation_id(id),
+            None => front,
+        })
+    }
+
+    fn describe(event: &Event) -> Summary {
+        show::describe(event)
+    }
+
+    fn native(request: &QueryRequest, headers: &HeaderMap) -> Node {
+        native::native(request, headers)
+    }
+
+    fn to_body(request: &QueryRequest) -> Option<Vec<u8>> {
+        Some(request.to_body().to_vec())
+    }
+
+    fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError> {
+        router.mount(Descriptor::new("echo", "Echo", "Echoes"), agent)
+    }
+
+    fn headers() -> HeaderMap {
+        HeaderMap::from_iter([
+            (ORIGIN, HeaderValue::from_static(cors::WORKSPACE)),
+            (
+                HeaderName::from_static("x-trace-id"),
+                HeaderValue::from_static("7d1c3f52-6f0f-4b7e-9a55-0d8f2f6f7a11"),
+            ),
+        ])
+    }
+
+    fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>], asked: Option<&Value>) {
+        rules::judge(judge, exchange, blocks, asked);
+    }
+
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        rules::check(exam)
+    }
+}
+
+/// Puts the data that there is for the widgets of a request on the dashboard.
+fn dashboard(mut request: QueryRequest, setup: &Setup<'_>) -> Workspace {
+    // By the widget's id, its id at its backend, or its name.
+    let widgets: Vec<_> = request
+        .widgets()
+        .map(|(tier, widget)| {
+            let id = widget.id().unwrap_or_default();
+            let names = [&*id, &*widget.widget_id, &*widget.name];
+            let data = setup.data.and_then(|find| find(&names));
+            (tier, widget.clone(), data)
+        })
+        .collect();
+    if widgets.iter().all(|(_, _, data)| data.is_none()) {
+        return Workspace::continuing(request);
+    }
+    request.widgets = None;
+    let front = Workspace::continuing(request);
+    widgets
+        .into_iter()
+        .fold(front, |front, (tier, widget, data)| {
+            let none = || Answer::failed("there is no data for this widget");
+            front.widget(tier, widget, data.unwrap_or_else(none))
+        })
+}

@@ -1,0 +1,259 @@
+//! The OpenBB Workspace: its stream.
+
+use serde_json::Value;
+
+use super::front_end::Workspace;
+use super::{calls, cors, descriptor, requests};
+use crate::testing::FrontEnd;
+use crate::testing::check::{Block, Exam, Exchange, Judge, Recorded, rules};
+
+rules! {
+    REQUEST = Error "openbb/request",
+        "a request of the current Workspace is answered",
+        "the message is marked as failed, without a reason",
+        "read leniently: unknown members, `null`, and what the Workspace adds next";
+    OTHER_REQUEST = Warning "openbb/other-request",
+        "requests of earlier years, of drafts and of other programs are answered",
+        "older installations and other front ends get a failure; openbb-ai refuses what it does not know",
+        "read every form, and answer in it";
+    LARGE_REQUEST = Error "openbb/large-request",
+        "a request of nine megabytes is answered",
+        "the Workspace sends whole tables: the message is marked as failed",
+        "raise the limit of the body parser; Express stops at 100 kB";
+    UNNAMED = Error "openbb/unnamed",
+        "every event has a name",
+        "the Workspace gives it the name of the event before, if that came in the same piece, else none",
+        "write `event: copilotMessageChunk`, or what it is";
+    DONE = Error "openbb/done",
+        "there is no `[DONE]`",
+        "the Workspace reads it as JSON, and the turn fails",
+        "end the body: nothing marks the end";
+    JSON = Error "openbb/json",
+        "the data of an event is a JSON object",
+        "the Workspace cannot read it, and the turn fails",
+        "serialise the data as JSON: `repr` or `str` of a Python object is none";
+    SEPARATORS = Error "openbb/line-separators",
+        "U+2028 and U+2029 are escaped",
+        "the Workspace cuts the line there, and the turn fails; openbb-ai writes them as they are",
+        "write them as `\\u2028` and `\\u2029`";
+    COMMENT = Error "openbb/comment",
+        "a comment begins with a colon and a space",
+        "the Workspace takes `:data:` for data",
+        "write `: ping`";
+    EVENT_NAME = Warning "openbb/event-name",
+        "every event is one that the Workspace knows",
+        "the Workspace skips it",
+        "look for a slip in the name: upper and lower case count";
+    EVENT = Error "openbb/event",
+        "an event has the members that the Workspace reads",
+        "the Workspace shows nothing, or `undefined`",
+        "a chunk has `delta`; a status `eventType`, `message` and `group`; an artifact `type`, `name`, `uuid` and `content`; citations are a list with `source_info`, suggestions a list of texts";
+    STATUS = Warning "openbb/status-type",
+        "the `eventType` of a status is `INFO` or `WARNING`",
+        "`ERROR` deletes the latest function call and its result from the chat; openbb-ai refuses others",
+        "say what failed as a `WARNING`";
+    ARTIFACT_NAME = Error "openbb/artifact-name",
+        "no two artifacts of an answer have one name, and none has a quotation mark in it",
+        "the name is the artifact's key in the chat: the first one is shown twice",
+        "number them";
+    ARTIFACT = Error "openbb/artifact",
+        "tables and charts hold a list of rows, charts how to draw them, and all other artifacts a text",
+        "the Workspace shows an empty card",
+        "send rows as objects, and `chart_params` with `chartType` and its keys";
+    CITATION_ID = Error "openbb/citation-id",
+        "every citation has an `id` of its own",
+        "the Workspace makes the mark in the text of it: citations without one do not show",
+        "make a UUID for each";
+    EMPTY = Warning "openbb/empty",
+        "an answer holds something to show, or a call",
+        "the user sees an empty message",
+        "say something, also when there is nothing to say";
+}
+
+/// What the Workspace knows, and what its next release may.
+const KNOWN: [&str; 8] = [
+    calls::EVENT,
+    "copilotMessageChunk",
+    "copilotStatusUpdate",
+    "copilotMessageArtifact",
+    "copilotCitationCollection",
+    "copilotPromptSuggestions",
+    "copilotTokenUsage",
+    "copilotConversationSummary",
+];
+
+pub(super) async fn check(exam: &mut Exam<'_>) {
+    // The descriptor, the recorded requests, and one that is no JSON.
+    let requests = requests::all();
+    exam.plan(1 + requests.len() + 1 + cors::REQUESTS);
+    let listed = descriptor::check(exam).await;
+    let path = exam.path().map(str::to_owned).or(listed);
+    let path = path.as_deref().unwrap_or(Workspace::PATH);
+    for recorded in &requests {
+        let Some(exchange) = exam.ask_agent(path, recorded).await else {
+            continue;
+        };
+        cors::answer(exam, &exchange);
+        if let Some(blocks) = exam.answered(recorded, &exchange) {
+            judge(exam.judge(), &exchange, &blocks, Some(&recorded.json()));
+        }
+    }
+    let name = "no JSON";
+    if let Some(answer) = exam.ask(name, exam.post(path, name)).await {
+        cors::answer(exam, &answer);
+    }
+    cors::check(exam, path).await;
+    if let Some(Recorded { body: sample, .. }) = requests.first() {
+        exam.rest(path, sample).await;
+    }
+}
+
+/// Judges a stream. `asked` is the request, where it is known.
+pub(super) fn judge(
+    judge: &mut Judge,
+    exchange: &Exchange,
+    blocks: &[Block<'_>],
+    asked: Option<&Value>,
+) {
+    let at = &*exchange.name;
+    let mut answer = Answer::default();
+    for block in blocks {
+        for line in &block.lines {
+            let spaced = !line.starts_with(b":") || line.len() == 1 || line.starts_with(b": ");
+            judge.expect(&COMMENT, spaced, at, line);
+        }
+        if let Some(event) = &block.event {
+            answer.take(judge, at, block, event.name(), event.data());
+        }
+    }
+    calls::judge(judge, at, blocks, asked);
+    judge.expect(
+        &EMPTY,
+        answer.shows || blocks.iter().any(calls::is_call),
+        at,
+        &exchange.body,
+    );
+}
+
+/// What an answer has said so far.
+#[derive(Default)]
+struct Answer {
+    shows: bool,
+    artifacts: Vec<String>,
+    citations: Vec<String>,
+}
+
+impl Answer {
+    fn take(&mut self, judge: &mut Judge, at: &str, block: &Block<'_>, name: &str, data: &str) {
+        let raw = block.raw;
+        let done = data.trim() == "[DONE]";
+        judge.expect(&DONE, !done, at, raw);
+        if done {
+            return;
+        }
+        let named = name != "message";
+        judge.expect(&UNNAMED, named, at, raw);
+        judge.expect(
+            &SEPARATORS,
+            !data.contains(['\u{2028}', '\u{2029}']),
+            at,
+            raw,
+        );
+        let value: Value = serde_json::from_str(data).unwrap_or_default();
+        judge.expect(&JSON, value.is_object(), at, raw);
+        if !named || !value.is_object() {
+            return;
+        }
+        judge.expect(&EVENT_NAME, KNOWN.contains(&name), at, raw);
+        let text = |member: &str| value.get(member).and_then(Value::as_str);
+        let whole = match name {
+            "copilotMessageChunk" => text("delta").is_some(),
+            "copilotStatusUpdate" => {
+                let kind = text("eventType").unwrap_or_default();
+                judge.expect(&STATUS, matches!(kind, "INFO" | "WARNING"), at, raw);
+                text("message").is_some() && text("group").is_some() && !kind.is_empty()
+            }
+            "copilotMessageArtifact" => {
+                self.artifact(judge, at, raw, &value);
+                ["type", "name", "uuid"]
+                    .iter()
+                    .all(|member| text(member).is_some())
+            }
+            "copilotCitationCollection" => self.citations(judge, at, raw, &value),
+            "copilotPromptSuggestions" => {
+                let list = value.get("suggestions").and_then(Value::as_array);
+                list.is_some_and(|list| list.iter().all(Value::is_string))
+            }
+            _ => true,
+        };
+        judge.expect(&EVENT, whole, at, raw);
+        let shown = text("delta").is_none_or(|delta| !delta.is_empty());
+        self.shows |= shown && KNOWN.contains(&name) && name != "copilotTokenUsage";
+    }
+
+    fn artifact(&mut self, judge: &mut Judge, at: &str, raw: &[u8], artifact: &Value) {
+        let text = |member: &str| {
+            artifact
+                .get(member)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        let name = text("name").to_owned();
+        let free = !name.is_empty() && !name.contains('"') && !self.artifacts.contains(&name);
+        judge.expect(&ARTIFACT_NAME, free, at, raw);
+        self.artifacts.push(name);
+        let content = artifact.get("content");
+        let rows = content.and_then(Value::as_array);
+        let rows = rows.is_some_and(|rows| rows.iter().all(Value::is_object));
+        let right = match text("type") {
+            "table" => rows,
+            "chart" => rows && is_drawable(artifact.get("chart_params")),
+            "app" => artifact.get("app").is_some_and(Value::is_object),
+            _ => content.is_some_and(Value::is_string),
+        };
+        judge.expect(&ARTIFACT, right, at, raw);
+    }
+
+    /// Whether the collection is one.
+    fn citations(&mut self, judge: &mut Judge, at: &str, raw: &[u8], collection: &Value) -> bool {
+        let Some(citations) = collection.get("citations").and_then(Value::as_array) else {
+            return false;
+        };
+        for citation in citations {
+            let id = citation
+                .get("id")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let own = !id.is_empty() && !self.citations.iter().any(|known| known == id);
+            judge.expect(&CITATION_ID, own, at, raw);
+            self.citations.push(id.to_owned());
+        }
+        let kind = |citation: &Value| {
+            citation
+                .pointer("/source_info/type")
+                .is_some_and(Value::is_string)
+        };
+        citations.iter().all(kind)
+    }
+}
+
+fn is_drawable(params: Option<&Value>) -> bool {
+    let is_text = |member: &str| {
+        params
+            .and_then(|params| params.get(member))
+            .is_some_and(Value::is_string)
+    };
+    match params
+        .and_then(|params| params.get("chartType"))
+        .and_then(Value::as_str)
+    {
+        Some("line" | "bar" | "scatter") => {
+            let keys = params
+                .and_then(|params| params.get("yKey"))
+                .and_then(Value::as_array);
+            is_text("xKey") && keys.is_some_and(|keys| !keys.is_empty())
+        }
+        Some("pie" | "donut") => is_text("angleKey") && is_text("calloutLabelKey"),
+        _ => false,
+    }
+}

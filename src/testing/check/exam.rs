@@ -1,0 +1,179 @@
+//! The check of one endpoint while it runs: what is asked, and what is found.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Method, Request};
+use serde_json::Value;
+
+use super::endpoint::Endpoint;
+use super::exchange::Asker;
+use super::judge::Judge;
+use super::progress::Progress;
+use super::rule::Rule;
+use crate::testing::signer::Signer;
+
+/// A request body to send, and what is expected of the answer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// The name of the request in findings.
+    pub name: String,
+    /// The body.
+    pub body: Bytes,
+    /// The rule that is broken if the answer is not 200.
+    pub rule: Option<&'static Rule>,
+}
+
+impl Recorded {
+    /// Creates a request body that must be answered, by this rule.
+    #[must_use]
+    pub fn new(rule: Option<&'static Rule>, name: &str, body: impl Into<Bytes>) -> Self {
+        Self {
+            name: name.to_owned(),
+            body: body.into(),
+            rule,
+        }
+    }
+
+    /// Returns the body as JSON, `null` where it is something else.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// Sets the member `model` of the body.
+    #[must_use]
+    pub fn model(mut self, model: &str) -> Self {
+        let mut body = self.json();
+        if let Some(body) = body.as_object_mut() {
+            body.insert("model".to_owned(), model.into());
+        }
+        self.body = body.to_string().into();
+        self
+    }
+}
+
+/// Holds the requests in files of `fixtures`, each by its name.
+macro_rules! recorded {
+    ($rule:expr, $folder:literal: $($name:literal)+) => {
+        [$($crate::testing::check::Recorded::new(
+            $rule,
+            $name,
+            include_bytes!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/fixtures/", $folder, "/", $name, ".json"
+            )).as_slice(),
+        )),+]
+    };
+}
+#[allow(unused_imports, reason = "for the protocols")]
+pub(crate) use recorded;
+
+/// Where to ask, and with what.
+#[derive(Default)]
+pub(super) struct Settings {
+    pub(super) path: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) headers: HeaderMap,
+    pub(super) signer: Option<Box<dyn Signer>>,
+}
+
+/// The check of one endpoint while it runs: sends requests as the front end does, and collects what
+/// is found.
+pub struct Exam<'a> {
+    pub(super) asker: Asker<'a>,
+    pub(super) judge: &'a mut Judge,
+    settings: &'a Settings,
+    /// What the front end sends with every request.
+    headers: HeaderMap,
+    signs: bool,
+}
+
+impl<'a> Exam<'a> {
+    /// `headers` are what the front end sends with every request; `signs` is whether it signs them.
+    pub(super) fn new(
+        endpoint: &'a dyn Endpoint,
+        settings: &'a Settings,
+        (mut headers, signs): (HeaderMap, bool),
+        judge: &'a mut Judge,
+        progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
+    ) -> Self {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.extend(settings.headers.clone());
+        Self {
+            asker: Asker::new(endpoint, progress),
+            judge,
+            settings,
+            headers,
+            signs,
+        }
+    }
+
+    /// Announces this many more requests.
+    pub fn plan(&mut self, requests: usize) {
+        self.asker.plan(requests);
+    }
+
+    /// Returns what collects the findings.
+    pub fn judge(&mut self) -> &mut Judge {
+        self.judge
+    }
+
+    /// Returns the path to post to, where the target names one.
+    #[must_use]
+    pub fn path(&self) -> Option<&'a str> {
+        self.settings.path.as_deref()
+    }
+
+    /// Returns the model to ask for, where the target names one.
+    #[must_use]
+    pub fn model(&self) -> Option<&'a str> {
+        self.settings.model.as_deref()
+    }
+
+    /// Returns what signs requests, where the front end signs them and the target has a key.
+    #[must_use]
+    pub fn signer(&self) -> Option<&'a dyn Signer> {
+        let signer = self.settings.signer.as_deref();
+        signer.filter(|_| self.signs)
+    }
+
+    /// Creates a request with the headers that the front end sends, without a signature.
+    pub fn request(&self, method: Method, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
+        let mut request = Request::new(body.into());
+        *request.method_mut() = method;
+        *request.uri_mut() = path.parse().unwrap_or_default();
+        *request.headers_mut() = self.headers.clone();
+        request
+    }
+
+    /// Creates a `POST` as the front end sends it, signed if the front end signs and there is a key.
+    pub fn post(&self, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
+        let mut request = self.request(Method::POST, path, body);
+        if let Some(signer) = self.signer() {
+            let signature = signer.sign(request.body());
+            request.headers_mut().extend(signature);
+        }
+        request
+    }
+}
+
+/// Shows which headers there are, never their values.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("path", &self.path)
+            .field("model", &self.model)
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Exam<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exam")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,71 @@
+//! A check that says how far it is.
+
+use std::fmt;
+
+use super::endpoint::Endpoint;
+use super::exam::Exam;
+use super::http::REQUESTS;
+use super::judge::Judge;
+use super::progress::Progress;
+use super::report::Report;
+use super::target::Target;
+
+/// Judges an endpoint by the rules of one front end.
+///
+/// It never fails: an endpoint that is not there is a finding.
+///
+/// # Cancel safety
+///
+/// Dropping the future closes the stream that is being read. Nothing is left behind.
+pub async fn check(endpoint: &dyn Endpoint, target: Target) -> Report {
+    let mut check = Check::new(endpoint, target);
+    check.run(|_| {}).await;
+    check.report()
+}
+
+/// A check that says how far it is, and what it has found when it is stopped half-way.
+pub struct Check<'a> {
+    endpoint: &'a dyn Endpoint,
+    target: Target,
+    judge: Judge,
+}
+
+impl<'a> Check<'a> {
+    /// Creates a check of an endpoint by the rules of one front end.
+    #[must_use]
+    pub fn new(endpoint: &'a dyn Endpoint, target: Target) -> Self {
+        Self {
+            judge: Judge::default(),
+            endpoint,
+            target,
+        }
+    }
+
+    /// Makes every request, and tells `progress` before each.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the stream that is being read. What was found before stays.
+    pub async fn run(&mut self, progress: impl Fn(Progress<'_>) + Send + Sync) {
+        let Target { kit, settings } = &self.target;
+        let sent = (kit.headers(), kit.keys().is_some());
+        let judge = &mut self.judge;
+        let mut exam = Exam::new(self.endpoint, settings, sent, judge, &progress);
+        exam.plan(REQUESTS);
+        kit.check(&mut exam).await;
+    }
+
+    /// Returns what was found so far.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.judge.report(self.target.kit.rules())
+    }
+}
+
+impl fmt::Debug for Check<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check")
+            .field("target", &self.target)
+            .finish_non_exhaustive()
+    }
+}

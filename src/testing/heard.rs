@@ -1,0 +1,116 @@
+//! What a user perceives.
+
+use std::fmt;
+
+use crate::json::Json;
+use crate::protocol::{Citation, Level, Notice, Status, Table};
+
+/// What a user perceives of an event: the shared vocabulary, heard.
+///
+/// `Display` is one line, such as `status: Looking it up`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Heard {
+    /// A piece of the answer.
+    Text(String),
+    /// A step of the work.
+    Status(Status),
+    /// A source of the answer.
+    Citation(Citation),
+    /// Rows, shown as a table.
+    Table(Table),
+    /// Rows, drawn.
+    Chart(Table),
+    /// What the user may ask next.
+    Suggestions(Vec<String>),
+    /// Something went wrong.
+    Error(Notice),
+    /// Something else, by its name on the wire.
+    Other {
+        /// Its name.
+        name: String,
+        /// Its data.
+        data: Json,
+    },
+}
+
+impl Heard {
+    /// Creates a [`Heard::Other`].
+    #[must_use]
+    pub fn other(name: impl Into<String>, data: Json) -> Self {
+        Self::Other {
+            name: name.into(),
+            data,
+        }
+    }
+}
+
+impl fmt::Display for Heard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => write!(f, "text: {}", Line(text)),
+            Self::Status(status) => {
+                let level = match status.level {
+                    Level::Info => "status",
+                    Level::Warning => "warning",
+                    Level::Error => "error",
+                };
+                write!(f, "{level}: {}", Line(&status.message))?;
+                let mut sep = " (";
+                for (name, value) in &status.details {
+                    write!(f, "{sep}{}: {}", Line(name), Line(value))?;
+                    sep = ", ";
+                }
+                f.write_str(if status.details.is_empty() { "" } else { ")" })
+            }
+            Self::Citation(citation) => {
+                write!(f, "citation: {}", Line(&citation.title))?;
+                match &citation.url {
+                    Some(url) if *url != citation.title => write!(f, " <{}>", Line(url)),
+                    _ => Ok(()),
+                }
+            }
+            Self::Table(table) => rows(f, "table", table),
+            Self::Chart(table) => rows(f, "chart", table),
+            Self::Suggestions(suggestions) => {
+                f.write_str("suggestions:")?;
+                let mut sep = " ";
+                for suggestion in suggestions {
+                    write!(f, "{sep}{}", Line(suggestion))?;
+                    sep = " | ";
+                }
+                Ok(())
+            }
+            Self::Error(notice) => write!(f, "error: {}", Line(&notice.message)),
+            Self::Other { name, data } => write!(f, "{}: {}", Line(name), Line(data.text())),
+        }
+    }
+}
+
+fn rows(f: &mut fmt::Formatter<'_>, word: &str, table: &Table) -> fmt::Result {
+    write!(
+        f,
+        "{word}: {} {}",
+        Line(&table.name),
+        Line(table.rows.text())
+    )
+}
+
+/// Text on one line: line breaks and other control characters are escaped, so none forges a line.
+pub(super) struct Line<'a>(pub(super) &'a str);
+
+impl fmt::Display for Line<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut rest = self.0;
+        while let Some(at) = rest.find(char::is_control) {
+            let (clean, tail) = rest.split_at(at);
+            f.write_str(clean)?;
+            let mut tail = tail.chars();
+            if let Some(control) = tail.next() {
+                write!(f, "{}", control.escape_default())?;
+            }
+            rest = tail.as_str();
+        }
+        f.write_str(rest)
+    }
+}

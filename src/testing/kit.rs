@@ -1,0 +1,338 @@
+//! What a protocol brings to the tests and tools that work with any protocol.
+
+use std::error::Error;
+use std::fmt::Debug;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use http::header::ACCEPT;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
+use serde_json::Value;
+
+use super::check::{self, Block, Exam, Exchange, Judge, Recorded, Rule};
+use super::front_end::{AnyFrontEnd, FrontEnd};
+use super::node::Node;
+use super::reader::{EventReader, Lines, MissingEnd, Summary};
+use super::setup::Setup;
+use super::signer::Keys;
+use crate::agent::Agent;
+use crate::protocol::{Conversation, Protocol, Refusal};
+use crate::router::{MountError, Router};
+
+/// What a protocol brings to the tests and tools that work with any protocol: the played front end,
+/// the rules and requests of the conformance kit, and the line formats of the command line.
+///
+/// [`kit`] makes an object of it.
+pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq> {
+    /// The front end in a few words, such as `The Example desktop application`.
+    const TITLE: &'static str;
+
+    /// A small request, and where and with which headers requests come.
+    const SAMPLE: Sample;
+
+    /// The rules of this protocol, in tables.
+    const RULES: &'static [&'static [&'static Rule]] = &[];
+
+    /// The ids of rules that the protocol's own servers break: as warnings they are shown.
+    const TOLERATED: &'static [&'static str] = &[];
+
+    /// The front end that is played.
+    type FrontEnd: FrontEnd<Protocol = Self> + 'static;
+
+    /// Creates the front end.
+    ///
+    /// # Errors
+    ///
+    /// When the recorded request cannot be read.
+    fn front_end(setup: &Setup<'_>) -> Result<Self::FrontEnd, Box<dyn Error + Send + Sync>>;
+
+    /// Describes an event in a line.
+    fn describe(event: &Self::Event) -> Summary;
+
+    /// Shows what only a request of this protocol has, apart from its secrets. Nothing by default.
+    fn native(request: &Self::Request, headers: &HeaderMap) -> Node {
+        let _ = (request, headers);
+        Node::None
+    }
+
+    /// Writes a request as a client does. `None` where there is no client's side.
+    fn to_body(request: &Self::Request) -> Option<Vec<u8>> {
+        let _ = request;
+        None
+    }
+
+    /// Mounts an agent in the most usual way.
+    ///
+    /// # Errors
+    ///
+    /// As for mounting.
+    fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError>;
+
+    /// Returns the headers that the front end sends with every request beside the content type.
+    #[must_use]
+    fn headers() -> HeaderMap {
+        HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))])
+    }
+
+    /// Judges a stream by the rules of this protocol. `asked` is the request, where it is known.
+    fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>], asked: Option<&Value>) {
+        let _ = (judge, exchange, blocks, asked);
+    }
+
+    /// Makes the requests of a check. By default the sample, and what every endpoint is asked.
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        async {
+            let path = exam.path().unwrap_or(Self::FrontEnd::PATH);
+            let sample = Recorded::new(None, "the sample", Self::SAMPLE.request);
+            exam.plan(1);
+            if let Some(exchange) = exam.ask_agent(path, &sample).await {
+                if let Some(blocks) = exam.answered(&sample, &exchange) {
+                    Self::judge(exam.judge(), &exchange, &blocks, Some(&sample.json()));
+                }
+            }
+            exam.rest(path, &sample.body).await;
+        }
+    }
+
+    /// Returns what is missing if the stream that `decoder` has read ends here. Nothing by default:
+    /// the end of the body is the end of the answer.
+    fn missing_end(decoder: &Self::Decoder) -> Option<MissingEnd> {
+        let _ = decoder;
+        None
+    }
+
+    /// Returns the keys, where the front end signs its requests.
+    #[must_use]
+    fn keys() -> Option<&'static dyn Keys> {
+        None
+    }
+
+    /// Returns the path of the list of models that belongs to an endpoint at `path`. `None` where
+    /// there is no such list.
+    #[must_use]
+    fn models(path: &str) -> Option<String> {
+        let _ = path;
+        None
+    }
+}
+
+/// A small request of a protocol, and where and with which headers its requests come.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Sample {
+    /// The body of a small request.
+    pub request: &'static str,
+    /// Paths that a mounted agent answers at.
+    pub paths: &'static [&'static str],
+    /// Names of headers that are read.
+    pub headers: &'static [&'static str],
+}
+
+impl Sample {
+    /// Creates a sample.
+    #[must_use]
+    pub const fn new(
+        request: &'static str,
+        paths: &'static [&'static str],
+        headers: &'static [&'static str],
+    ) -> Self {
+        Self {
+            request,
+            paths,
+            headers,
+        }
+    }
+}
+
+/// A [`Toolkit`] as an object.
+pub trait Kit: Send + Sync {
+    /// Returns [`Protocol::NAME`].
+    fn name(&self) -> &'static str;
+
+    /// Returns [`Toolkit::TITLE`].
+    fn title(&self) -> &'static str;
+
+    /// Returns [`Toolkit::SAMPLE`].
+    fn sample(&self) -> Sample;
+
+    /// Returns every rule that an endpoint of this protocol is judged by.
+    fn rules(&self) -> Vec<&'static Rule>;
+
+    /// Returns [`Toolkit::TOLERATED`].
+    fn tolerated(&self) -> &'static [&'static str];
+
+    /// Creates the front end, as [`Toolkit::front_end`] does.
+    ///
+    /// # Errors
+    ///
+    /// When the recorded request cannot be read.
+    fn front_end(
+        &self,
+        setup: &Setup<'_>,
+    ) -> Result<Box<dyn AnyFrontEnd>, Box<dyn Error + Send + Sync>>;
+
+    /// Creates the reader of one stream, which describes its events.
+    fn reader(&self) -> Box<dyn EventReader>;
+
+    /// Reads a request and shows what an agent sees of it.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Protocol::read`].
+    fn request(&self, parts: &Parts, body: Bytes) -> Result<Node, Refusal>;
+
+    /// Returns what [`Toolkit::headers`] returns.
+    fn headers(&self) -> HeaderMap;
+
+    /// Judges a stream, as [`Toolkit::judge`] does.
+    fn judge(
+        &self,
+        judge: &mut Judge,
+        exchange: &Exchange,
+        blocks: &[Block<'_>],
+        asked: Option<&Value>,
+    );
+
+    /// Makes the requests of a check, as [`Toolkit::check`] does.
+    fn check<'a>(&self, exam: &'a mut Exam<'_>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
+
+    /// Returns what [`Toolkit::keys`] returns.
+    fn keys(&self) -> Option<&'static dyn Keys>;
+
+    /// Returns what [`Toolkit::models`] returns; without a path, for the default one.
+    fn models(&self, path: Option<&str>) -> Option<String>;
+}
+
+/// Returns the kit of a protocol.
+#[must_use]
+pub const fn kit<P: Toolkit>() -> &'static dyn Kit {
+    const { &Of::<P>(PhantomData) }
+}
+
+struct Of<P>(PhantomData<fn() -> P>);
+
+impl<P: Toolkit> Kit for Of<P> {
+    fn name(&self) -> &'static str {
+        P::NAME
+    }
+
+    fn title(&self) -> &'static str {
+        P::TITLE
+    }
+
+    fn sample(&self) -> Sample {
+        P::SAMPLE
+    }
+
+    fn rules(&self) -> Vec<&'static Rule> {
+        let tables = check::RULES.iter().chain(P::RULES);
+        tables.copied().flatten().copied().collect()
+    }
+
+    fn tolerated(&self) -> &'static [&'static str] {
+        P::TOLERATED
+    }
+
+    fn front_end(
+        &self,
+        setup: &Setup<'_>,
+    ) -> Result<Box<dyn AnyFrontEnd>, Box<dyn Error + Send + Sync>> {
+        Ok(Box::new(P::front_end(setup)?))
+    }
+
+    fn reader(&self) -> Box<dyn EventReader> {
+        Box::new(Lines::<P>::new())
+    }
+
+    fn request(&self, parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
+        show::<P>(parts, body)
+    }
+
+    fn headers(&self) -> HeaderMap {
+        P::headers()
+    }
+
+    fn judge(
+        &self,
+        judge: &mut Judge,
+        exchange: &Exchange,
+        blocks: &[Block<'_>],
+        asked: Option<&Value>,
+    ) {
+        P::judge(judge, exchange, blocks, asked);
+    }
+
+    fn check<'a>(&self, exam: &'a mut Exam<'_>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
+        Box::pin(P::check(exam))
+    }
+
+    fn keys(&self) -> Option<&'static dyn Keys> {
+        P::keys()
+    }
+
+    fn models(&self, path: Option<&str>) -> Option<String> {
+        P::models(path.unwrap_or(P::FrontEnd::PATH))
+    }
+}
+
+/// Reads a request and shows what an agent sees of it.
+fn show<P: Toolkit>(parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
+    let request = P::read(parts, body)?;
+    let messages = request.messages().map(|message| {
+        Node::object([
+            ("role", format!("{:?}", message.role).to_lowercase().into()),
+            ("text", message.text.into_owned().into()),
+        ])
+    });
+    let documents = request.documents().map(|document| {
+        Node::object([
+            ("name", document.name.into_owned().into()),
+            ("content", document.content.into_owned().into()),
+            ("id", document.id.into_owned().into()),
+        ])
+    });
+    let tools = request.tools().map(|tool| {
+        Node::object([
+            ("name", tool.name.into_owned().into()),
+            ("description", tool.description.into_owned().into()),
+            ("parameters", tool.parameters.into()),
+        ])
+    });
+    let results = request.results().map(|result| {
+        Node::object([
+            ("name", result.name.into_owned().into()),
+            ("content", result.content.into_owned().into()),
+            ("failed", result.failed.into()),
+            ("call", result.call_id.map(|id| id.into_owned()).into()),
+            ("arguments", result.arguments.into()),
+        ])
+    });
+    let decision = request.decision().map(|decision| {
+        Node::object([
+            ("id", decision.id.into_owned().into()),
+            ("accepted", decision.accepted.into()),
+            ("data", decision.data.into()),
+        ])
+    });
+    let conversation = P::conversation_id(&request, &parts.headers);
+    Ok(Node::object([
+        ("protocol", P::NAME.into()),
+        (
+            "conversation",
+            conversation.map(|id| id.into_owned()).into(),
+        ),
+        (
+            "prompt",
+            request.prompt().map(|text| text.into_owned()).into(),
+        ),
+        ("messages", Node::list(messages)),
+        ("documents", Node::list(documents)),
+        ("tools", Node::list(tools)),
+        ("results", Node::list(results)),
+        ("decision", decision.into()),
+        (P::NAME, P::native(&request, &parts.headers)),
+    ]))
+}

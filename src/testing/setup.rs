@@ -1,0 +1,31 @@
+//! How a front end begins its conversation.
+
+use bytes::Bytes;
+
+use super::front_end::Answer;
+
+/// What a front end of any protocol is set up with: what it does not need, it ignores.
+#[derive(Default)]
+#[non_exhaustive]
+pub struct Setup<'a> {
+    /// A recorded request to go on from: its messages count as said.
+    pub request: Option<Bytes>,
+    /// The model to ask for.
+    pub model: Option<String>,
+    /// The workspace to talk in.
+    pub workspace: Option<String>,
+    /// The id of the conversation, where the recorded request has none.
+    pub conversation_id: Option<String>,
+    /// Finds data for what the front end shows beside the chat, by any of its names.
+    pub data: Option<&'a dyn Fn(&[&str]) -> Option<Answer>>,
+}
+
+impl std::fmt::Debug for Setup<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Setup")
+            .field("request", &self.request.is_some())
+            .field("model", &self.model)
+            .field("workspace", &self.workspace)
+            .finish_non_exhaustive()
+    }
+}
