@@ -1,6 +1,6 @@
 //! The scanner once a text can be read in more than one way.
 
-use super::{MAX_NAMES, Unclosable, end_tags, tag};
+use super::{MAX_NAMES, Unclosable, tag};
 
 /// The longest name of an element, and the longest fence, that is closed.
 const MAX_RUN: usize = 256;
@@ -16,6 +16,10 @@ const MAX_RUN: usize = 256;
 const RESET: &str = "</dir '\"()[]>\n<!-- -->\n<??>\n<![CDATA[]]>\n\
     </dir></script></style></textarea></title></xmp></iframe></noembed></noframes></noscript></pre>\
     </listing>";
+
+/// Ends the innermost of each block that a renderer makes of Markdown. Its own end tags are lost
+/// where raw text or an attribute swallows them.
+const BLOCKS: &str = "</h1></blockquote></ul></ol></table>";
 
 /// What may be open in a text that can be read in more than one way.
 #[derive(Clone, Debug, Default)]
@@ -34,6 +38,10 @@ pub(super) struct Doubtful {
     fence: usize,
     /// Display mathematics may be open.
     math: bool,
+    /// The most blocks that a renderer can have left open: the markers at the starts of lines.
+    blocks: usize,
+    /// Only markers have come on this line.
+    markers: bool,
     /// The last word, in lower case, and whether white space followed it.
     word: (String, bool),
 }
@@ -44,6 +52,8 @@ impl Doubtful {
         let mut doubtful = Self {
             fence,
             math,
+            markers: true,
+            blocks: 1,
             ..Self::default()
         };
         for name in names {
@@ -56,6 +66,7 @@ impl Doubtful {
         for character in text.chars() {
             self.name(character);
             self.attribute(character);
+            self.marker(character);
             let (last, count) = self.run;
             let count = if last == character { count + 1 } else { 1 };
             self.run = (character, count);
@@ -64,6 +75,15 @@ impl Doubtful {
                 '$' => self.math |= count == 2,
                 _ => {}
             }
+        }
+    }
+
+    fn marker(&mut self, character: char) {
+        match character {
+            '\n' | '\r' => self.markers = true,
+            ' ' | '\t' => {}
+            '>' | '-' | '*' | '+' | '#' | '=' | '|' | '.' | ')' if self.markers => self.blocks += 1,
+            c => self.markers &= c.is_ascii_digit(),
         }
     }
 
@@ -147,7 +167,19 @@ impl Doubtful {
             math(&mut out);
         }
         out.push_str(RESET);
-        end_tags(&end.names, &mut out);
+        let blocks = end.blocks * BLOCKS.len();
+        let barriers = end.names.iter().filter(|name| tag::is_barrier(name));
+        if blocks.saturating_mul(barriers.count() + 1) > MAX_NAMES {
+            return Err(Unclosable);
+        }
+        let blocks = format!("</p>{}", BLOCKS.repeat(end.blocks));
+        out.push_str(&blocks);
+        for name in end.names.iter().rev() {
+            out += &format!("</{name}>");
+            if tag::is_barrier(name) {
+                out.push_str(&blocks);
+            }
+        }
         out.push_str("\n\n");
         Ok(out)
     }

@@ -141,7 +141,7 @@ impl Exact {
     }
 
     /// Returns `true` if the text is exact to its end.
-    pub(super) fn is_complete(mut self) -> bool {
+    pub(super) fn completes(mut self) -> bool {
         self.end_line().is_ok() && !self.label
     }
 
@@ -332,6 +332,9 @@ impl Exact {
             // The seventh kind of HTML block is a tag with nothing behind it, and after no paragraph.
             let alone = !self.block.begun && rest.trim_matches([' ', '\t']).is_empty();
             self.block.top = at_start && (alone || tag::begins_html(&name));
+        }
+        if tag::is_barrier(&name) && !self.block.top {
+            return Err(Doubt);
         }
         if !after.starts_with('/') {
             return self.open(name).map(|()| rest);

@@ -112,7 +112,7 @@ impl OpenConstructs {
     pub(crate) fn is_exact(&self) -> bool {
         match &self.0 {
             State::Doubtful(_) => false,
-            State::Exact(exact) => exact.clone().is_complete(),
+            State::Exact(exact) => exact.clone().completes(),
         }
     }
 }

@@ -77,6 +77,17 @@ const BLOCK: [&str; 45] = [
     "ul",
 ];
 
+/// HTML, element scopes: end tags do not reach beyond these, so that what a renderer itself began
+/// around one is not ended by the renderer's own end tags.
+const BARRIER: [&str; 9] = [
+    "applet", "button", "caption", "marquee", "object", "table", "td", "template", "th",
+];
+
+/// Returns `true` for elements beyond which end tags do not reach.
+pub(super) fn is_barrier(name: &str) -> bool {
+    BARRIER.contains(&name)
+}
+
 /// Returns `true` for elements whose tags at the start of a line begin HTML up to a blank line.
 pub(super) fn begins_html(name: &str) -> bool {
     BLOCK.contains(&name)

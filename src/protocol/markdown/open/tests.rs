@@ -67,7 +67,9 @@ fn in_doubt_all_that_was_named_is_closed() {
         ("<details>\n\n[a](</details>)", "</details>\n\n"),
         ("<details>\n\n    </details>", "</details>\n\n"),
         ("<span hidden>\n\na</span>", "</span>\n\n"),
-        ("[a]: b\n\"", "</listing>\n\n"),
+        ("- <script> <object> <b>", "</table></b></object></p></h1>"),
+        ("[a]: b\n\"", "</listing></p>"),
+        ("a <button hidden>", "</button></p></h1>"),
         ("<? ```", "~~~ text\n~~~\n\n"),
     ];
     for (text, expected) in cases {
