@@ -1,7 +1,9 @@
 // What stands inside a paragraph: emphasis, code, links. Linear in the text, whatever it holds.
 
-const LINK =
-  /(!?)\[((?:[^[\]\\]|\\.)*)\]\(\s*(<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s+"[^"]*")?\s*\)/y;
+const LABEL = /(!?)\[((?:[^[\]\\]|\\.)*)\]\(/y;
+const TARGET = /<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*/y;
+const TITLE = /"[^"]*"/y;
+const SPACE = /\s*/y;
 const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]*)>|https?:\/\/[^\s<>"'`*|]+/y;
 const IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
 const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,7}));/y;
@@ -98,27 +100,42 @@ function codeSpan(text, at, alone) {
     return null;
   }
   const code = text.slice(at + length, end).replaceAll("\n", " ");
-  return [el("code", {}, /^ .*[^ ].* $/.test(code) ? code.slice(1, -1) : code), end + length - at];
+  return [el("code", {}, code.startsWith(" ") && code.endsWith(" ") && /[^ ]/.test(code) ? code.slice(1, -1) : code), end + length - at];
 }
 
 function linkOrImage(text, at, depth) {
-  LINK.lastIndex = at;
-  const match = LINK.exec(text);
-  if (!match) return null;
-  const [whole, image, label, target] = match;
+  let end = at;
+  // Each part is taken whole, so that nothing is tried twice.
+  const take = (part) => {
+    part.lastIndex = end;
+    const match = part.exec(text);
+    end += match?.[0].length ?? 0;
+    return match;
+  };
+  const start = take(LABEL);
+  if (!start) return null;
+  take(SPACE);
+  const [target] = take(TARGET);
+  if (take(SPACE)[0] !== "" && take(TITLE)) take(SPACE);
+  if (text[end] !== ")") return null;
+  const [, image, label] = start;
+  const length = end + 1 - at;
   const url = target.replace(/^<(.*)>$/, "$1");
-  if (!image) return [link(url, ...inline(label, depth + 1)), whole.length];
-  if (IMAGE.test(url)) return [el("img", { src: url, alt: label }), whole.length];
+  if (!image) return [link(url, ...inline(label, depth + 1)), length];
+  if (IMAGE.test(url)) return [el("img", { src: url, alt: label }), length];
   // A picture from elsewhere would tell its server who looks: it becomes a link.
-  return [link(url, `[image: ${label || url.slice(0, 80)}]`), whole.length];
+  return [link(url, `[image: ${label || url.slice(0, 80)}]`), length];
 }
 
 function autolink(text, at) {
+  if (/[\p{L}\p{N}]/u.test(text[at - 1] ?? "")) return null;
   AUTOLINK.lastIndex = at;
   const match = AUTOLINK.exec(text);
-  if (!match || /[\p{L}\p{N}]/u.test(text[at - 1] ?? "")) return null;
+  if (!match) return null;
   if (match[1]) return [link(match[1], match[1]), match[0].length];
-  let url = match[0].replace(/[.,:;!?\]]+$/, "");
+  let end = match[0].length;
+  while (".,:;!?]".includes(match[0][end - 1])) end -= 1;
+  let url = match[0].slice(0, end);
   if (url.endsWith(")") && !url.includes("(")) url = url.slice(0, -1);
   return [link(url, url), url.length];
 }
@@ -137,16 +154,19 @@ function marked([mark, tag], text, at, depth, alone) {
   const next = text[behind] ?? " ";
   if (alone.has(mark) || /\s/.test(next)) return null;
   if (mark[0] === "_" && word.test(text[at - 1] ?? "")) return null;
+  // How many marks of one character stand before `counted`.
+  let [marks, counted] = [0, at + 2];
   for (let end = at + mark.length + 1; ; end += 1) {
     end = text.indexOf(mark, end);
     if (end < 0) break;
+    for (; counted < end; counted += 1) marks += text[counted] === mark[0];
     const longer = text[end + mark.length] === mark[0] && mark.length === 1;
     if (longer) {
       end += 1;
       continue;
     }
     // In `**a *b***` the first of three marks ends what began inside.
-    if (mark.length === 2 && text[end + 2] === mark[0] && text.slice(at + 2, end).split(mark[0]).length % 2 === 0) end += 1;
+    if (mark.length === 2 && text[end + 2] === mark[0] && marks % 2 === 1) end += 1;
     if (/\s/.test(text[end - 1]) || (mark[0] === "_" && word.test(text[end + mark.length] ?? ""))) continue;
     const inner = inline(text.slice(at + mark.length, end), depth + 1);
     return [el(tag, {}, mark.length === 3 ? el("strong", {}, inner) : inner), end + mark.length - at];

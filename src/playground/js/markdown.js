@@ -87,12 +87,24 @@ class MarkdownView {
   }
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
-const HEADING = /^ {0,3}(#{1,6})(?:\s+(.*?))?(?:\s+#+)?\s*$/;
+// Two repetitions in a row match nothing in common: else a long run is divided in every way.
+const FENCE = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/;
+const HEADING = /^ {0,3}(#{1,6})(?!\S)(.*)$/s;
 const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(\s+|$)/;
-const DIVIDER = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/;
+
+/** Whether a line divides the head of a table from its body. */
+const divides = (line) =>
+  !line.startsWith("    ") && line.trim().replace(/^\|/, "").replace(/\|$/, "").split("|").every((cell) => /^:?-+:?$/.test(cell.trim()));
+
+/** The text of a heading, without the marks that may close it. */
+function headingText(rest) {
+  const text = rest.trim();
+  let end = text.length;
+  while (text[end - 1] === "#") end -= 1;
+  return end === 0 || /\s/.test(text[end - 1]) ? text.slice(0, end).trimEnd() : text;
+}
 
 /** Groups lines into blocks; `source` is what a block is made of. */
 function splitBlocks(lines) {
@@ -122,7 +134,7 @@ function splitBlocks(lines) {
     } else if (ITEM.test(line)) {
       at = listEnd(lines, at);
       add("list", from, at);
-    } else if (line.includes("|") && DIVIDER.test(lines[at + 1] ?? "") && lines[at + 1].includes("-")) {
+    } else if (line.includes("|") && divides(lines[at + 1] ?? "")) {
       at += 2;
       while (at < lines.length && lines[at].trim() !== "" && lines[at].includes("|")) at += 1;
       add("table", from, at);
@@ -160,7 +172,7 @@ function renderBlock(block, depth) {
     case "heading": {
       const [, marks, text] = HEADING.exec(lines[0]);
       // The page has headings of its own above these.
-      return el(`h${Math.min(6, marks.length + 2)}`, { class: `level-${marks.length}` }, inline(text ?? ""));
+      return el(`h${Math.min(6, marks.length + 2)}`, { class: `level-${marks.length}` }, inline(headingText(text)));
     }
     case "rule":
       return el("hr");

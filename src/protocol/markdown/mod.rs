@@ -3,6 +3,7 @@
 //! What comes from data (cells, titles, excerpts) is shown as the text that it is: it can neither
 //! break out of its place nor become an image, HTML, or a link that reads other than it leads.
 
+mod open;
 mod plain;
 mod question;
 mod source;

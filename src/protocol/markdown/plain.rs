@@ -8,7 +8,7 @@
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
-    let mut rest = text.trim().chars().peekable();
+    let mut rest = text.chars().peekable();
     while let Some(character) = rest.next() {
         // What turns the direction of the text around it, so that it reads as another.
         if matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') {
@@ -16,7 +16,7 @@ pub(super) fn plain(text: &str) -> String {
         }
         // Line breaks, and what is invisible and steers a terminal.
         if character.is_whitespace() || character.is_control() {
-            if !out.ends_with(' ') {
+            if !out.is_empty() && !out.ends_with(' ') {
                 out.push(' ');
             }
             before = ' ';
@@ -35,6 +35,7 @@ pub(super) fn plain(text: &str) -> String {
         out.push(character);
         before = character;
     }
+    out.truncate(out.trim_end().len());
     out
 }
 
@@ -100,6 +101,8 @@ mod tests {
             ("&lt;b&gt;", "\\&lt;b\\&gt;"),
             ("`**~~", "\\`\\*\\*\\~\\~"),
             ("a\u{1b}[0m\u{85}b", "a \\[0m b"),
+            ("\u{7} a \u{1b}", "a"),
+            ("\u{202E} \n", ""),
             ("a\u{202E}b\u{2066}c\u{2069}", "abc"),
             ("", ""),
         ];
@@ -118,6 +121,9 @@ mod tests {
             ("---", "\\---"),
             ("1. item", "1\\. item"),
             ("2)", "2\\)"),
+            ("\u{7}# Big", "\\# Big"),
+            ("\u{1b}\u{202E}- \0-", "\\- -"),
+            ("\0 1. item", "1\\. item"),
             ("", ""),
         ];
         for (text, expected) in cases {

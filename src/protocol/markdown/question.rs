@@ -1,19 +1,36 @@
 //! A confirmation as a question in text, and the answer to it.
 
-use super::plain::plain;
+use super::open::OpenConstructs;
+use super::plain::{line, plain};
 use crate::protocol::{Confirmation, Decision};
 
 /// How a question ends: what to answer, and the id that tells this question from others.
 const QUESTION: (&str, &str) = ("\n\nReply **yes** or **no**. (question `", "`)");
 
-/// A confirmation as a question in text. The id is in it, so that [`decision`] can find it; it must
-/// be the last thing that is said.
+/// Returns a confirmation as a question in text. The id is in it, so that [`decision`] can find it;
+/// it must be the last thing that is said.
+///
+/// Neither the title nor the message can hide what follows it.
 pub(crate) fn question(confirmation: &Confirmation) -> String {
     let (open, close) = QUESTION;
-    let title = plain(&confirmation.title);
-    let message = &confirmation.message;
+    let mut title = plain(&confirmation.title);
+    if !title.is_empty() {
+        title = format!("\n\n**{title}**");
+    }
+    let message = message(&confirmation.message);
     let id = encode(&confirmation.id);
-    format!("\n\n**{title}**\n\n{message}{open}{id}{close}")
+    format!("{title}\n\n{message}{open}{id}{close}")
+}
+
+/// Returns Markdown with what it leaves open closed; as plain text if renderers may differ about it,
+/// so that all of them show all of it.
+fn message(markdown: &str) -> String {
+    let mut constructs = OpenConstructs::new();
+    constructs.feed(markdown);
+    match constructs.closers() {
+        Ok(closers) if constructs.is_exact() => format!("{markdown}{closers}"),
+        _ => markdown.lines().map(line).collect::<Vec<_>>().join("\n"),
+    }
 }
 
 /// The user's answer to the question that the assistant's last message ends with.
@@ -87,6 +104,32 @@ mod tests {
             "\n\n**Delete \\*it\\*?**\n\nThis cannot be undone.\n\n\
              Reply **yes** or **no**. (question `del-1`)"
         );
+    }
+
+    #[test]
+    fn an_empty_title_is_no_rule() {
+        let text = question(&Confirmation::new("1", " \u{7} ", "Go on?"));
+        assert!(text.starts_with("\n\nGo on?\n\nReply"), "{text:?}");
+    }
+
+    #[test]
+    fn a_message_cannot_hide_how_to_answer() {
+        let cases = [
+            ("a **b**<br>`<!--`", "a **b**<br>`<!--`"),
+            ("```sh\nrm x", "```sh\nrm x\n```\n\n"),
+            ("<b>x", "<b>x\n\n</dir></b>\n\n"),
+            ("rm x <!-- and y\n# z", "rm x \\<!-- and y\n\\# z"),
+            ("<details hidden", "\\<details hidden"),
+            ("<style>p {}</style>", "\\<style\\>p {}\\</style\\>"),
+        ];
+        for (message, expected) in cases {
+            let text = question(&Confirmation::new("1", "T", message));
+            let shown = text.strip_prefix("\n\n**T**\n\n").unwrap();
+            assert_eq!(
+                shown.strip_suffix("\n\nReply **yes** or **no**. (question `1`)"),
+                Some(expected)
+            );
+        }
     }
 
     #[test]

@@ -19,12 +19,16 @@ pub(crate) fn sources(citations: &[Citation]) -> String {
 
 /// A citation as a list item: a link if it can be one.
 fn source(citation: &Citation, out: &mut String) {
-    let title = &citation.title;
+    let title = plain(&citation.title);
+    let url = citation.url.as_deref();
     // Writing to a string does not fail.
-    let _ = match citation.url.as_deref().map(|url| (url, target(url))) {
-        Some((_, Some(target))) => write!(out, "- [{}]({target})", plain(title)),
-        Some((url, None)) => write!(out, "- {} ({})", line(title), plain(url)),
-        None => write!(out, "- {}", line(title)),
+    let _ = match (title.as_str(), url, url.and_then(target)) {
+        ("", Some(url), Some(target)) => write!(out, "- [{}]({target})", plain(url)),
+        (title, _, Some(target)) => write!(out, "- [{title}]({target})"),
+        ("", Some(url), None) => write!(out, "- {}", line(url)),
+        (_, Some(url), None) => write!(out, "- {} ({})", line(&citation.title), plain(url)),
+        ("", None, None) => write!(out, "- (untitled)"),
+        (_, None, None) => write!(out, "- {}", line(&citation.title)),
     };
     if let Some(excerpt) = &citation.excerpt {
         let _ = write!(out, ": {}", plain(excerpt));
@@ -45,6 +49,11 @@ mod tests {
             Citation::new("notes.md"),
             Citation::new("# of shares"),
             Citation::new("a trap").url("javascript:x()"),
+            Citation::new("\u{7}# no heading"),
+            Citation::new("\u{7}---"),
+            Citation::new(" \u{7}").url("https://a.example/_b_"),
+            Citation::new("").url("javascript:x()"),
+            Citation::new(""),
         ];
         assert_eq!(
             sources(&citations),
@@ -52,7 +61,12 @@ mod tests {
              - [10-K \\[2025\\]](https://sec.example/a%281%29): Revenue rose.\n\
              - notes.md\n\
              - \\# of shares\n\
-             - a trap (javascript:x())\n"
+             - a trap (javascript:x())\n\
+             - \\# no heading\n\
+             - \\---\n\
+             - [https://a.example/\\_b\\_](https://a.example/_b_)\n\
+             - javascript:x()\n\
+             - (untitled)\n"
         );
     }
 }

@@ -17,9 +17,18 @@ const MAX_ROWS: usize = 100;
 /// row that lacks one has an empty cell there.
 pub(crate) fn table(table: &Table) -> String {
     // Writing to a string does not fail.
-    let mut out = format!("\n\n**{}**", plain(&table.name));
+    let name = plain(&table.name);
+    let mut out = "\n\n".to_owned();
+    if !name.is_empty() {
+        let _ = write!(out, "**{name}**");
+    }
     if let Some(description) = &table.description {
-        let _ = write!(out, ": {}", plain(description));
+        let description = plain(description);
+        // Nothing may begin with it but a paragraph.
+        let _ = match name.is_empty() {
+            true => write!(out, "{}", super::plain::line(&description)),
+            false => write!(out, ": {description}"),
+        };
     }
     out.push_str("\n\n");
     let mut rest = table.rows.elements();

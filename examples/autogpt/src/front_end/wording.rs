@@ -35,8 +35,9 @@ pub(super) fn code_span(text: &str) -> String {
     format!("{ticks} {line} {ticks}")
 }
 
-/// A text of a model as Markdown that loads nothing by being shown: the address of an image could
-/// carry away what the model has read (CommonMark, images and raw HTML).
+/// Returns a model's text as Markdown without images and HTML. The address of an image could carry
+/// away what the model has read, and an open comment or element could hide what follows (CommonMark,
+/// images and raw HTML).
 pub(super) fn without_images(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -44,7 +45,9 @@ pub(super) fn without_images(text: &str) -> String {
         match (character, rest.peek()) {
             ('!', Some('[')) => out.push_str("!\\"),
             // A backslash would itself be escaped by one in front of it.
-            ('<', Some(next)) if next.is_ascii_alphabetic() => out.push_str("&lt;"),
+            ('<', Some(next)) if next.is_ascii_alphabetic() || matches!(next, '!' | '?' | '/') => {
+                out.push_str("&lt;");
+            }
             _ => out.push(character),
         }
     }
@@ -81,6 +84,22 @@ mod tests {
         assert_eq!(without_images("![x](u) !![y]"), "!\\[x](u) !!\\[y]");
         assert_eq!(without_images("\\![x] \\\\![y]"), "\\!\\[x] \\\\!\\[y]");
         assert_eq!(without_images("<IMG src=u>\\<b"), "&lt;IMG src=u>\\&lt;b");
+    }
+
+    #[test]
+    fn html_stays_text() {
+        for text in [
+            "<!-- a",
+            "<?",
+            "<!X",
+            "<![CDATA[",
+            "</script>",
+            "<b hidden>",
+        ] {
+            let shown = without_images(&format!("a{text}"));
+            assert_eq!(shown, format!("a&lt;{}", &text[1..]));
+        }
+        assert_eq!(without_images("1 < 2 <= 3 <- 4 <"), "1 < 2 <= 3 <- 4 <");
     }
 
     #[test]

@@ -1,0 +1,85 @@
+// What is said before a question: by hand, and made up by a grammar.
+
+const FENCE = "```";
+
+export const hostile = [
+  "<!--", "text <!-- more", "<!-- a --> <!--", "<!--->", "<!---", "- <!--", "> <!--", "a\n\n    <!--", "<?", "a <?php", "<!X", "<!DOCTYPE", "<![CDATA[", "a <![CDATA[",
+  "<script>", "<script><!--<script>", "<style>", "<textarea>", "<title>", "<xmp>", "<iframe>", "<noembed>", "<noframes>", "<noscript>", "<plaintext>", "<pre>", "<listing>",
+  "<div hidden>", "<div hidden>\n\n</div", "<details>", "<details><summary>x</summary>", "<template>", "<dialog>", "<x-y hidden>", "a <span hidden>", "<b hidden>", "> <b hidden>", "> <b hidden>\n    </b>",
+  "- <b hidden>\n\n      </b>", "<details>\n\n    </details>", "<select>", "<select><option>", "<datalist>", "<object>", "<video>", "<canvas>", "<table>", "<table><tr><td hidden>", "<table hidden>", "- <table hidden>",
+  "<svg>", "<svg><foreignObject><div hidden>", "<svg><title>", "<svg><style>", "<math>", "<math><mtext>", "<math><annotation-xml>", "<frameset>", "<body hidden>", "<html hidden>", "<button>", "<a href=x>", "<del>",
+  '<div title="', "<div title='", "<div title=", "<div ", "<div", "<d", "<", "</", "</div", '</div title="', '<a href="x', '<img alt="', "<img alt='", "a <img alt=\"", "<div/title=\"", "<div title=\"<!--\" hidden>",
+  "<details<x hidden>", "<x<details hidden>", '<x"y hidden>', "<textarea><div></textarea><div hidden></div>", '<noscript><p title="</noscript><details>">', "<div hidden></p>", "<p hidden><div hidden></p></div>",
+  FENCE, FENCE + "mermaid", FENCE + "mermaid\ngraph", FENCE + FENCE, "~~~", "~~~~ x", "  ```", "    ```", "- ```", "> ```", "1. x\n   ```sh\n   y", "```\n```~\n", "```\n~~~\n", "~~~\n```\n", "`````\n```\n", "```\n~~~\n```\n~~~", "<div>\n```\n",
+  "<details>\n\n```\n</details>\n```\n", "```\n<details>\n   ```\n", "``` `\n<div hidden>\n```", "` <div hidden> `", "` \n<div hidden>\n`", "\\` <div hidden> `", "\\<div hidden>", "\\\\<div hidden>", "<div>\n\\<div hidden>",
+  "`a <div hidden>\n\nb`", "|`a|\n|-|\n|` <div hidden> `|", "[a](b \"`\") <div hidden> `", "<https://a`b> <div hidden> `", "<details hidden>\n\n[a](</details>)", "<details hidden>\n\n[a](b \"</details>\")", "<details hidden>\n\n`a\n</details> `",
+  "<details hidden>\n\n``a` </details> ``", "[a]: b \"", "[a]: b\n\"", "[a]: b\n'", "[a]: b\n(", "[a]:\n", "[a", "[a]", "[^a]: <div hidden>", "[^a]: x", "![a](b \"", "[a](<b", "[a](b (", "$$", "$$\n```", "$a", "| a |\n|-|\n| <div hidden> |",
+  "**a", "__a", "~~a", "`a", "*", "- ", "1. ", "> ", "# ", "a\n=", "    a", "\ta", "- - > <div hidden>", "1. <details>", "a\\", "a\\\n", "&lt", "&", "\u0000<div hidden>", "<div\u0000hidden>", "<div\fhidden>", "<div\rhidden>", "a\r<div hidden>\r", "\r\n```\r\n",
+  "<style>p,strong{display:none}</style>", '<div style="position:fixed;inset:0">x</div>', '<div class="fixed inset-0">x</div>', "<link rel=stylesheet href=x>", "<dialog open>x</dialog>",
+  "<ul><li><details>", "<p><details>", "<h1 hidden>", "<b><i hidden><u>", "<a hidden><a hidden>", "<nobr hidden><nobr hidden>", "<form hidden><form hidden></form>", "<form hidden><table><form></form></table></form>", "<span hidden>\n\na</span>", "<span hidden>\n\n- <script>", "<ul hidden>\n\n- <object>", "<ul hidden>\n\n- <table>", "<x-y hidden>\n\na <button>", "<span hidden>\n\n# <textarea>", "<span hidden>\n\n> > <script>", "<blockquote hidden>\n\n> </blockquote>", "<div hidden>\n\f\n    </div>", "<font hidden>a</b></font><font hidden>", "<br><br/><hr>", "<p hidden>", "<li hidden>", "<dd hidden>", "<option hidden>", "<rt hidden>",
+  "<caption hidden>", "<tr hidden>", "<td hidden>", "<tbody hidden>", "<colgroup hidden>", "<table><colgroup>", "<table><caption hidden>", "<table><select>", "<summary hidden>", "<marquee hidden>", "<applet hidden>", "<ruby><rp hidden>", "<center hidden>", "<DIV HIDDEN>", "<dIv hidden>",
+  "[a\n\nb", "Vec<String>", "HashMap<K, V>", "a < b", "<https://a.example>", "<a@b.example>",
+];
+
+/** What must be left as it is. */
+export const clean = [
+  "", "Text.", "Text\n\nmore.\n", "a < b and c > d", "HashMap<K, V> and Foo<T: X>", "See <https://a.example/b> or <a@b.example>.", "- <https://a.example>\n- `Vec<String>`", "```html\n<div hidden>\n<!--\n```\n", "~~~\n```\n~~~",
+  "1. Run\n   ```sh\n   a <b\n   ```\n2. Done", "Use `<div>` and `<!--`.", "a<br>b<br/>\n<hr>\n", "<details><summary>x</summary>\n\ntext **b**\n\n</details>\n", '<p align="center"><img src="x" alt="y"></p>', "| a | b |\n|---|---|\n| $5<br>x | \\<b\\> |\n",
+  "**bold** _it_ ~~s~~ [a](https://b.example) ![c](d)", "> quote\n\n# Heading\n\n- [x] task\n- [ ] other", "costs $5, then $6", "$$\nx^2\n$$\n", "H<sub>2</sub>O and x<sup>2</sup>", "2 <3 and <- and <=", "a\r\n\r\n```\r\nb\r\n```\r\n",
+];
+
+function random(seed) {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * below);
+  };
+}
+
+const NAMES = ["div", "details", "b", "p", "span", "table", "tr", "td", "li", "ul", "a", "x-y", "summary", "script", "textarea", "template", "select", "option", "noscript", "h1", "font", "object", "button", "tbody", "caption"];
+const ATTRIBUTES = ["", "", "", " hidden", " hidden", ' title="x"', ' title="', " title='", " title=x", " title='<b>'", ' title="`"', " title", "/"];
+const LEADS = ["", "", "", "", "> ", "- ", "1. ", "  ", "    ", "\t", "  - ", "a ", "| ", "# ", "[x] ", "\\", "* `"];
+const ENDS = ["\n", "\n", "\n\n", "\n\n", "", " ", "\r\n", "\n \n"];
+const ODD = ["<!--", "-->", "<!-- x -->", "<?", "?>", "<!X", "<![CDATA[", "]]>", "`", "``", "```", "````", "~~~", "~~~~", "```sh", "` `", "[a](", ")", "[a]: ", "[a", "]", '"', "'", "(", "|", "\\", "$", "$$", "<", ">", "</", "<a", "*", "**", "_", "&lt;", "|-|", "=", "text", "a b", "<https://a", "<K, V>", "]("];
+
+/** Texts from a seed. */
+export function* generated(count, seed) {
+  const below = random(seed);
+  const one = (list) => list[below(list.length)];
+  const piece = () => {
+    switch (below(6)) {
+      case 0:
+      case 1:
+        return `<${one(NAMES)}${one(ATTRIBUTES)}>`;
+      case 2:
+        return `</${one(NAMES)}>`;
+      case 3:
+        return one(["text", "word ", "`code`", "\\<b>"]);
+      default:
+        return one(ODD);
+    }
+  };
+  for (let at = 0; at < count; at += 1) {
+    let text = "";
+    // Half of them nest well, so that they are read exactly for longer.
+    const open = [];
+    for (let lines = 1 + below(6); lines > 0; lines -= 1) {
+      text += one(LEADS);
+      for (let pieces = 1 + below(4); pieces > 0; pieces -= 1) {
+        if (at % 2 === 0) {
+          text += piece();
+        } else if (open.length > 0 && below(2) === 0) {
+          text += below(6) === 0 ? piece() : `</${open.pop()}>`;
+        } else {
+          const name = one(NAMES.filter((name) => !["script", "textarea", "template", "select", "noscript", "object", "option"].includes(name)));
+          open.push(name);
+          text += `<${name}${one([" hidden", "", ' title="x"'])}>${one(["", "text", "\\", "`", "[a](", "](", "$", ""])}`;
+        }
+      }
+      text += one(ENDS);
+    }
+    yield text;
+  }
+}
