@@ -12,7 +12,7 @@ mod signatures;
 mod talk;
 
 pub use analyst::Analyst;
-pub use model::Model;
+pub use model::{Model, shown};
 pub use signatures::mount as github_mount;
 
 use std::error::Error;
