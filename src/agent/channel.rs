@@ -25,6 +25,10 @@
 //! without it: text that sees it takes the lock, and so comes behind those bytes and has the new
 //! frame.
 //!
+//! Where a question is part of the answer's text, that text is scanned for what it leaves open
+//! ([`OpenConstructs`]), under the lock. Text is written without the lock only while the scanner is
+//! quiet, and only if it is plain: such text need not be scanned.
+//!
 //! # How a turn goes
 //!
 //! `Open` → an ending was written → `Ended` → the agent is done and the reply is dropped → `Closed`.
@@ -43,7 +47,11 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use super::staging::{self, Owner, Staged, Staging};
-use crate::protocol::{AgentError, Env, Failure, Incident, Protocol, SendError, Session};
+use crate::protocol::markdown::OpenConstructs;
+use crate::protocol::{
+    AgentError, Capabilities, Confirmation, Env, Failure, Incident, Part, Protocol, SendError,
+    Session,
+};
 
 /// A write waits for the body to be polled while this many bytes are waiting.
 const HIGH_WATER: usize = 16 * 1024;
@@ -56,6 +64,8 @@ pub(super) struct Channel<P: Protocol> {
 
 struct State<P: Protocol> {
     session: P::Session,
+    /// What the answer's text leaves open, where a question would be part of the text.
+    open: Option<OpenConstructs>,
     /// The bytes to be sent, but for those in the staging buffer.
     out: Vec<u8>,
     /// Whether there is a staging buffer.
@@ -108,11 +118,15 @@ pub(super) enum Outcome {
 }
 
 impl<P: Protocol> Channel<P> {
+    /// Whether the answer's text is scanned: a question must be seen whatever stands before it.
+    const SCANS: bool = !P::CAPABILITIES.has(Capabilities::QUESTIONS);
+
     pub(super) fn new(mut session: P::Session, env: Env) -> Self {
         let mut out = Vec::new();
         session.open(&mut out);
         let state = State {
             session,
+            open: Self::SCANS.then(OpenConstructs::new),
             out,
             staged: false,
             frame: 0,
@@ -145,7 +159,11 @@ impl<P: Protocol> Channel<P> {
     #[inline]
     pub(super) fn poll_text(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
         let written = staging::with(self.id(), |staging| {
-            if staging.out.len() >= HIGH_WATER || self.stale.load(Ordering::Acquire) {
+            let full = staging.out.len() >= staging.limit;
+            if full || self.stale.load(Ordering::Acquire) {
+                return false;
+            }
+            if Self::SCANS && !OpenConstructs::is_plain(text) {
                 return false;
             }
             staging.reserve();
@@ -165,13 +183,15 @@ impl<P: Protocol> Channel<P> {
     /// own code.
     #[inline(never)]
     fn poll_text_locked(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
-        self.poll_write(cx, |session, out| session.text(text, out))
+        self.poll_write(cx, Some(text), |session, out| session.text(text, out))
     }
 
     /// Writes all of what `render` appends, or nothing; waits while too much is waiting already.
+    /// `text` is what it adds to the answer's text.
     pub(super) fn poll_write(
         &self,
         cx: &Context<'_>,
+        text: Option<&str>,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
         let mut state = self.lock();
@@ -187,7 +207,7 @@ impl<P: Protocol> Channel<P> {
             }
             return Poll::Pending;
         }
-        Poll::Ready(self.append(state, Turn::Open, render))
+        Poll::Ready(self.append(state, Turn::Open, text, render))
     }
 
     /// Writes an ending, past the high-water mark if need be: it is the last thing that is written.
@@ -199,16 +219,39 @@ impl<P: Protocol> Channel<P> {
         if !state.is_open() {
             return Err(SendError::Closed);
         }
-        self.append(state, Turn::Ended, render)
+        self.append(state, Turn::Ended, None, render)
+    }
+
+    /// Writes a question, which ends the turn. Where it is part of the answer's text, what that
+    /// leaves open is closed before it.
+    pub(super) fn confirm(&self, question: &Confirmation) -> Result<(), SendError> {
+        let state = self.lock();
+        if !state.is_open() {
+            return Err(SendError::Closed);
+        }
+        let closers = match &state.open {
+            Some(open) => open.closers().map_err(|_| {
+                let reason = "the text before the question would hide it";
+                SendError::Invalid(reason.to_owned())
+            })?,
+            None => String::new(),
+        };
+        self.append(state, Turn::Ended, None, |session, out| {
+            if !closers.is_empty() {
+                session.text(&closers, out)?;
+            }
+            session.part(Part::Confirm(question), out)
+        })
     }
 
     fn append(
         &self,
         mut state: MutexGuard<'_, State<P>>,
         turn: Turn,
+        text: Option<&str>,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
-        let written = self.write(&mut state, render);
+        let written = self.write(&mut state, text, render);
         if let Err(SendError::TooLarge { limit }) = written {
             state.too_large = Some(limit);
         }
@@ -228,6 +271,7 @@ impl<P: Protocol> Channel<P> {
     fn write(
         &self,
         state: &mut State<P>,
+        text: Option<&str>,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         let mut render = Some(render);
@@ -246,12 +290,19 @@ impl<P: Protocol> Channel<P> {
             // Should this panic, the frame may be an old one: text then takes the lock.
             self.stale.store(true, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut staging.out);
+            if written.is_ok() {
+                state.scan(text);
+            }
             staging.frame = state.session.text_frame();
+            staging.limit = state.limit();
             self.stale.store(false, Ordering::Release);
             written
         });
         staged.unwrap_or_else(|| {
             let written = all_or_nothing(&mut state.session, &mut state.out);
+            if written.is_ok() {
+                state.scan(text);
+            }
             self.stale.store(true, Ordering::Release);
             written
         })
@@ -305,7 +356,7 @@ impl<P: Protocol> Channel<P> {
             };
         }
         // Closing writes cannot fail: they are the protocol's own code on plain text.
-        let _ = self.write(&mut state, |session, out| {
+        let _ = self.write(&mut state, None, |session, out| {
             match &failure {
                 Some(failure) => session.fail(failure, out),
                 None => session.finish(out),
@@ -334,6 +385,19 @@ impl<P: Protocol> State<P> {
     /// Returns `true` if anything may still be written.
     fn is_open(&self) -> bool {
         self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
+    }
+
+    fn scan(&mut self, text: Option<&str>) {
+        if let (Some(open), Some(text)) = (&mut self.open, text) {
+            open.feed(text);
+        }
+    }
+
+    /// Returns the size up to which plain text is written without the lock: none while the scanner
+    /// has to see all of it.
+    fn limit(&self) -> usize {
+        let quiet = self.open.as_ref().is_none_or(OpenConstructs::is_quiet);
+        if quiet { HIGH_WATER } else { 0 }
     }
 
     /// Returns how large a buffer the next frame may need, going by the last one. A frame much
@@ -437,6 +501,7 @@ impl<P: Protocol> Frames for Channel<P> {
             id: self.id(),
             out: mem::take(&mut state.out),
             frame: state.session.text_frame(),
+            limit: state.limit(),
             first: state.next_frame(),
             high_water: HIGH_WATER,
         };

@@ -105,12 +105,15 @@ impl<P: Protocol> Reply<P> {
 
     /// Asks the user a question and ends the turn.
     ///
+    /// Where the question is part of the answer's text, it is shown whatever was written before it:
+    /// code blocks, comments and elements that the text left open are closed first.
+    ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Invalid`] when the text before holds HTML that hides what follows it and cannot
+    /// be closed; [`SendError::Closed`] when nobody listens any more.
     pub fn confirm(self, confirmation: Confirmation) -> Result<(), SendError> {
-        self.channel
-            .end(|session, out| session.part(Part::Confirm(&confirmation), out))
+        self.channel.confirm(&confirmation)
     }
 
     /// Calls a tool that the front end offered and ends the turn.
@@ -146,14 +149,10 @@ impl<P: Protocol> Reply<P> {
 
     /// Any event that does not end the turn.
     pub(super) async fn event(&self, event: P::Event) -> Result<(), SendError> {
-        // Moved in and out of the future whole, the event need not be `Sync`.
-        let mut event = Some(event);
         poll_fn(move |cx| {
+            let text = P::text_of(&event);
             self.channel
-                .poll_write(cx, |session, out| match event.take() {
-                    Some(event) => session.event(&event, out),
-                    None => Ok(()),
-                })
+                .poll_write(cx, text, |session, out| session.event(&event, out))
         })
         .await
     }
@@ -166,7 +165,7 @@ impl<P: Protocol> Reply<P> {
     async fn part(&self, part: Part<'_>) -> Result<(), SendError> {
         poll_fn(|cx| {
             self.channel
-                .poll_write(cx, |session, out| session.part(part, out))
+                .poll_write(cx, None, |session, out| session.part(part, out))
         })
         .await
     }

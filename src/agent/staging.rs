@@ -23,6 +23,8 @@ pub(super) struct Staging {
     pub(super) out: Vec<u8>,
     /// The bytes around text, if it may be written here.
     pub(super) frame: Option<TextFrame>,
+    /// The size up to which text may be written here.
+    pub(super) limit: usize,
     /// The size of the first buffer.
     pub(super) first: usize,
     /// The size up to which a buffer grows without need.

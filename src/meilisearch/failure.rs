@@ -137,45 +137,20 @@ fn text(json: &Json) -> Option<String> {
 /// OpenAI's own clients abort on any error in a stream, so the shared word
 /// [`Reply::error`](crate::Reply::error) is visible text instead; send this to readers that are
 /// known to take it.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct SearchFailure {
-    /// The HTTP status that the search would have had.
-    pub status: u16,
-    /// What went wrong.
-    pub message: String,
-    /// The id of the event. One is made for an empty one.
-    pub event_id: String,
-}
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SearchFailure(Failure);
 
 impl SearchFailure {
-    /// A search failed.
+    /// Creates the failure of a search that would have had this HTTP status.
     #[must_use]
     pub fn new(status: u16, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            message: message.into(),
-            event_id: String::new(),
-        }
-    }
-}
-
-impl fmt::Debug for SearchFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SearchFailure")
-            .field("status", &self.status)
-            .field("message", &Size::of(&self.message))
-            .field("event_id", &Cut(&self.event_id))
-            .finish()
+        Self(Failure::new(Failure::SEARCH, message).code(status.to_string()))
     }
 }
 
 impl From<SearchFailure> for Failure {
     fn from(search: SearchFailure) -> Self {
-        Self {
-            event_id: search.event_id,
-            ..Self::new(Self::SEARCH, search.message).code(search.status.to_string())
-        }
+        search.0
     }
 }
 
@@ -187,11 +162,6 @@ impl TryFrom<Failure> for SearchFailure {
         if failure.is_terminal() {
             return Err(failure);
         }
-        let status = failure.code.as_deref().and_then(|code| code.parse().ok());
-        Ok(Self {
-            status: status.unwrap_or(500),
-            message: failure.message,
-            event_id: failure.event_id,
-        })
+        Ok(Self(failure))
     }
 }

@@ -304,9 +304,9 @@ fn say() -> impl Strategy<Value = Event> {
             Event::Append(append)
         }),
         (any(), 400_u16..600).prop_map(|(message, status)| {
-            let mut failure = SearchFailure::new(status, message);
+            let mut failure = Failure::from(SearchFailure::new(status, message));
             failure.event_id = "e".into();
-            Event::Error(failure.into())
+            Event::Error(failure)
         }),
         any().prop_map(|message| {
             let mut failure = Failure::new("server_error", message);

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::TcpListener;
+use std::time::Duration;
 
 use actix_web::body::SizedStream;
 use actix_web::dev::Server;
@@ -10,11 +11,20 @@ use actix_web::rt::net::TcpStream;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use copilot_wire::Router;
 
-/// Serves `router` on `listener`; the server stops by its handle or on a signal.
+/// How long running streams may go on once the server is asked to stop, in seconds.
+const GRACE: u64 = 5;
+
+/// How long a client may take over the head of a request, the first one included.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How many connections each of the workers may have open.
+const CONNECTIONS: usize = 512;
+
+/// Serves `router` on `listener`; the server stops by its handle, on Ctrl-C, and on `SIGTERM`.
 ///
 /// # Errors
 ///
-/// When the listener cannot be used.
+/// When the listener cannot be used, or signals cannot be listened for.
 pub fn serve(listener: TcpListener, router: Router) -> io::Result<Server> {
     let app = move || {
         App::new()
@@ -31,7 +41,11 @@ pub fn serve(listener: TcpListener, router: Router) -> io::Result<Server> {
         })
         // By default actix keeps the agent of a client that is gone while the agent is silent.
         .h1_allow_half_closed(false)
-        .shutdown_timeout(5)
+        .client_request_timeout(PATIENCE)
+        .max_connections(CONNECTIONS)
+        // By default actix cuts running streams on Ctrl-C.
+        .shutdown_signal(analyst::stop_signal()?)
+        .shutdown_timeout(GRACE)
         .listen(listener)?
         .run())
 }

@@ -1,4 +1,4 @@
-//! `cargo run -p actix-server` serves the built-in agent on <http://127.0.0.1:7777>.
+//! `cargo run -p actix-example` serves the built-in agent on <http://127.0.0.1:7777>.
 
 use std::net::{Ipv4Addr, TcpListener};
 

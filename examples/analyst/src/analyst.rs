@@ -1,5 +1,6 @@
 //! The agent.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use copilot_wire::{Agent, Reply, Request, async_trait};
 
 use crate::dataset::{Content, Dataset};
 use crate::model::Model;
-use crate::talk::wants_deletion;
+use crate::talk::{wants_deletion, words};
 
 /// Tells what the data at hand says, or has a model tell it.
 #[derive(Clone, Debug)]
@@ -69,12 +70,19 @@ impl Analyst {
             let data: Vec<Dataset> = request.documents().map(Into::into).collect();
             return self.report(request, &data, reply).await;
         };
+        let mut widgets: HashMap<_, &Widget> = HashMap::new();
+        for (_, widget) in request.widgets() {
+            if let Some(id) = widget.id() {
+                widgets.entry(id).or_insert(widget);
+            }
+        }
         let mut data = Vec::new();
         for (source, outcome) in result.by_source() {
             let source = source.unwrap_or_default();
             let id = source.widget_uuid.as_deref().unwrap_or(&source.id);
-            let widget = request.widget(id);
-            let name = widget.map_or(source.id.as_str(), |widget| widget.name.as_str());
+            let name = widgets
+                .get(id)
+                .map_or(source.id.as_str(), |widget| widget.name.as_str());
             let name = if name.is_empty() { "The widget" } else { name };
             if outcome.failed() {
                 let problem = format!("{name} gave no data: {}", outcome.text());
@@ -156,14 +164,39 @@ impl Analyst {
     }
 }
 
+/// How many words of a prompt are searched for the names of widgets.
+const PROMPT_WORDS: usize = 1000;
+
+/// How many words the name of a widget may have to be found in a prompt.
+const NAME_WORDS: usize = 12;
+
+/// Returns every run of up to [`NAME_WORDS`] words of a prompt.
+fn phrases(prompt: &str) -> HashSet<String> {
+    let words: Vec<String> = words(prompt).take(PROMPT_WORDS).collect();
+    let mut phrases = HashSet::new();
+    for start in 0..words.len() {
+        let mut phrase = String::new();
+        for word in words.iter().skip(start).take(NAME_WORDS) {
+            phrase.push_str(word);
+            phrases.insert(phrase.clone());
+            phrase.push(' ');
+        }
+    }
+    phrases
+}
+
 /// The widgets to ask for: those that the prompt names, else those that the user pointed at, else
 /// those of the dashboard.
 fn at_hand(request: &QueryRequest) -> Vec<&Widget> {
-    let prompt = request.prompt().unwrap_or_default().to_lowercase();
+    // Looked up rather than searched for: a request may have many widgets and a long prompt.
+    let phrases = phrases(&request.prompt().unwrap_or_default());
+    let is_named = |widget: &Widget| {
+        let name: Vec<String> = words(&widget.name).collect();
+        phrases.contains(&name.join(" "))
+    };
     let named = request.widgets().map(|(_, widget)| widget);
     let named: Vec<_> = named
-        .filter(|widget| !widget.is_container() && !widget.name.is_empty())
-        .filter(|widget| prompt.contains(&widget.name.to_lowercase()))
+        .filter(|widget| !widget.is_container() && is_named(widget))
         .collect();
     if !named.is_empty() {
         return named;
@@ -203,4 +236,16 @@ async fn show<P: Protocol>(dataset: &Dataset, reply: &Reply<P>) -> Result<(), Ag
             .await?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_phrases_of_a_prompt_are_bounded() {
+        assert!(phrases("What do the AAPL-prices say?").contains("aapl prices"));
+        let long: String = (0..100_000).map(|n| format!("word{n} ")).collect();
+        assert!(phrases(&long).len() <= PROMPT_WORDS * NAME_WORDS);
+    }
 }

@@ -8,13 +8,14 @@ use copilot_wire::Reply;
 use copilot_wire::openai::{ChatMessage, ChatRequest, Event, OpenAi};
 use copilot_wire::protocol::{AgentError, Conversation, EventDecoder, Protocol, Role};
 use futures_util::StreamExt;
+use reqwest::{Response, Url};
 
 use crate::dataset::Dataset;
 
 /// A model behind an OpenAI-compatible endpoint.
 pub struct Model {
     client: reqwest::Client,
-    url: String,
+    url: Url,
     key: Option<String>,
     name: String,
 }
@@ -36,6 +37,22 @@ pub(crate) fn client(url: &str) -> reqwest::Result<reqwest::Client> {
         .build()
 }
 
+/// Returns an address without what may be secret in it: user, password, query and fragment.
+#[must_use]
+pub fn shown(address: &str) -> String {
+    match Url::parse(address) {
+        Ok(mut url) if url.has_host() => {
+            // Both fail only without a host.
+            let _ = url.set_username("");
+            let _ = url.set_password(None);
+            url.set_query(None);
+            url.set_fragment(None);
+            url.into()
+        }
+        _ => "not an address".to_owned(),
+    }
+}
+
 impl Model {
     /// The model of `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `OPENAI_MODEL`, if the first is set.
     ///
@@ -51,12 +68,27 @@ impl Model {
         let Some(base) = variable("OPENAI_BASE_URL") else {
             return Ok(None);
         };
-        Ok(Some(Self {
-            client: client(&base)?,
-            url: format!("{}/chat/completions", base.trim_end_matches('/')),
-            key: variable("OPENAI_API_KEY"),
-            name: variable("OPENAI_MODEL").unwrap_or_else(|| "gpt-4o-mini".into()),
-        }))
+        let name = variable("OPENAI_MODEL").unwrap_or_else(|| "gpt-4o-mini".into());
+        Self::new(&base, variable("OPENAI_API_KEY"), name).map(Some)
+    }
+
+    /// Creates the model `name` of the endpoint at `base`, such as `http://127.0.0.1:11434/v1`.
+    ///
+    /// # Errors
+    ///
+    /// When the address is not valid, or the HTTP client cannot be set up.
+    pub fn new(base: &str, key: Option<String>, name: String) -> Result<Self, Box<dyn Error>> {
+        let mut url: Url = base.parse()?;
+        url.path_segments_mut()
+            .map_err(|()| "the base URL of the model has no host")?
+            .pop_if_empty()
+            .extend(["chat", "completions"]);
+        Ok(Self {
+            client: client(base)?,
+            url,
+            key,
+            name,
+        })
     }
 
     /// Hands conversation and data to the model, and its words to the reply.
@@ -69,7 +101,7 @@ impl Model {
         let body = ChatRequest::new(&self.name, messages(conversation, data)).stream(true);
         let mut request = self
             .client
-            .post(&self.url)
+            .post(self.url.clone())
             .header("content-type", "application/json");
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
@@ -77,13 +109,14 @@ impl Model {
         let response = request
             .body(body.to_json())
             .send()
-            .await?
-            .error_for_status()?;
+            .await
+            .and_then(Response::error_for_status)
+            .map_err(reqwest::Error::without_url)?;
 
         let mut decoder = EventDecoder::<OpenAi>::new();
         let mut stream = response.bytes_stream();
         while let Some(bytes) = stream.next().await {
-            let bytes = bytes?;
+            let bytes = bytes.map_err(reqwest::Error::without_url)?;
             let mut input = &*bytes;
             while let Some(event) = decoder.next(&mut input)? {
                 match event {
@@ -127,7 +160,7 @@ fn messages(conversation: &impl Conversation, data: &[Dataset]) -> Vec<ChatMessa
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Model")
-            .field("url", &self.url)
+            .field("url", &shown(self.url.as_str()))
             .field("name", &self.name)
             .finish()
     }

@@ -52,11 +52,12 @@ impl FetchKeys for Http {
             .request(head.method, url)
             .headers(head.headers)
             .send()
-            .await?;
+            .await
+            .map_err(reqwest::Error::without_url)?;
         let mut response = Response::new(Bytes::new());
         *response.status_mut() = answer.status();
         response.headers_mut().clone_from(answer.headers());
-        *response.body_mut() = answer.bytes().await?;
+        *response.body_mut() = answer.bytes().await.map_err(reqwest::Error::without_url)?;
         Ok(response)
     }
 }

@@ -101,8 +101,10 @@ fn subject(prompt: &str) -> &str {
     subject.trim_matches(|character: char| !character.is_alphanumeric())
 }
 
-fn words(text: &str) -> impl Iterator<Item = String> {
+/// Returns the words of a text in lower case.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = String> {
     text.split(|character: char| !character.is_alphanumeric())
+        .filter(|word| !word.is_empty())
         .map(str::to_lowercase)
 }
 

@@ -121,3 +121,36 @@ async fn wide_rows_and_long_prompts_are_answered() {
     let turn = stage.say(&prompt).await.unwrap();
     assert!(turn.calls().is_empty(), "{:.500}", turn.text());
 }
+
+fn dashboard(widgets: usize) -> Workspace {
+    let rows = serde_json::json!([{"n": 1}]);
+    (0..widgets).fold(Workspace::new(), |workspace, number| {
+        let name = format!("Widget {number}");
+        let widget = Widget::new("Sample", &name, &name, "");
+        workspace.widget(Tier::Primary, widget, Answer::data(&rows).unwrap())
+    })
+}
+
+/// Work that grows with widgets times words would take many minutes here.
+#[tokio::test]
+async fn a_widget_is_found_among_many_by_a_long_prompt() {
+    let mut stage = stage(dashboard(50_000));
+    let prompt = format!("Widget 77: {}", "what does it say? ".repeat(150_000));
+    let turn = stage.say(&prompt).await.unwrap();
+    let [call] = turn.calls() else {
+        panic!("{:.500}", turn.to_string())
+    };
+    let arguments = call.arguments.text();
+    assert_eq!(arguments.matches("Widget ").count(), 1, "{arguments}");
+    assert!(arguments.contains("Widget 77"), "{arguments}");
+}
+
+#[tokio::test]
+async fn the_data_of_many_widgets_is_told() {
+    let mut stage = stage(dashboard(2_000));
+    let turn = stage.say("What do they say?").await.unwrap();
+    assert_eq!(turn.calls().len(), 1, "{:.500}", turn.to_string());
+    let turn = stage.answer_itself().await.unwrap();
+    assert_eq!(turn.text().matches("has 1 row").count(), 2_000);
+    assert!(turn.text().contains("**Widget 1999** has"));
+}

@@ -7,7 +7,7 @@ use autogpt::front_end::{FrontEnd, routes};
 use autogpt::runner::AutoGpt;
 use tokio::net::TcpListener;
 
-/// Serves the agent on this machine until it is interrupted.
+/// Serves the agent on this machine until Ctrl-C or `SIGTERM`.
 pub(crate) async fn serve(agent: AutoGpt, port: u16) -> Result<(), Box<dyn Error>> {
     let (mount, signer) = analyst::github_mount()?;
     let router = routes(FrontEnd::new(agent), mount)?
@@ -19,8 +19,7 @@ pub(crate) async fn serve(agent: AutoGpt, port: u16) -> Result<(), Box<dyn Error
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     greet(listener.local_addr()?);
-    let stop = async { drop(tokio::signal::ctrl_c().await) };
-    Ok(hyper_server::serve(listener, router, stop).await?)
+    Ok(hyper_server::serve(listener, router, analyst::stop_signal()?).await?)
 }
 
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]

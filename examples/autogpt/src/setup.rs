@@ -1,7 +1,7 @@
 //! An agent out of environment variables.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -89,6 +89,11 @@ pub enum SetupError {
     /// A folder cannot be made or opened.
     #[error("a folder cannot be opened")]
     Io(#[from] std::io::Error),
+    /// The model could read and change what is kept about its runs.
+    #[error(
+        "AUTOGPT_STATE is inside the workspace folder, which the model can read: set it to a folder elsewhere"
+    )]
+    StateInWorkspace,
     /// The HTTP client for the model cannot be made.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -146,6 +151,7 @@ impl Setup {
             model = Arc::new(OpenAiModel::new(endpoint, &self.model));
         }
         let registry = self.registry(&model)?;
+        self.check_state()?;
         let wording = registry.wording();
         let tokenizer = Arc::new(Cl100k::new());
         let machine = Machine::new(settings, registry.specs(), wording, tokenizer);
@@ -201,16 +207,36 @@ impl Setup {
         Ok(registry)
     }
 
+    /// Refuses a state folder that file commands can reach.
+    fn check_state(&self) -> Result<(), SetupError> {
+        let workspace = self.workspace.canonicalize()?;
+        for folder in self.state_folders().into_iter().flatten() {
+            let folder = absolute(folder)?;
+            // What does not exist yet is made where its nearest parent is, wherever links lead.
+            let existing = folder.ancestors().find_map(|path| path.canonicalize().ok());
+            if existing.is_some_and(|path| path.starts_with(&workspace)) {
+                return Err(SetupError::StateInWorkspace);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where runs are kept, and where memories.
+    fn state_folders(&self) -> Option<[PathBuf; 2]> {
+        let state = self.state.as_ref()?;
+        Some([state.join("runs"), state.join("memories")])
+    }
+
     fn store(&self) -> Result<Arc<dyn RunStore>, SetupError> {
-        Ok(match &self.state {
-            Some(state) => Arc::new(DiskStore::new(&state.join("runs"))?),
+        Ok(match self.state_folders() {
+            Some([runs, _]) => Arc::new(DiskStore::new(&runs)?),
             None => Arc::new(MemoryStore::default()),
         })
     }
 
     fn memories(&self, embedder: Arc<dyn Embedder>) -> Result<Arc<dyn Memories>, SetupError> {
-        Ok(match &self.state {
-            Some(state) => Arc::new(LocalMemories::new(&state.join("memories"), embedder)?),
+        Ok(match self.state_folders() {
+            Some([_, memories]) => Arc::new(LocalMemories::new(&memories, embedder)?),
             None => Arc::new(LocalMemories::volatile(embedder)),
         })
     }

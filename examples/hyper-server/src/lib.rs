@@ -1,28 +1,43 @@
 //! Serves a [`Router`] with hyper.
 
+mod silent;
+
+use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use copilot_wire::Router;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
-use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+
+use crate::silent::Silent;
 
 /// How long running streams may go on once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long a client may take over the head of a request that it has begun, or to show that it is still
-/// there. One that has sent nothing at all is waited for.
+/// How long a client may take over the head of a request, the first one included, or to show that it is
+/// still there.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How much of a stream waits in the server while its reader stalls; hyper's default is 400 KiB.
 const BUFFER: usize = 16 * 1024;
 
+/// How many connections may be open at a time.
+const CONNECTIONS: usize = 1024;
+
+/// How many requests one HTTP/2 connection may have open at a time.
+const STREAMS: u32 = 100;
+
 /// Serves `router` on `listener` until `stop` is ready, over HTTP/1 and HTTP/2.
+///
+/// Where there are too many connections, one that has not sent a request makes room for the next.
 ///
 /// # Errors
 ///
@@ -33,16 +48,34 @@ pub async fn serve(
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
     let graceful = GracefulShutdown::new();
+    let silent = Silent::default();
+    let mut connections = JoinSet::new();
+    let mut limit = CONNECTIONS;
     let mut stop = pin!(stop);
     loop {
-        let (socket, _) = tokio::select! {
-            accepted = listener.accept() => match accepted {
-                Ok(accepted) => accepted,
-                // Out of file descriptors, say. The listener itself is fine: let others finish.
-                Err(_) => { tokio::time::sleep(Duration::from_millis(50)).await; continue }
-            },
+        let has_room = connections.len() < limit || !silent.is_empty();
+        let accepted = tokio::select! {
+            accepted = listener.accept(), if has_room => accepted,
+            Some(_) = connections.join_next() => continue,
             () = &mut stop => break,
         };
+        let socket = match accepted {
+            Ok((socket, _)) => socket,
+            Err(error) => {
+                if is_out_of_descriptors(&error) {
+                    // The agents need some as well.
+                    limit = (connections.len() * 3 / 4).max(1);
+                    let surplus = connections.len().saturating_sub(limit);
+                    let _ = (0..surplus).all(|_| silent.evict());
+                }
+                // The listener itself is fine.
+                tokio::time::sleep(Duration::from_millis(50)).await;
+                continue;
+            }
+        };
+        if connections.len() >= limit {
+            silent.evict();
+        }
         // Without this a stream of small events stalls for 40 ms at a time. It fails where the
         // client is gone already, which is no concern of the others.
         let _ = socket.set_nodelay(true);
@@ -52,15 +85,37 @@ pub async fn serve(
         http1.timer(TokioTimer::new()).header_read_timeout(PATIENCE);
         let mut http2 = builder.http2();
         http2.max_send_buf_size(BUFFER);
+        http2.max_concurrent_streams(STREAMS);
         http2.timer(TokioTimer::new()).keep_alive_interval(PATIENCE);
-        let service = TowerToHyperService::new(router.clone());
+        // hyper's timers start with the version of HTTP: they miss a client that sends nothing, half
+        // an HTTP/2 preface, or a preface and no request.
+        let (entry, overdue) = silent.add(PATIENCE);
+        let entry = Mutex::new(Some(entry));
+        let router = router.clone();
+        let service = service_fn(move |request| {
+            // The lock is never held where something can panic.
+            drop(entry.lock().map(|mut entry| entry.take()));
+            let router = router.clone();
+            async move { Ok::<_, Infallible>(router.handle_body(request).await) }
+        });
         let connection = builder
             .serve_connection(TokioIo::new(socket), service)
             .into_owned();
-        tokio::spawn(graceful.watch(connection));
+        let connection = graceful.watch(connection);
+        connections.spawn(async move {
+            tokio::select! {
+                _ = connection => {}
+                () = overdue => {}
+            }
+        });
     }
     drop(listener);
-    // What still streams after the grace period is cut off when the runtime stops.
+    // What still streams after the grace period is cut off.
     let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
     Ok(())
+}
+
+/// Returns `true` if the process or the system has no file descriptor left (`EMFILE`, `ENFILE`).
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(23 | 24))
 }

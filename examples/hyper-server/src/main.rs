@@ -9,6 +9,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let port = analyst::port()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     analyst::greet(listener.local_addr()?);
-    let stop = async { drop(tokio::signal::ctrl_c().await) };
-    Ok(hyper_server::serve(listener, analyst::router()?, stop).await?)
+    Ok(hyper_server::serve(listener, analyst::router()?, analyst::stop_signal()?).await?)
 }

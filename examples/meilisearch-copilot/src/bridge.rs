@@ -3,11 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-use copilot_wire::meilisearch::{Failure, Meilisearch, Outcome};
-use copilot_wire::protocol::{AgentError, Notice, Protocol};
+use copilot_wire::json::Members;
+use copilot_wire::meilisearch::{FinishReason, Meilisearch};
+use copilot_wire::openai::OpenAi;
+use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 
-use crate::{Memory, Store, Upstream, UpstreamError};
+use crate::failure::told;
+use crate::{Memory, Store, Upstream};
 
 /// Answers from a Meilisearch workspace, on every front end.
 #[derive(Clone)]
@@ -50,50 +53,52 @@ impl Bridge {
 #[async_trait]
 impl<P: Protocol> Agent<P> for Bridge {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        match request.native::<Meilisearch>(reply) {
-            Ok((request, reply)) => self.pass(request, reply).await,
-            Err((request, reply)) => self.relay(&request, &reply).await,
-        }
+        let (request, reply) = match request.native::<Meilisearch>(reply) {
+            Ok((request, reply)) => return self.pass(request, reply).await,
+            Err(pair) => pair,
+        };
+        let (request, reply) = match request.native::<OpenAi>(reply) {
+            Ok((request, reply)) => {
+                let parameters = parameters(&request.unknown);
+                let answered = self.relay(&request, &reply, parameters).await?;
+                return Ok(reply.end(answered.map_err(told)?)?);
+            }
+            Err(pair) => pair,
+        };
+        let answered = self.relay(&request, &reply, Members::default()).await?;
+        // A front end without finish reasons is told in text.
+        let note = match answered.map_err(told)? {
+            FinishReason::Length => "(The answer is cut off: it reached the model's limit.)",
+            FinishReason::ContentFilter => "(A filter withheld the rest of the answer.)",
+            _ => return Ok(()),
+        };
+        Ok(reply.text(&format!("\n\n{note}")).await?)
     }
 }
 
-/// What the user reads when there was no answer to be had.
-pub(crate) fn sorry(error: UpstreamError) -> AgentError {
-    let message = match &error {
-        UpstreamError::Refused(_) => "The search engine refused the request.",
-        UpstreamError::Garbage(_) => "The search engine sent something that cannot be read.",
-        _ => "The search engine cannot be reached, or has stopped answering.",
-    };
-    AgentError::from(error).with_message(message)
-}
-
-/// What the user reads when the answer did not come to its end; nothing when it did.
-pub(crate) fn verdict(outcome: &Outcome) -> Result<(), AgentError> {
-    Err(AgentError::new(match outcome {
-        Outcome::Answered(_) => return Ok(()),
-        Outcome::Failed(failure) => format!("The model gave up: {}", reason(failure)),
-        Outcome::Incomplete => "The search engine gave no answer.".to_owned(),
-        _ => "The answer broke off.".to_owned(),
-    }))
-}
-
-/// What the user reads of a search that failed while the answer goes on.
-pub(crate) fn failed_search(message: &str) -> Notice {
-    Notice::new(format!("A search failed: {message}")).code("search_failed")
-}
-
-/// What may be told of a failure: the provider's own words, but not the server's about its own
-/// connections, which can hold addresses.
-pub(crate) fn reason(failure: &Failure) -> &str {
-    match failure.kind.as_str() {
-        "transport_error" | "reqwest_error" | "internal_reqwest_error" => {
-            "its provider cannot be reached."
-        }
-        "json_deserialize_error" | "invalid_utf8_error" | "parser_error" | "stream_ended" => {
-            "its provider's answer broke off."
-        }
-        _ => &failure.message,
+/// Returns the members of an OpenAI request that say how the model shall answer.
+///
+/// Meilisearch 1.50 drops members that it does not know, and refuses some that a client may mean
+/// otherwise: `tools`, several choices, other values of `reasoning_effort` and `service_tier`.
+fn parameters(members: &Members) -> Members {
+    const PARAMETERS: [&str; 11] = [
+        "frequency_penalty",
+        "logit_bias",
+        "max_completion_tokens",
+        "max_tokens",
+        "metadata",
+        "presence_penalty",
+        "response_format",
+        "seed",
+        "stop",
+        "temperature",
+        "top_p",
+    ];
+    let mut parameters = Members::new();
+    for (name, value) in members.iter().filter(|(name, _)| PARAMETERS.contains(name)) {
+        parameters.push(name, value.clone());
     }
+    parameters
 }
 
 impl fmt::Debug for Bridge {

@@ -37,6 +37,8 @@ impl Thread {
                     prompt: message.text.into_owned(),
                     messages: Vec::new(),
                 }),
+                // A turn that failed left nothing; strict providers refuse an empty message.
+                (Role::Assistant, _) if message.text.is_empty() => {}
                 (Role::Assistant, Some(turn)) => {
                     turn.messages.push(Message::assistant(&message.text));
                 }

@@ -2,12 +2,14 @@
 //!
 //! The agent hands the conversation to the workspace and relays what comes back: text as text, a
 //! search as a step of the work, the documents it found as sources, a search that failed as a note
-//! while the answer goes on. Behind our own Meilisearch route everything passes through as it is.
+//! while the answer goes on. Behind our own Meilisearch route the events pass through as they are, but
+//! for the words of failures; clients of OpenAI's protocol have a say in how the model answers, and
+//! read its finish reason.
 
 mod bridge;
 mod conversation;
 mod document;
-mod outside;
+mod failure;
 mod pass;
 mod relay;
 pub mod replay;
@@ -16,9 +18,9 @@ mod upstream;
 
 pub use bridge::Bridge;
 pub use conversation::Turn;
-pub use outside::Outside;
+pub use failure::UpstreamError;
 pub use store::{Memory, Store};
-pub use upstream::{Answer, Upstream, UpstreamError};
+pub use upstream::{Answer, Upstream};
 
 use copilot_wire::Router;
 use copilot_wire::github::Mount;
@@ -42,7 +44,7 @@ pub fn router(bridge: Bridge, env: Env) -> Result<Router, MountError> {
     Router::new()
         .env(env)
         // No page of the web may pass for one of this machine.
-        .hosts(["localhost", "127.0.0.1", "[::1]"])
+        .hosts(analyst::LOOPBACK)
         .playground()?
         .mount(descriptor, Arc::clone(&bridge))?
         .mount("search", Arc::clone(&bridge))?

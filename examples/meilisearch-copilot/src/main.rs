@@ -1,14 +1,13 @@
 //! `cargo run -p meilisearch-copilot` answers from a built-in replay of a search engine; with
-//! `MEILI_URL` and `MEILI_CHAT_KEY` it asks a real one.
+//! `MEILI_URL` and `MEILI_KEY` it asks a real one.
 
 use std::error::Error;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use copilot_wire::meilisearch::{ApiKey, Instance};
-use copilot_wire::protocol::Env;
 use meilisearch_copilot::replay::{Recordings, Replay};
-use meilisearch_copilot::{Bridge, Outside, Upstream};
+use meilisearch_copilot::{Bridge, Upstream};
 use tokio::net::TcpListener;
 
 /// A search in a large index, and a model that thinks before it speaks, take their time.
@@ -32,22 +31,25 @@ async fn main() -> Result<(), Box<dyn Error>> {
             .filter(|value: &String| !value.is_empty())
     };
     let or = |name, default: &str| variable(name).unwrap_or_else(|| default.to_owned());
+    let workspace = or("MEILI_WORKSPACE", "default");
+    let model = or("MEILI_MODEL", "gpt-4o-mini");
     // It stops when it is dropped.
     let mut replay = None;
     let (instance, source) = match variable("MEILI_URL") {
         Some(url) => {
             let instance = Instance::new(&url)?;
-            let instance = match variable("MEILI_CHAT_KEY") {
+            let instance = match variable("MEILI_KEY") {
                 Some(key) => instance.key(ApiKey::new(key)?),
                 None => instance,
             };
-            (instance, format!("the workspace at {url}"))
+            let url = analyst::shown(&url);
+            (instance, format!("the workspace `{workspace}` at {url}"))
         }
         None => {
             let pace = Duration::from_millis(pace);
             let replay = replay.insert(Replay::start(Recordings::new(pace)).await?);
-            let source = "a replay of recorded answers; set MEILI_URL and MEILI_CHAT_KEY for a \
-                          search engine"
+            let source = "a replay of recorded answers; set MEILI_URL and MEILI_KEY for a search \
+                          engine"
                 .to_owned();
             (
                 Instance::new(&replay.url())?.key(ApiKey::new("replay")?),
@@ -55,9 +57,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
             )
         }
     };
-    let upstream = Upstream::new(instance, or("MEILI_WORKSPACE", "default"), PATIENCE)?;
-    let bridge = Bridge::new(upstream, or("MEILI_MODEL", "gpt-4o-mini"));
-    let router = meilisearch_copilot::router(bridge, Env::new(Outside::default()))?;
+    let upstream = Upstream::new(instance, workspace, PATIENCE)?;
+    let bridge = Bridge::new(upstream.clone(), &model);
+    let router = meilisearch_copilot::router(bridge, analyst::environment())?;
 
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     let address = listener.local_addr()?;
@@ -67,6 +69,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     println!("  OpenAI clients: base URL http://{address}/v1, model `search`");
     println!("  GitHub Copilot extension clients: POST http://{address}/github");
     println!("  Meilisearch chat clients: POST http://{address}/chats/default/chat/completions");
-    let stop = async { drop(tokio::signal::ctrl_c().await) };
-    Ok(hyper_server::serve(listener, router, stop).await?)
+    if replay.is_none() {
+        // A model that has to be loaded first takes its time.
+        tokio::spawn(check(upstream, model));
+    }
+    Ok(hyper_server::serve(listener, router, analyst::stop_signal()?).await?)
+}
+
+/// Prints whether the workspace answers, and why not.
+#[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
+async fn check(upstream: Upstream, model: String) {
+    match upstream.check(&model).await {
+        Ok(()) => println!("meilisearch-copilot: the workspace answers"),
+        Err(error) => println!("meilisearch-copilot: the workspace does not answer: {error}"),
+    }
 }

@@ -1,13 +1,20 @@
-//! From Meilisearch to Meilisearch: everything passes through as it is.
+//! From Meilisearch to Meilisearch.
 
-use copilot_wire::meilisearch::{Ending, Event, Meilisearch, Outcome, Say, SearchFailure};
+use copilot_wire::meilisearch::{Ending, Event, Failure, Meilisearch, Message, Say, SearchFailure};
 use copilot_wire::protocol::AgentError;
 use copilot_wire::{Reply, Request};
 
-use crate::bridge::{Bridge, failed_search, reason, sorry, verdict};
+use crate::UpstreamError;
+use crate::bridge::Bridge;
+use crate::failure::{failed_search, told};
 
 impl Bridge {
-    /// The client keeps its own history and has switched on what it wants to hear.
+    /// Passes a conversation through: the client keeps its own history and has switched on what it
+    /// wants to hear.
+    ///
+    /// Events pass as they are. What is changed: a request without a model gets ours, empty messages
+    /// of the assistant are left out, and failures keep their kind and code, but not the words of the
+    /// server and the provider.
     pub(crate) async fn pass(
         &self,
         request: Request<Meilisearch>,
@@ -17,8 +24,9 @@ impl Bridge {
         if chat.model.is_empty() {
             chat.model.clone_from(&self.model);
         }
-        let mut answer = self.upstream.ask(&chat).await.map_err(sorry)?;
-        while let Some(event) = answer.next().await.map_err(sorry)? {
+        chat.messages.retain(|message| !is_empty(message));
+        let mut answer = self.upstream.ask(&chat).await.map_err(told)?;
+        while let Some(event) = answer.next().await.map_err(told)? {
             match event {
                 Event::Text(text) => reply.text(&text).await?,
                 Event::Refusal(text) => reply.send(Say::Refusal(text)).await?,
@@ -27,10 +35,11 @@ impl Bridge {
                 Event::Sources(sources) => reply.send(sources).await?,
                 Event::RoundBreak => reply.send(Say::RoundBreak).await?,
                 Event::Error(failure) => {
-                    // One that is terminal is the outcome.
+                    let notice = failed_search(failure.code.as_deref());
                     match SearchFailure::try_from(failure) {
                         Ok(search) if self.error_frames => reply.send(search).await?,
-                        Ok(search) => reply.error(failed_search(&search.message)).await?,
+                        Ok(_) => reply.error(notice).await?,
+                        // One that is terminal is the outcome.
                         Err(_) => {}
                     }
                 }
@@ -38,12 +47,26 @@ impl Bridge {
             }
         }
         match answer.outcome() {
-            Outcome::Answered(reason) => Ok(reply.end(reason)?),
-            Outcome::Failed(mut failure) => {
-                failure.message = reason(&failure).to_owned();
-                Ok(reply.end(Ending::Failure(failure))?)
+            Ok(reason) => Ok(reply.end(reason)?),
+            Err(UpstreamError::Failed(failure)) => {
+                let error = UpstreamError::Failed(failure.clone());
+                let mut shown = Failure::new(&failure.kind, error.message());
+                shown.code = failure.code;
+                shown.param = failure.param;
+                // The log has the reason; the front end has its own form of it.
+                reply.end(Ending::Failure(shown))?;
+                Err(told(error))
             }
-            outcome => verdict(&outcome),
+            Err(error) => Err(told(error)),
         }
     }
+}
+
+/// Returns `true` for a message of the assistant that says and calls nothing. A client keeps one of a
+/// turn that failed, and strict providers refuse every conversation that has one.
+fn is_empty(message: &Message) -> bool {
+    message.role() == "assistant"
+        && message.text().is_none_or(|text| text.is_empty())
+        && message.tool_calls().is_empty()
+        && message.json().get("refusal").is_none_or(|it| it.is_null())
 }

@@ -2,20 +2,27 @@
 
 use std::collections::HashSet;
 
+use copilot_wire::json::Members;
 use copilot_wire::meilisearch::{ChatRequest, Event, FinishReason, History, Tools};
-use copilot_wire::protocol::{AgentError, Protocol, SendError, Status};
+use copilot_wire::protocol::{Protocol, SendError, Status};
 use copilot_wire::{Reply, Request};
 
-use crate::bridge::{Bridge, failed_search, sorry, verdict};
+use crate::UpstreamError;
+use crate::bridge::Bridge;
 use crate::conversation::Thread;
 use crate::document::citation;
+use crate::failure::failed_search;
+
+/// How the search engine's answer ended.
+type Answered = Result<FinishReason, UpstreamError>;
 
 impl Bridge {
     pub(crate) async fn relay<P: Protocol>(
         &self,
         request: &Request<P>,
         reply: &Reply<P>,
-    ) -> Result<(), AgentError> {
+        parameters: Members,
+    ) -> Result<Answered, SendError> {
         let conversation = request
             .conversation_id()
             .map(|id| format!("{}/{id}", P::NAME));
@@ -26,7 +33,8 @@ impl Bridge {
         let thread = Thread::new(&**request, kept);
         let messages = thread.messages();
         let before = messages.len();
-        let chat = ChatRequest::new(&self.model, messages.clone()).tools(Tools::ALL);
+        let mut chat = ChatRequest::new(&self.model, messages.clone()).tools(Tools::ALL);
+        chat.parameters = parameters;
         let mut history = History::from(messages);
 
         let spoken = self.speak(&chat, &mut history, reply).await;
@@ -45,14 +53,22 @@ impl Bridge {
         chat: &ChatRequest,
         history: &mut History,
         reply: &Reply<P>,
-    ) -> Result<(), AgentError> {
-        let mut answer = self.upstream.ask(chat).await.map_err(sorry)?;
+    ) -> Result<Answered, SendError> {
+        let mut answer = match self.upstream.ask(chat).await {
+            Ok(answer) => answer,
+            Err(error) => return Ok(Err(error)),
+        };
         let mut speaker = Speaker::new(reply);
-        while let Some(event) = answer.next().await.map_err(sorry)? {
-            history.apply(&event);
-            speaker.say(&event).await?;
+        loop {
+            match answer.next().await {
+                Ok(Some(event)) => {
+                    history.apply(&event);
+                    speaker.say(&event).await?;
+                }
+                Ok(None) => return Ok(answer.outcome()),
+                Err(error) => return Ok(Err(error)),
+            }
         }
-        verdict(&answer.outcome())
     }
 }
 
@@ -77,7 +93,7 @@ impl<'a, P: Protocol> Speaker<'a, P> {
         }
     }
 
-    async fn say(&mut self, event: &Event) -> Result<(), AgentError> {
+    async fn say(&mut self, event: &Event) -> Result<(), SendError> {
         match event {
             Event::Text(text) | Event::Refusal(text) => self.text(text).await?,
             Event::RoundBreak => self.broken = true,
@@ -106,18 +122,12 @@ impl<'a, P: Protocol> Speaker<'a, P> {
                 }
             }
             Event::Error(failure) if !failure.is_terminal() => {
-                tolerate(self.reply.error(failed_search(&failure.message)).await)?;
-                self.at_line_start = true;
-            }
-            Event::Finish(FinishReason::Length) => {
-                self.broken = true;
-                self.text("(The answer is cut off: it reached the model's limit.)")
-                    .await?;
-            }
-            Event::Finish(FinishReason::ContentFilter) => {
-                self.broken = true;
-                self.text("(A filter withheld the rest of the answer.)")
-                    .await?;
+                // Not text on every front end, so the next round begins a paragraph all the same.
+                tolerate(
+                    self.reply
+                        .error(failed_search(failure.code.as_deref()))
+                        .await,
+                )?;
             }
             _ => {}
         }

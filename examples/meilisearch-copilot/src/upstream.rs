@@ -4,9 +4,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
-    ApiError, ChatRequest, Event, Instance, InvalidAddress, Meilisearch, Outcome,
+    ApiError, ChatRequest, Event, FinishReason, Instance, Meilisearch, Message, Outcome,
 };
-use copilot_wire::protocol::{EventDecoder, EventError};
+use copilot_wire::protocol::EventDecoder;
+
+use crate::UpstreamError;
 
 /// A workspace of a Meilisearch server.
 #[derive(Clone, Debug)]
@@ -16,44 +18,9 @@ pub struct Upstream {
     workspace: String,
 }
 
-/// Why an answer could not be had, or not to its end.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum UpstreamError {
-    /// No connection, a connection that broke, or silence for too long.
-    #[error("the search engine cannot be reached: {}", how(.0))]
-    Http(reqwest::Error),
-    /// The server refused the request.
-    #[error(transparent)]
-    Refused(#[from] ApiError),
-    /// The name of the workspace cannot be part of an address.
-    #[error(transparent)]
-    Address(#[from] InvalidAddress),
-    /// A frame is not what the protocol says.
-    #[error("the search engine's stream is not readable: {0}")]
-    Garbage(#[from] EventError),
-}
-
-/// What happened, without the address.
-fn how(error: &reqwest::Error) -> &'static str {
-    if error.is_timeout() {
-        "it is silent"
-    } else if error.is_connect() {
-        "no connection"
-    } else {
-        "the connection broke"
-    }
-}
-
-impl From<reqwest::Error> for UpstreamError {
-    fn from(error: reqwest::Error) -> Self {
-        Self::Http(error.without_url())
-    }
-}
-
 impl Upstream {
-    /// A workspace. An answer that is silent for longer than `patience` has failed: the server
-    /// sends nothing while a search runs, and sends no sign of life either.
+    /// Creates the client of a workspace. An answer that is silent for longer than `patience` has
+    /// failed: the server sends nothing while a search runs, and sends no sign of life either.
     ///
     /// # Errors
     ///
@@ -95,6 +62,22 @@ impl Upstream {
             decoder: EventDecoder::new(),
         })
     }
+
+    /// Checks that the workspace answers, up to the first word of `model`. It costs that word.
+    ///
+    /// # Errors
+    ///
+    /// Why it does not answer.
+    pub async fn check(&self, model: &str) -> Result<(), UpstreamError> {
+        let chat = ChatRequest::new(model, [Message::user("Say hello.")]);
+        let mut answer = self.ask(&chat).await?;
+        while let Some(event) = answer.next().await? {
+            if matches!(event, Event::Text(text) if !text.is_empty()) {
+                return Ok(());
+            }
+        }
+        answer.outcome().map(drop)
+    }
 }
 
 /// An answer that is on its way.
@@ -107,7 +90,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The next event; `None` when the body is over.
+    /// Returns the next event; `None` when the body is over.
     ///
     /// # Errors
     ///
@@ -127,9 +110,17 @@ impl Answer {
         }
     }
 
-    /// What came of it, once it is over.
-    #[must_use]
-    pub fn outcome(&self) -> Outcome {
-        self.decoder.decoder().outcome()
+    /// Returns why the answer ended, once it is over.
+    ///
+    /// # Errors
+    ///
+    /// When it did not come to its end.
+    pub fn outcome(&self) -> Result<FinishReason, UpstreamError> {
+        Err(match self.decoder.decoder().outcome() {
+            Outcome::Answered(reason) => return Ok(reason),
+            Outcome::Failed(failure) => UpstreamError::Failed(failure),
+            Outcome::Incomplete => UpstreamError::Incomplete,
+            _ => UpstreamError::Truncated,
+        })
     }
 }

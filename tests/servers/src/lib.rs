@@ -4,10 +4,12 @@
 
 mod client;
 mod kernel;
+mod program;
 mod puppet;
 mod server;
 
 pub use client::{Client, Response};
 pub use kernel::{accepted, memory, open};
+pub use program::Program;
 pub use puppet::{PATHS, PIECE, Puppet, chunk, say, say_to, sorry};
 pub use server::{SERVERS, Server, Start};

@@ -64,7 +64,7 @@ impl<'a, P: Protocol> Voice<'a, P> {
             EventKind::Thoughts(thoughts) => self.thoughts(&thoughts, speaker).await,
             EventKind::Damaged(reason) => {
                 let status = Status::warning(of(speaker, "The reply was no command"));
-                let status = status.detail("Reason", shortened(&reason));
+                let status = status.detail("Reason", excerpt(&reason));
                 self.reply.status(status).await
             }
             EventKind::Started(command) => self.started(&command, speaker).await,
@@ -75,13 +75,15 @@ impl<'a, P: Protocol> Voice<'a, P> {
             } => {
                 let status = Status::new(of(speaker, &format!("{name} is done")));
                 self.reply
-                    .status(status.detail("Result", shortened(&text)))
+                    .status(status.detail("Result", excerpt(&text)))
                     .await
             }
             EventKind::Ended { name, text, .. } => {
                 let message = of(speaker, &format!("{name}: {}", shortened(&text)));
                 let notice = Notice::new(message).code("command_failed");
-                self.reply.error(notice.identifier(name)).await
+                self.reply
+                    .error(notice.identifier(without_images(&name)))
+                    .await
             }
             EventKind::Sources(sources) => {
                 for source in sources {
@@ -108,7 +110,7 @@ impl<'a, P: Protocol> Voice<'a, P> {
         ];
         for (name, detail) in details {
             if let Some(detail) = detail.filter(|detail| !detail.is_empty()) {
-                status = status.detail(name, detail);
+                status = status.detail(name, without_images(detail));
             }
         }
         self.reply.status(status).await?;
@@ -130,7 +132,7 @@ impl<'a, P: Protocol> Voice<'a, P> {
                 let value = value
                     .as_text()
                     .map_or_else(|| value.to_string(), str::to_owned);
-                status = status.detail(name, shortened(&value));
+                status = status.detail(without_images(name), excerpt(&value));
             }
         }
         self.reply.status(status).await?;
@@ -138,8 +140,8 @@ impl<'a, P: Protocol> Voice<'a, P> {
             return Ok(());
         }
         let line = code_span(&format!("{} {}", command.name, command.args));
-        let speaker = speaker.map(|name| without_images(&visible::line(name)));
-        self.say(&of(speaker.as_deref(), &format!("Running {line}")))
+        let speaker = speaker.map(|name| of(Some(&visible::line(name)), ""));
+        self.say(&format!("{}Running {line}", speaker.unwrap_or_default()))
             .await
     }
 }
@@ -155,12 +157,17 @@ impl<P: Protocol> Outlet for Voice<'_, P> {
     }
 }
 
-/// With the speaker's name in front.
+/// Returns `text` with the speaker's name in front, without images.
 fn of(speaker: Option<&str>, text: &str) -> String {
     match speaker {
-        Some(name) => format!("{name}: {text}"),
-        None => text.to_owned(),
+        Some(name) => without_images(&format!("{name}: {text}")),
+        None => without_images(text),
     }
+}
+
+/// Returns the start of a text, without images.
+fn excerpt(text: &str) -> String {
+    without_images(&shortened(text))
 }
 
 /// Whether a question is a dialog of its own and no text.

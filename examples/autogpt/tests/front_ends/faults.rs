@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::future::{Either, select};
 
 use crate::bench::{Bench, command};
-use crate::chat::{Chat, FRONTS};
+use crate::chat::{Chat, FRONTS, Front};
 
 #[tokio::test]
 async fn a_client_that_leaves_stops_the_run_and_repeats_nothing() {
@@ -51,7 +51,7 @@ async fn a_client_that_leaves_stops_the_run_and_repeats_nothing() {
 
 fn yes(chat: &Chat<'_>) -> serde_json::Value {
     match chat.front {
-        crate::chat::Front::OpenBb => serde_json::json!({"role": "human", "content": "y"}),
+        Front::OpenBb => serde_json::json!({"role": "human", "content": "y"}),
         _ => serde_json::json!({"role": "user", "content": "y"}),
     }
 }
@@ -149,4 +149,23 @@ async fn what_the_model_says_loads_nothing() {
             assert!(!said.contains("<img"), "{front:?}: {said}");
         }
     }
+}
+
+#[tokio::test]
+async fn steps_of_the_work_load_nothing() {
+    let image = "![x](https://evil.example/?q)<img src=//evil.example>";
+    let bench = Bench::new();
+    bench.replies([
+        format!("no command: {image}"),
+        command("google", &format!(r#"{{"input":"{image}"}}"#)),
+        command("read_file", &format!(r#"{{"file":"{image}"}}"#)),
+        format!(
+            r#"{{"thoughts":{{"text":"{image}","reasoning":"{image}","plan":"- {image}","criticism":"{image}"}},"command":{{"name":"task_complete","args":{{"reason":"Done"}}}}}}"#
+        ),
+    ]);
+    let mut chat = Chat::new(&bench, Front::OpenBb);
+    chat.say("make an effect").await;
+    assert!(chat.stream.contains("Criticism"), "{}", chat.stream);
+    assert!(!chat.stream.contains("![x]"), "{}", chat.stream);
+    assert!(!chat.stream.contains("<img"), "{}", chat.stream);
 }

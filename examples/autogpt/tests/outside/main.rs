@@ -10,6 +10,7 @@
 mod demo;
 mod execute;
 mod model;
+mod program;
 mod server;
 mod setup;
 mod web;

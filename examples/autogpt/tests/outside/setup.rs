@@ -1,9 +1,11 @@
-//! What is printed of an agent's setup.
+//! What an agent's setup refuses, and what is printed of it.
 
+use std::path::Path;
 use std::time::Duration;
 
 use autogpt::model::Endpoint;
-use autogpt::setup::Setup;
+use autogpt::prompt::Profile;
+use autogpt::setup::{Setup, SetupError};
 use autogpt::web::SearxngSearch;
 
 #[test]
@@ -25,5 +27,36 @@ fn no_secret_is_printed() {
     ] {
         assert!(!printed.contains("SECRET"), "{printed}");
         assert!(printed.contains("\"https://a.example/v1\""), "{printed}");
+    }
+}
+
+#[test]
+fn runs_are_not_kept_where_the_model_can_read_them() {
+    let build = |workspace: &Path, state: &Path| {
+        let mut setup = Setup::new(|_| None);
+        setup.workspace = workspace.to_owned();
+        setup.state = Some(state.to_owned());
+        setup.build(Profile::new("Bo", "a helper", &[]))
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let (workspace, runs) = (folder.path().join("workspace"), folder.path().join("runs"));
+    let link = folder.path().join("link");
+    assert!(build(&workspace, &folder.path().join("state")).is_ok());
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&workspace, &link).unwrap();
+    for (workspace, state) in [
+        (&workspace, workspace.clone()),
+        (&workspace, workspace.join("a/b")),
+        #[cfg(unix)]
+        (&workspace, link.join("state")),
+        // The folder of the runs is the workspace.
+        (&runs, folder.path().to_owned()),
+    ] {
+        let refused = build(workspace, &state).err();
+        assert!(
+            matches!(refused, Some(SetupError::StateInWorkspace)),
+            "{state:?}"
+        );
+        assert!(!workspace.join("a").exists());
     }
 }

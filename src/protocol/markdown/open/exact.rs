@@ -4,7 +4,7 @@ use std::mem;
 
 use super::doubtful::{self, Doubtful};
 use super::tag::{self, Tag};
-use super::{MAX_LINE, MAX_NAMES, Unclosable, end_tags, is_active};
+use super::{MAX_LINE, MAX_NAMES, Unclosable, end_tags, next_active};
 
 /// Renderers may read the line in more than one way.
 #[derive(Debug)]
@@ -91,7 +91,7 @@ impl Exact {
         let mut rest = text;
         loop {
             if self.is_quiet() {
-                let next = rest.bytes().position(is_active)?;
+                let next = next_active(rest.as_bytes())?;
                 rest = rest.get(next..)?;
             }
             let mut characters = rest.chars();

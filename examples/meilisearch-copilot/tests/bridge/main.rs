@@ -2,6 +2,10 @@
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+mod failures;
+#[cfg(unix)]
+mod program;
+
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
@@ -11,17 +15,26 @@ use copilot_wire::meilisearch::{
     ApiError, ApiKey, ChatRequest, Event, Instance, Meilisearch, Message, Outcome, Sources, Tools,
 };
 use copilot_wire::openai::{Event as OpenAiEvent, OpenAi};
-use copilot_wire::protocol::{Env, Environment, EventDecoder};
+use copilot_wire::protocol::{Env, Environment, EventDecoder, Incident};
 use meilisearch_copilot::replay::{Recordings, Replay, Script, Step};
 use meilisearch_copilot::{Bridge, Memory, Store, Turn, Upstream};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// A fixed time, and ids that count.
-fn counting() -> Env {
-    struct Counting(AtomicU64);
+/// What a log would show.
+type Log = Arc<Mutex<String>>;
+
+/// A fixed time, ids that count, and a log.
+fn counting(log: Log) -> Env {
+    struct Counting(AtomicU64, Log);
     impl Environment for Counting {
+        fn incident(&self, incident: &Incident<'_>) {
+            self.1.lock().unwrap().push_str(&format!("{incident:?}"));
+            if let Incident::Failed { error, .. } = incident {
+                self.1.lock().unwrap().push_str(&error.to_string());
+            }
+        }
         fn now(&self) -> SystemTime {
             SystemTime::UNIX_EPOCH + Duration::from_secs(1_760_000_000)
         }
@@ -34,7 +47,7 @@ fn counting() -> Env {
             }
         }
     }
-    Env::new(Counting(AtomicU64::new(1)))
+    Env::new(Counting(AtomicU64::new(1), log))
 }
 
 /// A bridge in front of a replay, both on loopback.
@@ -44,6 +57,7 @@ struct Setup {
     client: reqwest::Client,
     served: JoinHandle<()>,
     store: Arc<Memory>,
+    log: Log,
 }
 
 impl Drop for Setup {
@@ -72,7 +86,9 @@ impl Setup {
         let upstream = Upstream::new(instance, "films", patience).unwrap();
         let store = Arc::new(Memory::default());
         let bridge = Bridge::new(upstream, "search_all_tools").store(Arc::clone(&store) as _);
-        let router = meilisearch_copilot::router(set(bridge), counting()).unwrap();
+        let log = Log::default();
+        let env = counting(Arc::clone(&log));
+        let router = meilisearch_copilot::router(set(bridge), env).unwrap();
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let served = tokio::spawn(async move {
@@ -87,6 +103,7 @@ impl Setup {
             client: reqwest::Client::new(),
             served,
             store,
+            log,
         }
     }
 
@@ -421,7 +438,9 @@ async fn a_search_that_fails_is_noted_and_the_answer_goes_on() {
     let setup = Setup::new(then("unknown_index_all_tools", usize::MAX, vec![])).await;
     let answer = setup.openai("x").await;
     assert!(
-        answer.text.contains("Index \\`nope\\` not found."),
+        answer
+            .text
+            .contains("A search failed: there is no such index."),
         "{}",
         answer.text
     );
@@ -436,6 +455,9 @@ async fn a_search_that_fails_is_noted_and_the_answer_goes_on() {
     // OpenAI's clients would abort on an error frame.
     assert!(!events.iter().any(|event| matches!(event, Event::Error(_))));
     assert!(text(&events).contains("A search failed"));
+    // The search engine's own words name indexes, and more.
+    assert!(!text(&events).contains("nope"));
+    assert!(!answer.text.contains("nope"));
 }
 
 #[tokio::test]
@@ -558,7 +580,7 @@ async fn what_was_found_survives_the_next_turn() {
     assert_eq!(asked[2][1]["content"], shown);
     assert_eq!(roles(&asked[3]), ["user", "assistant", "user"]);
     let recorded: Value = serde_json::from_str(include_str!(
-        "../../../fixtures/meilisearch/request_follow_up.json"
+        "../../../../fixtures/meilisearch/request_follow_up.json"
     ))
     .unwrap();
     for place in 0..4 {
@@ -621,42 +643,6 @@ async fn thousands_of_tiny_frames_lose_nothing() {
     let (events, outcome) = setup.meilisearch("m", Tools::NONE).await;
     assert!(outcome.is_answered());
     assert_eq!(text(&events).len(), 2 * count);
-}
-
-#[tokio::test]
-async fn the_program_works_with_nothing_installed() {
-    use std::io::{BufRead, BufReader};
-    let mut program = std::process::Command::new(env!("CARGO_BIN_EXE_meilisearch-copilot"))
-        .args(["--port", "0", "--pace", "0"])
-        .env_remove("MEILI_URL")
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut line = String::new();
-    BufReader::new(program.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
-    let address = line
-        .split("http://")
-        .nth(1)
-        .unwrap()
-        .split(',')
-        .next()
-        .unwrap();
-    let chat = ChatRequest::new("m", [Message::user("Any robots?")]).tools(Tools::ALL);
-    let response = reqwest::Client::new()
-        .post(format!("http://{address}/chats/any/chat/completions"))
-        .header("content-type", "application/json")
-        .body(chat.to_json())
-        .send()
-        .await
-        .unwrap();
-    let body = response.bytes().await.unwrap();
-    program.kill().unwrap();
-    program.wait().unwrap();
-    let (events, outcome) = read(&body);
-    assert!(outcome.is_answered());
-    assert!(text(&events).contains("Here is what I found"));
 }
 
 /// The whole stream of every front end for a recorded answer. `GOLDEN=write` writes the files anew.

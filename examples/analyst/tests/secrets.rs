@@ -1,0 +1,62 @@
+//! Nothing of what is secret in the settings is printed.
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(clippy::unwrap_used, missing_docs)]
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
+
+use analyst::{Analyst, Model};
+use copilot_wire::openai::testing::OpenAiClient;
+use copilot_wire::protocol::{Env, Environment, Incident};
+use copilot_wire::testing::Stage;
+
+/// Keeps what a log would show.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<String>>);
+
+impl Environment for Log {
+    fn incident(&self, incident: &Incident<'_>) {
+        self.0.lock().unwrap().push_str(&format!("{incident:?}"));
+    }
+}
+
+/// Answers one request with `answer`, and returns its first line.
+fn endpoint(answer: &'static str) -> (u16, std::thread::JoinHandle<String>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let served = std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut request = vec![0; 16 * 1024];
+        let length = socket.read(&mut request).unwrap();
+        socket.write_all(answer.as_bytes()).unwrap();
+        request.truncate(length);
+        let request = String::from_utf8(request).unwrap();
+        request.lines().next().unwrap_or_default().to_owned()
+    });
+    (port, served)
+}
+
+#[tokio::test]
+async fn the_address_of_the_model_is_printed_without_its_secrets() {
+    let refused = "HTTP/1.1 500 Oops\r\nconnection: close\r\ncontent-length: 0\r\n\r\n";
+    let cut = "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\ndata";
+    for answer in [refused, cut, "no HTTP"] {
+        let (port, served) = endpoint(answer);
+        let base = format!("http://user:SECRET@127.0.0.1:{port}/v1/?token=SECRET");
+        let model = Model::new(&base, Some("SECRET".into()), "m".into()).unwrap();
+        let printed = format!("{model:?}");
+        assert!(!printed.contains("SECRET"), "{printed}");
+        assert!(printed.contains("/v1/chat/completions"), "{printed}");
+
+        let log = Log::default();
+        let stage = Stage::new(OpenAiClient::new("analyst"), Analyst::new(Some(model)));
+        let turn = stage.env(Env::new(log.clone())).say("Hello").await.unwrap();
+        let log = log.0.lock().unwrap().clone();
+        assert!(log.contains("Failed"), "{log}");
+        assert!(!log.contains("SECRET"), "{log}");
+        assert!(!turn.to_string().contains("SECRET"), "{turn}");
+        let line = served.join().unwrap();
+        assert_eq!(line, "POST /v1/chat/completions?token=SECRET HTTP/1.1");
+    }
+}

@@ -1,0 +1,49 @@
+//! The program, in a process of its own.
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(clippy::unwrap_used, missing_docs)]
+#![cfg(unix)]
+
+use std::process::Command;
+
+use server_tests::{Client, Program};
+
+const SERVER: &str = env!("CARGO_BIN_EXE_hyper-server");
+
+#[test]
+fn a_signal_lets_streams_finish() {
+    for signal in ["TERM", "INT"] {
+        let program = Program::start(Command::new(SERVER).args(["--port", "0"])).unwrap();
+        let stopped = program.stop_while_streaming(signal, "analyst", "Hello");
+        let (answer, status) = stopped.expect(signal);
+        assert!(answer.ends_with("data: [DONE]\n\n"), "{signal}: {answer}");
+        assert!(status.success(), "{signal}: {status}");
+    }
+}
+
+/// Says nothing, half of an HTTP/2 preface, or a whole one and no request.
+const SILENCE: [&[u8]; 3] = [
+    b"",
+    b"PRI * HTTP/2",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0",
+];
+
+#[test]
+fn silent_connections_do_not_keep_others_out() {
+    let limited = "ulimit -n 256; exec \"$0\" --port 0";
+    let mut command = Command::new("sh");
+    let program = Program::start(command.args(["-c", limited, SERVER])).unwrap();
+    let ask = |client: &mut Client| {
+        client.request("GET", "/agents.json", &[], b"").unwrap();
+        assert_eq!(client.response().unwrap().0.status, 200);
+    };
+    let mut visitor = Client::connect(program.address).unwrap();
+    ask(&mut visitor);
+    let mut silent = Vec::new();
+    for silence in SILENCE.iter().cycle().take(300) {
+        let mut client = Client::connect(program.address).unwrap();
+        client.send(silence).unwrap();
+        silent.push(client);
+    }
+    ask(&mut visitor);
+    ask(&mut Client::connect(program.address).unwrap());
+}

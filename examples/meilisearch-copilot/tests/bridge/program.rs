@@ -1,0 +1,81 @@
+//! The program, in a process of its own.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use copilot_wire::meilisearch::ApiError;
+use server_tests::{Client, Program};
+
+use super::*;
+
+fn program() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meilisearch-copilot"));
+    command.args(["--port", "0"]).env_remove("MEILI_URL");
+    command
+}
+
+#[test]
+fn it_works_with_nothing_installed() {
+    let program = Program::start(program().args(["--pace", "0"])).unwrap();
+    let chat = ChatRequest::new("m", [Message::user("Any robots?")]).tools(Tools::ALL);
+    let mut client = Client::connect(program.address).unwrap();
+    client
+        .post("/chats/any/chat/completions", chat.to_json())
+        .unwrap();
+    let (head, body) = client.response().unwrap();
+    assert_eq!(head.status, 200);
+    let (events, outcome) = read(body.as_bytes());
+    assert!(outcome.is_answered());
+    assert!(text(&events).contains("Here is what I found"));
+}
+
+#[test]
+fn a_signal_lets_streams_finish() {
+    let program = Program::start(program().args(["--pace", "20"])).unwrap();
+    let (answer, status) = program
+        .stop_while_streaming("TERM", "search", "Any robots?")
+        .unwrap();
+    assert!(answer.ends_with("data: [DONE]\n\n"), "{answer}");
+    assert!(status.success(), "{status}");
+}
+
+#[tokio::test]
+async fn it_says_why_the_workspace_does_not_answer() {
+    let refuse = |_: &ChatRequest| -> Result<Vec<Step>, ApiError> {
+        Err(ApiError::workspace_not_found("films"))
+    };
+    let replay = Replay::start(refuse).await.unwrap();
+    let url = replay.url().replace("http://", "http://user:SECRET@");
+    let mut program = program()
+        .envs([
+            ("MEILI_URL", &*url),
+            ("MEILI_KEY", "SECRET"),
+            ("MEILI_WORKSPACE", "films"),
+        ])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(program.stdout.take().unwrap());
+    let printed = tokio::task::spawn_blocking(|| {
+        let mut printed = String::new();
+        for line in output.lines() {
+            printed += &(line.unwrap() + "\n");
+            if printed.contains("does not answer") {
+                break;
+            }
+        }
+        printed
+    });
+    let printed = printed.await.unwrap();
+    program.kill().unwrap();
+    program.wait().unwrap();
+    assert!(
+        printed.contains("the workspace `films` at http://127.0.0.1"),
+        "{printed}"
+    );
+    assert!(
+        printed.contains("404: chat_not_found: create the workspace"),
+        "{printed}"
+    );
+    assert!(!printed.contains("SECRET"), "{printed}");
+}

@@ -1,0 +1,105 @@
+//! A server program in a process of its own.
+
+use std::io::{self, BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, ExitStatus, Stdio};
+
+use crate::Client;
+
+/// A running program that prints `http://ADDRESS` first. Dropping it kills it.
+#[derive(Debug)]
+pub struct Program {
+    /// Where it listens.
+    pub address: SocketAddr,
+    process: Child,
+}
+
+impl Program {
+    /// Starts `command` and waits until it listens.
+    ///
+    /// # Errors
+    ///
+    /// When it does not start, or ends before it listens.
+    pub fn start(command: &mut Command) -> io::Result<Self> {
+        let mut process = command
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut first = String::new();
+        if let Some(output) = process.stdout.as_mut() {
+            BufReader::new(output).read_line(&mut first)?;
+        }
+        let address = first.split("http://").nth(1).unwrap_or_default();
+        let address = address.split([',', '\n']).next().unwrap_or_default();
+        match address.parse() {
+            Ok(address) => Ok(Self { address, process }),
+            Err(_) => {
+                process.kill()?;
+                process.wait()?;
+                Err(io::Error::other(format!("it printed {first:?}")))
+            }
+        }
+    }
+
+    /// Sends a signal, such as `TERM`.
+    ///
+    /// # Errors
+    ///
+    /// When there is no `kill` command.
+    pub fn signal(&self, name: &str) -> io::Result<()> {
+        let process = self.process.id().to_string();
+        let status = Command::new("kill").args(["-s", name, &process]).status()?;
+        if status.success() {
+            Ok(())
+        } else {
+            Err(io::Error::other("the signal was not sent"))
+        }
+    }
+
+    /// Waits until it ends.
+    ///
+    /// # Errors
+    ///
+    /// When it was waited for before.
+    pub fn wait(&mut self) -> io::Result<ExitStatus> {
+        self.process.wait()
+    }
+
+    /// Asks it to stop by `signal` while it streams an answer of the OpenAI model `model` to `prompt`;
+    /// returns the answer and how the program ended.
+    ///
+    /// # Errors
+    ///
+    /// When the stream is cut.
+    pub fn stop_while_streaming(
+        mut self,
+        signal: &str,
+        model: &str,
+        prompt: &str,
+    ) -> io::Result<(String, ExitStatus)> {
+        let mut client = Client::connect(self.address)?;
+        let body = format!(
+            r#"{{"model":"{model}","stream":true,"messages":[{{"role":"user","content":"{prompt}"}}]}}"#
+        );
+        let headers = ["content-type: application/json", "connection: close"];
+        client.request("POST", "/v1/chat/completions", &headers, body.as_bytes())?;
+        client.head()?;
+        let mut answer = client.chunk()?;
+        self.signal(signal)?;
+        loop {
+            let chunk = client.chunk()?;
+            if chunk.is_empty() {
+                break;
+            }
+            answer.extend(chunk);
+        }
+        Ok((String::from_utf8_lossy(&answer).into_owned(), self.wait()?))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
