@@ -1,8 +1,7 @@
 //! Escaping text for the inside of a JSON string.
 
-use super::lanes::{BLOCK, any, mask, put};
+use super::lanes::{BLOCK, SEPARATOR_LEAD, any, mask, put};
 use super::short::{SHORT, copy_short, special, word};
-use super::value::Json;
 
 /// How JSON strings are escaped.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -163,9 +162,6 @@ fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
     out.truncate(written + to);
 }
 
-/// The first byte of U+2028 and U+2029, and of other characters.
-pub(super) const SEPARATOR_LEAD: u8 = 0xE2;
-
 /// True for a byte that is written differently or may begin a separator.
 #[inline(always)]
 fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
@@ -242,16 +238,7 @@ const ESCAPES: [Sequence; 128] = {
     all
 };
 
-/// Appends a raw JSON value.
-///
-/// Line breaks between tokens become spaces, so that the result stays on one line. Under
-/// [`Escape::JsonAndSeparators`] U+2028 and U+2029, which only strings can hold, are escaped. All
-/// other bytes are copied unchanged.
-pub fn write_raw(json: &Json, policy: Escape, out: &mut Vec<u8>) {
-    escape_raw(json.as_bytes(), policy, out);
-}
-
-/// The same for bytes that are known to be JSON.
+/// Appends a value whose bytes are known to be JSON: see [`write_raw`](super::write_raw).
 pub(super) fn escape_raw(json: &[u8], policy: Escape, out: &mut Vec<u8>) {
     // A valid text has no bare control character inside a string.
     let changes = |byte: u8| {

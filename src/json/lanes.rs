@@ -5,8 +5,11 @@ pub(super) const BLOCK: usize = 64;
 /// A block of text.
 pub(super) type Block = [u8; BLOCK];
 
+/// The first byte of U+2028 and U+2029, and of other characters.
+pub(super) const SEPARATOR_LEAD: u8 = 0xE2;
+
 /// One in every byte of a word.
-const ONES: u64 = 0x0101_0101_0101_0101;
+pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// A word whose bit `i` says whether `test` holds for byte `i` of the block.
 ///

@@ -48,6 +48,11 @@ impl Members {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
+    /// Keeps the members whose key passes a test.
+    pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
+        self.0.retain(|(key, _)| keep(key));
+    }
+
     /// How many members there are.
     pub fn len(&self) -> usize {
         self.0.len()

@@ -46,8 +46,11 @@
 
 mod error;
 mod escape;
+mod kind;
 mod lanes;
+mod list;
 mod members;
+pub(crate) mod model;
 mod nesting;
 mod object_writer;
 mod reader;
@@ -56,11 +59,15 @@ mod serializer;
 mod short;
 mod string;
 mod value;
+mod walk;
 
 pub use error::{JsonError, WriteError};
-pub use escape::{Escape, escape, write_raw};
+pub use escape::{Escape, escape};
+pub use kind::Kind;
+pub use list::{Element, List};
 pub use members::Members;
 pub use object_writer::{ObjectWriter, ValueWriter};
 pub use reader::Reader;
 pub use serializer::write;
-pub use value::{Elements, Entries, Json, Kind};
+pub use value::{Json, write_raw};
+pub use walk::{Elements, Entries};

@@ -1,11 +1,6 @@
 //! Which containers are open, one bit each.
 
-/// What a container is: the bit that [`Nesting`] keeps.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Container {
-    Array,
-    Object,
-}
+use super::kind::Container;
 
 /// A stack of containers: 64 levels in a word, deeper ones in a vector of words.
 ///

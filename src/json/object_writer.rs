@@ -3,10 +3,10 @@
 use serde::Serialize;
 
 use super::error::WriteError;
-use super::escape::{Escape, write_raw};
+use super::escape::Escape;
 use super::members::Members;
 use super::serializer::{Rollback, write, write_key, write_str};
-use super::value::Json;
+use super::value::{Json, write_raw};
 
 /// Writes one object, member by member in the order of the calls, straight into a vector.
 ///

@@ -6,10 +6,11 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::error::JsonError;
+use super::kind::{Container, Kind};
 use super::members::Members;
 use super::scan::{skip_colon, skip_space, skip_value};
 use super::string::{skip_string, unescape};
-use super::value::{Json, Kind};
+use super::value::Json;
 
 /// Reads a body in one pass: known members in place, everything else as slices of the body.
 ///
@@ -57,13 +58,6 @@ pub struct Reader<'a> {
     /// The same bytes, once they are known to be UTF-8.
     text: &'a str,
     at: usize,
-}
-
-/// The two containers by what closes them.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum End {
-    Array,
-    Object,
 }
 
 impl<'a> Reader<'a> {
@@ -148,11 +142,11 @@ impl<'a> Reader<'a> {
         mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), JsonError>,
         mut keep: impl FnMut(Cow<'a, str>, Json),
     ) -> Result<(), JsonError> {
-        if !self.open(End::Object) {
+        if !self.open(Container::Object) {
             return Err(self.expected("an object"));
         }
         let mut first = true;
-        while self.more(End::Object, first)? {
+        while self.more(Container::Object, first)? {
             first = false;
             let entry = self.at;
             let key = self.key()?;
@@ -181,11 +175,11 @@ impl<'a> Reader<'a> {
         &mut self,
         mut each: impl FnMut(&mut Self, usize) -> Result<(), JsonError>,
     ) -> Result<(), JsonError> {
-        if !self.open(End::Array) {
+        if !self.open(Container::Array) {
             return Err(self.expected("an array"));
         }
         let mut index = 0;
-        while self.more(End::Array, index == 0)? {
+        while self.more(Container::Array, index == 0)? {
             let element = self.at;
             let result = each(self, index).and_then(|()| {
                 if self.at == element {
@@ -336,10 +330,10 @@ impl<'a> Reader<'a> {
     }
 
     /// Enters a container; false, and nothing read, when the next value is not one.
-    pub(super) fn open(&mut self, end: End) -> bool {
+    pub(super) fn open(&mut self, end: Container) -> bool {
         let open = match end {
-            End::Array => self.is(Kind::Array),
-            End::Object => self.is(Kind::Object),
+            Container::Array => self.is(Kind::Array),
+            Container::Object => self.is(Kind::Object),
         };
         if open {
             self.at = skip_space(self.text.as_bytes(), self.at + 1);
@@ -348,11 +342,11 @@ impl<'a> Reader<'a> {
     }
 
     /// Goes to the next item of a container, or leaves it; false when it has ended.
-    pub(super) fn more(&mut self, end: End, first: bool) -> Result<bool, JsonError> {
+    pub(super) fn more(&mut self, end: Container, first: bool) -> Result<bool, JsonError> {
         let text = self.text.as_bytes();
         let (close, expected) = match end {
-            End::Array => (b']', "`,` or `]`"),
-            End::Object => (b'}', "`,` or `}`"),
+            Container::Array => (b']', "`,` or `]`"),
+            Container::Object => (b'}', "`,` or `}`"),
         };
         if !first {
             self.at = skip_space(text, self.at);

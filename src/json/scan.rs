@@ -4,8 +4,9 @@
 //! needs four hex digits but may be half of a surrogate pair, a number may have any size.
 
 use super::error::JsonError;
+use super::kind::Container;
 use super::lanes::skip_while;
-use super::nesting::{Container, Nesting};
+use super::nesting::Nesting;
 use super::string::skip_string;
 
 /// Skips the value that starts at `at` or after white space there; gives the offset behind it.

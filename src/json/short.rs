@@ -1,9 +1,6 @@
 //! Texts of a few bytes, which tokens are, looked at in words of eight.
 
-use super::escape::SEPARATOR_LEAD;
-
-/// One in every byte of a word.
-pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
+use super::lanes::{ONES, SEPARATOR_LEAD};
 
 /// The longest text that is copied in two words.
 pub(super) const SHORT: usize = 16;

@@ -4,49 +4,15 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use serde::de::DeserializeOwned;
 use serde::ser::SerializeStruct;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
-use super::error::{JsonError, WriteError};
-use super::escape::Escape;
-use super::reader::{End, Reader};
+use super::error::WriteError;
+use super::escape::{Escape, escape_raw};
+use super::kind::Kind;
 use super::serializer::{RAW_VALUE, write};
-use super::string::{replace_lone_surrogates, unescape};
-
-/// What sort of value a JSON text is.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[expect(clippy::exhaustive_enums, reason = "JSON has six kinds of value")]
-pub enum Kind {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Bool,
-    /// A number of any size.
-    Number,
-    /// A string.
-    String,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
-}
-
-impl Kind {
-    /// The kind of a value by its first byte.
-    pub(super) fn starting(byte: u8) -> Option<Self> {
-        Some(match byte {
-            b'n' => Self::Null,
-            b't' | b'f' => Self::Bool,
-            b'-' | b'0'..=b'9' => Self::Number,
-            b'"' => Self::String,
-            b'[' => Self::Array,
-            b'{' => Self::Object,
-            _ => return None,
-        })
-    }
-}
+use super::string::unescape;
 
 /// A JSON value as raw text: a slice of the bytes it came from, checked but not decoded.
 ///
@@ -73,19 +39,6 @@ impl Kind {
 pub struct Json(Bytes);
 
 impl Json {
-    /// Checks that the bytes are one JSON value and keeps them, without the white space around it.
-    ///
-    /// # Errors
-    ///
-    /// When the bytes are not UTF-8, or not exactly one JSON value.
-    pub fn parse(bytes: impl Into<Bytes>) -> Result<Self, JsonError> {
-        let bytes = bytes.into();
-        let mut reader = Reader::new(&bytes)?;
-        let json = reader.value()?;
-        reader.end()?;
-        Ok(json)
-    }
-
     /// Writes a value as compact JSON and keeps the text.
     ///
     /// # Errors
@@ -119,45 +72,6 @@ impl Json {
             .first()
             .and_then(|&byte| Kind::starting(byte))
             .unwrap_or(Kind::Null)
-    }
-
-    /// A reader at the start of the value.
-    pub fn reader(&self) -> Reader<'_> {
-        Reader::over(&self.0, self.text())
-    }
-
-    /// Decodes the value into a type of its own, with serde_json.
-    ///
-    /// Where serde_json refuses half of a surrogate pair, the half becomes U+FFFD.
-    ///
-    /// # Errors
-    ///
-    /// When the value does not have the shape of the type.
-    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
-        let text = self.text();
-        let error = match serde_json::from_str(text) {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        if let Some(replaced) = replace_lone_surrogates(text) {
-            if let Ok(value) = serde_json::from_str(&replaced) {
-                return Ok(value);
-            }
-        }
-        // What serde_json says repeats the value; only the place is passed on.
-        let line_start = match error.line() {
-            0 | 1 => 0,
-            line => text
-                .match_indices('\n')
-                .nth(line - 2)
-                .map_or(0, |(at, _)| at + 1),
-        };
-        let offset = (line_start + error.column().saturating_sub(1)).min(text.len());
-        Err(JsonError::at(
-            self.0.as_ref(),
-            offset,
-            "a value that fits the type",
-        ))
     }
 
     /// The text of a string, borrowed when nothing in it is escaped. Half of a surrogate pair
@@ -202,92 +116,15 @@ impl Json {
     fn number(&self) -> Option<&str> {
         (self.kind() == Kind::Number).then(|| self.text())
     }
-
-    /// The members of an object in order, duplicates included; none when it is not an object.
-    pub fn members(&self) -> Entries<'_> {
-        let mut reader = self.reader();
-        let open = reader.open(End::Object);
-        Entries(Walk {
-            reader,
-            first: true,
-            done: !open,
-        })
-    }
-
-    /// The elements of an array in order; none when it is not an array.
-    pub fn elements(&self) -> Elements<'_> {
-        let mut reader = self.reader();
-        let open = reader.open(End::Array);
-        Elements(Walk {
-            reader,
-            first: true,
-            done: !open,
-        })
-    }
-
-    /// The member with this key; the last one where there are several, as in JavaScript.
-    ///
-    /// Walks the whole object: read many members through [`members`](Self::members) or a
-    /// [`Reader`].
-    pub fn get(&self, key: &str) -> Option<Self> {
-        self.members()
-            .filter(|(name, _)| name == key)
-            .last()
-            .map(|(_, value)| value)
-    }
 }
 
-/// The state of an iterator over a container.
-#[derive(Clone, Debug)]
-struct Walk<'a> {
-    reader: Reader<'a>,
-    first: bool,
-    done: bool,
-}
-
-impl<'a> Walk<'a> {
-    /// The next item as `read` gives it. The text is valid, so an error only ends the walk.
-    fn next<T>(
-        &mut self,
-        end: End,
-        read: impl FnOnce(&mut Reader<'a>) -> Result<T, JsonError>,
-    ) -> Option<T> {
-        if self.done {
-            return None;
-        }
-        let first = std::mem::replace(&mut self.first, false);
-        let item = match self.reader.more(end, first) {
-            Ok(true) => read(&mut self.reader).ok(),
-            Ok(false) | Err(_) => None,
-        };
-        self.done = item.is_none();
-        item
-    }
-}
-
-/// The members of an object: see [`Json::members`].
-#[derive(Clone, Debug)]
-pub struct Entries<'a>(Walk<'a>);
-
-impl<'a> Iterator for Entries<'a> {
-    type Item = (Cow<'a, str>, Json);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0
-            .next(End::Object, |reader| Ok((reader.key()?, reader.value()?)))
-    }
-}
-
-/// The elements of an array: see [`Json::elements`].
-#[derive(Clone, Debug)]
-pub struct Elements<'a>(Walk<'a>);
-
-impl Iterator for Elements<'_> {
-    type Item = Json;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.0.next(End::Array, Reader::value)
-    }
+/// Appends a raw JSON value.
+///
+/// Line breaks between tokens become spaces, so that the result stays on one line. Under
+/// [`Escape::JsonAndSeparators`] U+2028 and U+2029, which only strings can hold, are escaped. All
+/// other bytes are copied unchanged.
+pub fn write_raw(json: &Json, policy: Escape, out: &mut Vec<u8>) {
+    escape_raw(json.as_bytes(), policy, out);
 }
 
 impl Default for Json {

@@ -3,9 +3,8 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-use super::List;
-use super::wire::{Wire as _, wire, wire_names};
-use crate::json::{Members, Reader};
+use crate::json::model::{Field as _, model, names};
+use crate::json::{List, Members};
 use crate::protocol::Refusal;
 
 /// Thumbs up or down.
@@ -20,7 +19,7 @@ pub enum Vote {
     Other(String),
 }
 
-wire_names!(Vote {
+names!(Vote {
     ThumbsUp: "thumbs_up",
     ThumbsDown: "thumbs_down"
 });
@@ -52,7 +51,7 @@ pub struct Feedback {
     pub unknown: Members,
 }
 
-wire!(Feedback {
+model!(Feedback {
     vote: "vote",
     tags: "tags",
     user_comment: "user_comment",
@@ -67,15 +66,10 @@ impl Feedback {
     /// # Errors
     ///
     /// A [`Refusal`] when it is not a JSON object (400) or has no vote (422).
-    pub fn read(headers: &HeaderMap, body: &Bytes) -> Result<Self, Refusal> {
+    pub(crate) fn read(headers: &HeaderMap, body: &Bytes) -> Result<Self, Refusal> {
         let unprocessable = |message| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message);
-        let mut reader = Reader::new(body)?;
-        let feedback = <Self as super::wire::Wire>::read(&mut reader)?;
-        if feedback.is_none() {
-            reader.skip()?;
-        }
-        reader.end()?;
-        let mut feedback = feedback.ok_or_else(|| unprocessable("must be an object"))?;
+        let mut feedback =
+            Self::parse_any(body)?.ok_or_else(|| unprocessable("must be an object"))?;
         if feedback.vote.is_absent() {
             return Err(unprocessable("must be thumbs_up or thumbs_down").at("vote"));
         }

@@ -47,7 +47,6 @@ mod call;
 mod descriptor;
 mod event;
 mod feedback;
-mod list;
 mod mount;
 mod numbers;
 mod request;
@@ -57,7 +56,6 @@ mod session;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod vocabulary;
-mod wire;
 mod xxh64;
 
 pub use call::{
@@ -77,7 +75,6 @@ pub use event::{
     RawEventError, Say, SourceInfo, StatusUpdate, TokenCount, TokenUsage,
 };
 pub use feedback::{Feedback, Vote};
-pub use list::{Element, List};
 pub use mount::feedback;
 pub use request::{
     AgentInfo, ApiKeys, AttachedDocument, Context, ContextEntry, DashboardInfo, DashboardTab,

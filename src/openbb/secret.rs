@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::wire::Wire;
+use crate::json::model::Field;
 use crate::json::{JsonError, Reader, ValueWriter};
 
 /// A key or a token: `Debug` never shows it.
@@ -29,12 +29,12 @@ impl fmt::Debug for Secret {
     }
 }
 
-impl Wire for Secret {
-    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-        Ok(String::read(reader)?.map(Self))
+impl Field for Secret {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        Ok(String::read_from(reader)?.map(Self))
     }
 
-    fn write(&self, to: ValueWriter<'_>) {
+    fn write_to(&self, to: ValueWriter<'_>) {
         to.str(&self.0);
     }
 }

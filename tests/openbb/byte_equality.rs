@@ -10,10 +10,10 @@
 //! Line ends are LF, where the Python library has CRLF by default; the event names and the data
 //! are what is compared.
 
-use copilot_wire::json::{Json, Kind, Members};
+use copilot_wire::json::{Json, Kind, List, Members};
 use copilot_wire::openbb::{
     Artifact, BoundingBox, Citation, CitationCollection, DataSource, Event, FunctionCall,
-    GetWidgetData, List, PromptSuggestions, QueryDataSource, SourceInfo, StatusUpdate,
+    GetWidgetData, PromptSuggestions, QueryDataSource, SourceInfo, StatusUpdate,
 };
 use copilot_wire::protocol::ChartKind;
 use copilot_wire::sse::{Decoder, Frame};
@@ -40,7 +40,7 @@ fn event(input: &Json) -> Option<Event> {
         // The newest events, which Python does not model.
         let data = input.get("data").unwrap();
         return Some(match &*name.string().unwrap() {
-            "copilotStatusUpdate" => said(StatusUpdate::from_json(&data).unwrap()),
+            "copilotStatusUpdate" => said(StatusUpdate::from_json(data.as_bytes()).unwrap()),
             _ => {
                 let state = data.get("extra_state").unwrap();
                 let call = FunctionCall::raw(
@@ -79,7 +79,7 @@ fn event(input: &Json) -> Option<Event> {
             }
             if args.get("hidden").is_some() {
                 step = step
-                    .artifact(Artifact::from_json(&get("artifact").unwrap()).unwrap())
+                    .artifact(Artifact::from_json(get("artifact").unwrap().as_bytes()).unwrap())
                     .hidden();
                 // The event without the helper: nothing there is nothing written.
                 step.details = None;
@@ -126,7 +126,8 @@ fn event(input: &Json) -> Option<Event> {
         "html_artifact" => named(Artifact::html("x", &text(&args, "content"))),
         "text_artifact" => named(Artifact::text("x", &text(&args, "content"))),
         "snowflake_query_artifact" => {
-            let source = QueryDataSource::from_json(&get("query_data_source").unwrap()).unwrap();
+            let source =
+                QueryDataSource::from_json(get("query_data_source").unwrap().as_bytes()).unwrap();
             named(Artifact::snowflake_query(
                 "x",
                 &text(&args, "content"),

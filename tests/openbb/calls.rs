@@ -1,6 +1,6 @@
 //! Calls: their forms by era, what is checked before they leave, and several at once.
 
-use copilot_wire::json::{Json, Members};
+use copilot_wire::json::Members;
 use copilot_wire::openbb::{
     AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, DataSource, Event,
     ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetDirectRetrievalData, GetParamsOptions,
@@ -272,5 +272,5 @@ fn calls_of_every_era_are_read_typed() {
     assert!(
         matches!(unknown.arguments(), Arguments::Raw(json) if json == crate::json(r#"{"a":1}"#))
     );
-    let _: Json = GetParamsOptions::default().to_json();
+    let _: bytes::Bytes = GetParamsOptions::default().to_json();
 }

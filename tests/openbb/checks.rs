@@ -210,7 +210,7 @@ fn reply_to(request: &QueryRequest, call: FunctionCall) -> QueryRequest {
         &call,
         crate::json(r#"[{"status":"success"}]"#),
     ));
-    read(next.to_body())
+    read(next.to_json())
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn emit() {
     }
     let bodies = folder("requests");
     for (index, request) in requests().into_iter().enumerate() {
-        std::fs::write(bodies.join(format!("{index:03}.json")), request.to_body()).unwrap();
+        std::fs::write(bodies.join(format!("{index:03}.json")), request.to_json()).unwrap();
     }
 }
 
@@ -129,7 +129,7 @@ fn accept() {
                 assert!(without.id().is_some());
             }
             let before = Tree::of(&Json::parse(body.clone()).unwrap());
-            let after = Tree::of(&Json::parse(request.to_body()).unwrap());
+            let after = Tree::of(&Json::parse(request.to_json()).unwrap());
             assert_eq!(difference(&before, &after, ""), None);
         }));
         match outcome {

@@ -11,10 +11,10 @@ use crate::{env, fixture, fixtures, read};
 
 /// Reads a request and writes it again; both must say the same.
 fn check(body: &str, what: &str) {
-    let request = QueryRequest::read(&body.to_owned().into())
+    let request = QueryRequest::from_json(body.as_bytes())
         .unwrap_or_else(|refusal| panic!("{what}: {refusal}\n{body}"));
     visit(&request);
-    let written = request.to_body();
+    let written = request.to_json();
     let one = Tree::of(&Json::parse(body.to_owned()).unwrap());
     let other = Tree::of(&Json::parse(written).unwrap());
     if let Some(difference) = difference(&one, &other, "") {
@@ -73,8 +73,8 @@ fn every_request_survives_reading_and_writing() {
         let body = String::from_utf8(fixture(&name).to_vec()).unwrap();
         check(&body, &name);
         // Once it was written, it stays as it is.
-        let written = read(body).to_body();
-        assert_eq!(read(written.clone()).to_body(), written, "{name}");
+        let written = read(body).to_json();
+        assert_eq!(read(written.clone()).to_json(), written, "{name}");
     }
 }
 
@@ -175,7 +175,7 @@ fn what_is_set_wins() {
         read(r#"{"messages":[{"role":"human","content":"a"}],"timezone":null,"urls":[]}"#);
     request.timezone = "UTC".into();
     request.urls.push("https://example.com".into());
-    let written = Json::parse(request.to_body()).unwrap();
+    let written = Json::parse(request.to_json()).unwrap();
     let keys: Vec<_> = written.members().map(|(key, _)| key.into_owned()).collect();
     assert_eq!(keys, ["messages", "urls", "timezone"]);
     assert_eq!(written.get("timezone").unwrap().kind(), Kind::String);

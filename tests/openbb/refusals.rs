@@ -1,7 +1,7 @@
 //! What is refused: what is not JSON, and what has no messages.
 
-use copilot_wire::openbb::{QueryRequest, Role};
-use copilot_wire::protocol::Conversation;
+use copilot_wire::openbb::{OpenBb, Role};
+use copilot_wire::protocol::{Conversation, Protocol as _};
 
 use crate::{fixture, read};
 
@@ -33,12 +33,13 @@ fn status_and_place() {
         (br#"{"messages":"hi"}"#.to_vec(), 422, "messages"),
         (br#"{"query":"","messages":[]}"#.to_vec(), 422, "messages"),
     ];
+    let (parts, ()) = http::Request::new(()).into_parts();
     for (body, status, path) in cases {
         let shown = String::from_utf8_lossy(&body)
             .chars()
             .take(90)
             .collect::<String>();
-        let refusal = QueryRequest::read(&body.into()).unwrap_err();
+        let refusal = OpenBb::read(&parts, body.into()).unwrap_err();
         assert_eq!(refusal.status().as_u16(), status, "{shown}");
         assert!(
             refusal.path().starts_with(path),
@@ -65,7 +66,7 @@ fn what_is_odd_is_accepted() {
     );
     assert_eq!(request.prompt().unwrap(), "hi");
     assert_eq!(request.unknown.get("x").unwrap().text(), deep);
-    assert!(request.to_body().ends_with(format!("{deep}}}").as_bytes()));
+    assert!(request.to_json().ends_with(format!("{deep}}}").as_bytes()));
     // A request of January 2024 may have no messages.
     assert_eq!(
         read(r#"{"query":"Hi","context":""}"#).prompt().unwrap(),

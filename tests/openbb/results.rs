@@ -1,8 +1,8 @@
 //! What came back, in every shape, with the arguments of its call.
 
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Arguments, CallResult, Outcome, QueryRequest};
-use copilot_wire::protocol::Conversation;
+use copilot_wire::openbb::{Arguments, CallResult, OpenBb, Outcome, QueryRequest};
+use copilot_wire::protocol::{Conversation, Protocol as _};
 use serde::Deserialize;
 
 use crate::{read, request};
@@ -327,7 +327,8 @@ fn data_stays_raw() {
         r#"{{"messages":[{{"role":"tool","function":"get_widget_data","data":[{{"items":[{{"content":"[{rows}]"}}]}}]}}]}}"#
     );
     let body = bytes::Bytes::from(body);
-    let request = QueryRequest::read(&body).unwrap();
+    let (parts, ()) = http::Request::new(()).into_parts();
+    let request = OpenBb::read(&parts, body.clone()).unwrap();
     let data: &Json = request.messages.first().unwrap().data.as_ref().unwrap();
     let inside = body.as_ptr_range();
     assert!(inside.contains(&data.as_bytes().as_ptr()));

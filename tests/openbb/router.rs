@@ -3,7 +3,8 @@
 use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
-use copilot_wire::openbb::{Descriptor, Feedback, GetWidgetData, List, OpenBb, Vote};
+use copilot_wire::json::List;
+use copilot_wire::openbb::{Descriptor, Feedback, GetWidgetData, OpenBb, Vote};
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::router::MountError;
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};

@@ -180,7 +180,7 @@ fn confirmations() {
             let mut next = request.clone();
             next.messages.push(Message::ai(&shown.text));
             next.messages.push(Message::human(answer));
-            let next = read(next.to_body());
+            let next = read(next.to_json());
             let decision = next
                 .decision()
                 .map(|decision| (decision.id.into_owned(), decision.accepted));

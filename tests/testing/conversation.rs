@@ -179,7 +179,7 @@ fn a_conversation_goes_on_from_a_request() {
         front.say("before");
         front
     }
-    let openbb = request(|b| QueryRequest::read(b).ok(), said(Workspace::new()));
+    let openbb = request(|b| QueryRequest::from_json(b).ok(), said(Workspace::new()));
     let github = said(CopilotChat::new("clerk").conversation_id("t-1"));
     let github = request(|b| github::ChatRequest::parse(b).ok(), github);
     let openai = said(OpenAiClient::new("m").with("temperature", &0.5).unwrap());

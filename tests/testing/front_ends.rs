@@ -88,7 +88,7 @@ fn for_text<F: FrontEnd>(front: F, _: &str) {
 /// A request of today: its front end knows artifacts.
 fn modern() -> QueryRequest {
     let body = include_bytes!("../../fixtures/openbb/req_v2_full.json");
-    let mut request = QueryRequest::read(&body.as_slice().into()).unwrap();
+    let mut request = QueryRequest::from_json(&body).unwrap();
     request.messages = Default::default();
     request
 }
@@ -168,7 +168,7 @@ fn a_workspace_answers_from_its_widgets() {
         );
         // The text before the call, the call, its result and the answer are all in the history.
         let request = stage.front_end().request();
-        let query = QueryRequest::read(request.body()).unwrap();
+        let query = QueryRequest::from_json(request.body()).unwrap();
         let roles: Vec<_> = query.messages.iter().map(|m| m.role().clone()).collect();
         assert_eq!(format!("{roles:?}"), "[Human, Ai, Ai, Tool, Ai]",);
     });

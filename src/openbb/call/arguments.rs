@@ -6,7 +6,7 @@ use super::{
     ManageNavigationBar, PrepareClientSqlTables, SaveSkill, UpdateWidgetInDashboard, data_sources,
 };
 use crate::json::Json;
-use crate::openbb::wire::from_json;
+use crate::json::model::Field;
 
 /// The arguments of a call, typed where they are known: for clients, and for agents that read
 /// their own calls back.
@@ -56,18 +56,24 @@ impl FunctionCall {
                     ..GetWidgetData::default()
                 }))
             }
-            "get_direct_retrieval_data" => from_json(json).map(Arguments::GetDirectRetrievalData),
-            "get_params_options" => from_json(json).map(Arguments::GetParamsOptions),
-            "add_widget_to_dashboard" => from_json(json).map(Arguments::AddWidgetToDashboard),
-            "update_widget_in_dashboard" => from_json(json).map(Arguments::UpdateWidgetInDashboard),
-            "execute_agent_tool" => from_json(json).map(Arguments::ExecuteAgentTool),
-            "assign_tasks_to_agents" => from_json(json).map(Arguments::AssignTasksToAgents),
-            "add_generative_widget" => from_json(json).map(Arguments::AddGenerativeWidget),
-            "manage_navigation_bar" => from_json(json).map(Arguments::ManageNavigationBar),
-            "get_skill_content" => from_json(json).map(Arguments::GetSkillContent),
-            "save_skill" => from_json(json).map(Arguments::SaveSkill),
-            "execute_client_sql" => from_json(json).map(Arguments::ExecuteClientSql),
-            "prepare_client_sql_tables" => from_json(json).map(Arguments::PrepareClientSqlTables),
+            "get_direct_retrieval_data" => {
+                Field::from_raw(json).map(Arguments::GetDirectRetrievalData)
+            }
+            "get_params_options" => Field::from_raw(json).map(Arguments::GetParamsOptions),
+            "add_widget_to_dashboard" => Field::from_raw(json).map(Arguments::AddWidgetToDashboard),
+            "update_widget_in_dashboard" => {
+                Field::from_raw(json).map(Arguments::UpdateWidgetInDashboard)
+            }
+            "execute_agent_tool" => Field::from_raw(json).map(Arguments::ExecuteAgentTool),
+            "assign_tasks_to_agents" => Field::from_raw(json).map(Arguments::AssignTasksToAgents),
+            "add_generative_widget" => Field::from_raw(json).map(Arguments::AddGenerativeWidget),
+            "manage_navigation_bar" => Field::from_raw(json).map(Arguments::ManageNavigationBar),
+            "get_skill_content" => Field::from_raw(json).map(Arguments::GetSkillContent),
+            "save_skill" => Field::from_raw(json).map(Arguments::SaveSkill),
+            "execute_client_sql" => Field::from_raw(json).map(Arguments::ExecuteClientSql),
+            "prepare_client_sql_tables" => {
+                Field::from_raw(json).map(Arguments::PrepareClientSqlTables)
+            }
             _ => None,
         };
         typed.unwrap_or_else(|| Arguments::Raw(json.clone()))

@@ -3,9 +3,9 @@
 use super::function_call::Origin;
 use super::widget_data::in_era;
 use super::{ExecuteAgentTool, FunctionCall, schema};
+use crate::json::model::Field;
 use crate::json::{Json, Kind};
 use crate::openbb::Session;
-use crate::openbb::wire::from_json;
 use crate::protocol::SendError;
 
 /// The call as it goes on the wire: in the form of the request's era, its arguments checked, and
@@ -94,7 +94,7 @@ fn check_navigation(arguments: &Json) -> Result<(), SendError> {
 /// The name goes back as the request has it. One without `_`, and an empty server id, throw in the
 /// browser.
 fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
-    let call: ExecuteAgentTool = from_json(arguments).unwrap_or_default();
+    let call: ExecuteAgentTool = Field::from_raw(arguments).unwrap_or_default();
     let offered = |name: &str| session.tools.iter().find(|tool| tool.name == name);
     let Some(tool) = offered(&call.tool_name) else {
         return Err(SendError::Unsupported(

@@ -2,10 +2,9 @@
 
 use super::widget_data::sources_object;
 use super::{DataSource, FunctionCall};
-use crate::json::{Json, Members};
-use crate::openbb::List;
+use crate::json::model::{Field, model};
+use crate::json::{Json, List, Members};
 use crate::openbb::request::{AgentInfo, Widget};
-use crate::openbb::wire::{to_json, wire};
 
 /// Adds widgets to the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +17,7 @@ pub struct AddWidgetToDashboard {
     pub unknown: Members,
 }
 
-wire!(AddWidgetToDashboard { data_sources: "data_sources" always });
+model!(AddWidgetToDashboard { data_sources: "data_sources" always });
 
 impl AddWidgetToDashboard {
     /// Adds these widgets.
@@ -53,7 +52,7 @@ pub struct UpdateWidgetInDashboard {
     pub unknown: Members,
 }
 
-wire!(UpdateWidgetInDashboard { data_sources: "data_sources" always });
+model!(UpdateWidgetInDashboard { data_sources: "data_sources" always });
 
 impl UpdateWidgetInDashboard {
     /// Makes these changes.
@@ -68,7 +67,7 @@ impl UpdateWidgetInDashboard {
 
 impl From<UpdateWidgetInDashboard> for FunctionCall {
     fn from(call: UpdateWidgetInDashboard) -> Self {
-        Self::made("update_widget_in_dashboard", call.to_json())
+        Self::made("update_widget_in_dashboard", call.to_raw())
     }
 }
 
@@ -84,7 +83,7 @@ pub struct WidgetUpdate {
     pub unknown: Members,
 }
 
-wire!(WidgetUpdate { widget_uuid: "widget_uuid" always, input_args: "input_args" always });
+model!(WidgetUpdate { widget_uuid: "widget_uuid" always, input_args: "input_args" always });
 
 impl WidgetUpdate {
     /// A change of a widget; `None` when the widget has no id.
@@ -112,7 +111,7 @@ pub struct ManageNavigationBar {
     pub unknown: Members,
 }
 
-wire!(ManageNavigationBar {
+model!(ManageNavigationBar {
     operation: "operation" always,
     tabs: "tabs",
     rename_map: "rename_map",
@@ -166,7 +165,7 @@ impl ManageNavigationBar {
 
 impl From<ManageNavigationBar> for FunctionCall {
     fn from(call: ManageNavigationBar) -> Self {
-        Self::made("manage_navigation_bar", call.to_json())
+        Self::made("manage_navigation_bar", call.to_raw())
     }
 }
 
@@ -180,7 +179,7 @@ pub struct NavigationTab {
     pub unknown: Members,
 }
 
-wire!(NavigationTab { name: "name" always });
+model!(NavigationTab { name: "name" always });
 
 /// Hands tasks to other agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -192,7 +191,7 @@ pub struct AssignTasksToAgents {
     pub unknown: Members,
 }
 
-wire!(AssignTasksToAgents { task_requests: "task_requests" always });
+model!(AssignTasksToAgents { task_requests: "task_requests" always });
 
 impl AssignTasksToAgents {
     /// Hands out these tasks.
@@ -207,7 +206,7 @@ impl AssignTasksToAgents {
 
 impl From<AssignTasksToAgents> for FunctionCall {
     fn from(call: AssignTasksToAgents) -> Self {
-        Self::made("assign_tasks_to_agents", call.to_json())
+        Self::made("assign_tasks_to_agents", call.to_raw())
     }
 }
 
@@ -227,7 +226,7 @@ pub struct TaskRequest {
     pub unknown: Members,
 }
 
-wire!(TaskRequest {
+model!(TaskRequest {
     id: "id" always,
     description: "description" always,
     assigned_holder_url: "assigned_holder_url" always,
@@ -256,7 +255,7 @@ impl DataSource {
         arguments.push("content", crate::openbb::request::string(markdown));
         arguments.push("name", crate::openbb::request::string(name));
         Self {
-            input_args: to_json(&arguments),
+            input_args: arguments.to_raw(),
             ..Self::new(origin, "rich_note")
         }
     }
@@ -265,6 +264,6 @@ impl DataSource {
 /// Keeps the arguments of an update raw where they are wanted so.
 impl From<&WidgetUpdate> for Json {
     fn from(update: &WidgetUpdate) -> Self {
-        update.to_json()
+        update.to_raw()
     }
 }

@@ -1,11 +1,11 @@
 //! A function call as it is on the wire.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use crate::json::model::{Field, model};
 use crate::json::{Json, Kind, Members, WriteError};
-use crate::openbb::wire::{wire, with_members};
 
 /// Asks the Workspace to do something; ends the turn.
 ///
@@ -59,7 +59,7 @@ impl Default for FunctionCall {
     }
 }
 
-wire!(FunctionCall {
+model!(FunctionCall {
     function: "function" always,
     input_arguments: "input_arguments" always,
     copilot_function_call_arguments: "copilot_function_call_arguments",
@@ -82,7 +82,7 @@ impl FunctionCall {
         function: impl Into<String>,
         input_arguments: &T,
     ) -> Result<Self, WriteError> {
-        let arguments = crate::openbb::wire::encode(input_arguments)?;
+        let arguments = crate::json::model::encode(input_arguments)?;
         Ok(Self::made(function, arguments))
     }
 
@@ -110,7 +110,7 @@ impl FunctionCall {
     /// Reads a call; `None` when it is not an object with a string `function` and an object
     /// `input_arguments`.
     pub(in crate::openbb) fn received(json: &Json) -> Option<Self> {
-        let mut call = Self::from_json(json)?;
+        let mut call = Self::from_raw(json)?;
         call.origin = Origin::Received;
         let is_call = json.get("function")?.kind() == Kind::String
             && call.input_arguments.kind() == Kind::Object;
@@ -137,7 +137,7 @@ impl FunctionCall {
     pub fn with_summary(self, summary: &str) -> Self {
         let mut asked = Members::new();
         asked.push("summary", crate::openbb::request::string(summary));
-        let asked = crate::openbb::wire::to_json(&asked);
+        let asked = asked.to_raw();
         self.with_state_member(ASKED, asked)
     }
 
@@ -175,10 +175,10 @@ impl FunctionCall {
         } else {
             let mut summary = Members::new();
             summary.push("summary", crate::openbb::request::string(&self.function));
-            crate::openbb::wire::to_json(&summary)
+            summary.to_raw()
         };
         state.push(ASKED, asked);
-        self.extra_state = Some(crate::openbb::wire::to_json(&state));
+        self.extra_state = Some(state.to_raw());
         if matches!(self.origin, Origin::Made) {
             self.origin = Origin::Filled;
         }
@@ -188,3 +188,23 @@ impl FunctionCall {
 
 /// Where the Workspace looks for what the model asked for.
 const ASKED: &str = "copilot_function_call_arguments";
+
+/// The members of an object with new ones behind them. A new one takes the place of all others of
+/// its name.
+pub(super) fn with_members(object: &Json, new: Vec<(String, Json)>) -> Json {
+    let last: HashMap<&str, usize> = new
+        .iter()
+        .enumerate()
+        .map(|(at, (key, _))| (key.as_str(), at))
+        .collect();
+    let kept = object
+        .members()
+        .filter(|(key, _)| !last.contains_key(&**key))
+        .map(|(key, value)| (key.into_owned(), value));
+    let added = new
+        .iter()
+        .enumerate()
+        .filter(|(at, (key, _))| last.get(key.as_str()) == Some(at))
+        .map(|(_, member)| member.clone());
+    kept.chain(added).collect::<Members>().to_raw()
+}

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::FunctionCall;
+use crate::json::model::{Field, model};
 use crate::json::{Json, Members};
 use crate::openbb::event::{ArtifactError, ChartParams, rows_of};
-use crate::openbb::wire::wire;
 use crate::protocol::ChartKind;
 
 /// Puts a note, a table, a chart or HTML on the open dashboard.
@@ -32,7 +32,7 @@ pub struct AddGenerativeWidget {
     pub unknown: Members,
 }
 
-wire!(AddGenerativeWidget {
+model!(AddGenerativeWidget {
     widget_type: "widget_type" always,
     data: "data" always,
     name: "name" always,
@@ -116,6 +116,6 @@ impl AddGenerativeWidget {
 
 impl From<AddGenerativeWidget> for FunctionCall {
     fn from(call: AddGenerativeWidget) -> Self {
-        Self::made("add_generative_widget", call.to_json())
+        Self::made("add_generative_widget", call.to_raw())
     }
 }

@@ -1,9 +1,9 @@
 //! Several calls at once.
 
 use super::FunctionCall;
-use crate::json::{Json, Kind};
-use crate::openbb::wire::to_json;
-use crate::openbb::{List, QueryRequest};
+use crate::json::model::Field;
+use crate::json::{Json, Kind, List};
+use crate::openbb::QueryRequest;
 
 /// Where the calls wait in the state of the one that runs: the name that OpenBB's own agent uses.
 pub(super) const PENDING: &str = "pending_bridge_calls";
@@ -91,7 +91,7 @@ impl CallQueue {
             return Some(first);
         }
         let rest: List<FunctionCall> = self.calls.into_iter().collect();
-        Some(first.filled_with(PENDING, to_json(&rest)))
+        Some(first.filled_with(PENDING, rest.to_raw()))
     }
 }
 

@@ -4,9 +4,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::FunctionCall;
+use crate::json::model::Field;
 use crate::json::{JsonError, Members, WriteError};
 use crate::openbb::QueryRequest;
-use crate::openbb::wire::to_json;
 
 /// State of the agent's own that travels with a call and comes back with its result.
 ///
@@ -103,9 +103,9 @@ impl State {
         value: &T,
     ) -> Result<FunctionCall, WriteError> {
         let mut state = Members::new();
-        state.push("version", crate::openbb::wire::encode(&self.version)?);
-        state.push("value", crate::openbb::wire::encode(value)?);
-        Ok(call.into().with_state_member(self.name, to_json(&state)))
+        state.push("version", crate::json::model::encode(&self.version)?);
+        state.push("value", crate::json::model::encode(value)?);
+        Ok(call.into().with_state_member(self.name, state.to_raw()))
     }
 
     /// Takes what came back with the newest result; `None` when there is no such state.

@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::FunctionCall;
-use crate::json::{Json, Members, WriteError};
-use crate::openbb::List;
+use crate::json::model::{Field, model};
+use crate::json::{Json, List, Members, WriteError};
 use crate::openbb::request::{Tool, Widget};
-use crate::openbb::wire::{to_json, wire};
 
 /// Runs an MCP tool that the request offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,7 +21,7 @@ pub struct ExecuteAgentTool {
     pub unknown: Members,
 }
 
-wire!(ExecuteAgentTool {
+model!(ExecuteAgentTool {
     server_id: "server_id" always,
     tool_name: "tool_name" always,
     parameters: "parameters" always,
@@ -39,7 +38,7 @@ impl ExecuteAgentTool {
         Ok(Self {
             server_id: tool.server_id.clone(),
             tool_name: tool.name.clone(),
-            parameters: crate::openbb::wire::encode(parameters)?,
+            parameters: crate::json::model::encode(parameters)?,
             unknown: Members::new(),
         })
     }
@@ -47,7 +46,7 @@ impl ExecuteAgentTool {
 
 impl From<ExecuteAgentTool> for FunctionCall {
     fn from(call: ExecuteAgentTool) -> Self {
-        Self::made("execute_agent_tool", call.to_json())
+        Self::made("execute_agent_tool", call.to_raw())
     }
 }
 
@@ -63,7 +62,7 @@ pub struct GetSkillContent {
     pub unknown: Members,
 }
 
-wire!(GetSkillContent { slug: "slug" always, reason: "reason" });
+model!(GetSkillContent { slug: "slug" always, reason: "reason" });
 
 impl GetSkillContent {
     /// Fetches a skill.
@@ -85,7 +84,7 @@ impl GetSkillContent {
 
 impl From<GetSkillContent> for FunctionCall {
     fn from(call: GetSkillContent) -> Self {
-        Self::made("get_skill_content", call.to_json())
+        Self::made("get_skill_content", call.to_raw())
     }
 }
 
@@ -101,7 +100,7 @@ pub struct SaveSkill {
     pub unknown: Members,
 }
 
-wire!(SaveSkill {
+model!(SaveSkill {
     name: "name",
     instructions: "instructions"
 });
@@ -120,7 +119,7 @@ impl SaveSkill {
 
 impl From<SaveSkill> for FunctionCall {
     fn from(call: SaveSkill) -> Self {
-        Self::made("save_skill", call.to_json())
+        Self::made("save_skill", call.to_raw())
     }
 }
 
@@ -134,7 +133,7 @@ pub struct ExecuteClientSql {
     pub unknown: Members,
 }
 
-wire!(ExecuteClientSql { queries: "queries" always });
+model!(ExecuteClientSql { queries: "queries" always });
 
 impl ExecuteClientSql {
     /// Runs these queries.
@@ -149,7 +148,7 @@ impl ExecuteClientSql {
 
 impl From<ExecuteClientSql> for FunctionCall {
     fn from(call: ExecuteClientSql) -> Self {
-        Self::made("execute_client_sql", call.to_json())
+        Self::made("execute_client_sql", call.to_raw())
     }
 }
 
@@ -167,7 +166,7 @@ pub struct SqlQuery {
     pub unknown: Members,
 }
 
-wire!(SqlQuery { sql: "sql" always, widget_uuids: "widget_uuids" always, row_limit: "row_limit" });
+model!(SqlQuery { sql: "sql" always, widget_uuids: "widget_uuids" always, row_limit: "row_limit" });
 
 impl SqlQuery {
     /// A query over the tables of widgets.
@@ -202,7 +201,7 @@ pub struct PrepareClientSqlTables {
     pub unknown: Members,
 }
 
-wire!(PrepareClientSqlTables { widgets: "widgets" always });
+model!(PrepareClientSqlTables { widgets: "widgets" always });
 
 impl PrepareClientSqlTables {
     /// Loads these widgets.
@@ -217,7 +216,7 @@ impl PrepareClientSqlTables {
 
 impl From<PrepareClientSqlTables> for FunctionCall {
     fn from(call: PrepareClientSqlTables) -> Self {
-        Self::made("prepare_client_sql_tables", call.to_json())
+        Self::made("prepare_client_sql_tables", call.to_raw())
     }
 }
 
@@ -237,7 +236,7 @@ pub struct SqlWidget {
     pub unknown: Members,
 }
 
-wire!(SqlWidget {
+model!(SqlWidget {
     widget_uuid: "widget_uuid",
     widget_id: "widget_id",
     origin: "origin",
@@ -250,7 +249,7 @@ impl From<&Widget> for SqlWidget {
             widget_uuid: widget.id().unwrap_or_default().into_owned(),
             widget_id: widget.widget_id.clone(),
             origin: widget.origin.clone(),
-            input_args: Some(to_json(&widget.arguments())),
+            input_args: Some(widget.arguments().to_raw()),
             unknown: Members::new(),
         }
     }

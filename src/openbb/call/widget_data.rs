@@ -1,10 +1,10 @@
 //! Asking for data.
 
 use super::FunctionCall;
-use crate::json::{Json, Members};
-use crate::openbb::List;
+use super::function_call::with_members;
+use crate::json::model::{Field, model};
+use crate::json::{Json, List, Members};
 use crate::openbb::request::{Era, Widget};
-use crate::openbb::wire::{from_json, to_json, wire, with_members};
 use crate::protocol::SendError;
 
 /// One widget with the arguments to show it with.
@@ -31,14 +31,14 @@ impl Default for DataSource {
             widget_uuid: None,
             origin: String::new(),
             id: String::new(),
-            input_args: to_json(&Members::new()),
+            input_args: Members::new().to_raw(),
             ssm_request: None,
             unknown: Members::new(),
         }
     }
 }
 
-wire!(DataSource {
+model!(DataSource {
     widget_uuid: "widget_uuid",
     origin: "origin",
     id: "id",
@@ -60,7 +60,7 @@ impl DataSource {
     /// Sets the arguments.
     #[must_use]
     pub fn with_args(mut self, arguments: &Members) -> Self {
-        self.input_args = to_json(arguments);
+        self.input_args = arguments.to_raw();
         self
     }
 
@@ -90,7 +90,7 @@ impl From<&Widget> for DataSource {
 /// The data sources in the arguments of a call, whatever the era's form.
 pub(in crate::openbb) fn data_sources(arguments: &Json) -> Vec<DataSource> {
     if let Some(sources) = arguments.get("data_sources") {
-        let sources: Option<List<DataSource>> = from_json(&sources);
+        let sources: Option<List<DataSource>> = Field::from_raw(&sources);
         return sources.unwrap_or_default().into_iter().collect();
     }
     let of_uuid = |uuid: Json| DataSource {
@@ -105,9 +105,7 @@ pub(in crate::openbb) fn data_sources(arguments: &Json) -> Vec<DataSource> {
     }
     // The oldest form of direct retrieval is a source itself.
     let is_source = arguments.get("origin").is_some() && arguments.get("id").is_some();
-    let source = is_source
-        .then(|| DataSource::from_json(arguments))
-        .flatten();
+    let source = is_source.then(|| DataSource::from_raw(arguments)).flatten();
     source.into_iter().collect()
 }
 
@@ -166,9 +164,9 @@ impl From<GetWidgetData> for FunctionCall {
 /// `{"data_sources": [...]}`
 pub(super) fn sources_object(sources: &List<DataSource>, unknown: &Members) -> Json {
     let mut arguments = Members::new();
-    arguments.push("data_sources", to_json(sources));
+    arguments.push("data_sources", sources.to_raw());
     arguments.extend(unknown.iter().map(|(key, value)| (key, value.clone())));
-    to_json(&arguments)
+    arguments.to_raw()
 }
 
 /// The arguments of `get_widget_data` in the form of an era.
@@ -212,12 +210,12 @@ pub(super) fn in_era(arguments: &Json, era: Era) -> Result<Option<Json>, SendErr
     match uuids.as_slice() {
         _ if era >= Era::E4 => {
             let uuids: List<String> = uuids.into();
-            object.push("widget_uuids", to_json(&uuids));
+            object.push("widget_uuids", uuids.to_raw());
         }
         [uuid] => object.push("widget_uuid", json(uuid)),
         _ => return Err(SendError::Unsupported("several widgets in one call")),
     }
-    Ok(Some(to_json(&object)))
+    Ok(Some(object.to_raw()))
 }
 
 /// Asks for data past the widgets (September 2024, soon given up).
@@ -238,7 +236,7 @@ impl GetDirectRetrievalData {
 
 impl From<GetDirectRetrievalData> for FunctionCall {
     fn from(call: GetDirectRetrievalData) -> Self {
-        Self::made("get_direct_retrieval_data", call.source.to_json())
+        Self::made("get_direct_retrieval_data", call.source.to_raw())
     }
 }
 
@@ -252,7 +250,7 @@ pub struct GetParamsOptions {
     pub unknown: Members,
 }
 
-wire!(GetParamsOptions { param_options_queries: "param_options_queries" always });
+model!(GetParamsOptions { param_options_queries: "param_options_queries" always });
 
 impl GetParamsOptions {
     /// Asks these queries.
@@ -267,7 +265,7 @@ impl GetParamsOptions {
 
 impl From<GetParamsOptions> for FunctionCall {
     fn from(call: GetParamsOptions) -> Self {
-        Self::made("get_params_options", call.to_json())
+        Self::made("get_params_options", call.to_raw())
     }
 }
 
@@ -293,13 +291,13 @@ impl Default for ParamOptionsQuery {
             origin: String::new(),
             id: String::new(),
             param: String::new(),
-            options_endpoint_input_args: to_json(&Members::new()),
+            options_endpoint_input_args: Members::new().to_raw(),
             unknown: Members::new(),
         }
     }
 }
 
-wire!(ParamOptionsQuery {
+model!(ParamOptionsQuery {
     origin: "origin" always,
     id: "id" always,
     param: "param" always,
@@ -314,7 +312,7 @@ impl ParamOptionsQuery {
             origin: widget.origin.clone(),
             id: widget.widget_id.clone(),
             param: param.into(),
-            options_endpoint_input_args: to_json(arguments),
+            options_endpoint_input_args: arguments.to_raw(),
             unknown: Members::new(),
         }
     }

@@ -3,8 +3,8 @@
 use bytes::Bytes;
 
 use super::{Descriptor, DescriptorError, Switch};
+use crate::json::model::Field;
 use crate::json::{Escape, JsonError, ObjectWriter, Reader};
-use crate::openbb::wire::Wire;
 
 /// Checks descriptors that a document lists together.
 ///
@@ -41,7 +41,7 @@ fn document(descriptors: &[Descriptor]) -> Vec<u8> {
     let mut out = Vec::new();
     let mut document = ObjectWriter::new(&mut out, Escape::Json);
     for descriptor in descriptors {
-        descriptor.write(document.member(&descriptor.id));
+        descriptor.write_to(document.member(&descriptor.id));
     }
     document.finish();
     out
@@ -91,7 +91,7 @@ pub fn agents(document: &Bytes) -> Result<Vec<Descriptor>, JsonError> {
     let mut agents = Vec::new();
     let mut reader = Reader::new(document)?;
     reader.object(|reader, key| {
-        if let Some(mut descriptor) = <Descriptor as Wire>::read(reader)? {
+        if let Some(mut descriptor) = Descriptor::read_from(reader)? {
             descriptor.id = key.into_owned();
             agents.push(descriptor);
         }

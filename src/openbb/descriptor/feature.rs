@@ -1,9 +1,8 @@
 //! What an agent can do, and what its user can set.
 
-use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter};
-use crate::openbb::List;
+use crate::json::model::{Field, model, object};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::openbb::request::string;
-use crate::openbb::wire::{Wire, object, wire};
 
 /// Something that the Workspace can do for an agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,8 +96,8 @@ impl Features {
     }
 }
 
-impl Wire for Features {
-    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+impl Field for Features {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if !reader.is(Kind::Object) {
             return Ok(None);
         }
@@ -106,7 +105,7 @@ impl Wire for Features {
         reader.object(|reader, key| {
             let feature = match reader.bool()? {
                 Some(on) => Feature::Switch(on),
-                None => match Control::read(reader)? {
+                None => match Control::read_from(reader)? {
                     Some(control) => Feature::Control(control),
                     None => Feature::Unknown(reader.value()?),
                 },
@@ -117,13 +116,13 @@ impl Wire for Features {
         Ok(Some(features))
     }
 
-    fn write(&self, to: ValueWriter<'_>) {
+    fn write_to(&self, to: ValueWriter<'_>) {
         object(to, |object| {
             for (key, feature) in &self.0 {
                 let to = object.member(key);
                 match feature {
                     Feature::Switch(on) => to.bool(*on),
-                    Feature::Control(control) => control.write(to),
+                    Feature::Control(control) => control.write_to(to),
                     Feature::Unknown(json) => to.raw(json),
                 }
             }
@@ -155,7 +154,7 @@ pub struct Control {
     pub unknown: Members,
 }
 
-wire!(Control {
+model!(Control {
     label: "label",
     kind: "type",
     default: "default",
@@ -176,7 +175,7 @@ pub struct Choice {
     pub unknown: Members,
 }
 
-wire!(Choice {
+model!(Choice {
     label: "label",
     value: "value"
 });

@@ -10,9 +10,8 @@ pub use feature::{Choice, Control, Feature, Features, Switch};
 
 pub(super) use document::{agents_json, check_all, copilots_json};
 
-use super::List;
-use super::wire::wire;
-use crate::json::Members;
+use crate::json::model::model;
+use crate::json::{List, Members};
 
 /// What the Workspace is told about an agent: one entry of `agents.json`.
 ///
@@ -59,7 +58,7 @@ pub struct Descriptor {
     pub unknown: Members,
 }
 
-wire!(Descriptor {
+model!(Descriptor {
     name: "name" always,
     description: "description" always,
     image: "image",
@@ -86,7 +85,7 @@ pub struct Endpoints {
     pub unknown: Members,
 }
 
-wire!(Endpoints {
+model!(Endpoints {
     query: "query",
     feedback: "feedback",
     upload_docs: "upload_docs"
@@ -104,7 +103,7 @@ pub struct Model {
     pub unknown: Members,
 }
 
-wire!(Model {
+model!(Model {
     id: "id",
     name: "name"
 });

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::ChartParams;
+use crate::json::model::{model, names};
 use crate::json::{Json, Kind, Members, WriteError};
 use crate::openbb::result::QueryDataSource;
-use crate::openbb::wire::{wire, wire_names};
 use crate::protocol::{ChartKind, Env};
 
 /// What an artifact is.
@@ -30,7 +30,7 @@ pub enum ArtifactType {
     Other(String),
 }
 
-wire_names!(ArtifactType {
+names!(ArtifactType {
     Text: "text",
     Table: "table",
     Chart: "chart",
@@ -96,7 +96,7 @@ pub struct Artifact {
     pub unknown: Members,
 }
 
-wire!(Artifact {
+model!(Artifact {
     kind: "type" always,
     name: "name" always,
     description: "description" always,
@@ -110,7 +110,7 @@ wire!(Artifact {
 
 /// Serialises rows and checks that they are an array of objects.
 pub(in crate::openbb) fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, ArtifactError> {
-    let rows = crate::openbb::wire::encode(rows)?;
+    let rows = crate::json::model::encode(rows)?;
     let is_object = |row: Json| row.kind() == Kind::Object;
     if rows.kind() == Kind::Array && rows.elements().all(is_object) {
         Ok(rows)
@@ -205,8 +205,8 @@ impl Artifact {
     ) -> Result<Self, ArtifactError> {
         let mut artifact = Self::text_of(ArtifactType::App, name, "");
         artifact.content = None;
-        artifact.app = Some(crate::openbb::wire::encode(app)?);
-        artifact.widget_refs = Some(crate::openbb::wire::encode(widget_refs)?);
+        artifact.app = Some(crate::json::model::encode(app)?);
+        artifact.widget_refs = Some(crate::json::model::encode(widget_refs)?);
         Ok(artifact)
     }
 

@@ -1,9 +1,8 @@
 //! How a chart is drawn.
 
 use super::ArtifactError;
-use crate::json::{Json, Kind, Members};
-use crate::openbb::List;
-use crate::openbb::wire::{wire, wire_names};
+use crate::json::model::{model, names};
+use crate::json::{Json, Kind, List, Members};
 use crate::protocol::ChartKind;
 
 /// The kind of a chart.
@@ -24,7 +23,7 @@ pub enum ChartType {
     Other(String),
 }
 
-wire_names!(ChartType {
+names!(ChartType {
     Line: "line",
     Bar: "bar",
     Scatter: "scatter",
@@ -57,7 +56,7 @@ pub struct ChartParams {
     pub unknown: Members,
 }
 
-wire!(ChartParams {
+model!(ChartParams {
     chart_type: "chartType" always,
     x_key: "xKey",
     y_key: "yKey",

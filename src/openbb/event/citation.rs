@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::details::{Filter, detail};
-use crate::json::{Json, Members, WriteError};
-use crate::openbb::List;
+use crate::json::model::{Field, model};
+use crate::json::{Json, List, Members, WriteError};
 use crate::openbb::request::Widget;
-use crate::openbb::wire::{to_json, wire};
 use crate::protocol::Env;
 
 /// Sources of an answer. They show where they are sent: mostly at its end.
@@ -19,7 +18,7 @@ pub struct CitationCollection {
     pub unknown: Members,
 }
 
-wire!(CitationCollection { citations: "citations" always });
+model!(CitationCollection { citations: "citations" always });
 
 impl CitationCollection {
     /// These sources.
@@ -50,7 +49,7 @@ pub struct Citation {
     pub unknown: Members,
 }
 
-wire!(Citation {
+model!(Citation {
     id: "id",
     source_info: "source_info" always,
     details: "details",
@@ -82,7 +81,7 @@ pub struct SourceInfo {
     pub unknown: Members,
 }
 
-wire!(SourceInfo {
+model!(SourceInfo {
     kind: "type" always,
     uuid: "uuid",
     origin: "origin",
@@ -113,7 +112,7 @@ pub struct BoundingBox {
     pub unknown: Members,
 }
 
-wire!(BoundingBox {
+model!(BoundingBox {
     text: "text" always,
     page: "page",
     x0: "x0",
@@ -219,7 +218,7 @@ impl SourceInfo {
     pub fn new(kind: impl Into<String>) -> Self {
         Self {
             kind: kind.into(),
-            metadata: Some(to_json(&Members::new())),
+            metadata: Some(Members::new().to_raw()),
             citable: Some(true),
             ..Self::default()
         }
@@ -229,13 +228,13 @@ impl SourceInfo {
     #[must_use]
     pub fn widget(widget: &Widget, arguments: &Members) -> Self {
         let mut metadata = Members::new();
-        metadata.push("input_args", to_json(arguments));
+        metadata.push("input_args", arguments.to_raw());
         Self {
             uuid: widget.id().unwrap_or_default().into_owned(),
             origin: widget.origin.clone(),
             widget_id: widget.widget_id.clone(),
             name: widget.name.clone(),
-            metadata: Some(to_json(&metadata)),
+            metadata: Some(metadata.to_raw()),
             ..Self::new("widget")
         }
     }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
+use crate::json::model::Field;
 use crate::json::{Json, Kind, Members, WriteError};
-use crate::openbb::wire::to_json;
 
 /// Keys that are removed from the details of a citation, whatever their case: internals of the
 /// Workspace that the user should not read.
@@ -38,7 +38,7 @@ impl Filter {
 /// Serialises one detail. Of an object the filtered members are left out, at the top level only.
 /// The caller's own data stays as it is.
 pub(super) fn detail<T: Serialize + ?Sized>(value: &T, filter: Filter) -> Result<Json, WriteError> {
-    let json = crate::openbb::wire::encode(value)?;
+    let json = crate::json::model::encode(value)?;
     if json.kind() != Kind::Object {
         return Ok(json);
     }
@@ -47,5 +47,5 @@ pub(super) fn detail<T: Serialize + ?Sized>(value: &T, filter: Filter) -> Result
         .filter(|(key, _)| !filter.removes(key))
         .map(|(key, value)| (key.into_owned(), value))
         .collect();
-    Ok(to_json(&kept))
+    Ok(kept.to_raw())
 }

@@ -1,8 +1,7 @@
 //! The smaller events.
 
-use crate::json::Members;
-use crate::openbb::List;
-use crate::openbb::wire::wire;
+use crate::json::model::model;
+use crate::json::{List, Members};
 
 /// What the user may ask next.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub struct PromptSuggestions {
     pub unknown: Members,
 }
 
-wire!(PromptSuggestions { suggestions: "suggestions" always });
+model!(PromptSuggestions { suggestions: "suggestions" always });
 
 impl PromptSuggestions {
     /// These prompts.
@@ -39,7 +38,7 @@ pub struct TokenUsage {
     pub unknown: Members,
 }
 
-wire!(TokenUsage { total: "total", breakdown: "breakdown" always });
+model!(TokenUsage { total: "total", breakdown: "breakdown" always });
 
 impl TokenUsage {
     /// The sum of these counts.
@@ -72,7 +71,7 @@ pub struct TokenCount {
     pub unknown: Members,
 }
 
-wire!(TokenCount { label: "label" always, value: "value" });
+model!(TokenCount { label: "label" always, value: "value" });
 
 /// What stands for old messages: a draft of the protocol.
 ///
@@ -88,7 +87,7 @@ pub struct ConversationSummary {
     pub unknown: Members,
 }
 
-wire!(ConversationSummary {
+model!(ConversationSummary {
     content: "content" always,
     covered_through_message_id: "covered_through_message_id" always,
 });

@@ -45,7 +45,7 @@ impl RawEvent {
         }
         let event = Self {
             name: name.as_str().to_owned(),
-            data: crate::openbb::wire::encode(data)?,
+            data: crate::json::model::encode(data)?,
         };
         event.check()?;
         Ok(event)

@@ -6,8 +6,8 @@ use super::{
     Artifact, Citation, CitationCollection, ConversationSummary, PromptSuggestions, RawEvent,
     RawEventError, StatusUpdate, TokenUsage,
 };
+use crate::json::model::Field;
 use crate::json::{Escape, Json, Kind, ValueWriter};
-use crate::openbb::wire::{Wire, from_json};
 use crate::openbb::{FunctionCall, Session, call, vocabulary};
 use crate::protocol::{EventError, SendError, TextFrame};
 use crate::sse;
@@ -117,11 +117,11 @@ pub(in crate::openbb) const CHUNK: TextFrame = TextFrame::from_static(
 );
 
 /// Writes an event that is there as a model.
-pub(in crate::openbb) fn write_event(name: &str, data: &impl Wire, out: &mut Vec<u8>) {
+pub(in crate::openbb) fn write_event(name: &str, data: &impl Field, out: &mut Vec<u8>) {
     out.extend_from_slice(b"event: ");
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\ndata: ");
-    data.write(ValueWriter::new(out, Escape::JsonAndSeparators));
+    data.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     out.extend_from_slice(b"\n\n");
 }
 
@@ -242,6 +242,6 @@ fn plain_delta(data: &str) -> Option<&str> {
     text.bytes().all(plain).then_some(text)
 }
 
-fn object<T: Wire>(data: &Json) -> Result<T, EventError> {
-    from_json(data).ok_or(EventError::Shape("the data of this event is an object"))
+fn object<T: Field>(data: &Json) -> Result<T, EventError> {
+    Field::from_raw(data).ok_or(EventError::Shape("the data of this event is an object"))
 }

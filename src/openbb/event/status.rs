@@ -4,9 +4,8 @@ use serde::Serialize;
 
 use super::Artifact;
 use super::details::{Filter, detail};
-use crate::json::{Json, Members, WriteError};
-use crate::openbb::List;
-use crate::openbb::wire::{wire, wire_names};
+use crate::json::model::{model, names};
+use crate::json::{Json, List, Members, WriteError};
 
 /// How much a step matters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -23,7 +22,7 @@ pub enum EventType {
     Other(String),
 }
 
-wire_names!(EventType {
+names!(EventType {
     Info: "INFO",
     Warning: "WARNING",
     Error: "ERROR"
@@ -40,7 +39,7 @@ wire_names!(EventType {
 /// // `id` is one of the keys that the Workspace must not see.
 /// let step = StatusUpdate::info("Loaded").detail(&json!({"Rows": 3, "id": "x"}))?;
 /// assert_eq!(
-///     step.to_json().text(),
+///     step.to_json(),
 ///     r#"{"eventType":"INFO","message":"Loaded","group":"reasoning","details":[{"Rows":3}],"hidden":false}"#,
 /// );
 /// # Ok::<(), copilot_wire::json::WriteError>(())
@@ -64,7 +63,7 @@ pub struct StatusUpdate {
     pub unknown: Members,
 }
 
-wire!(StatusUpdate {
+model!(StatusUpdate {
     event_type: "eventType" always,
     message: "message" always,
     group: "group" always,

@@ -1,9 +1,8 @@
 //! What was put in context.
 
-use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter};
-use crate::openbb::List;
+use crate::json::model::{Field, model};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::openbb::result::{Item, items_of};
-use crate::openbb::wire::{Wire, wire};
 
 /// What was put in context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,18 +35,18 @@ impl Context {
     }
 }
 
-impl Wire for Context {
-    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+impl Field for Context {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if reader.is(Kind::Array) {
-            return Ok(List::read(reader)?.map(Self::Entries));
+            return Ok(List::read_from(reader)?.map(Self::Entries));
         }
-        Ok(String::read(reader)?.map(Self::Text))
+        Ok(String::read_from(reader)?.map(Self::Text))
     }
 
-    fn write(&self, to: ValueWriter<'_>) {
+    fn write_to(&self, to: ValueWriter<'_>) {
         match self {
-            Self::Text(text) => text.write(to),
-            Self::Entries(entries) => entries.write(to),
+            Self::Text(text) => text.write_to(to),
+            Self::Entries(entries) => entries.write_to(to),
         }
     }
 }
@@ -72,7 +71,7 @@ pub struct ContextEntry {
     pub unknown: Members,
 }
 
-wire!(ContextEntry {
+model!(ContextEntry {
     uuid: "uuid",
     name: "name",
     description: "description",

@@ -1,7 +1,7 @@
 //! Files and keys that come with a request.
 
 use crate::json::Members;
-use crate::openbb::wire::wire;
+use crate::json::model::model;
 use crate::openbb::{Secret, base64};
 
 /// Keys of the user's own. `Debug` never shows them.
@@ -14,7 +14,7 @@ pub struct ApiKeys {
     pub unknown: Members,
 }
 
-wire!(ApiKeys {
+model!(ApiKeys {
     openai_api_key: "openai_api_key"
 });
 
@@ -36,7 +36,7 @@ pub struct AttachedDocument {
     pub unknown: Members,
 }
 
-wire!(AttachedDocument {
+model!(AttachedDocument {
     id: "id",
     name: "name",
     format: "format",
@@ -68,7 +68,7 @@ pub struct UploadedFile {
     pub unknown: Members,
 }
 
-wire!(UploadedFile {
+model!(UploadedFile {
     name: "name",
     mime: "mime",
     data_base64: "data_base64",

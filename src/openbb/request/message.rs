@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 
 use super::strip_markers;
+use crate::json::model::{Field, model, names};
 use crate::json::{Json, Kind, Members};
 use crate::openbb::FunctionCall;
-use crate::openbb::wire::{wire, wire_names};
 
 /// Who wrote a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -23,7 +23,7 @@ pub enum Role {
     Other(String),
 }
 
-wire_names!(Role {
+names!(Role {
     Human: "human",
     Ai: "ai",
     Tool: "tool",
@@ -63,7 +63,7 @@ pub struct Message {
     pub unknown: Members,
 }
 
-wire!(Message {
+model!(Message {
     role: "role",
     content: "content",
     agent_id: "agent_id",
@@ -104,7 +104,7 @@ impl Message {
         // Today's Workspace repeats these two members and nothing else.
         let mut echo = FunctionCall::raw(call.function.clone(), call.input_arguments.clone());
         echo.copilot_function_call_arguments = None;
-        Self::new(Role::Ai, echo.to_json().text())
+        Self::new(Role::Ai, echo.to_raw().text())
     }
 
     /// The result of a call: one entry a data source.
@@ -184,5 +184,5 @@ fn parse_inside(string: &Json) -> Option<Json> {
 /// A text as a JSON string.
 pub(in crate::openbb) fn string(text: &str) -> Json {
     // Text always serialises.
-    crate::openbb::wire::encode(text).unwrap_or_default()
+    crate::json::model::encode(text).unwrap_or_default()
 }

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter};
-use crate::openbb::List;
-use crate::openbb::wire::Wire;
+use crate::json::model::Field;
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 
 /// The switches of the agent that the user set, in either form of the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,18 +91,18 @@ fn json_value(value: &Json) -> OptionValue<'_> {
     }
 }
 
-impl Wire for Options {
-    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+impl Field for Options {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if reader.is(Kind::Array) {
-            return Ok(List::read(reader)?.map(Self::List));
+            return Ok(List::read_from(reader)?.map(Self::List));
         }
-        Ok(Members::read(reader)?.map(Self::Map))
+        Ok(Members::read_from(reader)?.map(Self::Map))
     }
 
-    fn write(&self, to: ValueWriter<'_>) {
+    fn write_to(&self, to: ValueWriter<'_>) {
         match self {
-            Self::List(list) => list.write(to),
-            Self::Map(map) => map.write(to),
+            Self::List(list) => list.write_to(to),
+            Self::Map(map) => map.write_to(to),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! The parameters of a widget.
 
-use crate::json::{Json, Members};
-use crate::openbb::List;
-use crate::openbb::wire::wire;
+use crate::json::model::model;
+use crate::json::{Json, List, Members};
 
 /// One parameter of a widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,7 +36,7 @@ pub struct Param {
     pub unknown: Members,
 }
 
-wire!(Param {
+model!(Param {
     name: "name",
     kind: "type",
     description: "description",
@@ -106,7 +105,7 @@ pub struct OptionsParam {
     pub unknown: Members,
 }
 
-wire!(OptionsParam {
+model!(OptionsParam {
     kind: "type",
     name: "name",
     description: "description",

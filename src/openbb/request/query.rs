@@ -9,10 +9,10 @@ use super::{
     ApiKeys, AttachedDocument, Context, Message, OptionValue, Options, Role, SelectedSkill,
     SkillSummary, Tier, Tool, UploadedFile, Widget, Widgets, WorkspaceState,
 };
-use crate::json::{Json, Kind, Members, Reader};
+use crate::json::model::{Field, model};
+use crate::json::{Json, Kind, List, Members};
+use crate::openbb::Citation;
 use crate::openbb::result::CallResult;
-use crate::openbb::wire::{from_json, wire};
-use crate::openbb::{Citation, List};
 use crate::protocol::Refusal;
 
 /// A query request of any era.
@@ -71,7 +71,7 @@ pub struct QueryRequest {
     pub unknown: Members,
 }
 
-wire!(QueryRequest {
+model!(QueryRequest {
     query: "query",
     messages: "messages",
     context: "context",
@@ -123,16 +123,9 @@ impl QueryRequest {
     /// # Errors
     ///
     /// A [`Refusal`] with the status and the place of the fault.
-    pub fn read(body: &Bytes) -> Result<Self, Refusal> {
+    pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let unprocessable = |message| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message);
-        let mut reader = Reader::new(body)?;
-        let request = <Self as crate::openbb::wire::Wire>::read(&mut reader)?;
-        let is_object = request.is_some();
-        if !is_object {
-            reader.skip()?;
-        }
-        reader.end()?;
-        let Some(request) = request else {
+        let Some(request) = Self::parse_any(body)? else {
             return Err(unprocessable("must be an object"));
         };
         if !request.messages.is_empty() || !request.query.is_empty() {
@@ -144,12 +137,6 @@ impl QueryRequest {
             Some(_) => "must be an array",
         };
         Err(unprocessable(message).at("messages"))
-    }
-
-    /// The body to send, for clients. Nothing that was read is left out.
-    #[must_use]
-    pub fn to_body(&self) -> Bytes {
-        self.to_json().as_bytes().clone()
     }
 
     /// All widgets with the tier that each is in: primary, secondary, extra.
@@ -249,6 +236,6 @@ impl QueryRequest {
     #[must_use]
     pub fn direct_retrieval_endpoints(&self) -> List<Json> {
         let endpoints = self.unknown.get("custom_direct_retrieval_endpoints");
-        endpoints.and_then(from_json).unwrap_or_default()
+        endpoints.and_then(Field::from_raw).unwrap_or_default()
     }
 }

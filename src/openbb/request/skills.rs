@@ -1,7 +1,7 @@
 //! Skills: written instructions that the user keeps in the Workspace.
 
 use crate::json::Members;
-use crate::openbb::wire::wire;
+use crate::json::model::model;
 
 /// A skill that can be fetched with `get_skill_content`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct SkillSummary {
     pub unknown: Members,
 }
 
-wire!(SkillSummary {
+model!(SkillSummary {
     slug: "slug",
     description: "description",
     updated_at: "updatedAt"
@@ -39,7 +39,7 @@ pub struct SelectedSkill {
     pub unknown: Members,
 }
 
-wire!(SelectedSkill {
+model!(SelectedSkill {
     slug: "slug",
     description: "description",
     content_markdown: "contentMarkdown",

@@ -1,8 +1,8 @@
 //! The MCP tools that the Workspace can run.
 
+use crate::json::model::model;
 use crate::json::{Json, Members};
 use crate::openbb::Secret;
-use crate::openbb::wire::wire;
 
 /// One MCP tool. They are sent only to agents whose descriptor has `mcp-tools`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Tool {
     pub unknown: Members,
 }
 
-wire!(Tool {
+model!(Tool {
     server_id: "server_id",
     name: "name",
     url: "url",

@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 
 use super::Param;
-use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter};
-use crate::openbb::List;
-use crate::openbb::wire::{Wire, wire};
+use crate::json::model::{Field, model};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::openbb::xxh64::xxh64;
 
 /// Why a widget is in the request.
@@ -44,7 +43,7 @@ pub struct Tiers {
     pub unknown: Members,
 }
 
-wire!(Tiers {
+model!(Tiers {
     primary: "primary",
     secondary: "secondary",
     extra: "extra"
@@ -65,18 +64,18 @@ impl Widgets {
     }
 }
 
-impl Wire for Widgets {
-    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+impl Field for Widgets {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if reader.is(Kind::Array) {
-            return Ok(List::read(reader)?.map(Self::Flat));
+            return Ok(List::read_from(reader)?.map(Self::Flat));
         }
-        Ok(Tiers::read(reader)?.map(Self::Tiers))
+        Ok(Tiers::read_from(reader)?.map(Self::Tiers))
     }
 
-    fn write(&self, to: ValueWriter<'_>) {
+    fn write_to(&self, to: ValueWriter<'_>) {
         match self {
-            Self::Flat(widgets) => widgets.write(to),
-            Self::Tiers(tiers) => tiers.write(to),
+            Self::Flat(widgets) => widgets.write_to(to),
+            Self::Tiers(tiers) => tiers.write_to(to),
         }
     }
 }
@@ -112,7 +111,7 @@ pub struct Widget {
     pub unknown: Members,
 }
 
-wire!(Widget {
+model!(Widget {
     uuid: "uuid",
     origin: "origin",
     widget_id: "widget_id",
@@ -140,7 +139,7 @@ impl Widget {
             widget_id: widget_id.into(),
             name: name.into(),
             description: description.into(),
-            metadata: Some(Members::new()).map(|none| crate::openbb::wire::to_json(&none)),
+            metadata: Some(Members::new()).map(|none| none.to_raw()),
             ..Self::default()
         };
         // openbb-ai demands the member, which may be empty.

@@ -3,11 +3,10 @@
 use std::collections::HashSet;
 
 use super::{DefaultValue, Param, QueryRequest, Tier, Widget};
-use crate::json::{Json, Kind, Members};
-use crate::openbb::List;
+use crate::json::model::Field;
+use crate::json::{Json, Kind, List, Members};
 use crate::openbb::numbers::Numbers;
 use crate::openbb::request::string;
-use crate::openbb::wire::to_json;
 
 /// The widgets of the dashboard, each with the name that it is offered as a tool under:
 /// `openbb_widget_` and its id. A tool's name holds no other characters than models take.
@@ -57,11 +56,11 @@ impl Widget {
             .collect();
         let mut schema = Members::new();
         schema.push("type", string("object"));
-        schema.push("properties", to_json(&properties));
+        schema.push("properties", properties.to_raw());
         if !required.is_empty() {
-            schema.push("required", to_json(&required));
+            schema.push("required", required.to_raw());
         }
-        to_json(&schema)
+        schema.to_raw()
     }
 
     /// What the widget is, in a sentence for models.
@@ -84,12 +83,12 @@ fn property(param: &Param) -> Json {
     value.push("type", string(kind));
     let choices: List<Json> = param.options.iter().filter_map(choice).collect();
     if !choices.is_empty() {
-        value.push("enum", to_json(&choices));
+        value.push("enum", choices.to_raw());
     }
     let mut property = Members::new();
     if param.multi_select {
         property.push("type", string("array"));
-        property.push("items", to_json(&value));
+        property.push("items", value.to_raw());
     } else {
         property = value;
     }
@@ -99,7 +98,7 @@ fn property(param: &Param) -> Json {
     if let Some(default) = param.value() {
         property.push("default", default.clone());
     }
-    to_json(&property)
+    property.to_raw()
 }
 
 /// A choice is a value, or an object with `label` and `value`.

@@ -1,8 +1,7 @@
 //! What the user has on screen.
 
-use crate::json::{Json, Members};
-use crate::openbb::List;
-use crate::openbb::wire::wire;
+use crate::json::model::model;
+use crate::json::{Json, List, Members};
 
 /// What the user has on screen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -26,7 +25,7 @@ pub struct WorkspaceState {
     pub unknown: Members,
 }
 
-wire!(WorkspaceState {
+model!(WorkspaceState {
     current_dashboard_uuid: "current_dashboard_uuid",
     current_dashboard_info: "current_dashboard_info",
     dashboards_info: "dashboards_info",
@@ -52,7 +51,7 @@ pub struct DashboardInfo {
     pub unknown: Members,
 }
 
-wire!(DashboardInfo {
+model!(DashboardInfo {
     id: "id",
     name: "name",
     current_tab_id: "current_tab_id",
@@ -71,7 +70,7 @@ pub struct DashboardTab {
     pub unknown: Members,
 }
 
-wire!(DashboardTab {
+model!(DashboardTab {
     tab_id: "tab_id",
     widgets: "widgets"
 });
@@ -88,7 +87,7 @@ pub struct DashboardWidget {
     pub unknown: Members,
 }
 
-wire!(DashboardWidget {
+model!(DashboardWidget {
     widget_uuid: "widget_uuid",
     name: "name"
 });
@@ -111,7 +110,7 @@ pub struct AgentInfo {
     pub unknown: Members,
 }
 
-wire!(AgentInfo {
+model!(AgentInfo {
     holder_url: "holder_url",
     id: "id",
     name: "name",

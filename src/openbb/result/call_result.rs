@@ -3,11 +3,11 @@
 use serde::de::DeserializeOwned;
 
 use super::{Item, Outcome};
+use crate::json::model::Field;
 use crate::json::{Json, JsonError, Kind};
 use crate::openbb::FunctionCall;
 use crate::openbb::call::DataSource;
 use crate::openbb::request::{Message, Role};
-use crate::openbb::wire::from_json;
 
 /// The result of one call, with the call that it answers.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,7 +106,10 @@ fn outcomes(message: &Message) -> Vec<Outcome> {
         return content.into_iter().collect();
     };
     match data.kind() {
-        Kind::Object => from_json(data).map(Outcome::Item).into_iter().collect(),
+        Kind::Object => Field::from_raw(data)
+            .map(Outcome::Item)
+            .into_iter()
+            .collect(),
         Kind::Array => {
             let sorted: Vec<Outcome> = data.elements().map(Outcome::of).collect();
             let is_row = |outcome: &Outcome| matches!(outcome, Outcome::Row(_));

@@ -1,10 +1,10 @@
 //! The kinds of entry in a result.
 
 use super::Item;
-use crate::json::{Json, Members};
+use crate::json::model::{Field, model};
+use crate::json::{Json, List, Members};
+use crate::openbb::Citation;
 use crate::openbb::request::SelectedSkill;
-use crate::openbb::wire::wire;
-use crate::openbb::{Citation, List};
 
 /// Data: texts, tables and files.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -18,7 +18,7 @@ pub struct Items {
     pub unknown: Members,
 }
 
-wire!(Items {
+model!(Items {
     items: "items",
     extra_citations: "extra_citations"
 });
@@ -35,7 +35,7 @@ pub struct ErrorResult {
     pub unknown: Members,
 }
 
-wire!(ErrorResult {
+model!(ErrorResult {
     error_type: "error_type",
     content: "content"
 });
@@ -54,7 +54,7 @@ pub struct CommandResult {
     pub unknown: Members,
 }
 
-wire!(CommandResult {
+model!(CommandResult {
     status: "status",
     message: "message",
     data: "data"
@@ -66,13 +66,13 @@ impl CommandResult {
     pub fn bridge(&self) -> Option<BridgeResult> {
         let data = self.data.as_ref()?;
         let is_bridge = data.get("ok").is_some() && data.get("command").is_some();
-        is_bridge.then(|| BridgeResult::from_json(data)).flatten()
+        is_bridge.then(|| BridgeResult::from_raw(data)).flatten()
     }
 
     /// The skill that `get_skill_content` fetched.
     #[must_use]
     pub fn skill(&self) -> Option<SelectedSkill> {
-        SelectedSkill::from_json(&self.data.as_ref()?.get("skill")?)
+        SelectedSkill::from_raw(&self.data.as_ref()?.get("skill")?)
     }
 
     /// The widget that was made, for `add_generative_widget` and `add_widget_to_dashboard`.
@@ -109,7 +109,7 @@ pub struct BridgeResult {
     pub unknown: Members,
 }
 
-wire!(BridgeResult {
+model!(BridgeResult {
     ok: "ok",
     command: "command",
     request_id: "request_id",
@@ -135,7 +135,7 @@ pub struct BridgeError {
     pub unknown: Members,
 }
 
-wire!(BridgeError {
+model!(BridgeError {
     code: "code",
     message: "message",
     details: "details",

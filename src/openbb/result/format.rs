@@ -1,7 +1,7 @@
 //! What the content of a result is.
 
+use crate::json::model::model;
 use crate::json::{Json, Members};
-use crate::openbb::wire::wire;
 
 /// What the content of an item is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct DataFormat {
     pub unknown: Members,
 }
 
-wire!(DataFormat {
+model!(DataFormat {
     data_type: "data_type",
     parse_as: "parse_as",
     kind: "type",
@@ -71,7 +71,7 @@ pub struct QueryDataSource {
     pub unknown: Members,
 }
 
-wire!(QueryDataSource {
+model!(QueryDataSource {
     origin: "origin",
     id: "id",
     widget_uuid: "widget_uuid"

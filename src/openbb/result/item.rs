@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 
 use super::DataFormat;
-use crate::json::{Json, JsonError, Kind, Members};
-use crate::openbb::wire::{from_json, wire};
-use crate::openbb::{List, base64};
+use crate::json::model::{Field, model};
+use crate::json::{Json, JsonError, Kind, List, Members};
+use crate::openbb::base64;
 
 /// One item of data: a table, a text, a file. It stays raw until it is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub struct Item {
     pub unknown: Members,
 }
 
-wire!(Item {
+model!(Item {
     content: "content",
     url: "url",
     file_reference: "file_reference",
@@ -44,11 +44,11 @@ pub(in crate::openbb) fn items_of(data: &Json) -> Vec<Item> {
         .get("items")
         .filter(|items| items.kind() == Kind::Array)
     {
-        let items: Option<List<Item>> = from_json(&items);
+        let items: Option<List<Item>> = Field::from_raw(&items);
         return items.unwrap_or_default().into_iter().collect();
     }
     if data.get("content").is_some() {
-        return from_json(data).into_iter().collect();
+        return Field::from_raw(data).into_iter().collect();
     }
     if data.is_null() {
         return Vec::new();

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 
 use super::{BridgeResult, CommandResult, ErrorResult, Item, Items, ParamOptions};
+use crate::json::model::Field;
 use crate::json::{Json, JsonError, Kind};
 use crate::openbb::Citation;
-use crate::openbb::wire::from_json;
 
 /// One entry of a result, whatever its shape.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,15 +43,15 @@ impl Outcome {
         }
         let has = |key: &str| entry.get(key).is_some();
         let sorted = if has("error_type") {
-            from_json(&entry).map(Self::Error)
+            Field::from_raw(&entry).map(Self::Error)
         } else if has("items") {
-            from_json(&entry).map(Self::Items)
+            Field::from_raw(&entry).map(Self::Items)
         } else if has("status") {
-            from_json(&entry).map(Self::Command)
+            Field::from_raw(&entry).map(Self::Command)
         } else if has("ok") && has("command") {
-            from_json(&entry).map(Self::Bridge)
+            Field::from_raw(&entry).map(Self::Bridge)
         } else if has("file_reference") || has("url") || has("content") {
-            from_json(&entry).map(Self::Item)
+            Field::from_raw(&entry).map(Self::Item)
         } else {
             None
         };
@@ -155,7 +155,7 @@ impl Outcome {
     pub fn param_options(&self) -> Option<ParamOptions> {
         let json = self.items().find_map(Item::json)?;
         json.get("param_options")?;
-        ParamOptions::from_json(&json)
+        ParamOptions::from_raw(&json)
     }
 
     /// The texts that an MCP tool gave: the content is an array of texts, or of MCP parts with a

@@ -1,8 +1,7 @@
 //! What `get_params_options` finds out.
 
-use crate::json::{Json, Members};
-use crate::openbb::List;
-use crate::openbb::wire::wire;
+use crate::json::model::model;
+use crate::json::{Json, List, Members};
 
 /// What may be chosen for parameters of a widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub struct ParamOptions {
     pub unknown: Members,
 }
 
-wire!(ParamOptions {
+model!(ParamOptions {
     param_options: "param_options"
 });
 
@@ -30,7 +29,7 @@ pub struct ParamChoices {
     pub unknown: Members,
 }
 
-wire!(ParamChoices {
+model!(ParamChoices {
     param: "param",
     options: "options"
 });
@@ -47,7 +46,7 @@ pub struct ParamChoice {
     pub unknown: Members,
 }
 
-wire!(ParamChoice {
+model!(ParamChoice {
     label: "label",
     value: "value"
 });

@@ -5,6 +5,7 @@ use std::mem;
 use bytes::Bytes;
 use http::HeaderValue;
 
+use crate::json::model::Field;
 use crate::json::{Json, Members};
 use crate::openbb::{
     Artifact, ArtifactType, Citation, Context, ContextEntry, DataFormat, Event, EventType,
@@ -179,7 +180,7 @@ impl FrontEnd for Workspace {
         if self.first && query.timezone.is_empty() {
             query.timezone = "Etc/UTC".into();
         }
-        let mut request = post(Self::PATH, query.to_body());
+        let mut request = post(Self::PATH, query.to_json());
         if let Ok(trace) = HeaderValue::from_str(&self.trace) {
             request.headers_mut().insert("x-trace-id", trace);
         }
@@ -229,12 +230,9 @@ impl FrontEnd for Workspace {
                     prompts.suggestions.iter().cloned().collect(),
                 )]
             }
-            Say::TokenUsage(usage) => vec![Heard::other("copilotTokenUsage", usage.to_json())],
+            Say::TokenUsage(usage) => vec![Heard::other("copilotTokenUsage", usage.to_raw())],
             Say::ConversationSummary(summary) => {
-                vec![Heard::other(
-                    "copilotConversationSummary",
-                    summary.to_json(),
-                )]
+                vec![Heard::other("copilotConversationSummary", summary.to_raw())]
             }
             Say::Raw(raw) => vec![Heard::other(raw.name(), raw.data().clone())],
         }
@@ -330,11 +328,10 @@ fn done(data: &Json) -> Json {
 
 /// An artifact as it comes back in later requests.
 fn context(artifact: &Artifact) -> ContextEntry {
-    let to_json = |params| crate::openbb::ChartParams::to_json(params);
     let format = DataFormat {
         data_type: "object".into(),
         parse_as: artifact.kind.as_str().into(),
-        chart_params: artifact.chart_params.as_ref().map(to_json),
+        chart_params: artifact.chart_params.as_ref().map(Field::to_raw),
         query_data_source: artifact.query_data_source.clone(),
         ..DataFormat::default()
     };
@@ -359,7 +356,7 @@ fn artifact(artifact: &Artifact) -> Heard {
     match artifact.kind {
         ArtifactType::Table => Heard::Table(table),
         ArtifactType::Chart => Heard::Chart(table),
-        _ => Heard::other("artifact", artifact.to_json()),
+        _ => Heard::other("artifact", artifact.to_raw()),
     }
 }
 

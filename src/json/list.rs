@@ -1,7 +1,13 @@
 //! A list of which an odd element does not cost the others.
 
-use super::wire::Wire;
-use crate::json::{Json, JsonError, Kind, Reader, ValueWriter};
+use std::iter::FilterMap;
+
+use super::error::JsonError;
+use super::kind::Kind;
+use super::model::Field;
+use super::object_writer::ValueWriter;
+use super::reader::Reader;
+use super::value::Json;
 
 /// A list of which an odd element does not cost the others.
 ///
@@ -9,7 +15,7 @@ use crate::json::{Json, JsonError, Kind, Reader, ValueWriter};
 /// place and written back there. Iterating gives the others.
 ///
 /// ```
-/// use copilot_wire::openbb::List;
+/// use copilot_wire::json::List;
 ///
 /// let mut urls: List<String> = ["https://example.com".to_owned()].into_iter().collect();
 /// urls.push("https://example.org".to_owned());
@@ -39,14 +45,8 @@ impl<T> List<T> {
     }
 
     /// The elements that are understood, in order.
-    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &T> + Clone + Send
-    where
-        T: Sync,
-    {
-        self.0.iter().filter_map(|element| match element {
-            Element::Known(value) => Some(value),
-            Element::Unknown(_) => None,
-        })
+    pub fn iter(&self) -> Iter<'_, T> {
+        self.0.iter().filter_map(known)
     }
 
     /// The elements that are understood, to be changed.
@@ -65,19 +65,13 @@ impl<T> List<T> {
 
     /// The first element that is understood.
     #[must_use]
-    pub fn first(&self) -> Option<&T>
-    where
-        T: Sync,
-    {
+    pub fn first(&self) -> Option<&T> {
         self.iter().next()
     }
 
     /// The last element that is understood.
     #[must_use]
-    pub fn last(&self) -> Option<&T>
-    where
-        T: Sync,
-    {
+    pub fn last(&self) -> Option<&T> {
         self.iter().next_back()
     }
 
@@ -123,42 +117,81 @@ impl<T> Extend<T> for List<T> {
     }
 }
 
-/// The elements that are understood, by value.
-impl<T> IntoIterator for List<T> {
-    type Item = T;
-    type IntoIter = std::vec::IntoIter<T>;
+/// The elements of a [`List`] that are understood.
+pub(super) type Iter<'a, T> =
+    FilterMap<std::slice::Iter<'a, Element<T>>, fn(&'a Element<T>) -> Option<&'a T>>;
 
-    fn into_iter(self) -> Self::IntoIter {
-        let known = self.0.into_iter().filter_map(|element| match element {
-            Element::Known(value) => Some(value),
-            Element::Unknown(_) => None,
-        });
-        known.collect::<Vec<_>>().into_iter()
+/// The elements of a [`List`] that are understood, by value.
+pub(super) type IntoIter<T> =
+    FilterMap<std::vec::IntoIter<Element<T>>, fn(Element<T>) -> Option<T>>;
+
+fn known<T>(element: &Element<T>) -> Option<&T> {
+    match element {
+        Element::Known(value) => Some(value),
+        Element::Unknown(_) => None,
     }
 }
 
-impl<T: Wire> Wire for List<T> {
-    fn read(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+fn into_known<T>(element: Element<T>) -> Option<T> {
+    match element {
+        Element::Known(value) => Some(value),
+        Element::Unknown(_) => None,
+    }
+}
+
+impl<'a, T> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = Iter<'a, T>;
+
+    fn into_iter(self) -> Iter<'a, T> {
+        self.iter()
+    }
+}
+
+impl<T> IntoIterator for List<T> {
+    type Item = T;
+    type IntoIter = IntoIter<T>;
+
+    fn into_iter(self) -> IntoIter<T> {
+        self.0.into_iter().filter_map(into_known)
+    }
+}
+
+impl<T: Field> Field for List<T> {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if !reader.is(Kind::Array) {
             return Ok(None);
         }
         let mut elements = Vec::new();
         reader.array(|reader, _| {
-            elements.push(match T::read(reader)? {
-                Some(value) => Element::Known(value),
-                None => Element::Unknown(reader.value()?),
-            });
+            let bookmark = reader.clone();
+            let element = match T::read_from(reader) {
+                Ok(Some(value)) => Element::Known(value),
+                Ok(None) => {
+                    *reader = bookmark;
+                    Element::Unknown(reader.value()?)
+                }
+                Err(error) => {
+                    *reader = bookmark;
+                    // Where the element is not JSON at all, the first error has the better place.
+                    Element::Unknown(reader.value().map_err(|_| error)?)
+                }
+            };
+            // A request lives as long as its stream, and most lists have one element.
+            if elements.is_empty() {
+                elements.reserve_exact(1);
+            }
+            elements.push(element);
             Ok(())
         })?;
-        // A request lives as long as its stream, and most lists have one element.
         elements.shrink_to_fit();
         Ok(Some(Self(elements)))
     }
 
-    fn write(&self, to: ValueWriter<'_>) {
+    fn write_to(&self, to: ValueWriter<'_>) {
         let result = to.array(&self.0, |element, to| {
             match element {
-                Element::Known(value) => value.write(to),
+                Element::Known(value) => value.write_to(to),
                 Element::Unknown(json) => to.raw(json),
             }
             Ok(())
@@ -168,5 +201,16 @@ impl<T: Wire> Wire for List<T> {
 
     fn is_absent(&self) -> bool {
         self.is_empty()
+    }
+
+    #[cfg(feature = "openai")]
+    fn drop_odd(&mut self) {
+        self.0.retain_mut(|element| match element {
+            Element::Known(value) => {
+                value.drop_odd();
+                true
+            }
+            Element::Unknown(_) => false,
+        });
     }
 }

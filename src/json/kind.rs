@@ -1,0 +1,41 @@
+//! The kinds of JSON values.
+
+/// What sort of value a JSON text is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[expect(clippy::exhaustive_enums, reason = "JSON has six kinds of value")]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool,
+    /// A number of any size.
+    Number,
+    /// A string.
+    String,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl Kind {
+    /// The kind of a value by its first byte.
+    pub(super) fn starting(byte: u8) -> Option<Self> {
+        Some(match byte {
+            b'n' => Self::Null,
+            b't' | b'f' => Self::Bool,
+            b'-' | b'0'..=b'9' => Self::Number,
+            b'"' => Self::String,
+            b'[' => Self::Array,
+            b'{' => Self::Object,
+            _ => return None,
+        })
+    }
+}
+
+/// The two kinds of values that hold others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Container {
+    Array,
+    Object,
+}

@@ -1,0 +1,522 @@
+//! Models: structs whose members are named once, for reading and for writing.
+//!
+//! [`model!`] describes an object, [`names!`] a string with known values; both give the type its
+//! public API: `from_json`, `to_json`, `Serialize` and `Deserialize`. Every protocol keeps what it
+//! does not understand in the same way:
+//!
+//! 1. A member that the model does not name is kept in `unknown`.
+//! 2. A named member with a value of another type, or with one that the model would leave out, such
+//!    as an empty list, stays unread and is kept in `unknown` too. So "false" and "absent" are told
+//!    apart on the way back. `null` is such a value, unless the model says `null: absent`.
+//! 3. An element of another type keeps its place in its [`List`](super::List).
+//! 4. Of several members with one name the last counts, as in JavaScript, whatever it holds.
+//! 5. Members are written in the order of the description, then `unknown`. A kept value of a named
+//!    member is written only while the field is empty: what was set since it was read wins.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::error::{JsonError, WriteError};
+use super::escape::Escape;
+use super::kind::Kind;
+use super::members::Members;
+use super::object_writer::{ObjectWriter, ValueWriter};
+use super::reader::Reader;
+use super::serializer::write;
+use super::value::Json;
+
+/// The value of a member, or a whole model.
+pub(crate) trait Field: Sized {
+    /// The escape policy of [`to_raw`](Self::to_raw).
+    const ESCAPE: Escape = Escape::JsonAndSeparators;
+
+    /// What [`parse`](Self::parse) says that it expected.
+    const EXPECTED: &'static str = "an object";
+
+    /// Reads the next value. Returns `None` when it is of another type; the caller then puts the
+    /// reader back.
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError>;
+
+    /// Writes the value.
+    fn write_to(&self, to: ValueWriter<'_>);
+
+    /// Returns `true` if a member with this value is left out.
+    fn is_absent(&self) -> bool {
+        false
+    }
+
+    /// Drops kept values of named members and elements of another type, for writers that must not
+    /// pass them on.
+    #[cfg(feature = "openai")]
+    fn drop_odd(&mut self) {}
+
+    /// Reads a whole text. Returns `None` when it is JSON of another type.
+    fn parse_any(text: &Bytes) -> Result<Option<Self>, JsonError> {
+        let mut reader = Reader::new(text)?;
+        let start = reader.clone();
+        let value = Self::read_from(&mut reader)?;
+        if value.is_none() {
+            reader = start;
+            reader.skip()?;
+        }
+        reader.end()?;
+        Ok(value)
+    }
+
+    /// Reads a whole text.
+    fn parse(text: &Bytes) -> Result<Self, JsonError> {
+        match Self::parse_any(text)? {
+            Some(value) => Ok(value),
+            None => Err(Reader::new(text)?.expected(Self::EXPECTED)),
+        }
+    }
+
+    /// Reads a raw value.
+    fn from_raw(json: &Json) -> Option<Self> {
+        Self::read_from(&mut json.reader()).ok().flatten()
+    }
+
+    /// Writes a raw value.
+    fn to_raw(&self) -> Json {
+        let mut out = Vec::new();
+        self.write_to(ValueWriter::new(&mut out, Self::ESCAPE));
+        Json::trusted(out.into())
+    }
+}
+
+/// Reads a member into its field.
+#[inline]
+pub(crate) fn take<T: Field + Default>(
+    field: &mut T,
+    reader: &mut Reader<'_>,
+    (always, null_is_absent): (bool, bool),
+    read: impl FnOnce(&mut Reader<'_>) -> Result<Option<T>, JsonError>,
+) -> Result<(), JsonError> {
+    if null_is_absent && reader.null()? {
+        *field = T::default();
+        return Ok(());
+    }
+    let bookmark = reader.clone();
+    match read(reader)? {
+        Some(value) if always || !value.is_absent() => *field = value,
+        _ => {
+            *field = T::default();
+            *reader = bookmark;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a member that has the same text in every value of the model.
+#[cfg(feature = "openai")]
+pub(crate) fn take_fixed(
+    text: &str,
+    reader: &mut Reader<'_>,
+    null_is_absent: bool,
+) -> Result<(), JsonError> {
+    let bookmark = reader.clone();
+    if !(null_is_absent && reader.null()?) && reader.string()?.as_deref() != Some(text) {
+        *reader = bookmark;
+    }
+    Ok(())
+}
+
+/// Returns `true` if a kept value of the member is written in the place of the field.
+pub(crate) fn is_unset<T: Field + Default + PartialEq>(field: &T, always: bool) -> bool {
+    field.is_absent() || always && *field == T::default()
+}
+
+/// Writes an object whose members cannot fail.
+pub(crate) fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'_>)) {
+    let result = to.object(|object| {
+        write(object);
+        Ok(())
+    });
+    debug_assert!(result.is_ok());
+}
+
+/// Encodes a value with both separators escaped, as most protocols send it: an event that is read
+/// back then equals the one that was sent.
+pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Json, WriteError> {
+    let mut out = Vec::new();
+    write(value, Escape::JsonAndSeparators, &mut out)?;
+    Ok(Json::trusted(out.into()))
+}
+
+/// Serializes a model with serde.
+pub(crate) fn serialize<T: Field, S: Serializer>(
+    value: &T,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    value.to_raw().serialize(serializer)
+}
+
+/// Deserializes a model with serde.
+pub(crate) fn deserialize<'de, T: Field, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<T, D::Error> {
+    let json = Json::deserialize(deserializer)?;
+    T::parse(json.as_bytes()).map_err(serde::de::Error::custom)
+}
+
+/// Gives a [`Field`] its public API.
+macro_rules! json_api {
+    ($model:ident) => {
+        impl $model {
+            /// Parses the JSON text of one value. Members that are not known, or of another type,
+            /// are kept.
+            ///
+            /// # Errors
+            ///
+            /// [`JsonError`](crate::json::JsonError) when the text is not JSON, or not of this type.
+            pub fn from_json(json: &[u8]) -> Result<Self, $crate::json::JsonError> {
+                $crate::json::model::Field::parse(&bytes::Bytes::copy_from_slice(json))
+            }
+
+            /// Serializes the value to JSON, kept members included.
+            #[must_use]
+            pub fn to_json(&self) -> bytes::Bytes {
+                $crate::json::model::Field::to_raw(self).as_bytes().clone()
+            }
+        }
+
+        impl serde::Serialize for $model {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $crate::json::model::serialize(self, serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $model {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::json::model::deserialize(deserializer)
+            }
+        }
+    };
+}
+
+/// Describes the members of a model, in the order in which they are written.
+///
+/// ```ignore
+/// model!(Chunk, null: absent {
+///     id: "id",                          // left out when it is empty or `None`
+///     "object" = "chunk",                // a member that is not a field: the same in every value
+///     choices: "choices" always,         // written even when it is empty
+///     content: "content" => texts,       // read by a function
+/// });
+/// ```
+///
+/// The struct has `Default`, `PartialEq` and a field `unknown: Members`. Options:
+/// `null: absent` reads a `null` of a named member as an absent one; `escape: Json` sets the policy
+/// of `to_json`; `empty: absent` leaves a member out that holds a default value of this model;
+/// `read: method` calls a method of the model when it was read.
+macro_rules! model {
+    ($model:ident $(, $option:ident: $value:ident)* {
+        $($field:ident: $key:literal $($always:ident)? $(=> $read:path)?),* $(,)?
+    }) => {
+        model!(@model $model [$($option: $value)*]
+            [$($field: $key [$($always)?] [$($read)?])*] [] []);
+    };
+    ($model:ident $(, $option:ident: $value:ident)* {
+        $($field:ident: $key:literal $($always:ident)? $(=> $read:path)?,)*
+        $fixed:literal = $text:literal,
+        $($later:ident: $later_key:literal $($later_always:ident)? $(=> $later_read:path)?),* $(,)?
+    }) => {
+        model!(@model $model [$($option: $value)*]
+            [$($field: $key [$($always)?] [$($read)?])*]
+            [$fixed = $text]
+            [$($later: $later_key [$($later_always)?] [$($later_read)?])*]);
+    };
+    (@model $model:ident [$($option:ident: $value:ident)*]
+        [$($field:ident: $key:literal $always:tt $read:tt)*]
+        [$($fixed:literal = $text:literal)?]
+        [$($later:ident: $later_key:literal $later_always:tt $later_read:tt)*]
+    ) => {
+        impl $crate::json::model::Field for $model {
+            $(model!(@const $option $value);)*
+
+            fn read_from(
+                reader: &mut $crate::json::Reader<'_>,
+            ) -> Result<Option<Self>, $crate::json::JsonError> {
+                if !reader.is($crate::json::Kind::Object) {
+                    return Ok(None);
+                }
+                let mut model = Self::default();
+                let mut unknown = $crate::json::Members::new();
+                const NULL: bool = false $(|| model!(@null $option $value))*;
+                reader.object_keeping(&mut unknown, |reader, key| match &*key {
+                    $($key => $crate::json::model::take(
+                        &mut model.$field, reader, (model!(@always $always), NULL), model!(@read $read),
+                    ),)*
+                    $($fixed => $crate::json::model::take_fixed($text, reader, NULL),)?
+                    $($later_key => $crate::json::model::take(
+                        &mut model.$later, reader, (model!(@always $later_always), NULL),
+                        model!(@read $later_read),
+                    ),)*
+                    _ => Ok(()),
+                })?;
+                model.unknown = unknown;
+                $(model!(@complete model $option $value);)*
+                Ok(Some(model))
+            }
+
+            fn write_to(&self, to: $crate::json::ValueWriter<'_>) {
+                use $crate::json::model::{Field, is_unset};
+                // A kept value is rare, and only then is it looked for.
+                let kept = |key: &str| !self.unknown.is_empty() && self.unknown.get(key).is_some();
+                $crate::json::model::object(to, |object| {
+                    $(if !Field::is_absent(&self.$field) || model!(@always $always)
+                        && !(kept($key) && is_unset(&self.$field, true))
+                    {
+                        Field::write_to(&self.$field, object.member($key));
+                    })*
+                    $(if !kept($fixed) {
+                        object.str($fixed, $text);
+                    })?
+                    $(if !Field::is_absent(&self.$later) || model!(@always $later_always)
+                        && !(kept($later_key) && is_unset(&self.$later, true))
+                    {
+                        Field::write_to(&self.$later, object.member($later_key));
+                    })*
+                    for (key, value) in self.unknown.iter() {
+                        let unset = match key {
+                            $($key => is_unset(&self.$field, model!(@always $always)),)*
+                            $($later_key => is_unset(&self.$later, model!(@always $later_always)),)*
+                            _ => true,
+                        };
+                        if unset {
+                            object.member(key).raw(value);
+                        }
+                    }
+                });
+            }
+
+            #[cfg(feature = "openai")]
+            fn drop_odd(&mut self) {
+                const NAMES: &[&str] = &[$($key,)* $($fixed,)? $($later_key,)*];
+                self.unknown.retain(|key| !NAMES.contains(&key));
+                $($crate::json::model::Field::drop_odd(&mut self.$field);)*
+                $($crate::json::model::Field::drop_odd(&mut self.$later);)*
+            }
+
+            $(model!(@method $option $value);)*
+        }
+
+        $crate::json::model::json_api!($model);
+    };
+    (@always []) => { false };
+    (@always [always]) => { true };
+    (@read []) => { $crate::json::model::Field::read_from };
+    (@read [$read:path]) => { $read };
+    (@null null absent) => { true };
+    (@null $option:ident $value:ident) => { false };
+    (@complete $model:ident read $method:ident) => { $model.$method() };
+    (@complete $model:ident $option:ident $value:ident) => {};
+    (@const escape $policy:ident) => {
+        const ESCAPE: $crate::json::Escape = $crate::json::Escape::$policy;
+    };
+    (@const $option:ident $value:ident) => {};
+    (@method empty absent) => {
+        fn is_absent(&self) -> bool {
+            *self == Self::default()
+        }
+    };
+    (@method $option:ident $value:ident) => {};
+}
+
+/// Gives an enum with a last variant `Other(String)` its names on the wire. The empty name is never
+/// read: it is a value of another type.
+macro_rules! names {
+    ($model:ident { $($variant:ident: $name:literal),* $(,)? }) => {
+        impl $model {
+            /// Returns the name on the wire.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    $(Self::$variant => $name,)*
+                    Self::Other(name) => name,
+                }
+            }
+        }
+
+        impl From<&str> for $model {
+            fn from(name: &str) -> Self {
+                match name {
+                    $($name => Self::$variant,)*
+                    _ => Self::Other(name.to_owned()),
+                }
+            }
+        }
+
+        impl std::fmt::Display for $model {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::json::model::Field for $model {
+            const EXPECTED: &'static str = "a name";
+
+            fn read_from(
+                reader: &mut $crate::json::Reader<'_>,
+            ) -> Result<Option<Self>, $crate::json::JsonError> {
+                let name = reader.string()?;
+                Ok(name.filter(|name| !name.is_empty()).map(|name| Self::from(&*name)))
+            }
+
+            fn write_to(&self, to: $crate::json::ValueWriter<'_>) {
+                to.str(self.as_str());
+            }
+
+            fn is_absent(&self) -> bool {
+                self.as_str().is_empty()
+            }
+        }
+
+        $crate::json::model::json_api!($model);
+    };
+}
+
+pub(crate) use {json_api, model, names};
+
+impl Field for String {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        Ok(reader.string()?.map(Cow::into_owned))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.str(self);
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Field for bool {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        reader.bool()
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.bool(*self);
+    }
+
+    fn is_absent(&self) -> bool {
+        !self
+    }
+}
+
+impl Field for u64 {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        reader.u64()
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.u64(*self);
+    }
+}
+
+impl Field for f64 {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        reader.f64()
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        // A number that is not finite becomes `null`; nothing else can happen.
+        let _ = to.value(self);
+    }
+}
+
+impl Field for Json {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        reader.value().map(Some)
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.raw(self);
+    }
+}
+
+impl Field for Members {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if !reader.is(Kind::Object) {
+            return Ok(None);
+        }
+        let mut members = Self::new();
+        reader.object_keeping(&mut members, |_, _| Ok(()))?;
+        Ok(Some(members))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        object(to, |object| {
+            object.members(self);
+        });
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T: Field> Field for Option<T> {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        Ok(T::read_from(reader)?.map(Some))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        // An empty place becomes `null`.
+        if let Some(value) = self {
+            value.write_to(to);
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+
+    #[cfg(feature = "openai")]
+    fn drop_odd(&mut self) {
+        if let Some(value) = self {
+            value.drop_odd();
+        }
+    }
+}
+
+/// A position in a list; `null` is the first. One that is not a position is an error, because
+/// taking it for another would mix two entries up.
+#[cfg(feature = "openai")]
+impl Field for u32 {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        let index = reader.u64()?.and_then(|index| Self::try_from(index).ok());
+        index.map(Some).ok_or_else(|| reader.expected("an index"))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.u64(u64::from(*self));
+    }
+}
+
+#[cfg(feature = "openai")]
+impl Field for Vec<u8> {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if !reader.is(Kind::Array) {
+            return Ok(None);
+        }
+        let mut bytes = Some(Self::new());
+        reader.array(|reader, _| {
+            match reader.u64()?.and_then(|byte| u8::try_from(byte).ok()) {
+                Some(byte) => bytes.iter_mut().for_each(|bytes| bytes.push(byte)),
+                None => bytes = None,
+            }
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        // Numbers always write.
+        let _ = to.array(self, |byte, to| Ok(to.u64(u64::from(*byte))));
+    }
+}

@@ -1,0 +1,153 @@
+//! Reading what lies inside a JSON value.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::de::DeserializeOwned;
+
+use super::error::JsonError;
+use super::kind::Container;
+use super::reader::Reader;
+use super::string::replace_lone_surrogates;
+use super::value::Json;
+
+impl Json {
+    /// Checks that the bytes are one JSON value and keeps them, without the white space around it.
+    ///
+    /// # Errors
+    ///
+    /// When the bytes are not UTF-8, or not exactly one JSON value.
+    pub fn parse(bytes: impl Into<Bytes>) -> Result<Self, JsonError> {
+        let bytes = bytes.into();
+        let mut reader = Reader::new(&bytes)?;
+        let json = reader.value()?;
+        reader.end()?;
+        Ok(json)
+    }
+
+    /// A reader at the start of the value.
+    pub fn reader(&self) -> Reader<'_> {
+        Reader::over(self.as_bytes(), self.text())
+    }
+
+    /// Decodes the value into a type of its own, with serde_json.
+    ///
+    /// Where serde_json refuses half of a surrogate pair, the half becomes U+FFFD.
+    ///
+    /// # Errors
+    ///
+    /// When the value does not have the shape of the type.
+    pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
+        let text = self.text();
+        let error = match serde_json::from_str(text) {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        if let Some(replaced) = replace_lone_surrogates(text) {
+            if let Ok(value) = serde_json::from_str(&replaced) {
+                return Ok(value);
+            }
+        }
+        // What serde_json says repeats the value; only the place is passed on.
+        let line_start = match error.line() {
+            0 | 1 => 0,
+            line => text
+                .match_indices('\n')
+                .nth(line - 2)
+                .map_or(0, |(at, _)| at + 1),
+        };
+        let offset = (line_start + error.column().saturating_sub(1)).min(text.len());
+        Err(JsonError::at(
+            self.as_bytes(),
+            offset,
+            "a value that fits the type",
+        ))
+    }
+
+    /// The members of an object in order, duplicates included; none when it is not an object.
+    pub fn members(&self) -> Entries<'_> {
+        let mut reader = self.reader();
+        let open = reader.open(Container::Object);
+        Entries(Walk {
+            reader,
+            first: true,
+            done: !open,
+        })
+    }
+
+    /// The elements of an array in order; none when it is not an array.
+    pub fn elements(&self) -> Elements<'_> {
+        let mut reader = self.reader();
+        let open = reader.open(Container::Array);
+        Elements(Walk {
+            reader,
+            first: true,
+            done: !open,
+        })
+    }
+
+    /// The member with this key; the last one where there are several, as in JavaScript.
+    ///
+    /// Walks the whole object: read many members through [`members`](Self::members) or a
+    /// [`Reader`].
+    pub fn get(&self, key: &str) -> Option<Self> {
+        self.members()
+            .filter(|(name, _)| name == key)
+            .last()
+            .map(|(_, value)| value)
+    }
+}
+
+/// The state of an iterator over a container.
+#[derive(Clone, Debug)]
+struct Walk<'a> {
+    reader: Reader<'a>,
+    first: bool,
+    done: bool,
+}
+
+impl<'a> Walk<'a> {
+    /// The next item as `read` gives it. The text is valid, so an error only ends the walk.
+    fn next<T>(
+        &mut self,
+        end: Container,
+        read: impl FnOnce(&mut Reader<'a>) -> Result<T, JsonError>,
+    ) -> Option<T> {
+        if self.done {
+            return None;
+        }
+        let first = std::mem::replace(&mut self.first, false);
+        let item = match self.reader.more(end, first) {
+            Ok(true) => read(&mut self.reader).ok(),
+            Ok(false) | Err(_) => None,
+        };
+        self.done = item.is_none();
+        item
+    }
+}
+
+/// The members of an object: see [`Json::members`].
+#[derive(Clone, Debug)]
+pub struct Entries<'a>(Walk<'a>);
+
+impl<'a> Iterator for Entries<'a> {
+    type Item = (Cow<'a, str>, Json);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next(Container::Object, |reader| {
+            Ok((reader.key()?, reader.value()?))
+        })
+    }
+}
+
+/// The elements of an array: see [`Json::elements`].
+#[derive(Clone, Debug)]
+pub struct Elements<'a>(Walk<'a>);
+
+impl Iterator for Elements<'_> {
+    type Item = Json;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next(Container::Array, Reader::value)
+    }
+}
