@@ -75,6 +75,12 @@ impl<T> List<T> {
         self.iter().next_back()
     }
 
+    /// The element that is understood at a position among those that are.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<&T> {
+        self.iter().nth(index)
+    }
+
     /// How many elements there are, odd ones included.
     #[must_use]
     pub fn len(&self) -> usize {

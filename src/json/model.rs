@@ -47,6 +47,10 @@ pub(crate) trait Field: Sized {
         false
     }
 
+    /// The names of a model's members.
+    #[cfg(feature = "openai")]
+    const NAMES: &'static [&'static str] = &[];
+
     /// Drops kept values of named members and elements of another type, for writers that must not
     /// pass them on.
     #[cfg(feature = "openai")]
@@ -171,8 +175,8 @@ macro_rules! json_api {
             /// # Errors
             ///
             /// [`JsonError`](crate::json::JsonError) when the text is not JSON, or not of this type.
-            pub fn from_json(json: &[u8]) -> Result<Self, $crate::json::JsonError> {
-                $crate::json::model::Field::parse(&bytes::Bytes::copy_from_slice(json))
+            pub fn from_json(json: impl AsRef<[u8]>) -> Result<Self, $crate::json::JsonError> {
+                $crate::json::model::Field::parse(&bytes::Bytes::copy_from_slice(json.as_ref()))
             }
 
             /// Serializes the value to JSON, kept members included.
@@ -266,16 +270,16 @@ macro_rules! model {
                 // A kept value is rare, and only then is it looked for.
                 let kept = |key: &str| !self.unknown.is_empty() && self.unknown.get(key).is_some();
                 $crate::json::model::object(to, |object| {
-                    $(if !Field::is_absent(&self.$field) || model!(@always $always)
-                        && !(kept($key) && is_unset(&self.$field, true))
+                    $(if (model!(@always $always) || !Field::is_absent(&self.$field))
+                        && !(kept($key) && is_unset(&self.$field, model!(@always $always)))
                     {
                         Field::write_to(&self.$field, object.member($key));
                     })*
                     $(if !kept($fixed) {
                         object.str($fixed, $text);
                     })?
-                    $(if !Field::is_absent(&self.$later) || model!(@always $later_always)
-                        && !(kept($later_key) && is_unset(&self.$later, true))
+                    $(if (model!(@always $later_always) || !Field::is_absent(&self.$later))
+                        && !(kept($later_key) && is_unset(&self.$later, model!(@always $later_always)))
                     {
                         Field::write_to(&self.$later, object.member($later_key));
                     })*
@@ -293,9 +297,11 @@ macro_rules! model {
             }
 
             #[cfg(feature = "openai")]
+            const NAMES: &'static [&'static str] = &[$($key,)* $($fixed,)? $($later_key,)*];
+
+            #[cfg(feature = "openai")]
             fn drop_odd(&mut self) {
-                const NAMES: &[&str] = &[$($key,)* $($fixed,)? $($later_key,)*];
-                self.unknown.retain(|key| !NAMES.contains(&key));
+                self.unknown.retain(|key| !Self::NAMES.contains(&key));
                 $($crate::json::model::Field::drop_odd(&mut self.$field);)*
                 $($crate::json::model::Field::drop_odd(&mut self.$later);)*
             }

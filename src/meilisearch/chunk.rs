@@ -106,7 +106,8 @@ impl Choice {
                 "delta" if reader.is(Kind::Object) => choice.read_delta(reader)?,
                 "finish_reason" => {
                     let name = reader.string()?;
-                    choice.finish = name.and_then(|name| FinishReason::from_name(&name));
+                    let name = name.filter(|name| !name.is_empty());
+                    choice.finish = name.map(|name| FinishReason::from(&*name));
                 }
                 _ => {}
             }

@@ -1,10 +1,8 @@
 //! Fragments of calls, put together again.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::tool_call::FUNCTION;
-use super::{FunctionCall, ToolCall, ToolCallDelta, kept};
+use super::{FunctionCall, ToolCall, ToolCallDelta, ToolKind, kept};
 use crate::json::Members;
 
 /// The calls of one choice, while their fragments come in.
@@ -25,7 +23,7 @@ pub(super) struct Calls {
 pub(super) struct Building {
     index: u32,
     pub(super) id: String,
-    pub(super) kind: Option<Cow<'static, str>>,
+    pub(super) kind: Option<ToolKind>,
     pub(super) name: String,
     pub(super) arguments: String,
     /// Members of its fragments that this crate does not know.
@@ -83,7 +81,7 @@ impl Calls {
         list.sort_by_key(|call| call.index);
         list.into_iter().map(|call| ToolCall {
             id: call.id,
-            kind: call.kind.unwrap_or(FUNCTION),
+            kind: call.kind.unwrap_or_default(),
             function: FunctionCall {
                 name: call.name,
                 arguments: call.arguments,
@@ -126,7 +124,7 @@ pub(super) fn weight(fragment: &ToolCallDelta) -> usize {
     let opening = if opens { size_of::<Building>() } else { 0 };
     64 + opening
         + len(&fragment.id)
-        + fragment.kind.as_ref().map_or(0, |kind| kind.len())
+        + fragment.kind.as_ref().map_or(0, |kind| kind.as_str().len())
         + function.map_or(0, |function| len(&function.name) + len(&function.arguments))
         + kept::weigh(&fragment.unknown)
 }

@@ -1,9 +1,8 @@
 //! One chunk of a streamed completion.
 
-use serde::{Serialize, Serializer};
-
-use super::{Delta, FinishReason, Logprobs, Usage, read};
-use crate::json::{JsonError, Members, Reader};
+use super::{Delta, FinishReason, Logprobs, Usage};
+use crate::json::model::model;
+use crate::json::{List, Members};
 
 /// One chunk of a streamed completion.
 ///
@@ -29,7 +28,7 @@ pub struct ChatCompletionChunk {
     /// The model that answers.
     pub model: Option<String>,
     /// What is added to each choice. Empty in the chunk with the usage; `null` is read as empty.
-    pub choices: Vec<Choice>,
+    pub choices: List<Choice>,
     /// What the answer cost.
     pub usage: Option<Usage>,
     /// The configuration that the model ran with.
@@ -40,15 +39,25 @@ pub struct ChatCompletionChunk {
     pub unknown: Members,
 }
 
-impl ChatCompletionChunk {
-    /// The value of the member `object`.
-    pub(super) const OBJECT: &'static str = "chat.completion.chunk";
+// The order of the official API. GitHub's SDK writes a short form without all that stands before
+// the choices.
+model!(ChatCompletionChunk, null: absent {
+    id: "id",
+    "object" = "chat.completion.chunk",
+    created: "created",
+    model: "model",
+    service_tier: "service_tier",
+    system_fingerprint: "system_fingerprint",
+    choices: "choices" always,
+    usage: "usage",
+});
 
+impl ChatCompletionChunk {
     /// A chunk that adds to choices.
     #[must_use]
-    pub fn new(choices: Vec<Choice>) -> Self {
+    pub fn new(choices: impl IntoIterator<Item = Choice>) -> Self {
         Self {
-            choices,
+            choices: choices.into_iter().collect(),
             ..Self::default()
         }
     }
@@ -63,30 +72,6 @@ impl ChatCompletionChunk {
             .content
             .as_deref()
     }
-
-    /// Reads a chunk. What is missing or `null` is left out: `choices`, and the whole head in the
-    /// short form that GitHub's SDK writes.
-    pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut chunk = Self::default();
-        reader.object_keeping(&mut chunk.unknown, |reader, key| {
-            match &*key {
-                "id" => chunk.id = read::string(reader)?,
-                // It says nothing, and is written in any case.
-                "object" => reader.skip()?,
-                "created" => chunk.created = read::u64(reader)?,
-                "model" => chunk.model = read::string(reader)?,
-                "choices" => {
-                    chunk.choices = read::list(reader, Choice::read)?.unwrap_or_default();
-                }
-                "usage" => chunk.usage = read::object(reader, Usage::read)?,
-                "system_fingerprint" => chunk.system_fingerprint = read::string(reader)?,
-                "service_tier" => chunk.service_tier = read::string(reader)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(chunk)
-    }
 }
 
 impl From<Delta> for ChatCompletionChunk {
@@ -97,7 +82,7 @@ impl From<Delta> for ChatCompletionChunk {
 
 impl From<Choice> for ChatCompletionChunk {
     fn from(choice: Choice) -> Self {
-        Self::new(vec![choice])
+        Self::new([choice])
     }
 }
 
@@ -110,45 +95,8 @@ impl From<Usage> for ChatCompletionChunk {
     }
 }
 
-impl Serialize for ChatCompletionChunk {
-    /// In the order of the official API, with `object`, without what is absent.
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Wire<'a> {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            id: &'a Option<String>,
-            object: &'static str,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            created: Option<u64>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            model: &'a Option<String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            service_tier: &'a Option<String>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            system_fingerprint: &'a Option<String>,
-            choices: &'a [Choice],
-            #[serde(skip_serializing_if = "Option::is_none")]
-            usage: &'a Option<Usage>,
-            #[serde(flatten)]
-            unknown: &'a Members,
-        }
-        let wire = Wire {
-            id: &self.id,
-            object: Self::OBJECT,
-            created: self.created,
-            model: &self.model,
-            service_tier: &self.service_tier,
-            system_fingerprint: &self.system_fingerprint,
-            choices: &self.choices,
-            usage: &self.usage,
-            unknown: &self.unknown,
-        };
-        wire.serialize(serializer)
-    }
-}
-
 /// What a chunk adds to one choice.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Choice {
     /// Which of the choices; they may be interleaved.
@@ -156,15 +104,20 @@ pub struct Choice {
     /// What is added.
     pub delta: Delta,
     /// How likely its tokens were.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub logprobs: Option<Logprobs>,
     /// Why the choice ended, in its last chunk. The empty text that some servers send where `null`
     /// belongs is read as none.
     pub finish_reason: Option<FinishReason>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(Choice, null: absent {
+    index: "index" always,
+    delta: "delta" always,
+    logprobs: "logprobs",
+    finish_reason: "finish_reason" always,
+});
 
 impl Choice {
     /// An addition to a choice.
@@ -190,26 +143,4 @@ impl Choice {
         self.logprobs = Some(logprobs);
         self
     }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut choice = Self::default();
-        reader.object_keeping(&mut choice.unknown, |reader, key| {
-            match &*key {
-                "index" => choice.index = read::index(reader)?,
-                "delta" => {
-                    choice.delta = read::object(reader, Delta::read)?.unwrap_or_default();
-                }
-                "logprobs" => choice.logprobs = read::object(reader, Logprobs::read)?,
-                "finish_reason" => choice.finish_reason = finish_reason(reader)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(choice)
-    }
-}
-
-pub(super) fn finish_reason(reader: &mut Reader<'_>) -> Result<Option<FinishReason>, JsonError> {
-    let name = read::string(reader)?;
-    Ok(name.and_then(|name| FinishReason::from_name(&name)))
 }

@@ -3,20 +3,22 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use crate::json::{Json, JsonError, Kind, Reader};
+use crate::json::model::{Field, json_api};
+use crate::json::{Json, JsonError, Kind, Reader, ValueWriter};
 use crate::protocol::shown::Size;
 
 /// What a message says.
-#[derive(Clone, Default, PartialEq, Eq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
     /// Plain text.
     Text(String),
     /// Texts, images, files and sounds in a row.
     Parts(Vec<Part>),
+    /// A value of another type, as some clients send it: a part without a list around it, a number.
+    Other(Json),
     /// Nothing: a message that calls tools or refuses.
     #[default]
     Null,
@@ -29,6 +31,14 @@ impl Content {
         let parts = match self {
             Self::Text(text) => return Cow::Borrowed(text),
             Self::Parts(parts) => parts,
+            Self::Other(json) if json.kind() == Kind::Object => {
+                return Part(json.clone())
+                    .text()
+                    .unwrap_or_default()
+                    .into_owned()
+                    .into();
+            }
+            Self::Other(json) => return Cow::Borrowed(json.text()),
             Self::Null => return Cow::Borrowed(""),
         };
         let mut texts = parts.iter().filter_map(Part::text);
@@ -46,20 +56,36 @@ impl Content {
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
     }
+}
 
-    /// Reads a value of any kind: a part without a list around it is a list of one, and a bare
-    /// number or boolean is its text.
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+json_api!(Content);
+
+impl Field for Content {
+    const EXPECTED: &'static str = "content";
+
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if let Some(text) = reader.string()? {
-            return Ok(Self::Text(text.into_owned()));
+            return Ok(Some(Self::Text(text.into_owned())));
         }
         let value = reader.value()?;
-        Ok(match value.kind() {
+        Ok(Some(match value.kind() {
             Kind::Null => Self::Null,
             Kind::Array => Self::Parts(value.elements().map(Part).collect()),
-            Kind::Object => Self::Parts(vec![Part(value)]),
-            _ => Self::Text(value.text().to_owned()),
-        })
+            _ => Self::Other(value),
+        }))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        match self {
+            Self::Text(text) => to.str(text),
+            Self::Parts(parts) => {
+                // Raw values always write.
+                let _ = to.array(parts, |part, to| Ok(to.raw(&part.0)));
+            }
+            Self::Other(json) => to.raw(json),
+            // An empty place becomes `null`.
+            Self::Null => {}
+        }
     }
 }
 
@@ -69,6 +95,7 @@ impl fmt::Debug for Content {
         match self {
             Self::Text(text) => f.debug_tuple("Text").field(&Size::of(text)).finish(),
             Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
+            Self::Other(json) => f.debug_tuple("Other").field(json).finish(),
             Self::Null => f.write_str("Null"),
         }
     }
@@ -93,7 +120,7 @@ impl From<Vec<Part>> for Content {
 }
 
 /// One part of a message: a slice of the request, whatever it is. An image is not copied.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Part(Json);
 

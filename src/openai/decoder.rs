@@ -65,7 +65,7 @@ impl Decoder {
     fn read(&mut self, data: &str) -> Result<Event, EventError> {
         if let Some((chunk, text)) = self.shape.find(data) {
             let mut chunk = chunk.clone();
-            if let [choice] = chunk.choices.as_mut_slice() {
+            if let [choice] = &mut *chunk.choices {
                 choice.delta.content = Some(text.into_owned());
                 return Ok(Event::Chunk(chunk));
             }
@@ -81,7 +81,7 @@ impl Decoder {
 
     /// Learns the shape of a chunk that adds plain text to one choice.
     fn learn(&mut self, chunk: &ChatCompletionChunk, data: &str) {
-        let [choice] = chunk.choices.as_slice() else {
+        let [choice] = &*chunk.choices else {
             return;
         };
         let Some(text) = &choice.delta.content else {

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use bytes::Bytes;
 
-use super::read;
-use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, write};
+use crate::json::model::{Field, model, object};
+use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, ValueWriter};
 use crate::protocol::Refusal;
 use crate::protocol::shown::Cut;
 
@@ -15,22 +15,27 @@ use crate::protocol::shown::Cut;
 /// `error`, whatever the name of the event.
 ///
 /// It is no Rust error, and `Debug` shows the names in it only: what servers say may hold keys.
-#[derive(Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// What went wrong, fit for the user.
     pub message: String,
     /// The class, such as `server_error` or `invalid_request_error`.
-    #[serde(rename = "type")]
     pub kind: Option<String>,
     /// The member of the request that is at fault.
     pub param: Option<String>,
     /// A short name. Compatible servers send numbers, which are kept as their digits.
     pub code: Option<String>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(ErrorObject, null: absent {
+    message: "message" always,
+    kind: "type" always => name,
+    param: "param" always => name,
+    code: "code" always => name,
+});
 
 impl ErrorObject {
     /// An error of the server.
@@ -57,21 +62,18 @@ impl ErrorObject {
         self
     }
 
-    /// The body of a response that says so: `{"error":{...}}`.
+    /// Serializes the error as the body of a response: `{"error":{...}}`.
     #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
+    pub fn to_body(&self) -> Bytes {
         let mut out = Vec::new();
-        self.write(&mut out);
-        out
+        self.write_body(&mut out);
+        out.into()
     }
 
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        #[derive(Serialize)]
-        struct Body<'a> {
-            error: &'a ErrorObject,
-        }
-        // Models of this crate serialise.
-        let _ = write(&Body { error: self }, Escape::JsonAndSeparators, out);
+    pub(super) fn write_body(&self, out: &mut Vec<u8>) {
+        object(ValueWriter::new(out, Escape::JsonAndSeparators), |body| {
+            self.write_to(body.member("error"));
+        });
     }
 
     pub(super) fn refusal(refusal: &Refusal) -> Self {
@@ -112,7 +114,7 @@ impl ErrorObject {
         }
         let mut object = match error.kind() {
             // It was checked when it became a `Json`, so it can be read.
-            Kind::Object => Self::read(&mut error.reader()).unwrap_or_default(),
+            Kind::Object => Self::from_raw(error).unwrap_or_default(),
             _ => Self {
                 message: error.string().unwrap_or_default().into_owned(),
                 ..Self::default()
@@ -123,21 +125,6 @@ impl ErrorObject {
             object.message = "An error occurred during streaming".into();
         }
         Some(object)
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut error = Self::default();
-        reader.object_keeping(&mut error.unknown, |reader, key| {
-            match &*key {
-                "message" => error.message = read::string(reader)?.unwrap_or_default(),
-                "type" => error.kind = name(reader)?,
-                "param" => error.param = name(reader)?,
-                "code" => error.code = name(reader)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(error)
     }
 }
 
@@ -151,11 +138,10 @@ impl fmt::Debug for ErrorObject {
     }
 }
 
-/// A name; a number is its digits; anything else is none, and gone.
-fn name(reader: &mut Reader<'_>) -> Result<Option<String>, JsonError> {
-    if let Some(name) = reader.string()? {
-        return Ok(Some(name.into_owned()));
+/// Reads a name. A number is its digits.
+fn name(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
+    if reader.is(Kind::Number) {
+        return Ok(Some(Some(reader.value()?.text().to_owned())));
     }
-    let value = reader.value()?;
-    Ok((value.kind() == Kind::Number).then(|| value.text().to_owned()))
+    Field::read_from(reader)
 }

@@ -5,7 +5,7 @@ use bytes::Bytes;
 use super::{
     ChatCompletionChunk, Choice, Delta, ErrorObject, FinishReason, ToolCall, ToolCallDelta,
 };
-use crate::json::Reader;
+use crate::json::model::Field as _;
 use crate::protocol::EventError;
 
 /// An event in either direction.
@@ -35,9 +35,7 @@ impl Event {
     }
 
     fn read_json(data: &Bytes) -> Result<Self, EventError> {
-        let mut reader = Reader::new(data)?;
-        let chunk = ChatCompletionChunk::read(&mut reader)?;
-        reader.end()?;
+        let chunk = ChatCompletionChunk::parse(data)?;
         let error = chunk.unknown.get("error");
         Ok(match error.and_then(ErrorObject::from_member) {
             Some(error) => Self::Error(error),

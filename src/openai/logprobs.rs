@@ -1,44 +1,34 @@
 //! How likely the tokens of an answer were.
 
-use serde::Serialize;
-
-use super::{kept, read};
-use crate::json::{JsonError, Members, Reader};
+use super::kept;
+use crate::json::model::model;
+use crate::json::{List, Members};
 
 /// How likely the tokens of a piece of an answer were.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Logprobs {
     /// The tokens of the content.
-    pub content: Option<Vec<TokenLogprob>>,
+    pub content: Option<List<TokenLogprob>>,
     /// The tokens of the refusal.
-    pub refusal: Option<Vec<TokenLogprob>>,
+    pub refusal: Option<List<TokenLogprob>>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(Logprobs, null: absent {
+    content: "content" always,
+    refusal: "refusal" always,
+});
 
 impl Logprobs {
     /// For the tokens of the content.
     #[must_use]
-    pub fn content(tokens: Vec<TokenLogprob>) -> Self {
+    pub fn content(tokens: impl IntoIterator<Item = TokenLogprob>) -> Self {
         Self {
-            content: Some(tokens),
+            content: Some(tokens.into_iter().collect()),
             ..Self::default()
         }
-    }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut logprobs = Self::default();
-        reader.object_keeping(&mut logprobs.unknown, |reader, key| {
-            match &*key {
-                "content" => logprobs.content = read::list(reader, TokenLogprob::read)?,
-                "refusal" => logprobs.refusal = read::list(reader, TokenLogprob::read)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(logprobs)
     }
 
     /// Adds the tokens of a later piece, without its unknown members.
@@ -63,7 +53,7 @@ impl Logprobs {
 }
 
 /// How likely one token was.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TokenLogprob {
     /// The token as text; for a part of a character, a stand-in.
@@ -73,10 +63,8 @@ pub struct TokenLogprob {
     /// The token as bytes, which together with its neighbours' are UTF-8.
     pub bytes: Option<Vec<u8>>,
     /// What else it could have been.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub top_logprobs: Option<Vec<TopLogprob>>,
+    pub top_logprobs: Option<List<TopLogprob>>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
 
@@ -84,7 +72,7 @@ pub struct TokenLogprob {
 ///
 /// It has no alternatives of its own: the protocol has one level of them, and what is deeper stays
 /// in `unknown`, as it came.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TopLogprob {
     /// The token as text; for a part of a character, a stand-in.
@@ -94,9 +82,15 @@ pub struct TopLogprob {
     /// The token as bytes, which together with its neighbours' are UTF-8.
     pub bytes: Option<Vec<u8>>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(TokenLogprob, null: absent {
+    token: "token" always,
+    logprob: "logprob" always,
+    bytes: "bytes" always,
+    top_logprobs: "top_logprobs",
+});
 
 impl TokenLogprob {
     /// A token without alternatives.
@@ -107,34 +101,16 @@ impl TokenLogprob {
             token: top.token,
             logprob,
             bytes: top.bytes,
-            top_logprobs: Some(Vec::new()),
+            top_logprobs: Some(List::new()),
             unknown: Members::new(),
         }
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut token = Self::default();
-        let mut top = TopLogprob::default();
-        reader.object_keeping(&mut token.unknown, |reader, key| {
-            if key == "top_logprobs" {
-                token.top_logprobs = read::list(reader, TopLogprob::read)?;
-                return Ok(());
-            }
-            top.read_member(reader, &key)
-        })?;
-        Ok(Self {
-            token: top.token,
-            logprob: top.logprob,
-            bytes: top.bytes,
-            ..token
-        })
     }
 
     /// A copy that keeps nothing of its event.
     fn detached(&self) -> Self {
         let mut token = self.clone();
         kept::detach(&mut token.unknown);
-        for top in token.top_logprobs.iter_mut().flatten() {
+        for top in token.top_logprobs.iter_mut().flat_map(List::iter_mut) {
             kept::detach(&mut top.unknown);
         }
         token
@@ -151,6 +127,12 @@ impl TokenLogprob {
     }
 }
 
+model!(TopLogprob, null: absent {
+    token: "token" always,
+    logprob: "logprob" always,
+    bytes: "bytes" always,
+});
+
 impl TopLogprob {
     /// A token.
     #[must_use]
@@ -164,32 +146,8 @@ impl TopLogprob {
         }
     }
 
-    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut token = Self::default();
-        let mut unknown = Members::new();
-        reader.object_keeping(&mut unknown, |reader, key| token.read_member(reader, &key))?;
-        token.unknown = unknown;
-        Ok(token)
-    }
-
-    /// Reads one of the members that both kinds of tokens have.
-    fn read_member(&mut self, reader: &mut Reader<'_>, key: &str) -> Result<(), JsonError> {
-        match key {
-            "token" => self.token = read::string(reader)?.unwrap_or_default(),
-            "logprob" => self.logprob = read::f64(reader)?.unwrap_or_default(),
-            "bytes" => self.bytes = read::list(reader, byte)?,
-            _ => {}
-        }
-        Ok(())
-    }
-
     fn weight(&self) -> usize {
         let bytes = self.bytes.as_ref().map_or(0, Vec::len);
         size_of::<Self>() + self.token.len() + bytes + kept::weigh(&self.unknown)
     }
-}
-
-fn byte(reader: &mut Reader<'_>) -> Result<u8, JsonError> {
-    let byte = reader.u64()?.and_then(|byte| u8::try_from(byte).ok());
-    byte.ok_or_else(|| reader.expected("a byte"))
 }

@@ -2,14 +2,13 @@
 
 use std::fmt;
 
-use serde::Serialize;
-
-use super::{Content, FunctionCall, ToolCall, read};
-use crate::json::{JsonError, Members, Reader};
+use super::{Content, FunctionCall, ToolCall};
+use crate::json::model::model;
+use crate::json::{List, Members};
 use crate::protocol::shown::Size;
 
 /// One message of the conversation.
-#[derive(Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatMessage {
     /// `developer`, `system`, `user`, `assistant` or `tool`.
@@ -17,24 +16,28 @@ pub struct ChatMessage {
     /// What it says.
     pub content: Content,
     /// Who of several with one role speaks.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// What the assistant says instead of an answer.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub refusal: Option<String>,
     /// What the assistant calls.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tool_calls: Vec<ToolCall>,
+    pub tool_calls: List<ToolCall>,
     /// What the assistant calls, in the form before tools.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub function_call: Option<FunctionCall>,
     /// Which call this is the result of.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_call_id: Option<String>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(ChatMessage, null: absent {
+    role: "role" always,
+    content: "content" always,
+    name: "name",
+    refusal: "refusal",
+    tool_calls: "tool_calls",
+    function_call: "function_call",
+    tool_call_id: "tool_call_id",
+});
 
 impl ChatMessage {
     /// A message.
@@ -67,9 +70,9 @@ impl ChatMessage {
 
     /// What the assistant called.
     #[must_use]
-    pub fn calls(tool_calls: Vec<ToolCall>) -> Self {
+    pub fn calls(tool_calls: impl IntoIterator<Item = ToolCall>) -> Self {
         Self {
-            tool_calls,
+            tool_calls: tool_calls.into_iter().collect(),
             ..Self::new("assistant", Content::Null)
         }
     }
@@ -81,30 +84,6 @@ impl ChatMessage {
             tool_call_id: Some(call_id.into()),
             ..Self::new("tool", content)
         }
-    }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut message = Self::default();
-        reader.object_keeping(&mut message.unknown, |reader, key| {
-            match &*key {
-                "role" => message.role = read::string(reader)?.unwrap_or_default(),
-                "content" => {
-                    message.content = Content::read(reader)?;
-                }
-                "name" => message.name = read::string(reader)?,
-                "refusal" => message.refusal = read::string(reader)?,
-                "tool_calls" => {
-                    message.tool_calls = read::list(reader, ToolCall::read)?.unwrap_or_default();
-                }
-                "function_call" => {
-                    message.function_call = read::object(reader, FunctionCall::read)?;
-                }
-                "tool_call_id" => message.tool_call_id = read::string(reader)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(message)
     }
 }
 

@@ -108,7 +108,6 @@ mod logprobs;
 mod message;
 mod model;
 mod mount;
-mod read;
 mod relay;
 mod request;
 mod session;
@@ -136,7 +135,7 @@ pub use relay::{Relay, RelayError};
 pub use request::{ChatRequest, StreamOptions};
 pub use session::Session;
 pub use tool::{Function, Tool};
-pub use tool_call::{FunctionCall, FunctionDelta, ToolCall, ToolCallDelta};
+pub use tool_call::{FunctionCall, FunctionDelta, ToolCall, ToolCallDelta, ToolKind};
 pub use usage::Usage;
 
 use bytes::Bytes;
@@ -187,7 +186,7 @@ impl Protocol for OpenAi {
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
         refusal.to_response(
             HeaderValue::from_static("application/json"),
-            ErrorObject::refusal(refusal).to_json(),
+            ErrorObject::refusal(refusal).to_body(),
         )
     }
 }

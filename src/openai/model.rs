@@ -1,8 +1,7 @@
 //! What a client is told about the models of a server.
 
-use serde::Serialize;
-
-use crate::json::{Escape, write};
+use crate::json::model::{model, object};
+use crate::json::{Escape, Members, ValueWriter};
 
 /// The path below a base URL.
 pub(super) const COMPLETIONS: &str = "/chat/completions";
@@ -15,14 +14,26 @@ pub(super) const COMPLETIONS: &str = "/chat/completions";
 /// let model = Model::new("analyst-1").owned_by("Example Ltd").created(1_764_000_000);
 /// assert_eq!(model.id(), "analyst-1");
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Model {
     id: String,
-    object: &'static str,
     created: u64,
     owned_by: String,
-    #[serde(skip)]
     path: String,
+    unknown: Members,
+}
+
+model!(Model, null: absent {
+    id: "id" always,
+    "object" = "model",
+    created: "created" always,
+    owned_by: "owned_by" always,
+});
+
+impl Default for Model {
+    fn default() -> Self {
+        Self::new("")
+    }
 }
 
 impl Model {
@@ -31,10 +42,10 @@ impl Model {
     pub fn new(id: impl Into<String>) -> Self {
         Self {
             id: id.into(),
-            object: "model",
             created: 0,
             owned_by: "copilot-wire".into(),
             path: format!("/v1{COMPLETIONS}"),
+            unknown: Members::new(),
         }
     }
 
@@ -75,11 +86,6 @@ impl Model {
         let path = self.path.strip_suffix('/').unwrap_or(&self.path);
         path.strip_suffix(COMPLETIONS)
     }
-
-    /// The model as a document.
-    pub(super) fn document(&self) -> Vec<u8> {
-        to_json(self)
-    }
 }
 
 impl From<&str> for Model {
@@ -94,22 +100,16 @@ impl From<String> for Model {
     }
 }
 
-/// The list of models as a document.
-pub(super) fn documents<'a>(models: impl Iterator<Item = &'a Model>) -> Vec<u8> {
-    #[derive(Serialize)]
-    struct List<'a> {
-        object: &'static str,
-        data: Vec<&'a Model>,
-    }
-    to_json(&List {
-        object: "list",
-        data: models.collect(),
-    })
-}
-
-fn to_json<T: Serialize>(value: &T) -> Vec<u8> {
+/// Writes the list of models as a document.
+pub(crate) fn documents<'a>(models: impl Iterator<Item = &'a Model>) -> Vec<u8> {
     let mut out = Vec::new();
-    // Strings and numbers always serialise.
-    let _ = write(value, Escape::JsonAndSeparators, &mut out);
+    object(
+        ValueWriter::new(&mut out, Escape::JsonAndSeparators),
+        |list| {
+            list.str("object", "list");
+            // Models always serialise.
+            let _ = list.value("data", &models.collect::<Vec<_>>());
+        },
+    );
     out
 }

@@ -154,7 +154,7 @@ struct OneModel(Here);
 impl Endpoint for OneModel {
     async fn call(&self, call: Call) -> Response<Body> {
         match self.0.find(&call, call.param("model").unwrap_or_default()) {
-            Ok((model, _)) => json(StatusCode::OK, Bytes::from(model.document())),
+            Ok((model, _)) => json(StatusCode::OK, model.to_json()),
             Err(refusal) => self.refuse(&refusal),
         }
     }

@@ -4,8 +4,9 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
 
-use super::{ChatMessage, Function, Tool, read};
-use crate::json::{Escape, Json, JsonError, Members, Reader, WriteError, write};
+use super::{ChatMessage, Function, Tool};
+use crate::json::model::{Field as _, model};
+use crate::json::{Json, List, Members, WriteError};
 use crate::protocol::Refusal;
 
 /// A request for a chat completion.
@@ -25,49 +26,53 @@ use crate::protocol::Refusal;
 /// );
 /// # Ok::<(), copilot_wire::json::WriteError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatRequest {
     /// The model that shall answer; empty when the request names none.
     pub model: String,
     /// The conversation, oldest message first. Never empty in a request that was read.
-    pub messages: Vec<ChatMessage>,
+    pub messages: List<ChatMessage>,
     /// Whether the answer shall come in chunks; absent means no.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<bool>,
     /// What the stream shall hold.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub stream_options: Option<StreamOptions>,
     /// The tools that the answer may call.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub tools: Vec<Tool>,
+    pub tools: List<Tool>,
     /// Which of them it may or must call: `none`, `auto`, `required`, or an object.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tool_choice: Option<Json>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
 
 /// What a stream shall hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamOptions {
     /// Whether a chunk with the usage follows the last finish reason.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub include_usage: Option<bool>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(ChatRequest, null: absent {
+    model: "model" always,
+    messages: "messages" always,
+    stream: "stream",
+    stream_options: "stream_options",
+    tools: "tools",
+    tool_choice: "tool_choice",
+});
+
+model!(StreamOptions, null: absent { include_usage: "include_usage" });
 
 impl ChatRequest {
     /// A request.
     #[must_use]
-    pub fn new(model: impl Into<String>, messages: Vec<ChatMessage>) -> Self {
+    pub fn new(model: impl Into<String>, messages: impl IntoIterator<Item = ChatMessage>) -> Self {
         Self {
             model: model.into(),
-            messages,
+            messages: messages.into_iter().collect(),
             ..Self::default()
         }
     }
@@ -88,8 +93,8 @@ impl ChatRequest {
 
     /// Sets the tools that the answer may call.
     #[must_use]
-    pub fn with_tools(mut self, tools: Vec<Tool>) -> Self {
-        self.tools = tools;
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
+        self.tools = tools.into_iter().collect();
         self
     }
 
@@ -107,46 +112,10 @@ impl ChatRequest {
         Ok(self)
     }
 
-    /// The request as JSON, for a client to send.
-    #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
-        let mut out = Vec::new();
-        // Models of this crate serialise.
-        let _ = write(self, Escape::JsonAndSeparators, &mut out);
-        out
-    }
-
-    /// Reads the body of a request.
-    ///
-    /// # Errors
-    ///
-    /// A [`Refusal`] when it is not JSON, or has no messages.
-    pub fn read(body: &Bytes) -> Result<Self, Refusal> {
-        let mut request = Self::default();
-        let mut reader = Reader::new(body)?;
-        reader.object_keeping(&mut request.unknown, |reader, key| {
-            match &*key {
-                "model" => request.model = read::string(reader)?.unwrap_or_default(),
-                "messages" => {
-                    let messages = read::list(reader, ChatMessage::read)?;
-                    request.messages = messages.unwrap_or_default();
-                }
-                "stream" => request.stream = read::bool(reader)?,
-                "stream_options" => {
-                    request.stream_options = read::object(reader, StreamOptions::read)?;
-                }
-                "tools" => {
-                    request.tools = read::list(reader, Tool::read)?.unwrap_or_default();
-                }
-                "tool_choice" if !reader.null()? => {
-                    request.tool_choice = Some(reader.value()?);
-                }
-                _ => {}
-            }
-            Ok(())
-        })?;
-        reader.end()?;
-        if request.messages.is_empty() {
+    /// Reads the body of a request and checks that it has messages.
+    pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
+        let request = Self::parse(body)?;
+        if request.messages.first().is_none() {
             let message = "must be an array with at least one message";
             let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
             return Err(refusal.at("messages"));
@@ -175,18 +144,5 @@ impl ChatRequest {
         tools
             .filter_map(|tool| tool.function.as_ref())
             .filter(|function| !function.name.is_empty())
-    }
-}
-
-impl StreamOptions {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut options = Self::default();
-        reader.object_keeping(&mut options.unknown, |reader, key| {
-            if key == "include_usage" {
-                options.include_usage = read::bool(reader)?;
-            }
-            Ok(())
-        })?;
-        Ok(options)
     }
 }

@@ -11,7 +11,8 @@ use super::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Content, Ending,
     ErrorObject, Event, TooLarge, Usage, kept,
 };
-use crate::json::{Escape, Kind, Members, write};
+use crate::json::model::Field as _;
+use crate::json::{Escape, Json, Kind, Members, ObjectWriter, ValueWriter, write};
 use crate::protocol::{
     self, Citation, Env, Failure, Part, SendError, Session as _, TextFrame, ToolCall, markdown,
 };
@@ -71,7 +72,7 @@ impl Session {
         let id = format!("chatcmpl-{}", hex(env));
         let fields = Head {
             id: &id,
-            object: ChatCompletionChunk::OBJECT,
+            object: "chat.completion.chunk",
             created: env.unix_time(),
             model: &request.model,
         };
@@ -175,10 +176,9 @@ impl Session {
         }
         if pieces.is_empty() {
             // Some clients take a chunk without choices for the end, so its members wait.
-            let waiting = not_in(&self.pending, &chunk.unknown);
-            let room = MAX_PENDING.saturating_sub(waiting.len());
-            let unknown = chunk.unknown.iter().take(room);
-            self.pending = waiting;
+            self.pending.retain(|key| chunk.unknown.get(key).is_none());
+            let room = MAX_PENDING.saturating_sub(self.pending.len());
+            let unknown = unnamed(chunk).take(room);
             self.pending
                 .extend(unknown.map(|(key, value)| (key, kept::own(value))));
             return Ok(());
@@ -217,11 +217,11 @@ impl Session {
             return;
         }
         if self.whole.is_some() {
-            error.write(out);
+            error.write_body(out);
             return;
         }
         out.extend_from_slice(b"data: ");
-        error.write(out);
+        error.write_body(out);
         out.extend_from_slice(b"\n\n");
     }
 
@@ -247,39 +247,31 @@ impl Session {
             }
             return Ok(whole.push(&chunk)?);
         }
-        #[derive(Serialize)]
-        struct Extras<'a> {
-            #[serde(skip_serializing_if = "Option::is_none")]
-            service_tier: Option<&'a str>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            system_fingerprint: Option<&'a str>,
-            #[serde(flatten)]
-            pending: &'a Members,
-            #[serde(flatten)]
-            unknown: Option<&'a Members>,
-        }
         out.extend_from_slice(&self.head);
         for (index, piece) in pieces.iter().enumerate() {
             if index > 0 {
                 out.push(b',');
             }
-            write(piece, Escape::JsonAndSeparators, out)?;
+            piece.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
         }
         out.push(b']');
         if self.usage_asked {
             out.extend_from_slice(b",\"usage\":null");
         }
-        let extras = Extras {
-            service_tier: from.and_then(|chunk| chunk.service_tier.as_deref()),
-            system_fingerprint: from.and_then(|chunk| chunk.system_fingerprint.as_deref()),
-            pending: &match from {
-                Some(chunk) => not_in(&mem::take(&mut self.pending), &chunk.unknown),
-                None => mem::take(&mut self.pending),
-            },
-            unknown: from.map(|chunk| &chunk.unknown),
-        };
+        let mut pending = mem::take(&mut self.pending);
         let start = out.len();
-        write(&extras, Escape::JsonAndSeparators, out)?;
+        let mut extras = ObjectWriter::new(out, Escape::JsonAndSeparators);
+        if let Some(chunk) = from {
+            pending.retain(|key| chunk.unknown.get(key).is_none());
+            extras
+                .opt_str("service_tier", chunk.service_tier.as_deref())
+                .opt_str("system_fingerprint", chunk.system_fingerprint.as_deref());
+        }
+        extras.members(&pending);
+        for (key, value) in from.into_iter().flat_map(unnamed) {
+            extras.member(key).raw(value);
+        }
+        extras.finish();
         // The object's members join those of the chunk.
         match out.get(start..) {
             Some(b"{}") => out.truncate(start),
@@ -377,7 +369,7 @@ impl protocol::Session for Session {
         if let Some(usage) = usage {
             out.extend_from_slice(&self.head);
             out.extend_from_slice(b"],\"usage\":");
-            let _ = write(&usage, Escape::JsonAndSeparators, out);
+            usage.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
             out.extend_from_slice(b"}\n\n");
         }
         out.extend_from_slice(b"data: [DONE]\n\n");
@@ -408,10 +400,10 @@ impl From<TooLarge> for SendError {
     }
 }
 
-/// The members that others, newer ones, do not replace.
-fn not_in(members: &Members, newer: &Members) -> Members {
-    let members = members.iter().filter(|(key, _)| newer.get(key).is_none());
-    members.map(|(key, value)| (key, value.clone())).collect()
+/// Returns the unknown members of a chunk. An odd value of a named one is not passed on.
+fn unnamed(chunk: &ChatCompletionChunk) -> impl Iterator<Item = (&str, &Json)> {
+    let members = chunk.unknown.iter();
+    members.filter(|(key, _)| !ChatCompletionChunk::NAMES.contains(key))
 }
 
 fn hex(env: &Env) -> String {

@@ -1,53 +1,35 @@
 //! Tools that a request offers.
 
-use std::borrow::Cow;
-
-use serde::Serialize;
-
-use super::read;
-use super::tool_call::{FUNCTION, kind};
-use crate::json::{Json, JsonError, Members, Reader};
+use super::ToolKind;
+use crate::json::model::model;
+use crate::json::{Json, Members};
 
 /// A tool that a request offers.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// `function`, or a kind that this crate does not know; that one's members are in `unknown`.
-    #[serde(rename = "type")]
-    pub kind: Cow<'static, str>,
+    /// The kind of the tool. The members of an unknown kind are in `unknown`.
+    pub kind: ToolKind,
     /// The function, in a tool that is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<Function>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(Tool, null: absent {
+    kind: "type" always,
+    function: "function",
+});
 
 impl Tool {
     /// A function.
     #[must_use]
     pub fn function(function: Function) -> Self {
         Self {
-            kind: FUNCTION,
+            kind: ToolKind::Function,
             function: Some(function),
             unknown: Members::new(),
         }
-    }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut tool = Self {
-            kind: FUNCTION,
-            ..Self::default()
-        };
-        reader.object_keeping(&mut tool.unknown, |reader, key| {
-            match &*key {
-                "type" => tool.kind = kind(reader)?.unwrap_or(FUNCTION),
-                "function" => tool.function = read::object(reader, Function::read)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(tool)
     }
 }
 
@@ -58,24 +40,27 @@ impl From<Function> for Tool {
 }
 
 /// A function that a model may call.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Function {
     /// The name to call it by.
     pub name: String,
     /// What it does.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     /// The JSON schema of its arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub parameters: Option<Json>,
     /// Whether the arguments must follow the schema to the letter.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub strict: Option<bool>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(Function, null: absent {
+    name: "name" always,
+    description: "description",
+    parameters: "parameters",
+    strict: "strict",
+});
 
 impl Function {
     /// A function without arguments.
@@ -93,20 +78,5 @@ impl Function {
     pub fn parameters(mut self, schema: Json) -> Self {
         self.parameters = Some(schema);
         self
-    }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut function = Self::default();
-        reader.object_keeping(&mut function.unknown, |reader, key| {
-            match &*key {
-                "name" => function.name = read::string(reader)?.unwrap_or_default(),
-                "description" => function.description = read::string(reader)?,
-                "parameters" => function.parameters = read::object(reader, Reader::value)?,
-                "strict" => function.strict = read::bool(reader)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(function)
     }
 }

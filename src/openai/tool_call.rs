@@ -1,35 +1,50 @@
 //! Calls of tools, whole and in fragments.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use super::read;
+use crate::json::model::{Field, model, names};
 use crate::json::{Json, JsonError, Kind, Members, Reader, WriteError};
 use crate::protocol;
 use crate::protocol::shown::Size;
 
-pub(super) const FUNCTION: Cow<'static, str> = Cow::Borrowed("function");
+/// The kind of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ToolKind {
+    /// A function of the client.
+    #[default]
+    Function,
+    /// A kind that this crate does not know.
+    Other(String),
+}
+
+names!(ToolKind {
+    Function: "function"
+});
 
 /// A call of a tool, in a message.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCall {
     /// What the result is paired with.
     pub id: String,
-    /// `function`, or a kind that this crate does not know; that one's members are in `unknown`.
-    #[serde(rename = "type")]
-    pub kind: Cow<'static, str>,
+    /// The kind of the tool. The members of an unknown kind are in `unknown`.
+    pub kind: ToolKind,
     /// The function and its arguments.
-    #[serde(skip_serializing_if = "FunctionCall::is_absent")]
     pub function: FunctionCall,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(ToolCall, null: absent {
+    id: "id" always,
+    kind: "type" always,
+    function: "function",
+});
 
 impl ToolCall {
     /// A call; `arguments` serialise to an object.
@@ -44,7 +59,7 @@ impl ToolCall {
     ) -> Result<Self, WriteError> {
         Ok(Self {
             id: id.into(),
-            kind: FUNCTION,
+            kind: ToolKind::Function,
             function: FunctionCall {
                 name: name.into(),
                 arguments: Json::encode(arguments)?.text().to_owned(),
@@ -52,26 +67,6 @@ impl ToolCall {
             },
             unknown: Members::new(),
         })
-    }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut call = Self {
-            kind: FUNCTION,
-            ..Self::default()
-        };
-        reader.object_keeping(&mut call.unknown, |reader, key| {
-            match &*key {
-                "id" => call.id = read::string(reader)?.unwrap_or_default(),
-                "type" => call.kind = kind(reader)?.unwrap_or(FUNCTION),
-                "function" => {
-                    let function = read::object(reader, FunctionCall::read)?;
-                    call.function = function.unwrap_or_default();
-                }
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(call)
     }
 }
 
@@ -87,16 +82,8 @@ impl TryFrom<&ToolCall> for protocol::ToolCall {
     }
 }
 
-/// The kind of a call or a tool.
-pub(super) fn kind(reader: &mut Reader<'_>) -> Result<Option<Cow<'static, str>>, JsonError> {
-    Ok(read::string(reader)?.map(|kind| match kind.as_str() {
-        "function" => FUNCTION,
-        _ => Cow::Owned(kind),
-    }))
-}
-
 /// A function and its arguments.
-#[derive(Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionCall {
     /// The function.
@@ -104,9 +91,13 @@ pub struct FunctionCall {
     /// The arguments as a JSON text, as the model wrote it: not always valid.
     pub arguments: String,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(FunctionCall, null: absent, empty: absent {
+    name: "name" always,
+    arguments: "arguments" always => arguments,
+});
 
 impl FunctionCall {
     /// The arguments as a JSON object. Empty text is an object without members: that is how a
@@ -135,23 +126,6 @@ impl FunctionCall {
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         self.json()?.decode()
     }
-
-    fn is_absent(&self) -> bool {
-        *self == Self::default()
-    }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut call = Self::default();
-        reader.object_keeping(&mut call.unknown, |reader, key| {
-            match &*key {
-                "name" => call.name = read::string(reader)?.unwrap_or_default(),
-                "arguments" => call.arguments = arguments(reader)?.unwrap_or_default(),
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(call)
-    }
 }
 
 /// Says how long the arguments are, never what they are.
@@ -165,36 +139,39 @@ impl fmt::Debug for FunctionCall {
     }
 }
 
-/// Arguments are a text; some servers send the object itself, which is its text then.
-fn arguments(reader: &mut Reader<'_>) -> Result<Option<String>, JsonError> {
+/// Reads arguments. They are a text; some servers send the object itself, which is its text then.
+fn arguments<T: Field + From<String>>(reader: &mut Reader<'_>) -> Result<Option<T>, JsonError> {
     if reader.is(Kind::Object) {
-        return Ok(Some(reader.value()?.text().to_owned()));
+        return Ok(Some(reader.value()?.text().to_owned().into()));
     }
-    read::string(reader)
+    T::read_from(reader)
 }
 
 /// A fragment of a call, in a chunk.
 ///
 /// OpenAI chat streams, tool call deltas: `index` is the only reliable key; `id`, `type` and the
 /// name come once, in the first fragment of that index.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCallDelta {
     /// The position in the final list of calls.
     pub index: u32,
     /// What the result is paired with.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// `function`.
-    #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    pub kind: Option<Cow<'static, str>>,
+    /// The kind of the tool.
+    pub kind: Option<ToolKind>,
     /// The function and a piece of its arguments.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub function: Option<FunctionDelta>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(ToolCallDelta, null: absent {
+    index: "index" always,
+    id: "id",
+    kind: "type",
+    function: "function",
+});
 
 impl ToolCallDelta {
     /// The first fragment of a call.
@@ -203,7 +180,7 @@ impl ToolCallDelta {
         Self {
             index,
             id: Some(id.into()),
-            kind: Some(FUNCTION),
+            kind: Some(ToolKind::Function),
             function: Some(FunctionDelta {
                 name: Some(name.into()),
                 arguments: Some(String::new()),
@@ -239,35 +216,17 @@ impl ToolCallDelta {
             unknown: call.unknown,
         }
     }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut call = Self::default();
-        reader.object_keeping(&mut call.unknown, |reader, key| {
-            match &*key {
-                "index" => call.index = read::index(reader)?,
-                "id" => call.id = read::string(reader)?,
-                "type" => call.kind = kind(reader)?,
-                "function" => call.function = read::object(reader, FunctionDelta::read)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(call)
-    }
 }
 
 /// The name of a function, or a piece of its arguments, or both.
-#[derive(Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionDelta {
     /// The function.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// A piece of the arguments' JSON text; it may be cut inside an escape.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub arguments: Option<String>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
 
@@ -282,17 +241,7 @@ impl fmt::Debug for FunctionDelta {
     }
 }
 
-impl FunctionDelta {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut delta = Self::default();
-        reader.object_keeping(&mut delta.unknown, |reader, key| {
-            match &*key {
-                "name" => delta.name = read::string(reader)?,
-                "arguments" => delta.arguments = arguments(reader)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(delta)
-    }
-}
+model!(FunctionDelta, null: absent {
+    name: "name",
+    arguments: "arguments" => arguments,
+});

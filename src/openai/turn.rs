@@ -3,9 +3,9 @@
 use std::mem;
 
 use super::calls::{Building, Calls};
-use super::tool_call::FUNCTION;
 use super::{Choice, Delta, FinishReason, FunctionDelta, ToolCallDelta};
 use crate::json::Members;
+use crate::json::model::Field as _;
 
 /// One choice of a reply.
 #[derive(Debug)]
@@ -82,13 +82,13 @@ impl Turn {
             self.calls.push(fragment);
         }
         let some = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
-        let piece = Choice {
+        let mut piece = Choice {
             index: self.index,
             delta: Delta {
                 role: None,
                 content: some(&delta.content),
                 refusal: some(&delta.refusal),
-                tool_calls: self.stream(new_id),
+                tool_calls: self.stream(new_id).into(),
                 function_call: delta.function_call.clone(),
                 unknown: delta.unknown.clone(),
             },
@@ -96,6 +96,7 @@ impl Turn {
             finish_reason: None,
             unknown: choice.unknown.clone(),
         };
+        piece.drop_odd();
         let nothing = Choice::new(self.index, Delta::default());
         (piece != nothing).then_some(piece)
     }
@@ -151,7 +152,7 @@ impl Turn {
         self.calls.push_whole(id, name, arguments);
         self.reason = Some(FinishReason::ToolCalls);
         let delta = Delta {
-            tool_calls: self.rest(&mut String::new),
+            tool_calls: self.rest(&mut String::new).into(),
             ..Delta::default()
         };
         Choice::new(self.index, delta)
@@ -164,7 +165,7 @@ impl Turn {
             pieces.push(self.open());
         }
         let delta = Delta {
-            tool_calls: self.rest(new_id),
+            tool_calls: self.rest(new_id).into(),
             ..Delta::default()
         };
         if !delta.tool_calls.is_empty() {
@@ -189,7 +190,7 @@ fn start(index: u32, call: &mut Building, new_id: &mut dyn FnMut() -> String) ->
     ToolCallDelta {
         index,
         id: Some(call.id.clone()),
-        kind: Some(call.kind.clone().unwrap_or(FUNCTION)),
+        kind: Some(call.kind.clone().unwrap_or_default()),
         function: Some(FunctionDelta {
             name: Some(call.name.clone()),
             arguments: Some(mem::take(&mut call.arguments)),

@@ -1,15 +1,14 @@
 //! What an answer cost.
 
-use serde::Serialize;
-
-use super::{kept, read};
-use crate::json::{Json, JsonError, Members, ObjectWriter, Reader};
+use super::kept;
+use crate::json::model::{Field, model};
+use crate::json::{Json, Members};
 
 /// How many tokens an answer took.
 ///
 /// Sent with `reply.send(usage)`, it is kept and written behind the finish chunk, if the request
 /// asked for it; the last one sent counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
     /// Tokens of the request.
@@ -19,15 +18,20 @@ pub struct Usage {
     /// Both together.
     pub total_tokens: u64,
     /// What the tokens of the request were, such as `cached_tokens`. An object.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_tokens_details: Option<Json>,
     /// What the tokens of the answer were, such as `reasoning_tokens`. An object.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_tokens_details: Option<Json>,
     /// Members that this crate does not know.
-    #[serde(flatten)]
     pub unknown: Members,
 }
+
+model!(Usage, null: absent, read: complete {
+    prompt_tokens: "prompt_tokens" always,
+    completion_tokens: "completion_tokens" always,
+    total_tokens: "total_tokens" always,
+    prompt_tokens_details: "prompt_tokens_details",
+    completion_tokens_details: "completion_tokens_details",
+});
 
 impl Usage {
     /// The tokens of the request and of the answer.
@@ -69,6 +73,13 @@ impl Usage {
         details.get("reasoning_tokens")?.as_u64()
     }
 
+    /// Adds the sum where a server left it out.
+    fn complete(&mut self) {
+        if self.total_tokens == 0 {
+            self.total_tokens = self.prompt_tokens.saturating_add(self.completion_tokens);
+        }
+    }
+
     /// A copy that keeps nothing of its event.
     pub(super) fn detached(&self) -> Self {
         let mut usage = self.clone();
@@ -90,40 +101,8 @@ impl Usage {
             + kept::weigh(&self.unknown)
             + details.map(|json| json.as_bytes().len()).sum::<usize>()
     }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut usage = Self::default();
-        let mut total = None;
-        reader.object_keeping(&mut usage.unknown, |reader, key| {
-            match &*key {
-                "prompt_tokens" => {
-                    usage.prompt_tokens = read::u64(reader)?.unwrap_or_default();
-                }
-                "completion_tokens" => {
-                    usage.completion_tokens = read::u64(reader)?.unwrap_or_default();
-                }
-                "total_tokens" => total = read::u64(reader)?,
-                "prompt_tokens_details" => {
-                    usage.prompt_tokens_details = read::object(reader, Reader::value)?;
-                }
-                "completion_tokens_details" => {
-                    usage.completion_tokens_details = read::object(reader, Reader::value)?;
-                }
-                _ => {}
-            }
-            Ok(())
-        })?;
-        let sum = usage.prompt_tokens.saturating_add(usage.completion_tokens);
-        usage.total_tokens = total.unwrap_or(sum);
-        Ok(usage)
-    }
 }
 
 fn detail(name: &'static str, tokens: u64) -> Json {
-    let mut out = Vec::new();
-    let mut details = ObjectWriter::new(&mut out, crate::json::Escape::Json);
-    details.u64(name, tokens);
-    details.finish();
-    // An object with one number is JSON.
-    Json::parse(out).unwrap_or_default()
+    Members::from_iter([(name, tokens.to_raw())]).to_raw()
 }

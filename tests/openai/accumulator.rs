@@ -84,7 +84,7 @@ fn ids_and_names_that_are_repeated_count_once() {
 fn one_id_under_two_indexes_is_two_calls() {
     let call = |index: u32| ToolCallDelta::start(index, "same", "f");
     let mut both = Delta::default();
-    both.tool_calls = vec![call(0), call(1), ToolCallDelta::arguments(1, "{}")];
+    both.tool_calls = vec![call(0), call(1), ToolCallDelta::arguments(1, "{}")].into();
     assert_eq!(
         calls(&whole(&[both.into()])),
         [("same", "f", ""), ("same", "f", "{}")]
@@ -133,7 +133,7 @@ fn an_index_from_the_wire_is_never_a_size() {
         assert!(whole(&[choice]).choices.is_empty(), "{index}");
     }
     let far = Choice::new(u32::MAX, Delta::text("x"));
-    assert_eq!(whole(&[far.into()]).choices[0].index, u32::MAX);
+    assert_eq!(whole(&[far.into()]).choices.get(0).unwrap().index, u32::MAX);
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn a_completion_is_read_as_it_is_written() {
     let completion = read.completion();
     assert!(completion.is_complete());
     assert_eq!(
-        ChatCompletion::read(&completion.to_json().into()).unwrap(),
+        ChatCompletion::from_json(&completion.to_json()).unwrap(),
         completion
     );
     assert_eq!(
@@ -202,11 +202,18 @@ fn alternatives_have_one_level_and_what_is_deeper_stays_as_it_came() {
     let token = r#"{"token":"a","logprob":-0.5,"bytes":null,"top_logprobs":[{"token":"b","logprob":-1.5,"bytes":[98],"top_logprobs":[{"token": "c"}]}]}"#;
     let data = format!(r#"{{"choices":[{{"logprobs":{{"content":[{token}]}}}}]}}"#);
     let chunk = chunk(&data);
-    let logprobs = chunk.choices[0].logprobs.as_ref().unwrap();
-    let top = &logprobs.content.as_ref().unwrap()[0]
+    let logprobs = chunk.choices.get(0).unwrap().logprobs.as_ref().unwrap();
+    let top = logprobs
+        .content
+        .as_ref()
+        .unwrap()
+        .first()
+        .unwrap()
         .top_logprobs
         .as_ref()
-        .unwrap()[0];
+        .unwrap()
+        .first()
+        .unwrap();
     assert_eq!((top.token.as_str(), top.logprob), ("b", -1.5));
     assert_eq!(
         top.unknown.get("top_logprobs").unwrap().text(),
@@ -224,7 +231,7 @@ fn alternatives_of_alternatives_cost_no_stack() {
     ));
     let completion = whole(&[chunk.clone(), chunk]);
     assert_eq!(completion, completion.clone());
-    let written = String::from_utf8(completion.to_json()).unwrap();
+    let written = String::from_utf8(completion.to_json().into()).unwrap();
     let inner = &deep["{\"top_logprobs\":[{".len()..];
     assert!(written.contains(inner.trim_end_matches([']', '}'])));
 }

@@ -160,7 +160,7 @@ fn rule_4_calls_are_written_one_behind_the_other() {
     assert!(calls[2].0.starts_with("call_") && calls[2].1 == "three" && calls[2].2 == "{}");
     assert_eq!(calls.len(), 3);
     assert_eq!(
-        completion.choices[0].finish_reason,
+        completion.choices.get(0).unwrap().finish_reason,
         Some(FinishReason::ToolCalls)
     );
 }
@@ -187,7 +187,7 @@ fn rule_5_one_finish_reason_then_usage_then_done() {
     assert_eq!(read.chunks.last().unwrap().usage.as_ref(), Some(&usage));
     let completion = read.completion();
     assert_eq!(
-        completion.choices[0].finish_reason,
+        completion.choices.get(0).unwrap().finish_reason,
         Some(FinishReason::Length)
     );
     assert_eq!(completion.message().unwrap().content.text(), "ab");
@@ -260,8 +260,11 @@ fn logprobs_and_choices_come_through() {
     let stream = say(false, &events);
     check(&stream, false, End::Done);
     let completion = Read::all(stream.as_bytes()).completion();
-    let choice = &completion.choices[1];
-    assert_eq!(choice.logprobs.as_ref().unwrap().content, Some(tokens));
+    let choice = &completion.choices.get(1).unwrap();
+    assert_eq!(
+        choice.logprobs.as_ref().unwrap().content,
+        Some(tokens.into())
+    );
     assert_eq!(completion.choices.len(), 2);
 }
 
@@ -340,7 +343,11 @@ fn choice() -> impl Strategy<Value = Choice> {
     let reason = prop::option::weighted(0.2, prop::sample::select(reasons.to_vec()));
     (0u32..3, delta(), reason).prop_map(|(index, delta, reason)| {
         let choice = Choice::new(index, delta);
-        match reason.and_then(FinishReason::from_name) {
+        match reason.and_then(|name| {
+            Some(name)
+                .filter(|name| !name.is_empty())
+                .map(FinishReason::from)
+        }) {
             Some(reason) => choice.finish(reason),
             None => choice,
         }
@@ -415,4 +422,22 @@ proptest! {
         };
         check(std::str::from_utf8(&out).unwrap(), usage, end);
     }
+}
+
+/// A chunk that is read keeps odd values of members that have a name; a reply does not pass them
+/// on, because the strictest clients refuse them.
+#[test]
+fn odd_values_are_kept_and_not_relayed() {
+    let data = r#"{"model":7,"choices":[3,{"index":0,"delta":{"content":5,"tool_calls":{},"role":[],"x":1},"logprobs":"y","finish_reason":""}],"usage":"z","citations":[1]}"#;
+    let read = ChatCompletionChunk::from_json(data).unwrap();
+    let written: serde_json::Value = serde_json::from_slice(&read.to_json()).unwrap();
+    let mut whole: serde_json::Value = serde_json::from_str(data).unwrap();
+    whole["object"] = "chat.completion.chunk".into();
+    assert_eq!(written, whole);
+    let chunks = check(&say(true, &[chunk(read)]), true, End::Done);
+    assert_eq!(chunks[1]["citations"], serde_json::json!([1]));
+    assert_eq!(
+        chunks[1]["choices"],
+        serde_json::json!([{"index": 0, "delta": {"x": 1}, "finish_reason": null}])
+    );
 }

@@ -93,7 +93,7 @@ fn without_stream_the_answer_is_one_completion() {
                 "usage": {"prompt_tokens": 19, "completion_tokens": 10, "total_tokens": 29},
             })
         );
-        assert!(ChatCompletion::read(&text.into()).unwrap().is_complete());
+        assert!(ChatCompletion::from_json(&text).unwrap().is_complete());
     }
 }
 
@@ -109,7 +109,7 @@ fn a_very_long_answer_is_collected_whole() {
     let router = Router::new().mount("m", long).unwrap();
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     assert_eq!(status, StatusCode::OK);
-    let completion = ChatCompletion::read(&text.into()).unwrap();
+    let completion = ChatCompletion::from_json(&text).unwrap();
     assert_eq!(completion.message().unwrap().content.text().len(), 24 << 20);
 }
 
@@ -204,7 +204,7 @@ fn the_model_says_which_agent_answers() {
     let ask = |path: &str, model: &str| {
         let body = format!(r#"{{{model}"messages":[{{"role":"user","content":"hi"}}]}}"#);
         let response = send(&router, Method::POST, path, &body);
-        let completion = ChatCompletion::read(&whole(response.into_body()).into()).unwrap();
+        let completion = ChatCompletion::from_json(&whole(response.into_body())).unwrap();
         let text = completion
             .message()
             .map(|message| message.content.text().into_owned());

@@ -1,7 +1,7 @@
 //! What came back, in every shape, with the arguments of its call.
 
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Arguments, CallResult, OpenBb, Outcome, QueryRequest};
+use copilot_wire::openbb::{Arguments, CallResult, OpenBb, Outcome};
 use copilot_wire::protocol::{Conversation, Protocol as _};
 use serde::Deserialize;
 

@@ -183,7 +183,7 @@ fn a_conversation_goes_on_from_a_request() {
     let github = said(CopilotChat::new("clerk").conversation_id("t-1"));
     let github = request(|b| github::ChatRequest::parse(b).ok(), github);
     let openai = said(OpenAiClient::new("m").with("temperature", &0.5).unwrap());
-    let openai = request(|b| openai::ChatRequest::read(b).ok(), openai);
+    let openai = request(|b| openai::ChatRequest::from_json(b).ok(), openai);
     let meilisearch = said(SearchChat::new("films").tools(meilisearch::Tools::SOURCES));
     let meilisearch = request(|b| meilisearch::ChatRequest::read(b).ok(), meilisearch);
     let meilisearch = meilisearch.parameter("temperature", &0.5).unwrap();

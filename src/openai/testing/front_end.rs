@@ -46,14 +46,16 @@ impl OpenAiClient {
     /// Instructions, before everything that is said.
     #[must_use]
     pub fn system(mut self, text: impl Into<Content>) -> Self {
-        self.request.messages.insert(0, ChatMessage::system(text));
+        let after = mem::take(&mut self.request.messages);
+        self.request.messages = vec![ChatMessage::system(text)].into();
+        self.request.messages.extend(after);
         self
     }
 
     /// The tools to offer.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = impl Into<Tool>>) -> Self {
-        let tools = tools.into_iter().map(Into::into).collect();
+        let tools = tools.into_iter().map(Into::into);
         self.request = self.request.with_tools(tools);
         self
     }
@@ -130,7 +132,7 @@ impl FrontEnd for OpenAiClient {
             }
             None => String::new(),
         };
-        self.calls = answer.calls().to_vec();
+        self.calls = answer.calls().iter().cloned().collect();
         if failed {
             self.calls.clear();
             return Next::Nothing;

@@ -70,7 +70,7 @@ impl Toolkit for OpenAi {
     }
 
     fn to_body(request: &ChatRequest) -> Option<Vec<u8>> {
-        Some(request.to_json())
+        Some(request.to_json().into())
     }
 
     fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError> {

@@ -66,7 +66,7 @@ impl Toolkit for OpenBb {
     }
 
     fn to_body(request: &QueryRequest) -> Option<Vec<u8>> {
-        Some(request.to_body().to_vec())
+        Some(request.to_json().into())
     }
 
     fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError> {
