@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
-use super::fields::{rest, text};
-use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
+use crate::json::model::{model, present};
+use crate::json::{Json, JsonError, Members};
 
 /// The user's answer to a confirmation: `copilot_confirmations` of GitHub's documentation.
 ///
@@ -20,8 +20,12 @@ pub struct Answer {
     pub confirmation: Option<Json>,
     /// Members that have no field here.
     pub unknown: Members,
-    odd: Option<Json>,
 }
+
+model!(Answer, escape: Json {
+    state: "state",
+    confirmation: "confirmation" => present,
+});
 
 impl Answer {
     /// A yes to a confirmation that was sent with this data.
@@ -85,50 +89,5 @@ impl Answer {
             Some(confirmation) => confirmation.decode(),
             None => Json::default().decode(),
         }
-    }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut answer = Self::default();
-        if !reader.is(Kind::Object) {
-            answer.odd = Some(reader.value()?);
-            return Ok(answer);
-        }
-        let mut unknown = Members::new();
-        reader.object_keeping(&mut unknown, |reader, key| {
-            match &*key {
-                "state" => answer.state = text(reader)?.unwrap_or_default(),
-                "confirmation" if !reader.is(Kind::Null) => {
-                    answer.confirmation = Some(reader.value()?);
-                }
-                _ => {}
-            }
-            Ok(())
-        })?;
-        answer.unknown = unknown;
-        Ok(answer)
-    }
-
-    pub(super) fn write(&self, place: ValueWriter<'_>) -> Result<(), WriteError> {
-        if let Some(odd) = &self.odd {
-            place.raw(odd);
-            return Ok(());
-        }
-        place.object(|object| {
-            if !self.state.is_empty() {
-                object.str("state", &self.state);
-            }
-            object.opt_raw("confirmation", self.confirmation.as_ref());
-            rest(object, &self.unknown, |key| match key {
-                "state" => !self.state.is_empty(),
-                "confirmation" => self.confirmation.is_some(),
-                _ => false,
-            });
-            Ok(())
-        })
-    }
-
-    /// Whether this was no object at all.
-    pub(super) fn is_odd(&self) -> bool {
-        self.odd.is_some()
     }
 }

@@ -5,7 +5,8 @@ use std::borrow::Cow;
 use super::confirmation::Confirmation;
 use super::copilot_error::CopilotError;
 use super::reference::Reference;
-use crate::json::{Json, JsonError, Kind, Reader};
+use crate::json::model::{Field, json_api};
+use crate::json::{Escape, Json, JsonError, Kind, List, Reader, ValueWriter};
 use crate::protocol::EventError;
 
 /// A default event that is more than a piece of text: a complete chunk with `id` and `model`, a
@@ -14,6 +15,23 @@ use crate::protocol::EventError;
 /// It keeps the JSON as it came and reads it on demand, so nothing is lost when it is passed on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk(Json);
+
+json_api!(Chunk);
+
+impl Field for Chunk {
+    const ESCAPE: Escape = Escape::Json;
+
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if !reader.is(Kind::Object) {
+            return Ok(None);
+        }
+        Ok(Some(Self(reader.value()?)))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.raw(&self.0);
+    }
+}
 
 impl Chunk {
     /// A chunk of this JSON object.
@@ -93,19 +111,19 @@ impl Chunk {
     #[must_use]
     pub fn confirmation(&self) -> Option<Confirmation> {
         let relayed = self.get("copilot_confirmation")?;
-        read(&relayed, Confirmation::read)
+        Confirmation::from_raw(&relayed)
     }
 
     /// The references that the platform relays in a chunk.
     #[must_use]
-    pub fn references(&self) -> Option<Vec<Reference>> {
-        elements(&self.get("copilot_references")?, Reference::read)
+    pub fn references(&self) -> Option<List<Reference>> {
+        List::from_raw(&self.get("copilot_references")?)
     }
 
     /// The errors that the platform relays in a chunk.
     #[must_use]
-    pub fn errors(&self) -> Option<Vec<CopilotError>> {
-        elements(&self.get("copilot_errors")?, CopilotError::read)
+    pub fn errors(&self) -> Option<List<CopilotError>> {
+        List::from_raw(&self.get("copilot_errors")?)
     }
 
     /// The message of an error in the stream, as OpenAI's endpoints and Copilot's send it.
@@ -115,24 +133,4 @@ impl Chunk {
         let message = error.get("message").unwrap_or(error);
         Some(message.string().unwrap_or_default().into_owned())
     }
-}
-
-/// Reads a whole value, or nothing when it has another shape.
-fn read<T>(json: &Json, read: impl FnOnce(&mut Reader<'_>) -> Result<T, JsonError>) -> Option<T> {
-    read(&mut json.reader()).ok()
-}
-
-/// Reads the elements of an array; `None` when it is none.
-pub(super) fn elements<T>(
-    json: &Json,
-    mut read: impl FnMut(&mut Reader<'_>) -> Result<T, JsonError>,
-) -> Option<Vec<T>> {
-    let mut list = Vec::new();
-    let mut reader = json.reader();
-    let each = |reader: &mut Reader<'_>, _| {
-        list.push(read(reader)?);
-        Ok(())
-    };
-    reader.array(each).ok()?;
-    Some(list)
 }

@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::fields::{rest, text};
-use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
+use crate::json::model::model;
+use crate::json::{Json, Kind, Members};
 use crate::protocol::{self, SendError};
 
 /// A question to the user, `copilot_confirmation` on the wire; it ends the turn (the
@@ -20,7 +20,7 @@ use crate::protocol::{self, SendError};
 /// assert_eq!(question.confirmation.text(), r#"{"id":"id-123","flag":"copilot"}"#);
 /// # Ok::<(), copilot_wire::protocol::SendError>(())
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confirmation {
     /// Always `action`: nothing else is supported.
@@ -34,6 +34,13 @@ pub struct Confirmation {
     /// Members that have no field here.
     pub unknown: Members,
 }
+
+model!(Confirmation, escape: Json {
+    kind: "type",
+    title: "title",
+    message: "message",
+    confirmation: "confirmation",
+});
 
 impl Confirmation {
     /// A question. The id tells its answer from others; make it unique in the conversation.
@@ -97,54 +104,6 @@ impl Confirmation {
         let data = data.members().filter(|(key, _)| key != "id");
         let data: Members = data.map(|(key, value)| (key.into_owned(), value)).collect();
         confirmation.with_metadata(&data)
-    }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut it = Self {
-            kind: String::new(),
-            title: String::new(),
-            message: String::new(),
-            confirmation: Json::default(),
-            unknown: Members::new(),
-        };
-        let mut unknown = Members::new();
-        reader.object_keeping(&mut unknown, |reader, key| {
-            match &*key {
-                "type" => it.kind = text(reader)?.unwrap_or_default(),
-                "title" => it.title = text(reader)?.unwrap_or_default(),
-                "message" => it.message = text(reader)?.unwrap_or_default(),
-                "confirmation" if !reader.is(Kind::Null) => it.confirmation = reader.value()?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        it.unknown = unknown;
-        Ok(it)
-    }
-
-    pub(super) fn write(&self, place: ValueWriter<'_>) -> Result<(), WriteError> {
-        place.object(|object| {
-            for (key, value) in [
-                ("type", &self.kind),
-                ("title", &self.title),
-                ("message", &self.message),
-            ] {
-                if !value.is_empty() {
-                    object.str(key, value);
-                }
-            }
-            if !self.confirmation.is_null() {
-                object.raw("confirmation", &self.confirmation);
-            }
-            rest(object, &self.unknown, |key| match key {
-                "type" => !self.kind.is_empty(),
-                "title" => !self.title.is_empty(),
-                "message" => !self.message.is_empty(),
-                "confirmation" => !self.confirmation.is_null(),
-                _ => false,
-            });
-            Ok(())
-        })
     }
 }
 

@@ -90,10 +90,7 @@ impl<'a> Context<'a> {
     /// Collects the context of the newest turn.
     pub(super) fn of(messages: &'a [Message]) -> Self {
         let session = messages.iter().rposition(Message::is_session);
-        let current = match session {
-            Some(session) => messages.get(session..),
-            None => messages.last().map(std::slice::from_ref),
-        };
+        let current = messages.get(session.unwrap_or(messages.len().saturating_sub(1))..);
         let references = current
             .into_iter()
             .flatten()
@@ -101,7 +98,6 @@ impl<'a> Context<'a> {
             // own references are memory, not context.
             .filter(|message| message.role != "assistant")
             .flat_map(|message| &message.references)
-            .filter(|reference| !reference.is_odd())
             .collect();
         Self {
             references,

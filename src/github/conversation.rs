@@ -29,7 +29,7 @@ impl Conversation for ChatRequest {
         messages.filter_map(move |(index, message)| {
             let role = message.speaker();
             let mut text = message.text();
-            if message.is_odd() || message.is_session() || text.is_empty() {
+            if message.is_session() || text.is_empty() {
                 return None;
             }
             if role == Role::User && index != last {
@@ -85,8 +85,10 @@ impl Conversation for ChatRequest {
             .messages
             .iter()
             .rposition(|message| message.speaker() == Role::User);
-        let since = asked.map_or(0, |asked| asked + 1);
-        let answered = self.messages.get(since..).unwrap_or_default().iter();
+        let answered = self
+            .messages
+            .iter()
+            .skip(asked.map_or(0, |asked| asked + 1));
         let mut names = None;
         answered
             .filter(|message| message.speaker() == Role::Tool)

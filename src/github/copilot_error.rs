@@ -1,14 +1,13 @@
 //! What went wrong, for the user to see.
 
-use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
+use crate::json::Members;
+use crate::json::model::{model, names, present};
 use crate::protocol::Notice;
-
-use super::fields::{rest, text};
 
 /// What went wrong, an element of `copilot_errors` (the SDK's `createErrorsEvent`).
 ///
 /// VS Code shows the message as a warning. The debug command line demands that no member is empty.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopilotError {
     /// What sort of thing failed.
@@ -24,7 +23,6 @@ pub struct CopilotError {
     pub agent: Option<String>,
     /// Members that have no field here.
     pub unknown: Members,
-    odd: Option<Json>,
 }
 
 /// What sort of thing failed.
@@ -41,27 +39,25 @@ pub enum ErrorKind {
     Other(String),
 }
 
-impl ErrorKind {
-    /// The word on the wire.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::Reference => "reference",
-            Self::Function => "function",
-            Self::Agent => "agent",
-            Self::Other(word) => word,
-        }
-    }
+names!(ErrorKind {
+    Reference: "reference",
+    Function: "function",
+    Agent: "agent"
+});
 
-    fn from_word(word: String) -> Self {
-        match word.as_str() {
-            "reference" => Self::Reference,
-            "function" => Self::Function,
-            "agent" => Self::Agent,
-            _ => Self::Other(word),
-        }
+impl Default for ErrorKind {
+    fn default() -> Self {
+        Self::Other(String::new())
     }
 }
+
+model!(CopilotError, escape: Json {
+    kind: "type",
+    code: "code",
+    message: "message",
+    identifier: "identifier",
+    agent: "agent" => present,
+});
 
 impl CopilotError {
     /// An error. None of the three texts should be empty.
@@ -79,7 +75,6 @@ impl CopilotError {
             identifier: identifier.into(),
             agent: None,
             unknown: Members::new(),
-            odd: None,
         }
     }
 
@@ -96,56 +91,5 @@ impl CopilotError {
             or(&notice.message, "Something went wrong."),
             or(identifier, &or(slug, "agent")),
         )
-    }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut it = Self::new(ErrorKind::Other(String::new()), "", "", "");
-        if !reader.is(Kind::Object) {
-            it.odd = Some(reader.value()?);
-            return Ok(it);
-        }
-        let mut unknown = Members::new();
-        reader.object_keeping(&mut unknown, |reader, key| {
-            match &*key {
-                "type" => it.kind = ErrorKind::from_word(text(reader)?.unwrap_or_default()),
-                "code" => it.code = text(reader)?.unwrap_or_default(),
-                "message" => it.message = text(reader)?.unwrap_or_default(),
-                "identifier" => it.identifier = text(reader)?.unwrap_or_default(),
-                "agent" => it.agent = text(reader)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        it.unknown = unknown;
-        Ok(it)
-    }
-
-    pub(super) fn write(&self, place: ValueWriter<'_>) -> Result<(), WriteError> {
-        if let Some(odd) = &self.odd {
-            place.raw(odd);
-            return Ok(());
-        }
-        place.object(|object| {
-            for (key, value) in [
-                ("type", self.kind.as_str()),
-                ("code", &self.code),
-                ("message", &self.message),
-                ("identifier", &self.identifier),
-            ] {
-                if !value.is_empty() {
-                    object.str(key, value);
-                }
-            }
-            object.opt_str("agent", self.agent.as_deref());
-            rest(object, &self.unknown, |key| match key {
-                "type" => !self.kind.as_str().is_empty(),
-                "code" => !self.code.is_empty(),
-                "message" => !self.message.is_empty(),
-                "identifier" => !self.identifier.is_empty(),
-                "agent" => self.agent.is_some(),
-                _ => false,
-            });
-            Ok(())
-        })
     }
 }

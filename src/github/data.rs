@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use super::fields::{id, integer};
 use super::place::Place;
 use crate::json::{Json, JsonError, Kind, Reader};
 
@@ -360,4 +359,28 @@ impl<'a> AgentProfile<'a> {
         })?;
         Ok(it)
     }
+}
+
+/// An integer, also one that was written with a fraction of zero: senders write `0` and `0.0`.
+fn integer(reader: &mut Reader<'_>) -> Result<Option<u64>, JsonError> {
+    if let Some(value) = reader.u64()? {
+        return Ok(Some(value));
+    }
+    Ok(reader.f64()?.and_then(whole))
+}
+
+/// A float as the integer that it is, up to where floats hold every integer.
+pub(super) fn whole(value: f64) -> Option<u64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let fits = value.fract() == 0.0 && (0.0..=EXACT).contains(&value);
+    // The range is checked, and there is no other conversion.
+    fits.then_some(value as u64)
+}
+
+/// An id: a string, or the digits of a number. Repository ids come as both.
+fn id<'a>(reader: &mut Reader<'a>) -> Result<Option<Cow<'a, str>>, JsonError> {
+    if reader.is(Kind::Number) {
+        return Ok(Some(Cow::Owned(reader.value()?.text().to_owned())));
+    }
+    Ok(reader.string()?.filter(|id| !id.is_empty()))
 }

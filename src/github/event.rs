@@ -2,11 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::chunk::{Chunk, elements};
+use super::chunk::Chunk;
 use super::confirmation::Confirmation;
 use super::copilot_error::CopilotError;
 use super::reference::Reference;
-use crate::json::{Json, Kind};
+use crate::json::model::Field as _;
+use crate::json::{Json, List};
 use crate::protocol::EventError;
 use crate::sse::{self, EventName};
 
@@ -33,9 +34,9 @@ pub enum Say {
     Text(String),
     /// What the answer rests on, or what the agent wants to remember. Several events are allowed;
     /// the debug command line takes one `copilot_*` event a reply at most.
-    References(Vec<Reference>),
+    References(List<Reference>),
     /// What went wrong.
-    Errors(Vec<CopilotError>),
+    Errors(List<CopilotError>),
     /// A default event that is more than a piece of text.
     Chunk(Chunk),
     /// An event of another name.
@@ -89,19 +90,17 @@ impl Event {
         let json = || Json::parse(data.to_owned());
         match event.name() {
             "copilot_confirmation" => {
-                let json = json()?;
-                if json.kind() != Kind::Object {
-                    return Err(EventError::Shape("a confirmation must be an object"));
-                }
-                Ok(Self::Confirmation(Confirmation::read(&mut json.reader())?))
+                let confirmation = Confirmation::from_raw(&json()?);
+                let wrong = EventError::Shape("a confirmation must be an object");
+                confirmation.map(Self::Confirmation).ok_or(wrong)
             }
             "copilot_references" => {
-                let list = elements(&json()?, Reference::read);
+                let list = List::from_raw(&json()?);
                 let list = list.ok_or(EventError::Shape("references must be an array"))?;
                 Ok(Say::References(list).into())
             }
             "copilot_errors" => {
-                let list = elements(&json()?, CopilotError::read);
+                let list = List::from_raw(&json()?);
                 let list = list.ok_or(EventError::Shape("errors must be an array"))?;
                 Ok(Say::Errors(list).into())
             }
@@ -187,25 +186,25 @@ impl From<Confirmation> for Event {
 
 impl From<Vec<Reference>> for Say {
     fn from(references: Vec<Reference>) -> Self {
-        Self::References(references)
+        Self::References(references.into())
     }
 }
 
 impl From<Reference> for Say {
     fn from(reference: Reference) -> Self {
-        Self::References(vec![reference])
+        Self::References(vec![reference].into())
     }
 }
 
 impl From<Vec<CopilotError>> for Say {
     fn from(errors: Vec<CopilotError>) -> Self {
-        Self::Errors(errors)
+        Self::Errors(errors.into())
     }
 }
 
 impl From<CopilotError> for Say {
     fn from(error: CopilotError) -> Self {
-        Self::Errors(vec![error])
+        Self::Errors(vec![error].into())
     }
 }
 

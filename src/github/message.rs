@@ -4,9 +4,9 @@ use std::borrow::Cow;
 use std::fmt;
 
 use super::answer::Answer;
-use super::fields::{list, rest, text};
 use super::reference::Reference;
-use crate::json::{Json, JsonError, Kind, Members, ObjectWriter, Reader, ValueWriter, WriteError};
+use crate::json::model::{Field, json_api, model, present};
+use crate::json::{Escape, Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::protocol::shown::{Cut, Size};
 
 /// One message of a request, with the members that recorded requests, GitHub's SDK, VS Code and
@@ -22,14 +22,12 @@ pub struct Message {
     pub content: Option<Content>,
     /// What is attached: context on a user's message, on an assistant's message what the agent
     /// itself sent in that turn.
-    pub references: Vec<Reference>,
+    pub references: List<Reference>,
     /// Answers to confirmations. They count on the last message only:
     /// [`ChatRequest::answers`](super::ChatRequest::answers).
-    pub confirmations: Vec<Answer>,
+    pub confirmations: List<Answer>,
     /// Members that have no field here, and those of the fields above that came as `null` or empty.
     pub unknown: Members,
-    /// An element of the list that is no object. It is written back as it came.
-    odd: Option<Json>,
 }
 
 /// What a message says.
@@ -52,6 +50,27 @@ impl Content {
                 let text = |part: Json| Some(part.get("text")?.string()?.into_owned());
                 Cow::Owned(parts.elements().filter_map(text).collect())
             }
+        }
+    }
+}
+
+json_api!(Content);
+
+impl Field for Content {
+    const ESCAPE: Escape = Escape::Json;
+    const EXPECTED: &'static str = "a text or parts";
+
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if reader.is(Kind::Array) {
+            return Ok(Some(Self::Parts(reader.value()?)));
+        }
+        Ok(String::read_from(reader)?.map(Self::Text))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        match self {
+            Self::Text(text) => to.str(text),
+            Self::Parts(parts) => to.raw(parts),
         }
     }
 }
@@ -101,6 +120,14 @@ impl fmt::Debug for FunctionCall {
     }
 }
 
+model!(Message, escape: Json {
+    role: "role",
+    name: "name" => present,
+    content: "content",
+    references: "copilot_references",
+    confirmations: "copilot_confirmations",
+});
+
 impl Message {
     /// A message of this role.
     #[must_use]
@@ -125,11 +152,6 @@ impl Message {
     #[must_use]
     pub fn is_session(&self) -> bool {
         self.name.as_deref() == Some("_session")
-    }
-
-    /// Whether this was no object at all.
-    pub(super) fn is_odd(&self) -> bool {
-        self.odd.is_some()
     }
 
     /// The calls of an assistant's message.
@@ -157,59 +179,8 @@ impl Message {
         self.unknown.get("tool_call_id")?.string()
     }
 
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut message = Self::default();
-        if !reader.is(Kind::Object) {
-            message.odd = Some(reader.value()?);
-            return Ok(message);
-        }
-        let mut unknown = Members::new();
-        reader.object_keeping(&mut unknown, |reader, key| {
-            match &*key {
-                "role" => message.role = text(reader)?.unwrap_or_default(),
-                "name" => message.name = text(reader)?,
-                "content" => {
-                    message.content = match reader.kind()? {
-                        Kind::String => reader.string()?.map(|text| Content::Text(text.into())),
-                        Kind::Array => Some(Content::Parts(reader.value()?)),
-                        _ => None,
-                    };
-                }
-                "copilot_references" => message.references = list(reader, Reference::read)?,
-                "copilot_confirmations" => message.confirmations = list(reader, Answer::read)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        message.unknown = unknown;
-        Ok(message)
-    }
-
-    pub(super) fn write(&self, place: ValueWriter<'_>) -> Result<(), WriteError> {
-        if let Some(odd) = &self.odd {
-            place.raw(odd);
-            return Ok(());
-        }
-        place.object(|object| {
-            self.write_openai(object);
-            if !self.references.is_empty() {
-                object.array("copilot_references", &self.references, Reference::write)?;
-            }
-            if !self.confirmations.is_empty() {
-                object.array("copilot_confirmations", &self.confirmations, Answer::write)?;
-            }
-            rest(object, &self.unknown, |key| match key {
-                "copilot_references" => !self.references.is_empty(),
-                "copilot_confirmations" => !self.confirmations.is_empty(),
-                _ => self.has(key),
-            });
-            Ok(())
-        })
-    }
-
-    /// Writes what an OpenAI endpoint takes; `transformPayloadForOpenAICompatibility` of GitHub's
-    /// SDK loses the calls and their ids, which breaks a history with tools.
-    pub(super) fn write_for_model(&self, object: &mut ObjectWriter<'_>) {
+    /// The message as a model takes it: without the members that are GitHub's own.
+    pub(super) fn for_model(&self) -> Self {
         const KEPT: [&str; 7] = [
             "role",
             "name",
@@ -219,31 +190,12 @@ impl Message {
             "function_call",
             "refusal",
         ];
-        self.write_openai(object);
-        rest(object, &self.unknown, |key| {
-            !KEPT.contains(&key) || self.has(key)
-        });
-    }
-
-    fn write_openai(&self, object: &mut ObjectWriter<'_>) {
-        if !self.role.is_empty() {
-            object.str("role", &self.role);
-        }
-        object.opt_str("name", self.name.as_deref());
-        match &self.content {
-            Some(Content::Text(text)) => object.str("content", text),
-            Some(Content::Parts(parts)) => object.raw("content", parts),
-            None => object,
+        let mut message = Self {
+            references: List::new(),
+            confirmations: List::new(),
+            ..self.clone()
         };
-    }
-
-    /// Whether the field of this member, one of OpenAI's, is written.
-    fn has(&self, key: &str) -> bool {
-        match key {
-            "role" => !self.role.is_empty(),
-            "name" => self.name.is_some(),
-            "content" => self.content.is_some(),
-            _ => false,
-        }
+        message.unknown.retain(|key| KEPT.contains(&key));
+        message
     }
 }

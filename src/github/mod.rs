@@ -43,7 +43,6 @@ mod conversation;
 mod copilot_error;
 mod data;
 mod event;
-mod fields;
 mod message;
 mod mount;
 mod place;
@@ -88,6 +87,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
+use crate::json::model::Field;
 use crate::protocol::{Capabilities, Decode, Env, EventError, Events, Protocol, Refusal};
 use crate::sse;
 
@@ -114,7 +114,7 @@ impl Protocol for GitHub {
             let message = "the request body is empty";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
         }
-        let request = ChatRequest::parse(&body)?;
+        let request = <ChatRequest as Field>::parse(&body)?;
         if request.messages.is_empty() {
             let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "must not be empty");
             return Err(refusal.at("messages"));

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::data::Data;
-use super::fields::{rest, text};
-use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
+use crate::json::model::{Field, model, present};
+use crate::json::{Json, Kind, Members};
 use crate::protocol::{Citation, SendError};
 
 /// What is attached to a message: a file, a repository, a source (`copilot_references` in GitHub's
@@ -22,7 +22,7 @@ use crate::protocol::{Citation, SendError};
 ///     .display_url("https://tides.example/brest")
 ///     .with_data(&[("port", "Brest")].into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
 /// assert_eq!(
-///     reference.to_json().text(),
+///     reference.to_json(),
 ///     r#"{"type":"tides.table","id":"brest","data":{"port":"Brest"},"is_implicit":false,"metadata":{"display_name":"Brest tide table","display_url":"https://tides.example/brest"}}"#,
 /// );
 /// # Ok::<(), copilot_wire::protocol::SendError>(())
@@ -42,7 +42,6 @@ pub struct Reference {
     pub metadata: Option<Metadata>,
     /// Members that have no field here, and those of the fields above that came as `null` or empty.
     pub unknown: Members,
-    odd: Option<Json>,
 }
 
 /// How a reference is shown.
@@ -60,6 +59,12 @@ pub struct Metadata {
     pub unknown: Members,
 }
 
+model!(Metadata, escape: Json {
+    display_name: "display_name" => present,
+    display_icon: "display_icon" => present,
+    display_url: "display_url" => present,
+});
+
 impl Metadata {
     /// A name to show.
     #[must_use]
@@ -69,39 +74,15 @@ impl Metadata {
             ..Self::default()
         }
     }
-
-    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut metadata = Self::default();
-        let mut unknown = Members::new();
-        reader.object_keeping(&mut unknown, |reader, key| {
-            match &*key {
-                "display_name" => metadata.display_name = text(reader)?,
-                "display_icon" => metadata.display_icon = text(reader)?,
-                "display_url" => metadata.display_url = text(reader)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        metadata.unknown = unknown;
-        Ok(metadata)
-    }
-
-    fn write(&self, place: ValueWriter<'_>) -> Result<(), WriteError> {
-        place.object(|object| {
-            object
-                .opt_str("display_name", self.display_name.as_deref())
-                .opt_str("display_icon", self.display_icon.as_deref())
-                .opt_str("display_url", self.display_url.as_deref());
-            rest(object, &self.unknown, |key| match key {
-                "display_name" => self.display_name.is_some(),
-                "display_icon" => self.display_icon.is_some(),
-                "display_url" => self.display_url.is_some(),
-                _ => false,
-            });
-            Ok(())
-        })
-    }
 }
+
+model!(Reference, escape: Json {
+    kind: "type",
+    id: "id",
+    data: "data" => present,
+    is_implicit: "is_implicit",
+    metadata: "metadata",
+});
 
 impl Reference {
     /// A reference for clients to show: with a name, and with `"data":{}`, because VS Code reads
@@ -200,15 +181,6 @@ impl Reference {
         self.metadata.as_ref()?.display_name.as_deref()
     }
 
-    /// The reference as JSON.
-    #[must_use]
-    pub fn to_json(&self) -> Json {
-        let mut out = Vec::new();
-        // Strings and raw values always write.
-        let _ = self.write(ValueWriter::new(&mut out, crate::json::Escape::Json));
-        Json::parse(out).unwrap_or_default()
-    }
-
     /// A citation of the shared vocabulary. Never a `url` in the data, always a name.
     pub(super) fn of_citation(citation: &Citation) -> Self {
         let document = citation.document.as_deref().filter(|id| !id.is_empty());
@@ -234,68 +206,9 @@ impl Reference {
             None => reference,
         }
     }
-
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut reference = Self::default();
-        if !reader.is(Kind::Object) {
-            reference.odd = Some(reader.value()?);
-            return Ok(reference);
-        }
-        let mut unknown = Members::new();
-        reader.object_keeping(&mut unknown, |reader, key| {
-            match &*key {
-                "type" => reference.kind = text(reader)?.unwrap_or_default(),
-                "id" => reference.id = text(reader)?.unwrap_or_default(),
-                "data" if !reader.is(Kind::Null) => reference.data = Some(reader.value()?),
-                "is_implicit" => reference.is_implicit = reader.bool()?,
-                "metadata" if reader.is(Kind::Object) => {
-                    reference.metadata = Some(Metadata::read(reader)?);
-                }
-                _ => {}
-            }
-            Ok(())
-        })?;
-        reference.unknown = unknown;
-        Ok(reference)
-    }
-
-    pub(super) fn write(&self, place: ValueWriter<'_>) -> Result<(), WriteError> {
-        if let Some(odd) = &self.odd {
-            place.raw(odd);
-            return Ok(());
-        }
-        place.object(|object| {
-            if !self.kind.is_empty() {
-                object.str("type", &self.kind);
-            }
-            if !self.id.is_empty() {
-                object.str("id", &self.id);
-            }
-            object
-                .opt_raw("data", self.data.as_ref())
-                .opt_bool("is_implicit", self.is_implicit);
-            if let Some(metadata) = &self.metadata {
-                metadata.write(object.member("metadata"))?;
-            }
-            rest(object, &self.unknown, |key| match key {
-                "type" => !self.kind.is_empty(),
-                "id" => !self.id.is_empty(),
-                "data" => self.data.is_some(),
-                "is_implicit" => self.is_implicit.is_some(),
-                "metadata" => self.metadata.is_some(),
-                _ => false,
-            });
-            Ok(())
-        })
-    }
-
-    /// Whether this was no object at all.
-    pub(super) fn is_odd(&self) -> bool {
-        self.odd.is_some()
-    }
 }
 
 /// `{}`
 fn empty() -> Json {
-    Json::parse("{}").unwrap_or_default()
+    Members::new().to_raw()
 }

@@ -7,15 +7,15 @@ use bytes::Bytes;
 use super::answer::Answer;
 use super::chunk_form::ChunkForm;
 use super::context::Context;
-use super::fields::{list, rest, text, whole};
 use super::message::Message;
 use super::session_info::SessionInfo;
-use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader};
+use crate::json::model::{Field as _, model, object, present};
+use crate::json::{Escape, Json, Kind, List, Members, ValueWriter};
 
 /// The request of one turn: the whole conversation, newest message last.
 ///
 /// It is read tolerantly: every member may be missing, `null` or of another type, and what has no
-/// field is kept. [`to_bytes`](Self::to_bytes) writes every member back, so a client or a proxy
+/// field is kept. [`to_json`](Self::to_json) writes every member back, so a client or a proxy
 /// loses nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -25,7 +25,7 @@ pub struct ChatRequest {
     pub thread_id: Option<String>,
     /// The messages, oldest first. On github.com the last three are the client's context message,
     /// an empty one that carries what is attached, and the prompt.
-    pub messages: Vec<Message>,
+    pub messages: List<Message>,
     /// The slug of the App that is called.
     pub agent: Option<String>,
     /// Members that have no field here, and those of the fields above that came as `null` or empty:
@@ -56,6 +56,12 @@ pub struct Sampling {
     pub stop: Vec<String>,
 }
 
+model!(ChatRequest, escape: Json {
+    thread_id: "copilot_thread_id" => present,
+    messages: "messages",
+    agent: "agent" => present,
+});
+
 impl ChatRequest {
     /// A request of these messages: the client's role.
     #[must_use]
@@ -66,64 +72,15 @@ impl ChatRequest {
         }
     }
 
-    /// Reads a request. A signature, where one is wanted, must have been checked before.
-    ///
-    /// # Errors
-    ///
-    /// When the body is not JSON, or no object.
-    pub fn parse(body: &Bytes) -> Result<Self, JsonError> {
-        let mut request = Self::default();
-        let mut unknown = Members::new();
-        let mut reader = Reader::new(body)?;
-        reader.object_keeping(&mut unknown, |reader, key| {
-            match &*key {
-                "copilot_thread_id" => request.thread_id = text(reader)?,
-                "messages" => request.messages = list(reader, Message::read)?,
-                "agent" => request.agent = text(reader)?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        reader.end()?;
-        request.unknown = unknown;
-        Ok(request)
-    }
-
-    /// Writes the request, every unknown member included.
-    #[must_use]
-    pub fn to_bytes(&self) -> Bytes {
-        let mut out = Vec::new();
-        let mut object = ObjectWriter::new(&mut out, Escape::Json);
-        object.opt_str("copilot_thread_id", self.thread_id.as_deref());
-        if !self.messages.is_empty() {
-            // Strings and raw values always write.
-            let _ = object.array("messages", &self.messages, Message::write);
-        }
-        object.opt_str("agent", self.agent.as_deref());
-        rest(&mut object, &self.unknown, |key| match key {
-            "copilot_thread_id" => self.thread_id.is_some(),
-            "messages" => !self.messages.is_empty(),
-            "agent" => self.agent.is_some(),
-            _ => false,
-        });
-        object.finish();
-        out.into()
-    }
-
     /// The messages as an OpenAI endpoint takes them: `{"messages":[...]}` without GitHub's
     /// members, with tool calls and their ids.
     #[must_use]
     pub fn to_openai(&self) -> Bytes {
         let mut out = Vec::new();
-        let mut object = ObjectWriter::new(&mut out, Escape::Json);
-        let messages = self.messages.iter().filter(|message| !message.is_odd());
-        let _ = object.array("messages", messages, |message, place| {
-            place.object(|object| {
-                message.write_for_model(object);
-                Ok(())
-            })
+        let messages: List<_> = self.messages.iter().map(Message::for_model).collect();
+        object(ValueWriter::new(&mut out, Escape::Json), |body| {
+            messages.write_to(body.member("messages"));
         });
-        object.finish();
         out.into()
     }
 
@@ -140,9 +97,7 @@ impl ChatRequest {
     /// answer in an earlier message must not trigger anything again.
     pub fn answers(&self) -> impl Iterator<Item = &Answer> {
         let last = self.messages.last();
-        last.into_iter()
-            .flat_map(|message| &message.confirmations)
-            .filter(|answer| !answer.is_odd())
+        last.into_iter().flat_map(|message| &message.confirmations)
     }
 
     /// What context came with the current turn, what was withheld, and why.
@@ -173,7 +128,7 @@ impl ChatRequest {
             .iter()
             .filter(|message| message.role == "assistant")
             .flat_map(|message| &message.references)
-            .filter(|reference| !reference.is_odd() && reference.kind != "github.agent")
+            .filter(|reference| reference.kind != "github.agent")
     }
 
     /// The skills of the platform that the client asked for, such as `bing-search`.
@@ -199,7 +154,7 @@ impl ChatRequest {
             top_p: number("top_p"),
             presence_penalty: number("presence_penalty"),
             frequency_penalty: number("frequency_penalty"),
-            max_tokens: number("max_tokens").and_then(whole),
+            max_tokens: number("max_tokens").and_then(super::data::whole),
             stop: match stop.map(|stop| (stop, stop.kind())) {
                 Some((stop, Kind::Array)) => stop.elements().filter_map(|it| string(&it)).collect(),
                 Some((stop, _)) => string(stop).into_iter().collect(),

@@ -6,7 +6,8 @@ use super::copilot_error::CopilotError;
 use super::event::{Event, Say};
 use super::reference::Reference;
 use super::request::ChatRequest;
-use crate::json::{Escape, ObjectWriter, ValueWriter, WriteError, write_raw};
+use crate::json::model::Field as _;
+use crate::json::{Escape, List, ObjectWriter, ValueWriter, WriteError, write_raw};
 use crate::protocol::{
     self, Citation, Confirmation, Env, Failure, Notice, Part, SendError, Session as _, TextFrame,
     markdown,
@@ -170,15 +171,16 @@ impl Session {
         }
         if self.notices.is_empty() {
             let citations = std::mem::take(&mut self.citations);
-            let references: Vec<_> = citations.iter().map(Reference::of_citation).collect();
+            let references: List<_> = citations.iter().map(Reference::of_citation).collect();
             // Strings and raw values always write; so below.
             let _ = named("copilot_references", out, |place| {
-                place.array(&references, Reference::write)
+                references.write_to(place);
+                Ok(())
             });
         } else {
             let notices = std::mem::take(&mut self.notices);
             self.yield_to_text(out);
-            let list: Vec<_> = notices
+            let list: List<_> = notices
                 .iter()
                 .map(|notice| CopilotError::agent(notice, &self.agent))
                 .collect();
@@ -265,7 +267,8 @@ impl protocol::Session for Session {
             Event::Say(Say::References(list)) => {
                 self.named = true;
                 named("copilot_references", out, |place| {
-                    place.array(list, Reference::write)
+                    list.write_to(place);
+                    Ok(())
                 })?;
             }
             Event::Say(Say::Errors(list)) => {
@@ -297,7 +300,8 @@ impl protocol::Session for Session {
                 self.named = true;
                 self.asked = true;
                 named("copilot_confirmation", out, |place| {
-                    confirmation.write(place)
+                    confirmation.write_to(place);
+                    Ok(())
                 })?;
             }
             Event::Finish => self.finish_answer(out),
@@ -340,9 +344,10 @@ impl protocol::Session for Session {
     }
 }
 
-fn errors(list: &[CopilotError], out: &mut Vec<u8>) -> Result<(), WriteError> {
+fn errors(list: &List<CopilotError>, out: &mut Vec<u8>) -> Result<(), WriteError> {
     named("copilot_errors", out, |place| {
-        place.array(list, CopilotError::write)
+        list.write_to(place);
+        Ok(())
     })
 }
 

@@ -1,6 +1,6 @@
 //! A list of which an odd element does not cost the others.
 
-use std::iter::FilterMap;
+use std::ops::{Deref, DerefMut};
 
 use super::error::JsonError;
 use super::kind::Kind;
@@ -11,91 +11,55 @@ use super::value::Json;
 
 /// A list of which an odd element does not cost the others.
 ///
-/// An element that cannot be read as a `T`, say a `null` among widgets, is kept as raw JSON in its
-/// place and written back there. Iterating gives the others.
+/// It is a slice of the elements that are understood. One that cannot be read as a `T`, such as a
+/// `null` among widgets, is kept as raw JSON and written back in its place.
 ///
 /// ```
 /// use copilot_wire::json::List;
 ///
 /// let mut urls: List<String> = ["https://example.com".to_owned()].into_iter().collect();
 /// urls.push("https://example.org".to_owned());
-/// assert_eq!(urls.iter().count(), 2);
+/// assert_eq!(urls.len(), 2);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct List<T>(Vec<Element<T>>);
-
-/// One element of a [`List`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[expect(
-    clippy::exhaustive_enums,
-    reason = "an element is understood or it is not"
-)]
-pub enum Element<T> {
-    /// What the list is for.
-    Known(T),
-    /// Anything else.
-    Unknown(Json),
+pub struct List<T> {
+    known: Vec<T>,
+    /// Each with the number of known elements before it.
+    odd: Vec<(usize, Json)>,
 }
 
 impl<T> List<T> {
-    /// An empty list.
+    /// Creates an empty list.
     #[must_use]
     pub const fn new() -> Self {
-        Self(Vec::new())
+        Self {
+            known: Vec::new(),
+            odd: Vec::new(),
+        }
     }
 
-    /// The elements that are understood, in order.
-    pub fn iter(&self) -> Iter<'_, T> {
-        self.0.iter().filter_map(known)
-    }
-
-    /// The elements that are understood, to be changed.
-    pub fn iter_mut(&mut self) -> impl DoubleEndedIterator<Item = &mut T> {
-        self.0.iter_mut().filter_map(|element| match element {
-            Element::Known(value) => Some(value),
-            Element::Unknown(_) => None,
-        })
-    }
-
-    /// All elements in order, odd ones included.
-    #[must_use]
-    pub fn elements(&self) -> &[Element<T>] {
-        &self.0
-    }
-
-    /// The first element that is understood.
-    #[must_use]
-    pub fn first(&self) -> Option<&T> {
-        self.iter().next()
-    }
-
-    /// The last element that is understood.
-    #[must_use]
-    pub fn last(&self) -> Option<&T> {
-        self.iter().next_back()
-    }
-
-    /// The element that is understood at a position among those that are.
-    #[must_use]
-    pub fn get(&self, index: usize) -> Option<&T> {
-        self.iter().nth(index)
-    }
-
-    /// How many elements there are, odd ones included.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// True when there are no elements, not even odd ones.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// Returns an iterator over the elements that are not understood.
+    pub fn odd(&self) -> impl Iterator<Item = &Json> {
+        self.odd.iter().map(|(_, json)| json)
     }
 
     /// Adds an element behind the others.
     pub fn push(&mut self, value: T) {
-        self.0.push(Element::Known(value));
+        self.known.push(value);
+    }
+}
+
+impl<T> Deref for List<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.known
+    }
+}
+
+impl<T> DerefMut for List<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.known
     }
 }
 
@@ -106,60 +70,50 @@ impl<T> Default for List<T> {
 }
 
 impl<T> From<Vec<T>> for List<T> {
-    fn from(values: Vec<T>) -> Self {
-        values.into_iter().collect()
+    fn from(known: Vec<T>) -> Self {
+        Self {
+            known,
+            odd: Vec::new(),
+        }
     }
 }
 
 impl<T> FromIterator<T> for List<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        Self(values.into_iter().map(Element::Known).collect())
+        Vec::from_iter(values).into()
     }
 }
 
 impl<T> Extend<T> for List<T> {
     fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
-        self.0.extend(values.into_iter().map(Element::Known));
-    }
-}
-
-/// The elements of a [`List`] that are understood.
-pub(super) type Iter<'a, T> =
-    FilterMap<std::slice::Iter<'a, Element<T>>, fn(&'a Element<T>) -> Option<&'a T>>;
-
-/// The elements of a [`List`] that are understood, by value.
-pub(super) type IntoIter<T> =
-    FilterMap<std::vec::IntoIter<Element<T>>, fn(Element<T>) -> Option<T>>;
-
-fn known<T>(element: &Element<T>) -> Option<&T> {
-    match element {
-        Element::Known(value) => Some(value),
-        Element::Unknown(_) => None,
-    }
-}
-
-fn into_known<T>(element: Element<T>) -> Option<T> {
-    match element {
-        Element::Known(value) => Some(value),
-        Element::Unknown(_) => None,
-    }
-}
-
-impl<'a, T> IntoIterator for &'a List<T> {
-    type Item = &'a T;
-    type IntoIter = Iter<'a, T>;
-
-    fn into_iter(self) -> Iter<'a, T> {
-        self.iter()
+        self.known.extend(values);
     }
 }
 
 impl<T> IntoIterator for List<T> {
     type Item = T;
-    type IntoIter = IntoIter<T>;
+    type IntoIter = std::vec::IntoIter<T>;
 
-    fn into_iter(self) -> IntoIter<T> {
-        self.0.into_iter().filter_map(into_known)
+    fn into_iter(self) -> Self::IntoIter {
+        self.known.into_iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a List<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.known.iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut List<T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.known.iter_mut()
     }
 }
 
@@ -168,37 +122,49 @@ impl<T: Field> Field for List<T> {
         if !reader.is(Kind::Array) {
             return Ok(None);
         }
-        let mut elements = Vec::new();
+        let mut list = Self::new();
         reader.array(|reader, _| {
             let bookmark = reader.clone();
-            let element = match T::read_from(reader) {
-                Ok(Some(value)) => Element::Known(value),
-                Ok(None) => {
-                    *reader = bookmark;
-                    Element::Unknown(reader.value()?)
+            let failed = match T::read_from(reader) {
+                Ok(Some(value)) => {
+                    // A request lives as long as its stream, and most lists have one element.
+                    if list.known.is_empty() {
+                        list.known.reserve_exact(1);
+                    }
+                    list.known.push(value);
+                    return Ok(());
                 }
-                Err(error) => {
-                    *reader = bookmark;
-                    // Where the element is not JSON at all, the first error has the better place.
-                    Element::Unknown(reader.value().map_err(|_| error)?)
-                }
+                Ok(None) => None,
+                Err(error) => Some(error),
             };
-            // A request lives as long as its stream, and most lists have one element.
-            if elements.is_empty() {
-                elements.reserve_exact(1);
-            }
-            elements.push(element);
+            *reader = bookmark;
+            // Where the element is not JSON at all, the first error has the better place.
+            let json = reader.value().map_err(|error| failed.unwrap_or(error))?;
+            list.odd.push((list.known.len(), json));
             Ok(())
         })?;
-        elements.shrink_to_fit();
-        Ok(Some(Self(elements)))
+        list.known.shrink_to_fit();
+        Ok(Some(list))
     }
 
     fn write_to(&self, to: ValueWriter<'_>) {
-        let result = to.array(&self.0, |element, to| {
+        enum Element<'a, T> {
+            Known(&'a T),
+            Odd(&'a Json),
+        }
+        let mut odd = self.odd.iter().peekable();
+        let mut known = self.known.iter().enumerate().peekable();
+        let elements = std::iter::from_fn(|| {
+            let at = known.peek().map_or(usize::MAX, |(at, _)| *at);
+            match odd.next_if(|(before, _)| *before <= at) {
+                Some((_, json)) => Some(Element::Odd(json)),
+                None => known.next().map(|(_, value)| Element::Known(value)),
+            }
+        });
+        let result = to.array(elements, |element, to| {
             match element {
                 Element::Known(value) => value.write_to(to),
-                Element::Unknown(json) => to.raw(json),
+                Element::Odd(json) => to.raw(json),
             }
             Ok(())
         });
@@ -206,17 +172,12 @@ impl<T: Field> Field for List<T> {
     }
 
     fn is_absent(&self) -> bool {
-        self.is_empty()
+        self.known.is_empty() && self.odd.is_empty()
     }
 
     #[cfg(feature = "openai")]
     fn drop_odd(&mut self) {
-        self.0.retain_mut(|element| match element {
-            Element::Known(value) => {
-                value.drop_odd();
-                true
-            }
-            Element::Unknown(_) => false,
-        });
+        self.odd.clear();
+        self.known.iter_mut().for_each(Field::drop_odd);
     }
 }

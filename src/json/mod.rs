@@ -64,7 +64,7 @@ mod walk;
 pub use error::{JsonError, WriteError};
 pub use escape::{Escape, escape};
 pub use kind::Kind;
-pub use list::{Element, List};
+pub use list::List;
 pub use members::Members;
 pub use object_writer::{ObjectWriter, ValueWriter};
 pub use reader::Reader;

@@ -127,6 +127,13 @@ pub(crate) fn take_fixed(
     Ok(())
 }
 
+/// Reads a value that would be written: not `null`, and not empty.
+#[cfg(feature = "github")]
+pub(crate) fn present<T: Field>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, JsonError> {
+    let value = T::read_from(reader)?;
+    Ok(value.filter(|value| !value.is_absent()).map(Some))
+}
+
 /// Returns `true` if a kept value of the member is written in the place of the field.
 pub(crate) fn is_unset<T: Field + Default + PartialEq>(field: &T, always: bool) -> bool {
     field.is_absent() || always && *field == T::default()
@@ -442,6 +449,10 @@ impl Field for Json {
 
     fn write_to(&self, to: ValueWriter<'_>) {
         to.raw(self);
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_null()
     }
 }
 

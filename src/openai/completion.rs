@@ -69,15 +69,14 @@ impl ChatCompletion {
 
     /// The calls of the first answer.
     #[must_use]
-    pub fn calls(&self) -> &List<ToolCall> {
-        const NONE: &List<ToolCall> = &List::new();
-        self.message().map_or(NONE, |message| &message.tool_calls)
+    pub fn calls(&self) -> &[ToolCall] {
+        self.message().map_or(&[], |message| &message.tool_calls)
     }
 
     /// Whether every answer came to its end, and there is one.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let mut choices = self.choices.iter();
-        self.choices.first().is_some() && choices.all(|choice| choice.finish_reason.is_some())
+        !self.choices.is_empty() && choices.all(|choice| choice.finish_reason.is_some())
     }
 }

@@ -33,11 +33,11 @@ impl Conversation for ChatRequest {
 
     /// The `tool` messages behind the newest user message, each with the call that its id names.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
-        let messages = self.messages.iter().enumerate();
-        let newest = messages
-            .filter(|(_, message)| role(message) == Role::User)
-            .last();
-        let start = newest.map_or(0, |(at, _)| at + 1);
+        let newest = self
+            .messages
+            .iter()
+            .rposition(|message| role(message) == Role::User);
+        let start = newest.map_or(0, |at| at + 1);
         // The newest call of an id so far.
         let mut calls: HashMap<&str, Called<'_>> = HashMap::new();
         let messages = self.messages.iter().enumerate();
@@ -64,8 +64,9 @@ impl Conversation for ChatRequest {
 
     /// A yes or no of the user right behind the assistant's question.
     fn decision(&self) -> Option<Decision<'_>> {
-        let mut newest = self.messages.iter().rev();
-        let (answer, asked) = (newest.next()?, newest.next()?);
+        let [.., asked, answer] = &*self.messages else {
+            return None;
+        };
         if role(asked) != Role::Assistant || role(answer) != Role::User {
             return None;
         }

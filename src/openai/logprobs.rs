@@ -110,7 +110,7 @@ impl TokenLogprob {
     fn detached(&self) -> Self {
         let mut token = self.clone();
         kept::detach(&mut token.unknown);
-        for top in token.top_logprobs.iter_mut().flat_map(List::iter_mut) {
+        for top in token.top_logprobs.iter_mut().flatten() {
             kept::detach(&mut top.unknown);
         }
         token

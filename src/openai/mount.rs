@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use bytes::Bytes;
 use http::{Method, Response, StatusCode};
 
 use super::model::{self, COMPLETIONS};

@@ -115,7 +115,7 @@ impl ChatRequest {
     /// Reads the body of a request and checks that it has messages.
     pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;
-        if request.messages.first().is_none() {
+        if request.messages.is_empty() {
             let message = "must be an array with at least one message";
             let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
             return Err(refusal.at("messages"));

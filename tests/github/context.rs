@@ -1,6 +1,5 @@
 //! Which context came, what was withheld, and why: for github.com and the IDEs alike.
 
-use bytes::Bytes;
 use copilot_wire::github::{
     ChatRequest, Data, EditorContext, Exclusion, Page, Place, Reference, Why,
 };
@@ -141,7 +140,7 @@ fn what_is_unknown_or_odd_is_kept() {
         {"type":"client.selection","id":"a","data":{"start":{"line":0.0,"col":2},"end":null,"content":null}},
         {"type":"client.file","id":"b","data":null},
         {"type":"github.snippet","id":"c","data":{"range":{"start":1}}}]}]}"#;
-    let request = ChatRequest::parse(&Bytes::from(body)).unwrap();
+    let request = ChatRequest::from_json(body).unwrap();
     let data: Vec<_> = request.messages[0]
         .references
         .iter()
@@ -232,7 +231,7 @@ fn what_is_withheld_says_why() {
         let body = format!(
             r#"{{"messages":[{session}{{"role":"user","content":"hi","copilot_references":[{{"type":"github.redacted","id":"r","data":{{"type":"{kind}"}}}}]}}]}}"#
         );
-        let request = ChatRequest::parse(&Bytes::from(body)).unwrap();
+        let request = ChatRequest::from_json(body).unwrap();
         assert_eq!(withheld(&request), [(kind.to_owned(), why)]);
         assert_eq!(request.context().editor(), editor, "{kind} {web}");
         assert!(!why.to_string().is_empty());

@@ -191,7 +191,7 @@ fn what_is_relayed_in_one_chunk_is_all_there() {
     )
     .unwrap();
     assert_eq!(chunk.confirmation().unwrap().title, "t");
-    assert_eq!(chunk.references().unwrap(), [Reference::bare("a.b", "1")]);
+    assert_eq!(*chunk.references().unwrap(), [Reference::bare("a.b", "1")]);
     assert_eq!(chunk.errors().unwrap()[0].message, "m");
     assert_eq!(
         (chunk.id().as_deref(), chunk.model().as_deref()),
@@ -234,7 +234,7 @@ fn events_that_break_the_protocol_are_errors_and_the_next_one_is_read() {
     let Event::Say(Say::References(list)) = &events[0] else {
         panic!("{events:?}")
     };
-    assert_eq!(list[1].kind, "a.b");
+    assert_eq!(list[0].kind, "a.b");
     assert_eq!(encode(&events), odd);
 }
 

@@ -166,7 +166,7 @@ fn metadata_is_spread_as_in_javascript() {
 fn builders_follow_what_clients_render() {
     let reference = Reference::new("a.b", "1", "One");
     assert_eq!(
-        reference.to_json().text(),
+        reference.to_json(),
         r#"{"type":"a.b","id":"1","data":{},"is_implicit":false,"metadata":{"display_name":"One"}}"#
     );
     for data in [
@@ -196,7 +196,7 @@ fn builders_follow_what_clients_render() {
 
 #[test]
 fn full_chunks_have_one_head() {
-    let mut request = ChatRequest::parse(&Bytes::from(
+    let mut request = ChatRequest::from_json(&Bytes::from(
         r#"{"agent":"tide","messages":[{"role":"user","content":"x"}]}"#,
     ))
     .unwrap();

@@ -2,7 +2,6 @@
 //!
 //! The sizes are such that quadratic work takes minutes.
 
-use bytes::Bytes;
 use copilot_wire::github::ChatRequest;
 use copilot_wire::protocol::Conversation;
 
@@ -17,7 +16,7 @@ fn list(many: usize, element: impl Fn(usize) -> String) -> String {
 
 fn read(messages: &str) -> ChatRequest {
     let body = format!(r#"{{"messages":[{messages}]}}"#);
-    ChatRequest::parse(&Bytes::from(body)).unwrap()
+    ChatRequest::from_json(body).unwrap()
 }
 
 /// Everything that a conversation is asked.

@@ -115,8 +115,8 @@ fn event() -> impl Strategy<Value = Event> {
     });
     prop_oneof![
         any::<String>().prop_map(|text| Say::Text(text).into()),
-        prop::collection::vec(reference(), 0..4).prop_map(|list| Say::References(list).into()),
-        prop::collection::vec(error(), 0..4).prop_map(|list| Say::Errors(list).into()),
+        prop::collection::vec(reference(), 0..4).prop_map(|list| Say::from(list).into()),
+        prop::collection::vec(error(), 0..4).prop_map(|list| Say::from(list).into()),
         chunk.prop_map(|chunk| Say::Chunk(chunk).into()),
         raw().prop_map(|raw| Say::Raw(raw).into()),
         confirmation().prop_map(Event::from),
@@ -153,8 +153,8 @@ proptest! {
     )) {
         let members: serde_json::Map<String, Value> = members.into_iter().collect();
         let body = bytes::Bytes::from(serde_json::to_vec(&members).unwrap());
-        let request = copilot_wire::github::ChatRequest::parse(&body).unwrap();
-        let written: Value = serde_json::from_slice(&request.to_bytes()).unwrap();
+        let request = copilot_wire::github::ChatRequest::from_json(&body).unwrap();
+        let written: Value = serde_json::from_slice(&request.to_json()).unwrap();
         // Read from the same text, because not every float survives serde_json.
         let sent: Value = serde_json::from_slice(&body).unwrap();
         prop_assert_eq!(written, sent);

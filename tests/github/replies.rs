@@ -46,7 +46,7 @@ fn the_acknowledgement_does_not_wait_for_the_agent() {
             agent(|_, _| async { std::future::pending().await }),
         )
         .unwrap();
-    let body = ChatRequest::new([Message::new("user", "hi")]).to_bytes();
+    let body = ChatRequest::new([Message::new("user", "hi")]).to_json();
     let body = futures::stream::iter([Ok::<_, std::convert::Infallible>(body)]);
     let request = http::Request::post("/github")
         .header("content-type", "application/json")
@@ -254,7 +254,7 @@ fn chunks_can_be_full() {
             }),
         )
         .unwrap();
-    let body = ChatRequest::new([Message::new("user", "hi")]).to_bytes();
+    let body = ChatRequest::new([Message::new("user", "hi")]).to_json();
     let reply = send(&router, Method::POST, "/full", &HeaderMap::new(), body).body;
     assert_eq!(debug_cli::read(&reply).unwrap().text, "onetwo");
     // Read directly, as the custom endpoint of an OpenAI client.

@@ -66,7 +66,7 @@ impl Client {
         let mut history = self.messages.clone();
         history.push(message);
         let request = ChatRequest::new(history.clone());
-        let (_, shown) = strictly(&post(&self.router, request.to_bytes()).body);
+        let (_, shown) = strictly(&post(&self.router, request.to_json()).body);
         history.push(Message::new("assistant", shown.text.as_str()));
         self.messages = history;
         shown

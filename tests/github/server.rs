@@ -78,7 +78,7 @@ pub(crate) fn post(router: &Router, body: impl Into<Bytes>) -> Response {
 pub(crate) fn ask(agent: impl Agent<GitHub> + 'static) -> String {
     let router = Router::new().mount(Mount::unverified(), agent).unwrap();
     let request = ChatRequest::new([Message::new("user", "hi")]);
-    let response = post(&router, request.to_bytes());
+    let response = post(&router, request.to_json());
     assert_eq!(response.status, StatusCode::OK);
     response.body
 }

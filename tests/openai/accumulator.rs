@@ -133,7 +133,7 @@ fn an_index_from_the_wire_is_never_a_size() {
         assert!(whole(&[choice]).choices.is_empty(), "{index}");
     }
     let far = Choice::new(u32::MAX, Delta::text("x"));
-    assert_eq!(whole(&[far.into()]).choices.get(0).unwrap().index, u32::MAX);
+    assert_eq!(whole(&[far.into()]).choices[0].index, u32::MAX);
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn alternatives_have_one_level_and_what_is_deeper_stays_as_it_came() {
     let token = r#"{"token":"a","logprob":-0.5,"bytes":null,"top_logprobs":[{"token":"b","logprob":-1.5,"bytes":[98],"top_logprobs":[{"token": "c"}]}]}"#;
     let data = format!(r#"{{"choices":[{{"logprobs":{{"content":[{token}]}}}}]}}"#);
     let chunk = chunk(&data);
-    let logprobs = chunk.choices.get(0).unwrap().logprobs.as_ref().unwrap();
+    let logprobs = chunk.choices[0].logprobs.as_ref().unwrap();
     let top = logprobs
         .content
         .as_ref()

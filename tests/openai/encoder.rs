@@ -160,7 +160,7 @@ fn rule_4_calls_are_written_one_behind_the_other() {
     assert!(calls[2].0.starts_with("call_") && calls[2].1 == "three" && calls[2].2 == "{}");
     assert_eq!(calls.len(), 3);
     assert_eq!(
-        completion.choices.get(0).unwrap().finish_reason,
+        completion.choices[0].finish_reason,
         Some(FinishReason::ToolCalls)
     );
 }
@@ -187,7 +187,7 @@ fn rule_5_one_finish_reason_then_usage_then_done() {
     assert_eq!(read.chunks.last().unwrap().usage.as_ref(), Some(&usage));
     let completion = read.completion();
     assert_eq!(
-        completion.choices.get(0).unwrap().finish_reason,
+        completion.choices[0].finish_reason,
         Some(FinishReason::Length)
     );
     assert_eq!(completion.message().unwrap().content.text(), "ab");
@@ -260,7 +260,7 @@ fn logprobs_and_choices_come_through() {
     let stream = say(false, &events);
     check(&stream, false, End::Done);
     let completion = Read::all(stream.as_bytes()).completion();
-    let choice = &completion.choices.get(1).unwrap();
+    let choice = &completion.choices[1];
     assert_eq!(
         choice.logprobs.as_ref().unwrap().content,
         Some(tokens.into())

@@ -102,7 +102,7 @@ fn what_is_replaced_is_given_back() {
     }
     let completion = all.finish();
     let newest = |members: &Members, name: &str| members.get(name).unwrap().text()[..5].to_owned();
-    let choice = &completion.choices.get(0).unwrap();
+    let choice = &completion.choices[0];
     let usage = completion.usage.as_ref().unwrap();
     for shown in [
         newest(&completion.unknown, "citations"),

@@ -162,13 +162,13 @@ fn a_generic_agent_says_upstream_text_and_makes_upstream_calls() {
         "I can't help."
     );
     let called = answer(CALLS);
-    assert_eq!(called.calls().get(0).unwrap().function.name, "get_weather");
+    assert_eq!(called.calls()[0].function.name, "get_weather");
     assert_eq!(
-        called.calls().get(0).unwrap().function.json().unwrap(),
+        called.calls()[0].function.json().unwrap(),
         Json::parse("{\"city\":\"Brest\"}").unwrap()
     );
     assert_eq!(
-        called.choices.get(0).unwrap().finish_reason,
+        called.choices[0].finish_reason,
         Some(FinishReason::ToolCalls)
     );
 }

@@ -40,7 +40,7 @@ fn content_is_text_parts_or_null() {
         ]
     );
     assert_eq!(request.prompt().unwrap(), "What is it?");
-    let Content::Parts(parts) = &request.messages.get(2).unwrap().content else {
+    let Content::Parts(parts) = &request.messages[2].content else {
         panic!()
     };
     assert_eq!(parts[0].kind().as_deref(), Some("image_url"));
@@ -100,7 +100,7 @@ fn a_client_builds_what_a_server_reads() {
     .with("temperature", &0)
     .unwrap();
     assert_eq!(ChatRequest::from_json(&request.to_json()).unwrap(), request);
-    let tool: &Tool = &request.tools.get(0).unwrap();
+    let tool: &Tool = &request.tools[0];
     assert_eq!(tool.function.as_ref().unwrap().name, "f");
 }
 
@@ -117,17 +117,9 @@ fn odd_elements_cost_only_themselves() {
         "stop": null,
     }));
     assert_eq!(request.messages.iter().count(), 3);
-    assert_eq!(request.messages.get(0).unwrap().content.text(), "single");
+    assert_eq!(request.messages[0].content.text(), "single");
     assert_eq!(
-        request
-            .messages
-            .get(2)
-            .unwrap()
-            .tool_calls
-            .get(0)
-            .unwrap()
-            .function
-            .arguments,
+        request.messages[2].tool_calls[0].function.arguments,
         r#"{"a":1}"#
     );
     assert!(!request.is_stream());

@@ -50,6 +50,6 @@ fn what_users_and_tools_say_is_not_shown() {
         assert!(!shown.contains(SECRET), "{shown}");
         assert!(shown.len() < 4000, "{shown}");
     }
-    let size = format!("{:?}", request.messages.get(0).unwrap().content);
+    let size = format!("{:?}", request.messages[0].content);
     assert_eq!(size, format!("Text({} bytes)", SECRET.len()));
 }

@@ -94,10 +94,10 @@ fn a_call_ends_the_turn() {
     });
     let completion = read.completion();
     assert_eq!(
-        completion.choices.get(0).unwrap().finish_reason,
+        completion.choices[0].finish_reason,
         Some(FinishReason::ToolCalls)
     );
-    let call = &completion.calls().get(0).unwrap();
+    let call = &completion.calls()[0];
     assert!(call.id.starts_with("call_") && call.id.len() == 37);
     assert_eq!(call.function.name, "get_tide");
     assert_eq!(call.function.arguments, r#"{"port":"Brest"}"#);
@@ -138,7 +138,7 @@ fn native_endings_end_the_turn_too() {
         Ok(())
     });
     assert_eq!(
-        read.completion().choices.get(0).unwrap().finish_reason,
+        read.completion().choices[0].finish_reason,
         Some(FinishReason::Length)
     );
     let read = answer(|reply| async move {

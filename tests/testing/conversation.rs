@@ -181,7 +181,7 @@ fn a_conversation_goes_on_from_a_request() {
     }
     let openbb = request(|b| QueryRequest::from_json(b).ok(), said(Workspace::new()));
     let github = said(CopilotChat::new("clerk").conversation_id("t-1"));
-    let github = request(|b| github::ChatRequest::parse(b).ok(), github);
+    let github = request(|b| github::ChatRequest::from_json(b).ok(), github);
     let openai = said(OpenAiClient::new("m").with("temperature", &0.5).unwrap());
     let openai = request(|b| openai::ChatRequest::from_json(b).ok(), openai);
     let meilisearch = said(SearchChat::new("films").tools(meilisearch::Tools::SOURCES));

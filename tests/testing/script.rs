@@ -76,8 +76,8 @@ fn a_model_is_scripted() {
     let asked = model.asked();
     assert_eq!(asked.len(), 3);
     assert_eq!(asked[0].messages.len(), 1);
-    assert_eq!(asked[0].messages.get(0).unwrap().role, Role::User);
-    assert_eq!(asked[0].messages.get(0).unwrap().text, "greet me");
+    assert_eq!(asked[0].messages[0].role, Role::User);
+    assert_eq!(asked[0].messages[0].text, "greet me");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::github::{
     Answer as Decision, ChatRequest, Confirmation, Event, GitHub, Message, Reference, Say,
 };
-use crate::json::Json;
+use crate::json::{Json, List};
 use crate::protocol::{self, Citation, EventDecoder, EventError, Notice};
 use crate::testing::{Answer, CONVERSATION, FrontEnd, Heard, Next, post};
 
@@ -15,9 +15,9 @@ use crate::testing::{Answer, CONVERSATION, FrontEnd, Heard, Next, post};
 #[derive(Debug)]
 pub struct CopilotChat {
     request: ChatRequest,
-    references: Vec<Reference>,
+    references: List<Reference>,
     said: String,
-    shown: Vec<Reference>,
+    shown: List<Reference>,
     asked: Option<Confirmation>,
     /// The question of the turn before, while it has no answer.
     open: Option<Confirmation>,
@@ -51,9 +51,9 @@ impl CopilotChat {
     pub fn continuing(request: ChatRequest) -> Self {
         Self {
             request,
-            references: Vec::new(),
+            references: List::new(),
             said: String::new(),
-            shown: Vec::new(),
+            shown: List::new(),
             asked: None,
             open: None,
             done: false,
@@ -78,7 +78,7 @@ impl CopilotChat {
 
     /// The JSON that the platform would send, and sign.
     fn body(&self) -> Bytes {
-        self.request.to_bytes()
+        self.request.to_json()
     }
 }
 
@@ -110,7 +110,7 @@ impl FrontEnd for CopilotChat {
         }
         let heard = match event {
             Event::Say(Say::References(references)) => {
-                self.shown.extend_from_slice(references);
+                self.shown.extend(references.iter().cloned());
                 references.iter().map(citation).collect()
             }
             Event::Say(Say::Errors(errors)) => {

@@ -47,7 +47,7 @@ impl Toolkit for GitHub {
 
     fn front_end(setup: &Setup<'_>) -> Result<CopilotChat, Box<dyn Error + Send + Sync>> {
         if let Some(body) = &setup.request {
-            return Ok(CopilotChat::continuing(ChatRequest::parse(body)?));
+            return Ok(CopilotChat::continuing(ChatRequest::from_json(body)?));
         }
         let front = CopilotChat::new("agent");
         Ok(match &setup.conversation_id {

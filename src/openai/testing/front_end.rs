@@ -132,7 +132,7 @@ impl FrontEnd for OpenAiClient {
             }
             None => String::new(),
         };
-        self.calls = answer.calls().iter().cloned().collect();
+        self.calls = answer.calls().to_vec();
         if failed {
             self.calls.clear();
             return Next::Nothing;

@@ -58,7 +58,7 @@ impl Options {
             Self::List(list) => (Some(list), None),
             Self::Map(map) => (None, Some(map)),
         };
-        let listed = list.into_iter().flat_map(List::iter).map(|entry| {
+        let listed = list.into_iter().flatten().map(|entry| {
             // Split at the first `=`: a choice may hold more of them.
             match entry.split_once('=') {
                 Some((id, text)) => (id, text_value(Cow::Borrowed(text))),

@@ -143,7 +143,6 @@ impl QueryRequest {
     pub fn widgets(&self) -> impl Iterator<Item = (Tier, &Widget)> + Send {
         let tier = |tier| {
             let widgets = self.widgets.as_ref().map(|widgets| widgets.tier(tier));
-            let widgets = widgets.map(List::iter);
             widgets
                 .into_iter()
                 .flatten()

@@ -4,7 +4,6 @@
 use std::error::Error;
 use std::io::{BufRead, Write, stdin, stdout};
 
-use bytes::Bytes;
 use copilot_wire::github::verify::{HeaderPair, KeySet, RequestSigner, verify};
 use copilot_wire::github::{ChatRequest, Confirmation, Event, GitHub, Reference, Say};
 use copilot_wire::json::Json;
@@ -82,8 +81,8 @@ fn answer(signer: &RequestSigner, command: Command) -> Result<Value, Box<dyn Err
             }
         }
         Command::Request { body } => {
-            let request = ChatRequest::parse(&Bytes::from(body))?;
-            let (written, openai) = (request.to_bytes(), request.to_openai());
+            let request = ChatRequest::from_json(body)?;
+            let (written, openai) = (request.to_json(), request.to_openai());
             json!({
                 "written": std::str::from_utf8(&written)?,
                 "openai": std::str::from_utf8(&openai)?,
