@@ -191,3 +191,7 @@ impl Protocol for OpenAi {
         )
     }
 }
+
+/// Plays the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = include_str!("playground.js");
