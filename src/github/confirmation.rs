@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::fields::{rest, text};
+use super::fields::{rest, string};
 use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
 use crate::protocol::{self, SendError};
 
@@ -110,9 +110,9 @@ impl Confirmation {
         let mut unknown = Members::new();
         reader.object_keeping(&mut unknown, |reader, key| {
             match &*key {
-                "type" => it.kind = text(reader)?.unwrap_or_default(),
-                "title" => it.title = text(reader)?.unwrap_or_default(),
-                "message" => it.message = text(reader)?.unwrap_or_default(),
+                "type" => it.kind = string(reader)?.unwrap_or_default(),
+                "title" => it.title = string(reader)?.unwrap_or_default(),
+                "message" => it.message = string(reader)?.unwrap_or_default(),
                 "confirmation" if !reader.is(Kind::Null) => it.confirmation = reader.value()?,
                 _ => {}
             }
@@ -129,7 +129,8 @@ impl Confirmation {
                 ("title", &self.title),
                 ("message", &self.message),
             ] {
-                if !value.is_empty() {
+                // The SDK writes empty texts as well; without a message VS Code shows no dialog.
+                if !value.is_empty() || self.unknown.get(key).is_none() {
                     object.str(key, value);
                 }
             }

@@ -3,7 +3,7 @@
 use crate::json::{Json, JsonError, Kind, Members, Reader, ValueWriter, WriteError};
 use crate::protocol::Notice;
 
-use super::fields::{rest, text};
+use super::fields::{rest, string, text};
 
 /// What went wrong, an element of `copilot_errors` (the SDK's `createErrorsEvent`).
 ///
@@ -107,10 +107,10 @@ impl CopilotError {
         let mut unknown = Members::new();
         reader.object_keeping(&mut unknown, |reader, key| {
             match &*key {
-                "type" => it.kind = ErrorKind::from_word(text(reader)?.unwrap_or_default()),
-                "code" => it.code = text(reader)?.unwrap_or_default(),
-                "message" => it.message = text(reader)?.unwrap_or_default(),
-                "identifier" => it.identifier = text(reader)?.unwrap_or_default(),
+                "type" => it.kind = ErrorKind::from_word(string(reader)?.unwrap_or_default()),
+                "code" => it.code = string(reader)?.unwrap_or_default(),
+                "message" => it.message = string(reader)?.unwrap_or_default(),
+                "identifier" => it.identifier = string(reader)?.unwrap_or_default(),
                 "agent" => it.agent = text(reader)?,
                 _ => {}
             }
@@ -132,7 +132,8 @@ impl CopilotError {
                 ("message", &self.message),
                 ("identifier", &self.identifier),
             ] {
-                if !value.is_empty() {
+                // The SDK writes empty texts as well.
+                if !value.is_empty() || self.unknown.get(key).is_none() {
                     object.str(key, value);
                 }
             }

@@ -19,6 +19,11 @@ pub(super) fn text(reader: &mut Reader<'_>) -> Result<Option<String>, JsonError>
     Ok(text.map(Cow::into_owned))
 }
 
+/// A string, also an empty one.
+pub(super) fn string(reader: &mut Reader<'_>) -> Result<Option<String>, JsonError> {
+    Ok(reader.string()?.map(Cow::into_owned))
+}
+
 /// The elements of an array that is not empty.
 pub(super) fn list<T>(
     reader: &mut Reader<'_>,
