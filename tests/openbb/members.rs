@@ -133,6 +133,7 @@ fn everything_else_that_a_request_has() {
 
     let v1 = request("v1_context_items");
     assert_eq!(v1.timezone, "Europe/Lisbon");
+    assert_eq!(v1.timezone_or("UTC"), "Europe/Lisbon");
     assert_eq!(v1.urls.first().unwrap(), "https://example.com/report");
     assert!(v1.force_web_search);
     assert_eq!(
