@@ -56,6 +56,7 @@ mod secret;
 mod session;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod url;
 mod vocabulary;
 mod wire;
 mod xxh64;
@@ -91,6 +92,7 @@ pub use result::{
 };
 pub use secret::Secret;
 pub use session::Session;
+pub use url::Url;
 
 use std::borrow::Cow;
 

@@ -233,3 +233,25 @@ fn documents() {
         .collect();
     assert_eq!(found, ["hi", "a,b", "c"]);
 }
+
+#[test]
+fn what_is_secret_in_a_url_is_not_printed() {
+    let url = "https://user:SECRET@example.com/report?token=SECRET";
+    let body = serde_json::json!({
+        "messages": [{"role": "human", "content": "hi"}],
+        "urls": [url],
+        "documents": [{"name": "a", "url": url}],
+        "uploaded_files": [{"name": "a", "url": url}],
+        "tools": [{"name": "a_b", "url": url}],
+    });
+    let request = copilot_wire::openbb::QueryRequest::read(&body.to_string().into()).unwrap();
+    assert_eq!(request.urls.first().unwrap(), url);
+    assert_eq!(request.tools.first().unwrap().url, url);
+    let printed = format!("{request:?}");
+    assert_eq!(
+        printed.matches("…@example.com/report").count(),
+        4,
+        "{printed}"
+    );
+    assert!(!printed.contains("SECRET"), "{printed}");
+}

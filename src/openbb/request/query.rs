@@ -12,7 +12,7 @@ use super::{
 use crate::json::{Json, Kind, Members, Reader};
 use crate::openbb::result::CallResult;
 use crate::openbb::wire::{from_json, wire};
-use crate::openbb::{Citation, List};
+use crate::openbb::{Citation, List, Url};
 use crate::protocol::Refusal;
 
 /// A query request of any era.
@@ -34,7 +34,7 @@ pub struct QueryRequest {
     pub widgets: Option<Widgets>,
     /// Pages to read. The Workspace sends at most four; more are read all the same, and how many are
     /// too many is the agent's to say.
-    pub urls: List<String>,
+    pub urls: List<Url>,
     /// Keys of the user's own.
     pub api_keys: Option<ApiKeys>,
     /// The user's time zone by its IANA name. Only on the request that a person caused. Use
