@@ -36,9 +36,9 @@ pub struct Confirmation {
 }
 
 model!(Confirmation, escape: Json {
-    kind: "type",
-    title: "title",
-    message: "message",
+    kind: "type" always,
+    title: "title" always,
+    message: "message" always,
     confirmation: "confirmation",
 });
 

@@ -52,10 +52,10 @@ impl Default for ErrorKind {
 }
 
 model!(CopilotError, escape: Json {
-    kind: "type",
-    code: "code",
-    message: "message",
-    identifier: "identifier",
+    kind: "type" always,
+    code: "code" always,
+    message: "message" always,
+    identifier: "identifier" always,
     agent: "agent" => present,
 });
 

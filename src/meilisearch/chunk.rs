@@ -47,6 +47,7 @@ pub(super) struct CallPiece {
 /// What a choice brings, whatever the order of its members.
 #[derive(Default)]
 struct Choice {
+    index: u64,
     content: Option<String>,
     refusal: Option<String>,
     calls: Vec<CallPiece>,
@@ -77,9 +78,10 @@ impl Frame {
                     let mut count = 0_usize;
                     reader.array(|reader, _| {
                         count += 1;
-                        // One odd choice costs itself only.
-                        if let Ok(choice) = reader.value_or_raw(Choice::read)? {
-                            choice.pieces(&mut chunk.pieces);
+                        // One odd choice costs itself only. The others are other answers.
+                        match reader.value_or_raw(Choice::read)? {
+                            Ok(choice) if choice.index == 0 => choice.pieces(&mut chunk.pieces),
+                            _ => {}
                         }
                         Ok(())
                     })?;
@@ -103,6 +105,7 @@ impl Choice {
         let mut choice = Self::default();
         reader.object(|reader, key| {
             match &*key {
+                "index" => choice.index = reader.u64()?.unwrap_or_default(),
                 "delta" if reader.is(Kind::Object) => choice.read_delta(reader)?,
                 "finish_reason" => {
                     let name = reader.string()?;

@@ -41,6 +41,10 @@ pub struct History {
     /// What the current turn said.
     text: String,
     refusal: String,
+    /// Whether the model began anew since the last text.
+    round_broke: bool,
+    /// Whether the stream of the current turn has ended.
+    ended: bool,
 }
 
 impl History {
@@ -56,13 +60,24 @@ impl History {
         self.messages.push(message);
     }
 
-    /// Takes in what happened in the stream.
+    /// Takes in what happened in the stream. The rounds of an answer become paragraphs.
     pub fn apply(&mut self, event: &Event) {
+        if self.ended {
+            self.settle();
+        }
         match event {
-            Event::Text(text) => self.text.push_str(text),
+            Event::Text(text) => {
+                let is_glued = !self.text.is_empty() && !self.text.ends_with('\n');
+                if mem::take(&mut self.round_broke) && is_glued {
+                    self.text.push_str("\n\n");
+                }
+                self.text.push_str(text);
+            }
             Event::Refusal(text) => self.refusal.push_str(text),
             Event::Append(append) => self.appended.push(append.message.clone()),
-            Event::Done => self.settle(),
+            Event::RoundBreak => self.round_broke = true,
+            // The turn can still be forgotten.
+            Event::Done => self.ended = true,
             _ => {}
         }
     }
@@ -72,15 +87,17 @@ impl History {
         let appended = mem::take(&mut self.appended);
         self.messages.extend(paired(appended));
         self.messages.extend(spoken(&self.text, &self.refusal));
-        self.text.clear();
-        self.refusal.clear();
+        self.forget_turn();
     }
 
-    /// Forgets what the current turn brought, for one that is to be asked again.
+    /// Forgets what the current turn brought, for one that is to be asked again; also after the end of
+    /// its stream, until the next message or event.
     pub fn forget_turn(&mut self) {
         self.appended.clear();
         self.text.clear();
         self.refusal.clear();
+        self.round_broke = false;
+        self.ended = false;
     }
 
     /// The messages of the next request.

@@ -6,7 +6,8 @@ use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Uri};
 
-use super::address::Address;
+use crate::protocol::shown::Address;
+
 use super::{ApiKey, ChatRequest, IndexChange, WorkspaceChange};
 
 /// A server, and the key to it: makes ready requests, which any HTTP client can send.

@@ -60,7 +60,6 @@
 //! What an appended message holds is what the model saw: it can have attributes that are not meant
 //! to be displayed.
 
-mod address;
 mod api_error;
 mod api_key;
 mod append;

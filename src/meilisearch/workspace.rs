@@ -6,8 +6,8 @@ use std::fmt;
 use bytes::Bytes;
 
 use crate::json::{Escape, JsonError, Kind, Members, ObjectWriter, Reader};
+use crate::protocol::shown::Address;
 
-use super::address::Address;
 use super::{ApiKey, Setting};
 
 /// Where a workspace's model runs.

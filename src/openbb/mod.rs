@@ -55,6 +55,7 @@ mod secret;
 mod session;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod url;
 mod vocabulary;
 mod xxh64;
 
@@ -88,6 +89,7 @@ pub use result::{
 };
 pub use secret::Secret;
 pub use session::Session;
+pub use url::Url;
 
 use std::borrow::Cow;
 

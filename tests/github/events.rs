@@ -162,6 +162,28 @@ fn metadata_is_spread_as_in_javascript() {
     }
 }
 
+/// The SDK writes them, and VS Code shows no dialog without a message.
+#[test]
+fn empty_texts_are_written() {
+    let question = Event::Confirmation(Confirmation::new("1", "Delete?", ""));
+    let error = CopilotError::new(ErrorKind::Agent, "", "It failed.", "");
+    let written = encode(&[Say::Errors(vec![error.clone()]).into(), question.clone()]);
+    assert!(
+        written.contains(r#""title":"Delete?","message":"","confirmation""#),
+        "{written}"
+    );
+    assert!(
+        written.contains(r#"{"type":"agent","code":"","message":"It failed.","identifier":""}"#),
+        "{written}"
+    );
+    let read = decode(written.as_bytes());
+    assert!(read.contains(&question), "{read:?}");
+    // One of another type is kept, and written once.
+    let odd = r#"{"type":"action","title":"t","message":5,"confirmation":{}}"#;
+    let read = decode(format!("event: copilot_confirmation\ndata: {odd}\n\n").as_bytes());
+    assert_eq!(encode(&read).matches("message").count(), 1);
+}
+
 #[test]
 fn builders_follow_what_clients_render() {
     let reference = Reference::new("a.b", "1", "One");

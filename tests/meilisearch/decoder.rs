@@ -173,6 +173,24 @@ fn text_call_and_reason_in_one_chunk_are_all_read() {
 }
 
 #[test]
+fn other_choices_are_other_answers() {
+    let stream = concat!(
+        r#"data: {"id":"1","choices":[{"index":1,"delta":{"content":"B"}},{"index":0,"delta":{"content":"A"}}]}"#,
+        "\n\n",
+        r#"data: {"id":"1","choices":[{"index":1,"delta":{"content":"b"},"finish_reason":"length"}]}"#,
+        "\n\n",
+        r#"data: {"id":"1","choices":[{"delta":{"content":"a"},"finish_reason":"stop"}]}"#,
+        "\n\ndata: [DONE]\n\n",
+    );
+    let read = whole(stream.as_bytes());
+    let text = |text: &str| Event::Text(text.into());
+    let end = [Event::Finish(FinishReason::Stop), Event::Done];
+    assert_eq!(read.events[..2], [text("A"), text("a")]);
+    assert_eq!(read.events[2..], end);
+    assert_eq!(read.outcome, Outcome::Answered(FinishReason::Stop));
+}
+
+#[test]
 fn a_reason_in_the_middle_is_not_the_end() {
     let stream = [
         chunk("1", &json!({"content": "a"}), Some("tool_calls")),

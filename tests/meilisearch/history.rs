@@ -27,7 +27,10 @@ fn the_next_request_is_the_recorded_one() {
     history.push(Message::user("Which of them is the oldest?"));
     let request = ChatRequest::new("gpt-4o-mini", history.messages()).tools(Tools::ALL);
     let ours: Value = serde_json::from_slice(&request.to_json()).unwrap();
-    let recorded = fixture_json("request_follow_up.json");
+    let mut recorded = fixture_json("request_follow_up.json");
+    // The recorded client joined the rounds without a break.
+    let text = recorded["messages"][3]["content"].as_str().unwrap();
+    recorded["messages"][3]["content"] = text.replace("now.Here", "now.\n\nHere").into();
     assert_eq!(ours["messages"], recorded["messages"]);
     assert_eq!(ours["stream"], recorded["stream"]);
     assert_eq!(ours["tools"].as_array().unwrap().len(), 3);
@@ -184,6 +187,42 @@ fn turn() -> impl Strategy<Value = Vec<Event>> {
     })
 }
 
+#[test]
+fn a_turn_is_forgotten_after_its_end_too() {
+    let question = Message::user("Which films are about robots?");
+    let mut history = after("search_all_tools", std::slice::from_ref(&question));
+    assert_eq!(history.messages().len(), 4);
+    history.forget_turn();
+    assert_eq!(history.messages(), [question]);
+    // What is asked again is another turn.
+    for event in whole(&fixture("recorded/search_all_tools.sse")).events {
+        history.apply(&event);
+    }
+    assert_eq!(history.messages().len(), 4);
+    history.push(Message::user("And then?"));
+    history.forget_turn();
+    assert_eq!(history.into_messages().len(), 5);
+}
+
+#[test]
+fn two_streams_without_a_message_between_are_two_turns() {
+    let mut history = History::new();
+    for event in [
+        Event::Text("One.".into()),
+        Event::Done,
+        Event::Text("Two.".into()),
+        Event::Done,
+    ] {
+        history.apply(&event);
+    }
+    let said: Vec<_> = history
+        .messages()
+        .iter()
+        .filter_map(Message::text)
+        .collect();
+    assert_eq!(said, ["One.", "Two."]);
+}
+
 proptest! {
     #[test]
     fn the_next_request_is_valid_wherever_the_stream_broke(events in turn(), cut in 0.0..=1.0_f64) {
@@ -195,12 +234,19 @@ proptest! {
         let mut calls = 0;
         let mut results = 0;
         let mut said = String::new();
+        let mut broke = false;
         for event in &read.events {
             history.apply(event);
             match event {
                 Event::Append(append) if append.message.role() == "tool" => results += 1,
                 Event::Append(_) => calls += 1,
-                Event::Text(text) => said.push_str(text),
+                Event::RoundBreak => broke = true,
+                Event::Text(text) => {
+                    if std::mem::take(&mut broke) && !said.is_empty() && !said.ends_with('\n') {
+                        said.push_str("\n\n");
+                    }
+                    said.push_str(text);
+                }
                 _ => {}
             }
         }

@@ -47,6 +47,16 @@ fn what_is_checked_before_a_call_leaves() {
         &able,
         FunctionCall::new("execute_client_sql", &json!({"queries": []})).unwrap(),
     );
+    let query = || SqlQuery::new("s", ["u"]);
+    for queries in [
+        vec![query(); 6],
+        vec![query(), SqlQuery::new("s", [""; 0])],
+        vec![query().limit(1001)],
+    ] {
+        invalid(&able, ExecuteClientSql::new(queries).into());
+    }
+    let most = ExecuteClientSql::new(vec![query().limit(1000); 5]);
+    assert!(data(&able, FunctionCall::from(most)).is_ok());
     let many = json!({"widgets": vec![json!({}); 11]});
     invalid(
         &able,

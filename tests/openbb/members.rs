@@ -133,6 +133,7 @@ fn everything_else_that_a_request_has() {
 
     let v1 = request("v1_context_items");
     assert_eq!(v1.timezone, "Europe/Lisbon");
+    assert_eq!(v1.timezone_or("UTC"), "Europe/Lisbon");
     assert_eq!(v1.urls.first().unwrap(), "https://example.com/report");
     assert!(v1.force_web_search);
     assert_eq!(
@@ -231,4 +232,26 @@ fn documents() {
         .map(|document| document.content.into_owned())
         .collect();
     assert_eq!(found, ["hi", "a,b", "c"]);
+}
+
+#[test]
+fn what_is_secret_in_a_url_is_not_printed() {
+    let url = "https://user:SECRET@example.com/report?token=SECRET";
+    let body = serde_json::json!({
+        "messages": [{"role": "human", "content": "hi"}],
+        "urls": [url],
+        "documents": [{"name": "a", "url": url}],
+        "uploaded_files": [{"name": "a", "url": url}],
+        "tools": [{"name": "a_b", "url": url}],
+    });
+    let request = copilot_wire::openbb::QueryRequest::read(&body.to_string().into()).unwrap();
+    assert_eq!(request.urls.first().unwrap(), url);
+    assert_eq!(request.tools.first().unwrap().url, url);
+    let printed = format!("{request:?}");
+    assert_eq!(
+        printed.matches("…@example.com/report").count(),
+        4,
+        "{printed}"
+    );
+    assert!(!printed.contains("SECRET"), "{printed}");
 }

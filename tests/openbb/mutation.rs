@@ -165,6 +165,7 @@ fn the_last_of_two_members_counts() {
     );
     assert_eq!(request.prompt().unwrap(), "b");
     assert_eq!(request.timezone, "");
+    assert_eq!(request.timezone_or("UTC"), "UTC");
     assert_eq!(request.urls.len(), 2);
 }
 

@@ -52,7 +52,7 @@ fn check(call: &FunctionCall, session: &Session) -> Result<(), SendError> {
         "execute_client_sql" | "prepare_client_sql_tables" if !session.has_client_sql => {
             Err(SendError::Unsupported("SQL in the browser"))
         }
-        "execute_client_sql" if count("queries") == 0 => invalid("there must be a query"),
+        "execute_client_sql" => check_queries(&call.input_arguments),
         "prepare_client_sql_tables" if !(1..=10).contains(&count("widgets")) => {
             invalid("there must be one to ten widgets")
         }
@@ -73,6 +73,26 @@ fn check(call: &FunctionCall, session: &Session) -> Result<(), SendError> {
 
 fn invalid(message: &str) -> Result<(), SendError> {
     Err(SendError::Invalid(message.to_owned()))
+}
+
+/// `{queries: [{sql, widget_uuids, row_limit?}]}`: the browser takes one to five, each over a widget at
+/// least, with a limit of up to 1,000 rows.
+fn check_queries(arguments: &Json) -> Result<(), SendError> {
+    let queries = arguments.get("queries").unwrap_or_default();
+    if !(1..=5).contains(&queries.elements().count()) {
+        return invalid("there must be one to five queries");
+    }
+    let has_widget = |query: Json| query.get("widget_uuids")?.elements().next();
+    if !queries.elements().all(|query| has_widget(query).is_some()) {
+        return invalid("a query needs a widget");
+    }
+    let mut limits = queries
+        .elements()
+        .filter_map(|query| query.get("row_limit"));
+    if limits.any(|limit| !limit.is_null() && limit.as_u64().is_none_or(|rows| rows > 1000)) {
+        return invalid("the limit of a query must be a number of rows up to 1000");
+    }
+    Ok(())
 }
 
 /// `{operation: create | add_tabs | remove_tabs, tabs}` or `{operation: rename_tabs, rename_map}`.

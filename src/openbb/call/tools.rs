@@ -127,7 +127,7 @@ impl From<SaveSkill> for FunctionCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecuteClientSql {
-    /// The queries. Entry *i* of the result answers query *i*.
+    /// The queries, one to five. Entry *i* of the result answers query *i*.
     pub queries: List<SqlQuery>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -158,9 +158,9 @@ impl From<ExecuteClientSql> for FunctionCall {
 pub struct SqlQuery {
     /// The query.
     pub sql: String,
-    /// The widgets whose tables it reads.
+    /// The widgets whose tables it reads, at least one.
     pub widget_uuids: List<String>,
-    /// The most rows to give back.
+    /// The most rows to give back, up to 1,000.
     pub row_limit: Option<u64>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,

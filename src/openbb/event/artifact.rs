@@ -59,9 +59,6 @@ pub enum ArtifactError {
     /// The chart has nothing on an axis.
     #[error("a chart needs the members that it draws")]
     NoAxes,
-    /// The chart draws a member that no row has.
-    #[error("no row has a member {0:?}")]
-    NoSuchMember(String),
     /// The chart needs numbers.
     #[error("the member {0:?} must be a number in every row")]
     NotNumeric(String),
@@ -167,7 +164,7 @@ impl Artifact {
     ///
     /// # Errors
     ///
-    /// When the rows are not an array of objects, or lack what the chart draws.
+    /// When the rows are not an array of objects, or have no numbers where the chart draws them.
     pub fn chart<T: Serialize + ?Sized>(kind: &ChartKind, rows: &T) -> Result<Self, ArtifactError> {
         let rows = rows_of(rows)?;
         let params = ChartParams::new(kind, &rows)?;

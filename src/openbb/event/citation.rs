@@ -184,8 +184,9 @@ impl Citation {
     ///
     /// When the details cannot be JSON.
     pub fn detail<T: Serialize + ?Sized>(mut self, value: &T) -> Result<Self, WriteError> {
-        let detail = detail(value, Filter::Citation)?;
-        self.details.get_or_insert_default().push(detail);
+        if let Some(detail) = detail(value, Filter::Citation)? {
+            self.details.get_or_insert_default().push(detail);
+        }
         Ok(self)
     }
 

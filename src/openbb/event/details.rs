@@ -36,16 +36,20 @@ impl Filter {
 }
 
 /// Serialises one detail. Of an object the filtered members are left out, at the top level only.
-/// The caller's own data stays as it is.
-pub(super) fn detail<T: Serialize + ?Sized>(value: &T, filter: Filter) -> Result<Json, WriteError> {
+/// The caller's own data stays as it is. `None` if nothing is left, which would be shown as an empty
+/// row.
+pub(super) fn detail<T: Serialize + ?Sized>(
+    value: &T,
+    filter: Filter,
+) -> Result<Option<Json>, WriteError> {
     let json = crate::json::model::encode(value)?;
     if json.kind() != Kind::Object {
-        return Ok(json);
+        return Ok(Some(json));
     }
     let kept: Members = json
         .members()
         .filter(|(key, _)| !filter.removes(key))
         .map(|(key, value)| (key.into_owned(), value))
         .collect();
-    Ok(kept.to_raw())
+    Ok((!kept.is_empty()).then(|| kept.to_raw()))
 }

@@ -109,8 +109,9 @@ impl StatusUpdate {
     ///
     /// When the detail cannot be JSON.
     pub fn detail<T: Serialize + ?Sized>(mut self, value: &T) -> Result<Self, WriteError> {
-        let detail = detail(value, Filter::Status)?;
-        self.details.get_or_insert_default().push(detail);
+        if let Some(detail) = detail(value, Filter::Status)? {
+            self.details.get_or_insert_default().push(detail);
+        }
         Ok(self)
     }
 

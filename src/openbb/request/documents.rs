@@ -2,7 +2,7 @@
 
 use crate::json::Members;
 use crate::json::model::model;
-use crate::openbb::{Secret, base64};
+use crate::openbb::{Secret, Url, base64};
 
 /// Keys of the user's own. `Debug` never shows them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct AttachedDocument {
     /// The file in base64.
     pub content_b64: String,
     /// Where the file is.
-    pub url: String,
+    pub url: Url,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
@@ -63,7 +63,7 @@ pub struct UploadedFile {
     /// The file in base64.
     pub data_base64: String,
     /// Where the file is.
-    pub url: String,
+    pub url: Url,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::json::model::{Field, model};
 use crate::json::{Json, Kind, List, Members};
-use crate::openbb::Citation;
 use crate::openbb::result::CallResult;
+use crate::openbb::{Citation, Url};
 use crate::protocol::Refusal;
 
 /// A query request of any era.
@@ -32,11 +32,13 @@ pub struct QueryRequest {
     pub context: Option<Context>,
     /// The widgets that the user selected and has on screen.
     pub widgets: Option<Widgets>,
-    /// Pages to read, at most four.
-    pub urls: List<String>,
+    /// Pages to read. The Workspace sends at most four; more are read all the same, and how many are
+    /// too many is the agent's to say.
+    pub urls: List<Url>,
     /// Keys of the user's own.
     pub api_keys: Option<ApiKeys>,
-    /// The user's time zone by its IANA name. Only on the request that a person caused.
+    /// The user's time zone by its IANA name. Only on the request that a person caused. Use
+    /// [`timezone_or`](Self::timezone_or).
     pub timezone: String,
     /// What the user has on screen. On requests that carry a result it is mostly left out.
     pub workspace_state: Option<WorkspaceState>,
@@ -168,6 +170,15 @@ impl QueryRequest {
         match &self.workspace_options {
             Some(options) => options.get(id),
             None => OptionValue::Off,
+        }
+    }
+
+    /// Returns the user's time zone by its IANA name, or `default` where the request names none.
+    #[must_use]
+    pub fn timezone_or<'a>(&'a self, default: &'a str) -> &'a str {
+        match self.timezone.as_str() {
+            "" => default,
+            zone => zone,
         }
     }
 

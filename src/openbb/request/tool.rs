@@ -2,7 +2,7 @@
 
 use crate::json::model::model;
 use crate::json::{Json, Members};
-use crate::openbb::Secret;
+use crate::openbb::{Secret, Url};
 
 /// One MCP tool. They are sent only to agents whose descriptor has `mcp-tools`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Tool {
     /// The name: what stands before the first `_` names the server. It goes back unchanged.
     pub name: String,
     /// Where the server is.
-    pub url: String,
+    pub url: Url,
     /// The path of the server's endpoint.
     pub endpoint: String,
     /// What the tool does.

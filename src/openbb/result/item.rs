@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use super::DataFormat;
 use crate::json::model::{Field, model};
 use crate::json::{Json, JsonError, Kind, List, Members};
-use crate::openbb::base64;
+use crate::openbb::{Url, base64};
 
 /// One item of data: a table, a text, a file. It stays raw until it is asked for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Item {
     /// The content as it came: mostly a string, which may hold JSON, base64 or plain text.
     pub content: Option<Json>,
     /// Where the content is, for a short time.
-    pub url: String,
+    pub url: Url,
     /// The same in results of early 2025: a URL, or the id of a file.
     pub file_reference: String,
     /// What the content is.
@@ -127,10 +127,9 @@ impl Item {
     /// Where the content is, when it is not inline: a URL, or the id of a file.
     #[must_use]
     pub fn reference(&self) -> Option<&str> {
-        [&self.url, &self.file_reference]
+        [&*self.url, &self.file_reference]
             .into_iter()
             .find(|reference| !reference.is_empty())
-            .map(String::as_str)
     }
 
     /// What to read the content as: `table` unless something else is said.

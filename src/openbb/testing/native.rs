@@ -45,7 +45,7 @@ pub(super) fn native(request: &QueryRequest, _: &HeaderMap) -> Node {
         ),
         ("model", request.model.as_str().into()),
         ("timezone", request.timezone.as_str().into()),
-        ("urls", texts(request.urls.iter())),
+        ("urls", Node::list(request.urls.iter().map(|url| &**url))),
         ("files", texts(files)),
         ("skills", texts(skills)),
         ("api_keys", request.api_keys.is_some().into()),
@@ -94,7 +94,7 @@ fn server(tool: &Tool) -> Node {
     Node::object([
         ("tool", tool.name.as_str().into()),
         ("server", tool.server_id.as_str().into()),
-        ("url", tool.url.as_str().into()),
+        ("url", (&*tool.url).into()),
         ("token", tool.auth_token.is_some().into()),
     ])
 }

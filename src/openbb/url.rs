@@ -1,0 +1,54 @@
+//! Addresses that can hold secrets.
+
+use std::fmt;
+use std::ops::Deref;
+
+use crate::json::model::Field;
+use crate::json::{JsonError, Reader, ValueWriter};
+use crate::protocol::shown::Address;
+
+/// A URL: `Debug` shows neither user and password nor the query, which can be secrets.
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Url(String);
+
+impl Deref for Url {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<T: Into<String>> From<T> for Url {
+    fn from(url: T) -> Self {
+        Self(url.into())
+    }
+}
+
+impl PartialEq<str> for Url {
+    fn eq(&self, other: &str) -> bool {
+        self.0 == other
+    }
+}
+
+impl PartialEq<&str> for Url {
+    fn eq(&self, other: &&str) -> bool {
+        self.0 == *other
+    }
+}
+
+impl fmt::Debug for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Address(&self.0).fmt(f)
+    }
+}
+
+impl Field for Url {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        Ok(String::read_from(reader)?.map(Self))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.str(&self.0);
+    }
+}
