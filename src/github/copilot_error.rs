@@ -52,7 +52,7 @@ impl Default for ErrorKind {
 }
 
 model!(CopilotError, escape: Json {
-    kind: "type" always,
+    kind: "type",
     code: "code" always,
     message: "message" always,
     identifier: "identifier" always,

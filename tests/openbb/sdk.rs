@@ -176,7 +176,7 @@ fn closed_lists_have_a_way_out() {
     let request = crate::request("v2_bridge_result_and_documents");
     let sql = FunctionCall::new(
         "execute_client_sql",
-        &json!({"queries": [{"sql": "s", "widget_uuids": []}]}),
+        &json!({"queries": [{"sql": "s", "widget_uuids": ["w"]}]}),
     );
     assert!(data(&request, sql.unwrap()).is_ok());
 }

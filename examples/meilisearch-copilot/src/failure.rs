@@ -26,7 +26,7 @@ pub enum UpstreamError {
     Garbage(#[from] EventError),
     /// The server could not get an answer from the model's provider.
     #[error("{} ({})", Cause::of(.0).operator(), Names(.0))]
-    Failed(Failure),
+    Failed(Box<Failure>),
     /// The stream came whole, without an answer.
     #[error("the search engine gave no answer")]
     Incomplete,

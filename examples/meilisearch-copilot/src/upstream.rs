@@ -118,7 +118,7 @@ impl Answer {
     pub fn outcome(&self) -> Result<FinishReason, UpstreamError> {
         Err(match self.decoder.decoder().outcome() {
             Outcome::Answered(reason) => return Ok(reason),
-            Outcome::Failed(failure) => UpstreamError::Failed(failure),
+            Outcome::Failed(failure) => UpstreamError::Failed(failure.into()),
             Outcome::Incomplete => UpstreamError::Incomplete,
             _ => UpstreamError::Truncated,
         })
