@@ -130,7 +130,7 @@ pub mod openbb;
 #[cfg(feature = "playground")]
 mod playground;
 pub mod protocol;
-#[cfg(feature = "testing")]
+#[cfg(any(feature = "playground", feature = "testing"))]
 pub mod protocols;
 pub mod router;
 pub mod sse;

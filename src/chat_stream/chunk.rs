@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::testing::check::{Block, Exchange, Judge, rules};
+use crate::testing::check::{Block, Judge, Stream, rules};
 
 rules! {
     JSON = Error "chunk/json",
@@ -61,11 +61,8 @@ pub(crate) struct Chunks<'a> {
 }
 
 /// Judges the unnamed events of a stream.
-pub(crate) fn judge<'a>(
-    judge: &mut Judge,
-    exchange: &Exchange,
-    blocks: &'a [Block<'a>],
-) -> Chunks<'a> {
+pub(crate) fn judge<'a>(judge: &mut Judge, stream: &'a Stream<'a>) -> Chunks<'a> {
+    let exchange = stream.exchange;
     let at = &*exchange.name;
     let mut read = Chunks {
         chunks: Vec::new(),
@@ -73,7 +70,7 @@ pub(crate) fn judge<'a>(
     };
     let mut finished = BTreeMap::new();
     let mut done = false;
-    for block in blocks {
+    for block in &stream.blocks {
         let Some(event) = &block.event else { continue };
         judge.expect(&AFTER_DONE, !done, at, block.raw);
         if done {

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::chunk::{Chunks, is_error};
-use crate::testing::check::{Block, Exchange, Judge, rules};
+use crate::testing::check::{Judge, Stream, rules};
 
 rules! {
     NAMED = Error "chunk/event-name",
@@ -17,14 +17,9 @@ rules! {
 }
 
 /// Judges that the chunks are whole.
-pub(crate) fn judge(
-    judge: &mut Judge,
-    exchange: &Exchange,
-    blocks: &[Block<'_>],
-    chunks: &Chunks<'_>,
-) {
-    let at = &*exchange.name;
-    for block in blocks {
+pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>, chunks: &Chunks<'_>) {
+    let at = &*stream.exchange.name;
+    for block in &stream.blocks {
         let none = block.field("event").next().is_none();
         judge.expect(&NAMED, none, at, block.raw);
     }

@@ -1,6 +1,6 @@
 //! Framing for readers that take a stream line by line: VS Code, `gh models`, `gh debug-cli`.
 
-use crate::testing::check::{Block, Exchange, Judge, rules};
+use crate::testing::check::{Judge, Stream, rules};
 
 rules! {
     ONE_DATA_LINE = Error "sse/data-lines",
@@ -22,9 +22,9 @@ rules! {
 }
 
 /// Judges the lines.
-pub(crate) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
-    let at = &*exchange.name;
-    for block in blocks {
+pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    let at = &*stream.exchange.name;
+    for block in &stream.blocks {
         let one = block.field("data").count() <= 1;
         judge.expect(&ONE_DATA_LINE, one, at, block.raw);
         let none = block.field("id").next().is_none();

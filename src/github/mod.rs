@@ -183,3 +183,7 @@ impl Decode for Decoder {
         }
     }
 }
+
+/// Plays the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

@@ -112,3 +112,7 @@ pub use tools::Tools;
 pub use workspace::{
     Prompts, PromptsChange, Source, WorkspaceChange, WorkspaceSettings, Workspaces,
 };
+
+/// Plays the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

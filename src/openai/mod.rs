@@ -190,3 +190,7 @@ impl Protocol for OpenAi {
         )
     }
 }
+
+/// Plays the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

@@ -172,3 +172,11 @@ pub(crate) fn trace_id(headers: &HeaderMap) -> Option<&str> {
     let id = headers.get("x-trace-id")?.to_str().ok()?;
     (!id.is_empty()).then_some(id)
 }
+
+/// Plays the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = concat!(
+    include_str!("playground/samples.js"),
+    include_str!("playground/workspace.js"),
+    include_str!("playground/front.js"),
+);

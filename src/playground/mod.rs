@@ -1,6 +1,6 @@
 //! The playground: one page that plays every front end's part, for people who write agents.
 //!
-//! The page is one document, put together here at compile time; it loads nothing from anywhere. What
+//! The page is one document, put together when it is mounted; it loads nothing from anywhere. What
 //! an agent says reaches it as text only, and the policy that it is served under holds should that
 //! fail: no script but its own, no connection but to this server, no frame that can run or load.
 
@@ -21,8 +21,8 @@ const HEAD: &str = concat!(
     "<script type=\"module\" nonce=\"",
 );
 
-/// The page from there. The files share one scope; the last one starts the page.
-const TAIL: &str = concat!(
+/// The script. The files share one scope.
+const SCRIPT: &str = concat!(
     "\">\n",
     include_str!("js/dom.js"),
     include_str!("js/sse.js"),
@@ -39,19 +39,17 @@ const TAIL: &str = concat!(
     include_str!("js/call.js"),
     include_str!("js/fields.js"),
     include_str!("js/front.js"),
-    include_str!("js/openbb-samples.js"),
-    include_str!("js/openbb-workspace.js"),
-    include_str!("js/openbb.js"),
-    include_str!("js/github.js"),
-    include_str!("js/openai.js"),
-    include_str!("js/meilisearch.js"),
-    include_str!("js/page.js"),
-    "</script>\n</body>\n</html>\n",
 );
 
-/// The page, with a nonce that lets its own script run.
-pub(crate) fn page(nonce: &str) -> String {
-    [HEAD, nonce, TAIL].concat()
+/// What starts the page, behind the front ends.
+const TAIL: &str = concat!(include_str!("js/page.js"), "</script>\n</body>\n</html>\n");
+
+/// Puts the page together from the scripts of front ends, up to the place of the nonce and from
+/// there. Each script has a scope of its own.
+pub(crate) fn page(fronts: impl IntoIterator<Item = &'static str>) -> [String; 2] {
+    let fronts = fronts.into_iter().flat_map(|front| ["{\n", front, "}\n"]);
+    let script = [SCRIPT].into_iter().chain(fronts).chain([TAIL]).collect();
+    [HEAD.to_owned(), script]
 }
 
 /// The content security policy of the page.

@@ -36,12 +36,21 @@ impl Router {
     /// It offers all agents, also those that are mounted later. It is meant for local work: whoever
     /// reaches the page reaches the agents.
     ///
+    /// `scripts` are what plays the front ends, in JavaScript: each adds one with
+    /// `addFront(protocol, class)`, where the protocol is a [`Protocol::NAME`] and the class extends
+    /// the page's `Front`. [`playground`](Self::playground) has those of this crate's protocols.
+    ///
     /// # Errors
     ///
     /// [`MountError`] when something else has the path `/` or `/playground.json`.
-    pub fn playground(self) -> Result<Self, MountError> {
+    ///
+    /// [`Protocol::NAME`]: crate::Protocol::NAME
+    pub fn playground_with(
+        self,
+        scripts: impl IntoIterator<Item = &'static str>,
+    ) -> Result<Self, MountError> {
         self.with(|site| {
-            site.route(Method::GET, "/", Page)?;
+            site.route(Method::GET, "/", Page(playground::page(scripts)))?;
             site.document(FRONTS, |call| call.router.inner.fronts())
         })
     }
@@ -90,14 +99,14 @@ impl Inner {
     }
 }
 
-/// The page.
-struct Page;
+/// The page, before the nonce and behind it.
+struct Page([String; 2]);
 
 #[async_trait]
 impl Endpoint for Page {
     async fn call(&self, call: Call) -> Response<Body> {
         let nonce = call.env().uuid();
-        let mut response = Response::new(Body::full(playground::page(&nonce)));
+        let mut response = Response::new(Body::full(self.0.join(&nonce)));
         let headers = response.headers_mut();
         let mut put = |name, value| headers.insert(name, HeaderValue::from_static(value));
         put(CONTENT_TYPE, "text/html; charset=utf-8");

@@ -3,16 +3,14 @@
 use std::error::Error;
 use std::fmt::Debug;
 use std::future::Future;
-use std::marker::PhantomData;
 use std::pin::Pin;
 
 use bytes::Bytes;
 use http::header::ACCEPT;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
-use serde_json::Value;
 
-use super::check::{self, Block, Exam, Exchange, Judge, Recorded, Rule};
+use super::check::{self, Exam, Judge, Recorded, Rule, Stream};
 use super::front_end::{AnyFrontEnd, FrontEnd};
 use super::node::Node;
 use super::reader::{EventReader, Lines, MissingEnd, Summary};
@@ -22,10 +20,13 @@ use crate::agent::Agent;
 use crate::protocol::{Conversation, Protocol, Refusal};
 use crate::router::{MountError, Router};
 
+/// Any error.
+pub type BoxError = Box<dyn Error + Send + Sync>;
+
 /// What a protocol brings to the tests and tools that work with any protocol: the played front end,
 /// the rules and requests of the conformance kit, and the line formats of the command line.
 ///
-/// [`kit`] makes an object of it.
+/// [`kit`] makes a value of it.
 pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq> {
     /// The front end in a few words, such as `The Example desktop application`.
     const TITLE: &'static str;
@@ -47,7 +48,7 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq
     /// # Errors
     ///
     /// When the recorded request cannot be read.
-    fn front_end(setup: &Setup<'_>) -> Result<Self::FrontEnd, Box<dyn Error + Send + Sync>>;
+    fn front_end(setup: &Setup<'_>) -> Result<Self::FrontEnd, BoxError>;
 
     /// Describes an event in a line.
     fn describe(event: &Self::Event) -> Summary;
@@ -77,9 +78,9 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))])
     }
 
-    /// Judges a stream by the rules of this protocol. `asked` is the request, where it is known.
-    fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>], asked: Option<&Value>) {
-        let _ = (judge, exchange, blocks, asked);
+    /// Judges a stream by the rules of this protocol. By default there are none.
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        let _ = (judge, stream);
     }
 
     /// Makes the requests of a check. By default the sample, and what every endpoint is asked.
@@ -89,8 +90,8 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq
             let sample = Recorded::new(None, "the sample", Self::SAMPLE.request);
             exam.plan(1);
             if let Some(exchange) = exam.ask_agent(path, &sample).await {
-                if let Some(blocks) = exam.answered(&sample, &exchange) {
-                    Self::judge(exam.judge(), &exchange, &blocks, Some(&sample.json()));
+                if let Some(stream) = exam.answered(&sample, &exchange) {
+                    Self::judge(exam.judge(), &stream);
                 }
             }
             exam.rest(path, &sample.body).await;
@@ -147,134 +148,60 @@ impl Sample {
     }
 }
 
-/// A [`Toolkit`] as an object.
-pub trait Kit: Send + Sync {
-    /// Returns [`Protocol::NAME`].
-    fn name(&self) -> &'static str;
-
-    /// Returns [`Toolkit::TITLE`].
-    fn title(&self) -> &'static str;
-
-    /// Returns [`Toolkit::SAMPLE`].
-    fn sample(&self) -> Sample;
-
-    /// Returns every rule that an endpoint of this protocol is judged by.
-    fn rules(&self) -> Vec<&'static Rule>;
-
-    /// Returns [`Toolkit::TOLERATED`].
-    fn tolerated(&self) -> &'static [&'static str];
-
+/// A [`Toolkit`] as a value: what its protocol brings, apart from types.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Kit {
+    /// [`Protocol::NAME`].
+    pub name: &'static str,
+    /// [`Toolkit::TITLE`].
+    pub title: &'static str,
+    /// [`FrontEnd::PATH`].
+    pub path: &'static str,
+    /// [`Toolkit::TOLERATED`].
+    pub tolerated: &'static [&'static str],
     /// Creates the front end, as [`Toolkit::front_end`] does.
-    ///
-    /// # Errors
-    ///
-    /// When the recorded request cannot be read.
-    fn front_end(
-        &self,
-        setup: &Setup<'_>,
-    ) -> Result<Box<dyn AnyFrontEnd>, Box<dyn Error + Send + Sync>>;
-
+    pub front_end: fn(&Setup<'_>) -> Result<Box<dyn AnyFrontEnd>, BoxError>,
     /// Creates the reader of one stream, which describes its events.
-    fn reader(&self) -> Box<dyn EventReader>;
-
+    pub reader: fn() -> Box<dyn EventReader>,
     /// Reads a request and shows what an agent sees of it.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Protocol::read`].
-    fn request(&self, parts: &Parts, body: Bytes) -> Result<Node, Refusal>;
+    pub request: fn(&Parts, Bytes) -> Result<Node, Refusal>,
+    /// [`Toolkit::judge`].
+    pub judge: fn(&mut Judge, &Stream<'_>),
+    /// [`Toolkit::keys`].
+    pub keys: fn() -> Option<&'static dyn Keys>,
+    /// [`Toolkit::models`].
+    pub models: fn(&str) -> Option<String>,
+    pub(super) headers: fn() -> HeaderMap,
+    pub(super) check: for<'a> fn(&'a mut Exam<'_>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
+    rules: &'static [&'static [&'static Rule]],
+}
 
-    /// Returns what [`Toolkit::headers`] returns.
-    fn headers(&self) -> HeaderMap;
-
-    /// Judges a stream, as [`Toolkit::judge`] does.
-    fn judge(
-        &self,
-        judge: &mut Judge,
-        exchange: &Exchange,
-        blocks: &[Block<'_>],
-        asked: Option<&Value>,
-    );
-
-    /// Makes the requests of a check, as [`Toolkit::check`] does.
-    fn check<'a>(&self, exam: &'a mut Exam<'_>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>;
-
-    /// Returns what [`Toolkit::keys`] returns.
-    fn keys(&self) -> Option<&'static dyn Keys>;
-
-    /// Returns what [`Toolkit::models`] returns; without a path, for the default one.
-    fn models(&self, path: Option<&str>) -> Option<String>;
+impl Kit {
+    /// Returns every rule that an endpoint of this protocol is judged by.
+    pub fn rules(&self) -> impl Iterator<Item = &'static Rule> + use<> {
+        let tables = check::RULES.iter().chain(self.rules);
+        tables.copied().flatten().copied()
+    }
 }
 
 /// Returns the kit of a protocol.
 #[must_use]
-pub const fn kit<P: Toolkit>() -> &'static dyn Kit {
-    const { &Of::<P>(PhantomData) }
-}
-
-struct Of<P>(PhantomData<fn() -> P>);
-
-impl<P: Toolkit> Kit for Of<P> {
-    fn name(&self) -> &'static str {
-        P::NAME
-    }
-
-    fn title(&self) -> &'static str {
-        P::TITLE
-    }
-
-    fn sample(&self) -> Sample {
-        P::SAMPLE
-    }
-
-    fn rules(&self) -> Vec<&'static Rule> {
-        let tables = check::RULES.iter().chain(P::RULES);
-        tables.copied().flatten().copied().collect()
-    }
-
-    fn tolerated(&self) -> &'static [&'static str] {
-        P::TOLERATED
-    }
-
-    fn front_end(
-        &self,
-        setup: &Setup<'_>,
-    ) -> Result<Box<dyn AnyFrontEnd>, Box<dyn Error + Send + Sync>> {
-        Ok(Box::new(P::front_end(setup)?))
-    }
-
-    fn reader(&self) -> Box<dyn EventReader> {
-        Box::new(Lines::<P>::new())
-    }
-
-    fn request(&self, parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
-        show::<P>(parts, body)
-    }
-
-    fn headers(&self) -> HeaderMap {
-        P::headers()
-    }
-
-    fn judge(
-        &self,
-        judge: &mut Judge,
-        exchange: &Exchange,
-        blocks: &[Block<'_>],
-        asked: Option<&Value>,
-    ) {
-        P::judge(judge, exchange, blocks, asked);
-    }
-
-    fn check<'a>(&self, exam: &'a mut Exam<'_>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>> {
-        Box::pin(P::check(exam))
-    }
-
-    fn keys(&self) -> Option<&'static dyn Keys> {
-        P::keys()
-    }
-
-    fn models(&self, path: Option<&str>) -> Option<String> {
-        P::models(path.unwrap_or(P::FrontEnd::PATH))
+pub const fn kit<P: Toolkit>() -> Kit {
+    Kit {
+        name: P::NAME,
+        title: P::TITLE,
+        path: P::FrontEnd::PATH,
+        tolerated: P::TOLERATED,
+        front_end: |setup| Ok(Box::new(P::front_end(setup)?)),
+        reader: || Box::new(Lines::<P>::new()),
+        request: show::<P>,
+        judge: P::judge,
+        keys: P::keys,
+        models: P::models,
+        headers: P::headers,
+        check: |exam| Box::pin(P::check(exam)),
+        rules: P::RULES,
     }
 }
 

@@ -6,7 +6,7 @@
 //! [`Transcript`].
 //!
 //! Each protocol's front end lies in the protocol's own module `testing`. [`Toolkit`] is what a
-//! protocol brings to this module and to the tools built on it; [`kit`] makes an object of it.
+//! protocol brings to this module and to the tools built on it; [`kit`] makes a value of it.
 //!
 //! [`check`] judges an endpoint of any language over HTTP, or a router in process.
 
@@ -27,7 +27,7 @@ mod transcript;
 pub use clock::Clock;
 pub use front_end::{Answer, AnyFrontEnd, CONVERSATION, EventOf, FrontEnd, Next, post, question};
 pub use heard::Heard;
-pub use kit::{Kit, Sample, Toolkit, kit};
+pub use kit::{BoxError, Kit, Sample, Toolkit, kit};
 pub use node::Node;
 pub use reader::{EventReader, MissingEnd, Summary};
 pub use script::{Asked, Script, Step};

@@ -22,11 +22,9 @@ use crate::router::path_params;
 /// from outside, such as a socket, a thread or a runtime's timer, is waited for only while no sleep
 /// is: nobody can see that it is under way.
 ///
-#[cfg_attr(feature = "openbb", doc = "```")]
-#[cfg_attr(not(feature = "openbb"), doc = "```ignore")]
+/// ```
 /// use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
-/// use copilot_wire::openbb::testing::Workspace;
-/// use copilot_wire::testing::Stage;
+/// use copilot_wire::testing::{FrontEnd, Stage, StageError};
 /// use copilot_wire::{Agent, Reply, Request, async_trait};
 ///
 /// struct Janitor;
@@ -43,13 +41,14 @@ use crate::router::path_params;
 ///     }
 /// }
 ///
-/// # futures::executor::block_on(async {
-/// let mut stage = Stage::new(Workspace::new(), Janitor);
-/// let turn = stage.say("Tidy up").await?;
-/// assert!(turn.question().is_some());
-/// let turn = stage.decide(true).await?;
-/// assert_eq!(turn.to_string(), "text: Deleted.\n");
-/// # Ok::<(), copilot_wire::testing::StageError>(()) }).unwrap();
+/// async fn it_asks_first(front_end: impl FrontEnd) -> Result<(), StageError> {
+///     let mut stage = Stage::new(front_end, Janitor);
+///     let turn = stage.say("Tidy up").await?;
+///     assert!(turn.question().is_some());
+///     let turn = stage.decide(true).await?;
+///     assert_eq!(turn.to_string(), "text: Deleted.\n");
+///     Ok(())
+/// }
 /// ```
 ///
 /// # Cancel safety

@@ -29,7 +29,7 @@ pub(crate) enum Front {
 }
 
 impl Front {
-    pub(crate) fn kit(self) -> &'static dyn Kit {
+    pub(crate) fn kit(self) -> Kit {
         match self {
             Self::OpenBb => kit::<copilot_wire::openbb::OpenBb>(),
             Self::GitHub => kit::<copilot_wire::github::GitHub>(),

@@ -60,7 +60,7 @@ export class Playground {
 
   async open(front) {
     await this.page.goto(this.address);
-    await this.page.getByRole("tab", { name: front, exact: true }).click();
+    await this.page.getByLabel("Front end", { exact: true }).selectOption(front);
   }
 
   /** Answers every POST to `path` with these bytes, all at once. */

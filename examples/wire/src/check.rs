@@ -23,7 +23,7 @@ const GREETING: Duration = Duration::from_secs(10);
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     // The target's headers, not the client's: a preflight has none of them.
     let client = Client::new(&options.url, HeaderMap::new())?;
-    let mut target = Target::new(options.protocol.kit());
+    let mut target = Target::new(options.protocol);
     for (name, value) in &options.headers.map()? {
         target = target.header(name.clone(), value.clone());
     }
@@ -34,7 +34,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
         target = target.model(model);
     }
     if let Some(path) = &options.key {
-        target = target.signer(key::signer(options.protocol.kit(), path)?);
+        target = target.signer(key::signer(options.protocol, path)?);
     }
     // Where nobody listens there is nothing to judge.
     let greeting = client.send(Request::new(Bytes::new()));

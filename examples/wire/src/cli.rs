@@ -1,7 +1,6 @@
 //! The commands and their options.
 
 use std::ffi::OsString;
-use std::fmt;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -127,7 +126,7 @@ pub(crate) struct Chat {
     pub(crate) url: String,
     /// The front end to play
     #[arg(long, short, value_parser = any)]
-    pub(crate) protocol: Front,
+    pub(crate) protocol: Kit,
     /// Send this one message and exit
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,
@@ -166,7 +165,7 @@ pub(crate) struct Check {
     pub(crate) url: String,
     /// The front end whose rules it must keep
     #[arg(long, short, value_parser = any)]
-    pub(crate) protocol: Front,
+    pub(crate) protocol: Kit,
     /// The model to ask for (openai, meilisearch); the first one that the server lists without it
     #[arg(long)]
     pub(crate) model: Option<String>,
@@ -178,40 +177,23 @@ pub(crate) struct Check {
     pub(crate) headers: Headers,
 }
 
-/// A protocol, by its name.
-#[derive(Clone)]
-pub(crate) struct Front(&'static dyn Kit);
-
-impl Front {
-    /// Returns the kit of the protocol.
-    pub(crate) fn kit(&self) -> &'static dyn Kit {
-        self.0
-    }
-}
-
-impl fmt::Debug for Front {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.0.name())
-    }
-}
-
 /// Stands in for the parser of a protocol's name, which depends on the kits: see [`Cli::read`].
-pub(crate) fn any(name: &str) -> Result<Front, String> {
+pub(crate) fn any(name: &str) -> Result<Kit, String> {
     Err(format!("no such protocol: {name}"))
 }
 
 impl Cli {
     /// Reads a command line, in which these protocols can be named.
     pub(crate) fn read(
-        kits: &[&'static dyn Kit],
+        kits: &[Kit],
         arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     ) -> Result<Self, clap::Error> {
-        let kits: Arc<[&'static dyn Kit]> = kits.into();
-        let value = |kit: &&'static dyn Kit| PossibleValue::new(kit.name()).help(kit.title());
+        let kits: Arc<[Kit]> = kits.into();
+        let value = |kit: &Kit| PossibleValue::new(kit.name).help(kit.title);
         let names: Vec<_> = kits.iter().map(value).collect();
         let parser = PossibleValuesParser::new(names).try_map(move |name| {
-            let kit = kits.iter().find(|kit| kit.name() == name);
-            kit.map(|kit| Front(*kit)).ok_or("no such protocol")
+            let kit = kits.iter().find(|kit| kit.name == name);
+            kit.copied().ok_or("no such protocol")
         });
         let command = Self::command().mut_subcommands(|subcommand| {
             subcommand.mut_args(|arg| match arg.get_id().as_str() {

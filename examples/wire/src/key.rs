@@ -9,15 +9,15 @@ use copilot_wire::testing::{Keys, Kit, Signer};
 use crate::verdict::{Failure, tell};
 
 /// Reads the signer that a file stands for.
-pub(crate) fn signer(kit: &dyn Kit, path: &Path) -> Result<Box<dyn Signer>, Failure> {
-    let none = || Failure::new(format!("{} has no signatures", kit.name()));
-    Ok(kit.keys().ok_or_else(none)?.signer(&seed(path)?))
+pub(crate) fn signer(kit: Kit, path: &Path) -> Result<Box<dyn Signer>, Failure> {
+    let none = || Failure::new(format!("{} has no signatures", kit.name));
+    Ok((kit.keys)().ok_or_else(none)?.signer(&seed(path)?))
 }
 
 /// Returns the keys of the first protocol whose requests are signed.
-pub(crate) fn keys(kits: &[&'static dyn Kit]) -> Result<&'static dyn Keys, Failure> {
+pub(crate) fn keys(kits: &[Kit]) -> Result<&'static dyn Keys, Failure> {
     let none = || Failure::new("no protocol has signatures");
-    kits.iter().find_map(|kit| kit.keys()).ok_or_else(none)
+    kits.iter().find_map(|kit| (kit.keys)()).ok_or_else(none)
 }
 
 /// Reads the seed of a key; a file that is not there is made.

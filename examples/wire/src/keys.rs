@@ -33,7 +33,7 @@ pub(crate) struct Options {
 /// Serves the keys until Ctrl-C.
 pub(crate) async fn run(
     options: &Options,
-    kits: &[&'static dyn Kit],
+    kits: &[Kit],
     screen: &mut Screen,
 ) -> Result<Verdict, Failure> {
     let keys = key::keys(kits)?;

@@ -36,7 +36,7 @@ use verdict::{Failure, Verdict};
 /// ```
 #[must_use]
 pub fn run(
-    kits: &[&'static dyn Kit],
+    kits: &[Kit],
     arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
 ) -> ExitCode {
     let cli = match Cli::read(kits, arguments) {
@@ -54,7 +54,7 @@ pub fn run(
     }
 }
 
-fn execute(cli: Cli, kits: &[&'static dyn Kit]) -> Result<Verdict, Failure> {
+fn execute(cli: Cli, kits: &[Kit]) -> Result<Verdict, Failure> {
     let mut screen = Screen::new(cli.json);
     let verdict = match cli.command {
         Command::Sse(options) => sse::run(&options, &mut screen),

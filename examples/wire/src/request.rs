@@ -2,10 +2,10 @@
 
 use clap::Args;
 use copilot_wire::protocol::Refusal;
-use copilot_wire::testing::Node;
+use copilot_wire::testing::{Kit, Node};
 use http::Request;
 
-use crate::cli::{self, Front};
+use crate::cli;
 use crate::header::Headers;
 use crate::input::Input;
 use crate::node;
@@ -17,7 +17,7 @@ use crate::verdict::{Failure, Verdict};
 pub(crate) struct Options {
     /// The protocol of the request
     #[arg(value_name = "PROTOCOL", value_parser = cli::any)]
-    protocol: Front,
+    protocol: Kit,
     #[command(flatten)]
     input: Input,
     #[command(flatten)]
@@ -30,7 +30,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
     *request.headers_mut() = options.headers.map()?;
     let (parts, ()) = request.into_parts();
     let body = options.input.read()?;
-    match options.protocol.kit().request(&parts, body) {
+    match (options.protocol.request)(&parts, body) {
         Ok(node) if screen.is_json() => screen.json_line(&node)?,
         Ok(node) => node::show(&node, screen, 0)?,
         Err(refusal) => {

@@ -26,7 +26,7 @@ pub(crate) struct Options {
 /// Writes the headers to send with the body, byte for byte as it was read.
 pub(crate) fn run(
     options: &Options,
-    kits: &[&'static dyn Kit],
+    kits: &[Kit],
     screen: &mut Screen,
 ) -> Result<Verdict, Failure> {
     let body = options.input.read()?;

@@ -11,12 +11,10 @@ mod signature;
 
 pub use front_end::CopilotChat;
 
-use std::error::Error;
 use std::future::Future;
 
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue};
-use serde_json::Value;
 
 use super::{ChatRequest, Decoder, Event, GitHub, Mount};
 use crate::agent::Agent;
@@ -24,8 +22,8 @@ use crate::chat_stream;
 use crate::router::{MountError, Router};
 #[cfg(feature = "verify")]
 use crate::testing::Keys;
-use crate::testing::check::{Block, Exam, Exchange, Judge, Rule};
-use crate::testing::{MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::check::{Exam, Judge, Rule, Stream};
+use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for GitHub {
     const TITLE: &'static str = "GitHub Copilot clients";
@@ -45,7 +43,7 @@ impl Toolkit for GitHub {
 
     type FrontEnd = CopilotChat;
 
-    fn front_end(setup: &Setup<'_>) -> Result<CopilotChat, Box<dyn Error + Send + Sync>> {
+    fn front_end(setup: &Setup<'_>) -> Result<CopilotChat, BoxError> {
         if let Some(body) = &setup.request {
             return Ok(CopilotChat::continuing(ChatRequest::from_json(body)?));
         }
@@ -80,8 +78,8 @@ impl Toolkit for GitHub {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
     }
 
-    fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>], _: Option<&Value>) {
-        rules::judge(judge, exchange, blocks);
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        rules::judge(judge, stream);
     }
 
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {

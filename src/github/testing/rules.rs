@@ -8,9 +8,7 @@ use super::front_end::CopilotChat;
 use super::signature;
 use crate::chat_stream::{chunk, lines};
 use crate::testing::FrontEnd;
-use crate::testing::check::{
-    Block, Exam, Exchange, HAZARDS, Judge, Recorded, recorded_files, rules,
-};
+use crate::testing::check::{Block, Exam, HAZARDS, Judge, Recorded, Stream, recorded_files, rules};
 
 rules! {
     REQUEST = Error "github/request",
@@ -87,8 +85,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         if before == 0 && !signature::lets_in(exam, &exchange) {
             return;
         }
-        if let Some(blocks) = exam.answered(recorded, &exchange) {
-            judge(exam.judge(), &exchange, &blocks);
+        if let Some(stream) = exam.answered(recorded, &exchange) {
+            judge(exam.judge(), &stream);
         }
     }
     let Some(Recorded { body: sample, .. }) = requests.first() else {
@@ -120,10 +118,11 @@ fn requests() -> Vec<Recorded> {
 }
 
 /// Judges a stream.
-pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
-    lines::judge(judge, exchange, blocks);
-    let chunks = chunk::judge(judge, exchange, blocks);
-    let at = &*exchange.name;
+pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    lines::judge(judge, stream);
+    let chunks = chunk::judge(judge, stream);
+    let at = &*stream.exchange.name;
+    let blocks = &stream.blocks;
     let mut first: Option<Option<&Value>> = None;
     for (chunk, block) in &chunks.chunks {
         let id = chunk.get("id").filter(|id| !id.is_null());

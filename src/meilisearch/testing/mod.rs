@@ -8,18 +8,16 @@ mod show;
 
 pub use front_end::SearchChat;
 
-use std::error::Error;
 use std::future::Future;
 
 use http::HeaderMap;
-use serde_json::Value;
 
 use super::{ChatRequest, Decoder, Event, Meilisearch, Outcome};
 use crate::agent::Agent;
 use crate::chat_stream;
 use crate::router::{MountError, Router};
-use crate::testing::check::{Block, Exam, Exchange, Judge, Rule};
-use crate::testing::{MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::check::{Exam, Judge, Rule, Stream};
+use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
 
 /// The last event never came.
 const NOT_DONE: MissingEnd = MissingEnd::new("the stream ends without [DONE]", "chunk/done");
@@ -58,7 +56,7 @@ impl Toolkit for Meilisearch {
 
     type FrontEnd = SearchChat;
 
-    fn front_end(setup: &Setup<'_>) -> Result<SearchChat, Box<dyn Error + Send + Sync>> {
+    fn front_end(setup: &Setup<'_>) -> Result<SearchChat, BoxError> {
         let workspace = setup.workspace.as_deref().unwrap_or("default");
         let front = match &setup.request {
             Some(body) => SearchChat::continuing(workspace, ChatRequest::read(body)?),
@@ -86,8 +84,8 @@ impl Toolkit for Meilisearch {
         router.mount(super::Mount::new(), agent)
     }
 
-    fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>], asked: Option<&Value>) {
-        rules::judge(judge, exchange, blocks, asked);
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        rules::judge(judge, stream);
     }
 
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {

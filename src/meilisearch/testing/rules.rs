@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use crate::chat_stream::chunk::{self, Chunks, deltas, is_error};
 use crate::chat_stream::{complete, lines};
 use crate::testing::check::{
-    Block, Exam, Exchange, HAZARDS, Judge, Recorded, recorded_files, rules,
+    Block, Exam, Exchange, HAZARDS, Judge, Recorded, Stream, recorded_files, rules,
 };
 
 rules! {
@@ -55,8 +55,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         let Some(exchange) = exam.ask_agent(path, recorded).await else {
             continue;
         };
-        if let Some(blocks) = exam.answered(recorded, &exchange) {
-            judge(exam.judge(), &exchange, &blocks, Some(&recorded.json()));
+        if let Some(stream) = exam.answered(recorded, &exchange) {
+            judge(exam.judge(), &stream);
         }
     }
     let Some(Recorded { body: sample, .. }) = requests.first() else {
@@ -96,16 +96,12 @@ fn requests(model: Option<&str>) -> Vec<Recorded> {
     }
 }
 
-/// Judges a stream. `asked` is the request, where it is known.
-pub(super) fn judge(
-    judge: &mut Judge,
-    exchange: &Exchange,
-    blocks: &[Block<'_>],
-    asked: Option<&Value>,
-) {
-    lines::judge(judge, exchange, blocks);
-    let chunks = chunk::judge(judge, exchange, blocks);
-    complete::judge(judge, exchange, blocks, &chunks);
+/// Judges a stream.
+pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    lines::judge(judge, stream);
+    let exchange = stream.exchange;
+    let chunks = chunk::judge(judge, stream);
+    complete::judge(judge, stream, &chunks);
     let at = &*exchange.name;
     for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| is_error(chunk)) {
         let is_text = |path: &str| chunk.pointer(path).is_some_and(Value::is_string);
@@ -113,7 +109,7 @@ pub(super) fn judge(
         let whole = whole.into_iter().all(is_text);
         judge.expect(&ERROR, whole, at, block.raw);
     }
-    notifications(judge, exchange, &chunks, asked);
+    notifications(judge, exchange, &chunks, stream.asked.as_ref());
 }
 
 fn notifications(

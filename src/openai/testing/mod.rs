@@ -1,5 +1,28 @@
 //! OpenAI chat streams in tests: the played client, and what the conformance kit and the command
 //! line know of the protocol.
+//!
+//! ```
+//! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+//! # use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+//! # struct Parrot;
+//! # #[async_trait]
+//! # impl<P: Protocol> Agent<P> for Parrot {
+//! #     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+//! #         Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
+//! #     }
+//! # }
+//! use copilot_wire::openai::OpenAi;
+//! use copilot_wire::testing::check::{Target, check};
+//! use copilot_wire::testing::kit;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let router = Router::new().mount("parrot", Parrot)?;
+//! # futures::executor::block_on(async {
+//! let report = check(&router, Target::new(kit::<OpenAi>())).await;
+//! assert!(report.is_clean(), "{report}");
+//! # });
+//! # Ok(()) }
+//! ```
 
 mod front_end;
 mod native;
@@ -9,18 +32,16 @@ mod show;
 
 pub use front_end::OpenAiClient;
 
-use std::error::Error;
 use std::future::Future;
 
 use http::HeaderMap;
-use serde_json::Value;
 
 use super::{ChatRequest, Decoder, Event, OpenAi};
 use crate::agent::Agent;
 use crate::chat_stream;
 use crate::router::{MountError, Router};
-use crate::testing::check::{Block, Exam, Exchange, Judge, Rule};
-use crate::testing::{MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::check::{Exam, Judge, Rule, Stream};
+use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for OpenAi {
     const TITLE: &'static str = "Whatever reads OpenAI chat streams";
@@ -40,7 +61,7 @@ impl Toolkit for OpenAi {
 
     type FrontEnd = OpenAiClient;
 
-    fn front_end(setup: &Setup<'_>) -> Result<OpenAiClient, Box<dyn Error + Send + Sync>> {
+    fn front_end(setup: &Setup<'_>) -> Result<OpenAiClient, BoxError> {
         let mut request = match &setup.request {
             Some(body) => ChatRequest::read(body)?,
             None => ChatRequest::default(),
@@ -77,8 +98,8 @@ impl Toolkit for OpenAi {
         router.mount("echo", agent)
     }
 
-    fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>], asked: Option<&Value>) {
-        rules::judge(judge, exchange, blocks, asked);
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        rules::judge(judge, stream);
     }
 
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {

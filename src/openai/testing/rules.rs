@@ -11,7 +11,7 @@ use super::requests;
 use crate::chat_stream::chunk::{self, Chunks, deltas, is_error};
 use crate::chat_stream::{complete, lines};
 use crate::openai::OpenAi;
-use crate::testing::check::{Block, Exam, Exchange, Judge, Recorded, rules};
+use crate::testing::check::{Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::testing::{FrontEnd, Toolkit};
 
 rules! {
@@ -82,8 +82,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         };
         let asked = recorded.json();
         if asked.get("stream") == Some(&Value::Bool(true)) {
-            if let Some(blocks) = exam.answered(recorded, &exchange) {
-                judge(exam.judge(), &exchange, &blocks, Some(&asked));
+            if let Some(stream) = exam.answered(recorded, &exchange) {
+                judge(exam.judge(), &stream);
             }
             continue;
         }
@@ -121,16 +121,13 @@ async fn models(exam: &mut Exam<'_>, path: &str) -> Option<String> {
     first.map(str::to_owned)
 }
 
-/// Judges a stream. `asked` is the request, where it is known.
-pub(super) fn judge(
-    judge: &mut Judge,
-    exchange: &Exchange,
-    blocks: &[Block<'_>],
-    asked: Option<&Value>,
-) {
-    lines::judge(judge, exchange, blocks);
-    let chunks = chunk::judge(judge, exchange, blocks);
-    complete::judge(judge, exchange, blocks, &chunks);
+/// Judges a stream.
+pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    lines::judge(judge, stream);
+    let exchange = stream.exchange;
+    let asked = stream.asked.as_ref();
+    let chunks = chunk::judge(judge, stream);
+    complete::judge(judge, stream, &chunks);
     constant(judge, exchange, &chunks);
     roles(judge, exchange, &chunks);
     usage(judge, exchange, &chunks, asked);

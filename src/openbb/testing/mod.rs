@@ -1,5 +1,15 @@
 //! The OpenBB Workspace in tests: the played front end, and what the conformance kit and the command
 //! line know of the protocol.
+//!
+//! ```
+//! use copilot_wire::openbb::OpenBb;
+//! use copilot_wire::testing::{check::recorded, kit};
+//!
+//! let stream = b"event: copilotMessageChunk\ndata: {'delta': 'x'}\n\n";
+//! let report = recorded(kit::<OpenBb>(), stream);
+//! assert!(report.rules().eq(["openbb/json", "openbb/empty"]));
+//! assert_eq!(report.findings[0].offset, Some(0));
+//! ```
 
 mod calls;
 mod cors;
@@ -12,18 +22,16 @@ mod show;
 
 pub use front_end::Workspace;
 
-use std::error::Error;
 use std::future::Future;
 
 use http::header::ORIGIN;
 use http::{HeaderMap, HeaderName, HeaderValue};
-use serde_json::Value;
 
 use super::{Descriptor, Event, OpenBb, QueryRequest};
 use crate::agent::Agent;
 use crate::router::{MountError, Router};
-use crate::testing::check::{Block, Exam, Exchange, Judge, Rule};
-use crate::testing::{Answer, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::check::{Exam, Judge, Rule, Stream};
+use crate::testing::{Answer, BoxError, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for OpenBb {
     const TITLE: &'static str = "The OpenBB Workspace";
@@ -45,7 +53,7 @@ impl Toolkit for OpenBb {
 
     type FrontEnd = Workspace;
 
-    fn front_end(setup: &Setup<'_>) -> Result<Workspace, Box<dyn Error + Send + Sync>> {
+    fn front_end(setup: &Setup<'_>) -> Result<Workspace, BoxError> {
         let request = match &setup.request {
             Some(body) => QueryRequest::read(body)?,
             None => QueryRequest::default(),
@@ -83,8 +91,8 @@ impl Toolkit for OpenBb {
         ])
     }
 
-    fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>], asked: Option<&Value>) {
-        rules::judge(judge, exchange, blocks, asked);
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        rules::judge(judge, stream);
     }
 
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::front_end::Workspace;
 use super::{calls, cors, descriptor, requests};
 use crate::testing::FrontEnd;
-use crate::testing::check::{Block, Exam, Exchange, Judge, Recorded, rules};
+use crate::testing::check::{Block, Exam, Judge, Recorded, Stream, rules};
 
 rules! {
     REQUEST = Error "openbb/request",
@@ -94,8 +94,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
             continue;
         };
         cors::answer(exam, &exchange);
-        if let Some(blocks) = exam.answered(recorded, &exchange) {
-            judge(exam.judge(), &exchange, &blocks, Some(&recorded.json()));
+        if let Some(stream) = exam.answered(recorded, &exchange) {
+            judge(exam.judge(), &stream);
         }
     }
     let name = "no JSON";
@@ -108,13 +108,11 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     }
 }
 
-/// Judges a stream. `asked` is the request, where it is known.
-pub(super) fn judge(
-    judge: &mut Judge,
-    exchange: &Exchange,
-    blocks: &[Block<'_>],
-    asked: Option<&Value>,
-) {
+/// Judges a stream.
+pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    let Stream {
+        exchange, blocks, ..
+    } = stream;
     let at = &*exchange.name;
     let mut answer = Answer::default();
     for block in blocks {
@@ -126,7 +124,7 @@ pub(super) fn judge(
             answer.take(judge, at, block, event.name(), event.data());
         }
     }
-    calls::judge(judge, at, blocks, asked);
+    calls::judge(judge, at, blocks, stream.asked.as_ref());
     judge.expect(
         &EMPTY,
         answer.shows || blocks.iter().any(calls::is_call),

@@ -1,5 +1,8 @@
 // A call that the agent asks its front end to make.
 
+/** How many calls, or rounds of them, one turn may have. */
+const MOST_CALLS = 12;
+
 /** Shows a call and resolves with its result: the prepared one, or what the reader makes of it. */
 function callCard(answer, { name, args, result, why }, signal) {
   const head = el("header", {}, icon("call"), el("h3", {}, name), el("span", { class: "tag" }, why ? "waits for you" : "answered"));

@@ -3,6 +3,15 @@
 /** How long a question waits for what a front end asks for first. */
 const PATIENCE = 1000;
 
+/** The front ends that can be played, by their protocols. */
+const FRONTS = new Map();
+
+/** Adds a front end, and how its named events show in the log: each has a kind, and may say what matters of it. */
+function addFront(protocol, front, events = {}) {
+  FRONTS.set(protocol, front);
+  for (const [name, shown] of Object.entries(events)) EVENTS.set(name, shown);
+}
+
 class Front {
   constructor({ path }, page) {
     this.path = path;

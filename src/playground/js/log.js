@@ -206,48 +206,21 @@ function requestRow(path, headers, body, text) {
 
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
-const KINDS = new Map(Object.entries({
-  copilotMessageChunk: "text",
-  copilotStatusUpdate: "status",
-  copilotMessageArtifact: "artifact",
-  copilotCitationCollection: "source",
-  copilotPromptSuggestions: "source",
-  copilotFunctionCall: "call",
-  copilot_references: "source",
-  _meiliSearchProgress: "status",
-  _meiliSearchSources: "source",
-  _meiliAppendConversationMessage: "silent",
-  copilot_confirmation: "call",
-  copilot_errors: "error",
-}));
+/** How named events show: `{ kind, gist }` by name. */
+const EVENTS = new Map();
 
 /** What matters of a named event. */
 function gist(name, value) {
-  switch (name) {
-    case "copilotMessageChunk":
-      return asText(value?.delta);
-    case "copilotMessageArtifact":
-      return `${asText(value?.type)} · ${asText(value?.name)}`;
-    case "copilotFunctionCall":
-      return `${asText(value?.function)} ${asText(value?.input_arguments)}`;
-    case "copilotPromptSuggestions":
-      return asArray(value?.suggestions).map(asText).join(" · ");
-    case "copilotCitationCollection":
-      return asArray(value?.citations).map((citation) => asText(citation?.source_info?.name ?? citation?.source_info?.widget_id)).join(" · ");
-    case "copilot_references":
-      return asArray(value).map((reference) => asText(reference?.metadata?.display_name ?? reference?.id)).join(" · ");
-    case "copilot_confirmation":
-      return asText(value?.title);
-    default:
-      return typeof value?.message === "string" ? value.message : undefined;
-  }
+  const own = EVENTS.get(name)?.gist;
+  if (own) return own(value);
+  return typeof value?.message === "string" ? value.message : undefined;
 }
 
 /** How an event shows in one line. */
 function describe({ name, data, note }, value) {
   if (data === null) return { kind: "silent", name: "no data", preview: note };
   if (data === "[DONE]") return { kind: "done", name: "[DONE]", preview: "" };
-  if (name) return { kind: KINDS.get(name) ?? "other", name, preview: gist(name, value) ?? data };
+  if (name) return { kind: EVENTS.get(name)?.kind ?? "other", name, preview: gist(name, value) ?? data };
   if (value?.error) return { kind: "error", name: "error", preview: asText(value.error.message ?? value.error) };
   const parts = [...asArray(value?.choices).flatMap(choiceParts), ...(value?.usage ? [{ kind: "done", name: "usage", preview: asText(value.usage) }] : [])];
   if (parts.length === 0) return { kind: "other", name: "data", preview: data };
@@ -262,7 +235,7 @@ function choiceParts(choice) {
   const said = asText(content) + asText(refusal);
   const called = asArray(calls).map((call) => {
     const name = asText(call?.function?.name);
-    return { kind: KINDS.get(name) ?? "call", name: name || "tool_calls", preview: asText(call?.function?.arguments) };
+    return { kind: EVENTS.get(name)?.kind ?? "call", name: name || "tool_calls", preview: asText(call?.function?.arguments) };
   });
   const finish = choice?.finish_reason ? [{ kind: "done", name: "finish", preview: asText(choice.finish_reason) }] : [];
   const bare = called.length + finish.length === 0;

@@ -1,7 +1,5 @@
 // The page around the conversations.
 
-const FRONTS = { openbb: OpenBbFront, github: GitHubFront, openai: OpenAiFront, meilisearch: MeilisearchFront };
-
 class Page {
   constructor() {
     this.fronts = [];
@@ -17,7 +15,7 @@ class Page {
       const response = await fetch("playground.json", { credentials: "omit", cache: "no-store" });
       const { fronts, signing } = await response.json();
       this.signing = signing;
-      const known = fronts.filter(({ protocol }) => protocol in FRONTS);
+      const known = fronts.filter(({ protocol }) => FRONTS.has(protocol));
       this.fronts = known.map((mount) => ({ mount, label: labelOf(mount, known), front: null }));
     } catch {
       this.fronts = [];
@@ -26,40 +24,26 @@ class Page {
       byId("views").replaceChildren(el("div", { class: "chat" }, el("div", { class: "intro" }, el("h2", {}, "No agent is mounted"), el("p", {}, "Mount one on the router and load this page again."))));
       return;
     }
-    byId("fronts").replaceChildren(...this.fronts.map((entry, at) => this.#tab(entry, at)));
+    byId("fronts").replaceChildren(...this.fronts.map(({ label }, at) => el("option", { value: at }, label)));
+    byId("fronts").hidden = false;
     const last = this.fronts.findIndex(({ label }) => label === memory.get("front"));
     this.show(Math.max(last, 0));
   }
 
-  #tab(entry, at) {
-    const tab = el("button", { type: "button", role: "tab", "aria-controls": "views", onclick: () => this.show(at) }, entry.label);
-    entry.tab = tab;
-    tab.addEventListener("keydown", ({ key }) => {
-      const step = { ArrowRight: 1, ArrowLeft: -1 }[key];
-      if (!step) return;
-      this.show((at + step + this.fronts.length) % this.fronts.length);
-      this.fronts[(at + step + this.fronts.length) % this.fronts.length].tab.focus();
-    });
-    return tab;
-  }
-
   show(at) {
     const entry = this.fronts[at];
-    entry.front ??= new FRONTS[entry.mount.protocol](entry.mount, this);
+    entry.front ??= new (FRONTS.get(entry.mount.protocol))(entry.mount, this);
     this.front = entry.front;
     memory.set("front", entry.label);
-    for (const each of this.fronts) {
-      const chosen = each === entry;
-      each.tab.setAttribute("aria-selected", String(chosen));
-      each.tab.tabIndex = chosen ? 0 : -1;
-    }
+    byId("fronts").value = at;
     byId("views").replaceChildren(this.front.chat.node);
     byId("logs").replaceChildren(this.front.log.node);
     byId("where").textContent = `POST ${entry.mount.path}`;
     this.changed();
     this.front.chat.follow();
     this.front.log.follow();
-    if (matchMedia("(pointer: fine)").matches) this.input.focus();
+    // Who chooses with the keyboard goes on choosing.
+    if (matchMedia("(pointer: fine)").matches && !byId("fronts").matches(":focus-visible")) this.input.focus();
   }
 
   /** Something that the page shows of the front end is different now. */
@@ -110,6 +94,7 @@ class Page {
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && this.front?.busy && !byId("setup").open) this.front.stop();
     });
+    byId("fronts").addEventListener("change", ({ target }) => this.show(target.selectedIndex));
     byId("new").addEventListener("click", () => {
       this.front?.reset();
       input.focus();
@@ -167,7 +152,7 @@ class Page {
 
 /** Several agents of one protocol are told apart by their paths. */
 function labelOf({ protocol, path }, all) {
-  const { label } = FRONTS[protocol];
+  const { label } = FRONTS.get(protocol);
   return all.filter((other) => other.protocol === protocol).length > 1 ? `${label} ${path}` : label;
 }
 

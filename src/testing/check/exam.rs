@@ -7,8 +7,9 @@ use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, Method, Request};
 use serde_json::Value;
 
+use super::blocks::Block;
 use super::endpoint::Endpoint;
-use super::exchange::Asker;
+use super::exchange::{Asker, Exchange};
 use super::judge::Judge;
 use super::progress::Progress;
 use super::rule::Rule;
@@ -69,6 +70,18 @@ macro_rules! recorded {
 }
 #[allow(unused_imports, reason = "for the protocols")]
 pub(crate) use recorded;
+
+/// A stream to judge.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Stream<'a> {
+    /// The request and its answer.
+    pub exchange: &'a Exchange,
+    /// The blocks of the body.
+    pub blocks: Vec<Block<'a>>,
+    /// The body of the request, where it is known.
+    pub asked: Option<Value>,
+}
 
 /// Where to ask, and with what.
 #[derive(Default)]

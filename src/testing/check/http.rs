@@ -5,7 +5,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE
 use http::{HeaderName, Method, StatusCode};
 
 use super::blocks::Block;
-use super::exam::{Exam, Recorded};
+use super::exam::{Exam, Recorded, Stream};
 use super::exchange::{End, Exchange, NoAnswer};
 use super::judge::Judge;
 use super::rule::rules;
@@ -141,12 +141,12 @@ impl Exam<'_> {
     }
 
     /// Judges whether a request was answered, and the answer as a stream of any protocol. Returns
-    /// its blocks, for the rules of one.
+    /// the stream, for the rules of one.
     pub fn answered<'e>(
         &mut self,
         recorded: &Recorded,
         exchange: &'e Exchange,
-    ) -> Option<Vec<Block<'e>>> {
+    ) -> Option<Stream<'e>> {
         let answered = exchange.is_ok();
         if let Some(rule) = recorded.rule {
             let evidence = exchange.evidence();
@@ -155,7 +155,12 @@ impl Exam<'_> {
         answered.then(|| {
             let blocks = sse::read(self.judge, exchange);
             stream(self.judge, exchange, &blocks);
-            blocks
+            let asked = Some(recorded.json());
+            Stream {
+                exchange,
+                blocks,
+                asked,
+            }
         })
     }
 

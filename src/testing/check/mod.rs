@@ -7,28 +7,15 @@
 //!
 //! An [`Endpoint`] is a [`Router`](crate::Router) in process, or whatever an HTTP client reaches:
 //!
-#![cfg_attr(feature = "openai", doc = "```")]
-#![cfg_attr(not(feature = "openai"), doc = "```ignore")]
-//! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-//! # use copilot_wire::{Agent, Reply, Request, Router, async_trait};
-//! # struct Parrot;
-//! # #[async_trait]
-//! # impl<P: Protocol> Agent<P> for Parrot {
-//! #     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-//! #         Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
-//! #     }
-//! # }
-//! use copilot_wire::openai::OpenAi;
-//! use copilot_wire::testing::check::{Target, check};
-//! use copilot_wire::testing::kit;
+//! ```
+//! use copilot_wire::testing::Kit;
+//! use copilot_wire::testing::check::{Endpoint, Target, check};
 //!
-//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let router = Router::new().mount("parrot", Parrot)?;
-//! # futures::executor::block_on(async {
-//! let report = check(&router, Target::new(kit::<OpenAi>())).await;
-//! assert!(report.is_clean(), "{report}");
-//! # });
-//! # Ok(()) }
+//! async fn is_clean(endpoint: &dyn Endpoint, kit: Kit) -> bool {
+//!     let report = check(endpoint, Target::new(kit)).await;
+//!     println!("{report}");
+//!     report.is_clean()
+//! }
 //! ```
 //!
 //! A check makes about forty requests, one after the other, and uploads 48 MiB once to see whether
@@ -59,7 +46,7 @@ pub use blocks::Block;
 pub use endpoint::{Endpoint, EndpointBody, EndpointError};
 #[allow(unused_imports, reason = "for the protocols")]
 pub(crate) use exam::recorded as recorded_files;
-pub use exam::{Exam, Recorded};
+pub use exam::{Exam, Recorded, Stream};
 pub use exchange::Exchange;
 pub use judge::Judge;
 pub use progress::Progress;

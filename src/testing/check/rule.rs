@@ -40,36 +40,21 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Creates a rule that a known reader depends on.
+    /// Creates a rule.
     #[must_use]
-    pub const fn error(
+    pub const fn new(
+        level: Level,
         id: &'static str,
         says: &'static str,
         why: &'static str,
         fix: &'static str,
     ) -> Self {
-        let level = Level::Error;
         Self {
             id,
             level,
             says,
             why,
             fix,
-        }
-    }
-
-    /// Creates a rule that every known reader copes without.
-    #[must_use]
-    pub const fn warning(
-        id: &'static str,
-        says: &'static str,
-        why: &'static str,
-        fix: &'static str,
-    ) -> Self {
-        let level = Level::Warning;
-        Self {
-            level,
-            ..Self::error(id, says, why, fix)
         }
     }
 }
@@ -79,13 +64,9 @@ macro_rules! rules {
     ($($name:ident = $level:ident $id:literal, $says:literal, $why:literal, $fix:literal;)+) => {
         $(
             pub(crate) static $name: $crate::testing::check::Rule =
-                $crate::testing::check::Rule {
-                    id: $id,
-                    level: $crate::testing::check::Level::$level,
-                    says: $says,
-                    why: $why,
-                    fix: $fix,
-                };
+                $crate::testing::check::Rule::new(
+                    $crate::testing::check::Level::$level, $id, $says, $why, $fix,
+                );
         )+
 
         pub(crate) static RULES: &[&$crate::testing::check::Rule] = &[$(&$name),+];

@@ -48,11 +48,11 @@ impl<'a> Check<'a> {
     /// Dropping the future closes the stream that is being read. What was found before stays.
     pub async fn run(&mut self, progress: impl Fn(Progress<'_>) + Send + Sync) {
         let Target { kit, settings } = &self.target;
-        let sent = (kit.headers(), kit.keys().is_some());
+        let sent = ((kit.headers)(), (kit.keys)().is_some());
         let judge = &mut self.judge;
         let mut exam = Exam::new(self.endpoint, settings, sent, judge, &progress);
         exam.plan(REQUESTS);
-        kit.check(&mut exam).await;
+        (kit.check)(&mut exam).await;
     }
 
     /// Returns what was found so far.

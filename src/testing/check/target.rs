@@ -9,23 +9,15 @@ use crate::testing::kit::Kit;
 use crate::testing::signer::Signer;
 
 /// What to ask an endpoint for, and where.
-///
-#[cfg_attr(feature = "openai", doc = "```")]
-#[cfg_attr(not(feature = "openai"), doc = "```ignore")]
-/// use copilot_wire::openai::OpenAi;
-/// use copilot_wire::testing::{check::Target, kit};
-///
-/// let target = Target::new(kit::<OpenAi>()).path("/v1/chat/completions").model("parrot");
-/// ```
 pub struct Target {
-    pub(super) kit: &'static dyn Kit,
+    pub(super) kit: Kit,
     pub(super) settings: Settings,
 }
 
 impl Target {
     /// Creates a target at the default paths of a protocol.
     #[must_use]
-    pub fn new(kit: &'static dyn Kit) -> Self {
+    pub fn new(kit: Kit) -> Self {
         Self {
             kit,
             settings: Settings::default(),
@@ -65,7 +57,7 @@ impl Target {
 
     /// Returns the kit of the protocol whose front end is played.
     #[must_use]
-    pub fn kit(&self) -> &'static dyn Kit {
+    pub fn kit(&self) -> Kit {
         self.kit
     }
 }
@@ -74,7 +66,7 @@ impl Target {
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Target")
-            .field("protocol", &self.kit.name())
+            .field("protocol", &self.kit.name)
             .field("settings", &self.settings)
             .finish()
     }

@@ -69,3 +69,26 @@ for (const width of [390, 360, 320]) {
     }, { ...PHONE, viewport: { width, height: 780 }, colorScheme });
   }
 }
+
+/** Ten agents, some of which have long paths. */
+async function ten(p) {
+  const names = ["openbb", "github", "openai", "meilisearch"];
+  const fronts = Array.from({ length: 10 }, (_, at) => ({ protocol: names[at % 4], path: `/agents/research-department/number-${at}/v1/query` }));
+  await p.page.route("**/playground.json", (route) => route.fulfill({ json: { fronts, signing: false } }));
+  await p.page.goto(p.address);
+  const select = p.page.getByLabel("Front end", { exact: true });
+  equal(await select.locator("option").count(), 10, "front ends");
+  await select.selectOption({ index: 9 });
+  equal(await p.page.locator("#where").innerText(), `POST ${fronts[9].path}`);
+  await fits(p);
+}
+
+test("looks: ten front ends", async (p) => {
+  await ten(p);
+  await p.shot("ten");
+});
+
+test("looks: ten front ends on a phone", async (p) => {
+  await ten(p);
+  await p.shot("ten-phone");
+}, PHONE);

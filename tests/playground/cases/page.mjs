@@ -121,10 +121,10 @@ test("page: a new chat forgets the one before, also one that still streams", asy
 
 test("page: it can be used from the keyboard alone", async (p) => {
   await p.open("OpenBB");
-  await p.page.getByRole("tab", { name: "OpenBB" }).focus();
-  await p.page.keyboard.press("ArrowRight");
-  equal(await p.page.getByRole("tab", { name: "GitHub" }).getAttribute("aria-selected"), "true");
-  equal(await p.page.evaluate(() => document.activeElement.textContent), "GitHub");
+  await p.page.getByRole("button", { name: "New chat" }).focus();
+  await p.page.keyboard.press("Shift+Tab");
+  await p.page.keyboard.press("ArrowDown");
+  equal(await p.page.evaluate(() => document.activeElement.selectedOptions?.[0].textContent), "GitHub");
   await p.page.getByLabel("Message", { exact: true }).focus();
   await p.page.keyboard.type("one");
   await p.page.keyboard.press("Shift+Enter");
@@ -156,7 +156,7 @@ test("page: one document, nothing from outside, and a strict policy", async (p) 
   const asked = [];
   p.page.on("request", (request) => asked.push(new URL(request.url()).pathname));
   const response = await p.page.goto(p.address);
-  await p.page.getByRole("tab").first().waitFor();
+  await p.page.getByLabel("Front end", { exact: true }).waitFor();
   ok(asked.every((path) => ["/", "/playground.json", "/agents.json"].includes(path)), asked.join(" "));
   const headers = response.headers();
   ok(headers["content-security-policy"].startsWith("default-src 'none'; script-src 'nonce-"), "policy");

@@ -21,7 +21,7 @@ async fn it_is_clean_for_every_front_end() {
         ]);
         let (router, signer) = bench.served();
         let report = check(&router, Target::new(kit).signer(signer)).await;
-        assert!(report.is_clean(), "{}\n{report}", kit.name());
+        assert!(report.is_clean(), "{}\n{report}", kit.name);
     }
 }
 

@@ -30,7 +30,7 @@ use voice::Voice;
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let client = Client::new(&options.url, options.headers.map()?)?;
     let answers = Answers::read(options.answer.as_deref())?;
-    let kit = options.protocol.kit();
+    let kit = options.protocol;
     let request = options.request()?;
     let find = |names: &[&str]| answers.find(names.iter().copied());
     let mut setup = Setup::default();
@@ -39,10 +39,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     setup.conversation_id = Some(Env::default().uuid());
     setup.data = Some(&find);
     setup.request = request;
-    let begin = || {
-        kit.front_end(&setup)
-            .map_err(|error| options.unreadable(&error))
-    };
+    let begin = || (kit.front_end)(&setup).map_err(|error| options.unreadable(&error));
     let signer = match &options.key {
         Some(path) => Some(key::signer(kit, path)?),
         None => None,
@@ -83,12 +80,7 @@ impl Options {
 
     /// The model that was asked for, by the user or in the recorded request, or else the first one
     /// that the server lists.
-    async fn model(
-        &self,
-        kit: &dyn Kit,
-        request: Option<&Bytes>,
-        client: &Client,
-    ) -> Option<String> {
+    async fn model(&self, kit: Kit, request: Option<&Bytes>, client: &Client) -> Option<String> {
         let recorded = || {
             let request = Json::parse(request?.clone()).ok()?;
             Some(request.get("model")?.string()?.into_owned())
@@ -96,7 +88,11 @@ impl Options {
         let asked = self.model.clone().or_else(recorded);
         match asked.filter(|model| !model.is_empty()) {
             Some(model) => Some(model),
-            None => client.first_model(&kit.models(client.path())?).await,
+            None => {
+                client
+                    .first_model(&(kit.models)(client.path().unwrap_or(kit.path))?)
+                    .await
+            }
         }
     }
 }

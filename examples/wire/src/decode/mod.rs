@@ -6,9 +6,9 @@ mod wrong;
 
 use clap::Args;
 use copilot_wire::sse::{Decoder, Frame};
-use copilot_wire::testing::check;
+use copilot_wire::testing::{Kit, check};
 
-use crate::cli::{self, Front, LIMIT};
+use crate::cli::{self, LIMIT};
 use crate::input::Input;
 use crate::screen::Screen;
 use crate::verdict::{self, Failure, Verdict};
@@ -21,7 +21,7 @@ use wrong::Wrong;
 pub(crate) struct Options {
     /// The protocol of the stream
     #[arg(value_name = "PROTOCOL", value_parser = cli::any)]
-    protocol: Front,
+    protocol: Kit,
     #[command(flatten)]
     input: Input,
 }
@@ -31,8 +31,8 @@ const KEPT: usize = 16 * 1024 * 1024;
 
 /// Shows every event as it comes, and what the conformance kit says of the whole.
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
-    let kit = options.protocol.kit();
-    let mut reader = kit.reader();
+    let kit = options.protocol;
+    let mut reader = (kit.reader)();
     let mut report = Report::new(screen);
     let mut frames = Decoder::with_budget(LIMIT);
     let mut blocks = Blocks::default();
@@ -76,7 +76,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
         verdict::tell("a stream of more than 16 MiB: its events were judged one by one");
     } else {
         let judged = check::recorded(kit, &body);
-        report.findings(&judged, kit.tolerated(), blocks.offset())?;
+        report.findings(&judged, kit.tolerated, blocks.offset())?;
     }
     if let Some(why) = pieces.no_event() {
         report.unless_event(why);

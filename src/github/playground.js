@@ -186,3 +186,12 @@ const SAMPLE_REFERENCES = [
     },
   },
 ];
+
+addFront("github", GitHubFront, {
+  copilot_references: {
+    kind: "source",
+    gist: (value) => asArray(value).map((reference) => asText(reference?.metadata?.display_name ?? reference?.id)).join(" · "),
+  },
+  copilot_confirmation: { kind: "call", gist: (value) => asText(value?.title) },
+  copilot_errors: { kind: "error" },
+});

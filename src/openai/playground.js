@@ -151,3 +151,5 @@ const SAMPLE_FUNCTIONS = [
 const SAMPLE_RESULTS = new Map([
   ["get_weather", (args) => ({ place: asText(args?.place), temperature: 19, unit: "°C", sky: "clear" })],
 ]);
+
+addFront("openai", OpenAiFront);

@@ -118,3 +118,9 @@ function asSource(found) {
   const url = asText(found.url ?? found.link ?? found.href);
   return { name: key ? found[key] : (first ?? `Document ${asText(found.id)}`), url, about: found.id === undefined ? "" : `id ${asText(found.id)}`, body: [jsonView(found)] };
 }
+
+addFront("meilisearch", MeilisearchFront, {
+  _meiliSearchProgress: { kind: "status" },
+  _meiliSearchSources: { kind: "source" },
+  _meiliAppendConversationMessage: { kind: "silent" },
+});

@@ -1,7 +1,5 @@
 // Plays the OpenBB Workspace.
 
-const MOST_CALLS = 12;
-
 class OpenBbFront extends Front {
   static label = "OpenBB";
 
@@ -232,3 +230,15 @@ function asContext({ uuid: id, name, description, type, content, chart_params, q
   const data_format = { data_type: "object", parse_as: type, chart_params, query_data_source };
   return { uuid: id, name, description, data: { items: [{ content: JSON.stringify(content), data_format }] } };
 }
+
+addFront("openbb", OpenBbFront, {
+  copilotMessageChunk: { kind: "text", gist: (value) => asText(value?.delta) },
+  copilotStatusUpdate: { kind: "status" },
+  copilotMessageArtifact: { kind: "artifact", gist: (value) => `${asText(value?.type)} · ${asText(value?.name)}` },
+  copilotCitationCollection: {
+    kind: "source",
+    gist: (value) => asArray(value?.citations).map((citation) => asText(citation?.source_info?.name ?? citation?.source_info?.widget_id)).join(" · "),
+  },
+  copilotPromptSuggestions: { kind: "source", gist: (value) => asArray(value?.suggestions).map(asText).join(" · ") },
+  copilotFunctionCall: { kind: "call", gist: (value) => `${asText(value?.function)} ${asText(value?.input_arguments)}` },
+});
