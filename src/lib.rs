@@ -79,9 +79,9 @@
 //!
 //! | floor | module | what it is |
 //! |---|---|---|
-//! | 6 | `testing` | front ends that are played, for the tests of agents |
-//! | 5 | [`router`] | one HTTP request in, one response out |
-//! | 4 | `openbb`, `github`, `openai`, `meilisearch` | one module and one feature a protocol |
+//! | 6 | `protocols` | the list of the protocols |
+//! | 5 | `openbb`, `github`, `openai`, `meilisearch` | one module and one feature a protocol |
+//! | 4 | [`router`], `testing` | one HTTP request in, one response out; tests; any protocol |
 //! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
 //! | 2 | [`protocol`] | what a protocol must provide; the shared vocabulary |
 //! | 1 | [`sse`], [`json`] | bytes only: no protocol, no clock, no I/O |

@@ -34,7 +34,7 @@ struct Mounted {
 
 impl Visit for Mounted {
     fn visit<P: Toolkit>(&mut self) {
-        self.router = P::mount(self.router.clone(), Echo).unwrap();
+        self.router = self.router.clone().mount(P::mount(), Echo).unwrap();
         self.paths.extend(P::SAMPLE.paths);
         self.names.extend(P::SAMPLE.headers);
     }

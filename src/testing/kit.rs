@@ -8,7 +8,7 @@ use std::pin::Pin;
 use bytes::Bytes;
 use http::header::ACCEPT;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderValue, Response};
 
 use super::check::{self, Exam, Judge, Recorded, Rule, Stream};
 use super::front_end::{AnyFrontEnd, FrontEnd};
@@ -16,9 +16,8 @@ use super::node::Node;
 use super::reader::{EventReader, Lines, MissingEnd, Summary};
 use super::setup::Setup;
 use super::signer::Keys;
-use crate::agent::Agent;
 use crate::protocol::{Conversation, Protocol, Refusal};
-use crate::router::{MountError, Router};
+use crate::router::Mount;
 
 /// Any error.
 pub type BoxError = Box<dyn Error + Send + Sync>;
@@ -65,12 +64,8 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq
         None
     }
 
-    /// Mounts an agent in the most usual way.
-    ///
-    /// # Errors
-    ///
-    /// As for mounting.
-    fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError>;
+    /// Returns what an agent is mounted as in the most usual way.
+    fn mount() -> impl Mount<Protocol = Self>;
 
     /// Returns the headers that the front end sends with every request beside the content type.
     #[must_use]
@@ -173,6 +168,7 @@ pub struct Kit {
     /// [`Toolkit::models`].
     pub models: fn(&str) -> Option<String>,
     pub(super) headers: fn() -> HeaderMap,
+    pub(super) refuse: fn(&Refusal) -> Response<Bytes>,
     pub(super) check: for<'a> fn(&'a mut Exam<'_>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
     rules: &'static [&'static [&'static Rule]],
 }
@@ -200,6 +196,7 @@ pub const fn kit<P: Toolkit>() -> Kit {
         keys: P::keys,
         models: P::models,
         headers: P::headers,
+        refuse: P::refuse,
         check: |exam| Box::pin(P::check(exam)),
         rules: P::RULES,
     }

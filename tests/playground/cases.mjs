@@ -7,6 +7,7 @@ import "./cases/openbb.mjs";
 import "./cases/github.mjs";
 import "./cases/openai.mjs";
 import "./cases/meilisearch.mjs";
+import "./cases/outside.mjs";
 import "./cases/malformed.mjs";
 import "./cases/charts.mjs";
 import "./cases/markdown.mjs";

@@ -17,9 +17,8 @@ use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue};
 
 use super::{ChatRequest, Decoder, Event, GitHub, Mount};
-use crate::agent::Agent;
 use crate::chat_stream;
-use crate::router::{MountError, Router};
+use crate::router;
 #[cfg(feature = "verify")]
 use crate::testing::Keys;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
@@ -69,8 +68,8 @@ impl Toolkit for GitHub {
         native::native(request, headers)
     }
 
-    fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError> {
-        router.mount(Mount::unverified(), agent)
+    fn mount() -> impl router::Mount<Protocol = Self> {
+        Mount::unverified()
     }
 
     /// The platform asks for JSON although a stream is what it wants.

@@ -13,9 +13,8 @@ use std::future::Future;
 use http::HeaderMap;
 
 use super::{ChatRequest, Decoder, Event, Meilisearch, Outcome};
-use crate::agent::Agent;
 use crate::chat_stream;
-use crate::router::{MountError, Router};
+use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
 use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
 
@@ -80,8 +79,8 @@ impl Toolkit for Meilisearch {
         Some(request.to_json())
     }
 
-    fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError> {
-        router.mount(super::Mount::new(), agent)
+    fn mount() -> impl router::Mount<Protocol = Self> {
+        super::Mount::new()
     }
 
     fn judge(judge: &mut Judge, stream: &Stream<'_>) {

@@ -36,10 +36,9 @@ use std::future::Future;
 
 use http::HeaderMap;
 
-use super::{ChatRequest, Decoder, Event, OpenAi};
-use crate::agent::Agent;
+use super::{ChatRequest, Decoder, Event, Model, OpenAi};
 use crate::chat_stream;
-use crate::router::{MountError, Router};
+use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
 use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
 
@@ -94,8 +93,8 @@ impl Toolkit for OpenAi {
         Some(request.to_json().into())
     }
 
-    fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError> {
-        router.mount("echo", agent)
+    fn mount() -> impl router::Mount<Protocol = Self> {
+        Model::new("echo")
     }
 
     fn judge(judge: &mut Judge, stream: &Stream<'_>) {

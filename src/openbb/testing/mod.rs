@@ -28,8 +28,7 @@ use http::header::ORIGIN;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{Descriptor, Event, OpenBb, QueryRequest};
-use crate::agent::Agent;
-use crate::router::{MountError, Router};
+use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
 use crate::testing::{Answer, BoxError, Node, Sample, Setup, Summary, Toolkit};
 
@@ -77,8 +76,8 @@ impl Toolkit for OpenBb {
         Some(request.to_json().into())
     }
 
-    fn mount(router: Router, agent: impl Agent<Self> + 'static) -> Result<Router, MountError> {
-        router.mount(Descriptor::new("echo", "Echo", "Echoes"), agent)
+    fn mount() -> impl router::Mount<Protocol = Self> {
+        Descriptor::new("echo", "Echo", "Echoes")
     }
 
     fn headers() -> HeaderMap {

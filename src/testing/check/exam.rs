@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
-use http::{HeaderMap, HeaderValue, Method, Request};
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
 use serde_json::Value;
 
 use super::blocks::Block;
@@ -98,28 +98,35 @@ pub struct Exam<'a> {
     pub(super) asker: Asker<'a>,
     pub(super) judge: &'a mut Judge,
     settings: &'a Settings,
+    protocol: Manners,
+}
+
+/// How a protocol's requests and refusals look.
+pub(super) struct Manners {
     /// What the front end sends with every request.
-    headers: HeaderMap,
-    signs: bool,
+    pub(super) headers: HeaderMap,
+    /// Whether the front end signs its requests.
+    pub(super) signs: bool,
+    /// A refusal in the form of the protocol.
+    pub(super) refusal: Response<Bytes>,
 }
 
 impl<'a> Exam<'a> {
-    /// `headers` are what the front end sends with every request; `signs` is whether it signs them.
     pub(super) fn new(
         endpoint: &'a dyn Endpoint,
         settings: &'a Settings,
-        (mut headers, signs): (HeaderMap, bool),
+        mut protocol: Manners,
         judge: &'a mut Judge,
         progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
     ) -> Self {
+        let headers = &mut protocol.headers;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.extend(settings.headers.clone());
         Self {
             asker: Asker::new(endpoint, progress),
             judge,
             settings,
-            headers,
-            signs,
+            protocol,
         }
     }
 
@@ -149,7 +156,13 @@ impl<'a> Exam<'a> {
     #[must_use]
     pub fn signer(&self) -> Option<&'a dyn Signer> {
         let signer = self.settings.signer.as_deref();
-        signer.filter(|_| self.signs)
+        signer.filter(|_| self.protocol.signs)
+    }
+
+    /// Whether the protocol refuses requests with JSON.
+    pub(super) fn refuses_with_json(&self) -> bool {
+        let kind = self.protocol.refusal.headers().get(CONTENT_TYPE);
+        kind.is_some_and(|kind| kind == "application/json")
     }
 
     /// Creates a request with the headers that the front end sends, without a signature.
@@ -157,7 +170,7 @@ impl<'a> Exam<'a> {
         let mut request = Request::new(body.into());
         *request.method_mut() = method;
         *request.uri_mut() = path.parse().unwrap_or_default();
-        *request.headers_mut() = self.headers.clone();
+        *request.headers_mut() = self.protocol.headers.clone();
         request
     }
 

@@ -178,10 +178,12 @@ impl Exam<'_> {
             let refused = status.is_client_error() || status.is_server_error();
             self.judge
                 .expect(&BAD_JSON, refused, name, answer.evidence());
-            let json = answer.is("application/json") && is_json(&answer.body);
-            let deliberate = status.is_client_error();
-            self.judge
-                .expect(&REFUSAL, json || !deliberate, name, answer.evidence());
+            if self.refuses_with_json() {
+                let json = answer.is("application/json") && is_json(&answer.body);
+                let deliberate = status.is_client_error();
+                self.judge
+                    .expect(&REFUSAL, json || !deliberate, name, answer.evidence());
+            }
         }
         let put = self.request(Method::PUT, path, sample.clone());
         let unknown = self.post("/there-is-no-such-path", sample.clone());

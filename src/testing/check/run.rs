@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use http::StatusCode;
+
 use super::endpoint::Endpoint;
-use super::exam::Exam;
+use super::exam::{Exam, Manners};
 use super::http::REQUESTS;
 use super::judge::Judge;
 use super::progress::Progress;
 use super::report::Report;
 use super::target::Target;
+use crate::protocol::Refusal;
 
 /// Judges an endpoint by the rules of one front end.
 ///
@@ -48,9 +51,13 @@ impl<'a> Check<'a> {
     /// Dropping the future closes the stream that is being read. What was found before stays.
     pub async fn run(&mut self, progress: impl Fn(Progress<'_>) + Send + Sync) {
         let Target { kit, settings } = &self.target;
-        let sent = ((kit.headers)(), (kit.keys)().is_some());
+        let manners = Manners {
+            headers: (kit.headers)(),
+            signs: (kit.keys)().is_some(),
+            refusal: (kit.refuse)(&Refusal::new(StatusCode::BAD_REQUEST, "")),
+        };
         let judge = &mut self.judge;
-        let mut exam = Exam::new(self.endpoint, settings, sent, judge, &progress);
+        let mut exam = Exam::new(self.endpoint, settings, manners, judge, &progress);
         exam.plan(REQUESTS);
         (kit.check)(&mut exam).await;
     }

@@ -23,13 +23,16 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .enable(Switch::WidgetDashboardSelect)
         .enable(Switch::WidgetDashboardSearch);
     let signer = RequestSigner::generate()?;
+    let scripts = copilot_wire::protocols::scripts();
+    let scripts = scripts.into_iter().chain([outside_protocol::PLAYGROUND]);
     let router = Router::new()
         .env(Env::new(TokioEnv::new()))
-        .playground()?
+        .playground_with(scripts)?
         .mount(descriptor, Stage)?
         .mount(Mount::verified(signer.key_set()), Stage)?
         .mount("stage", Stage)?
         .mount(copilot_wire::meilisearch::Mount::new(), Stage)?
+        .mount(outside_protocol::Screen("/pager"), Stage)?
         .playground_signer(signer)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     tell(&format!("http://{}", listener.local_addr()?));

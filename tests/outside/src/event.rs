@@ -1,0 +1,43 @@
+//! What the Pager shows.
+
+use std::convert::Infallible;
+
+/// An event of the stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Event {
+    /// A block begins.
+    Start(u64),
+    /// Text of a block.
+    Delta {
+        /// The number of the block.
+        block: u64,
+        /// The text.
+        text: String,
+    },
+    /// A block ends.
+    End(u64),
+    /// A note beside the blocks.
+    Note(Note),
+    /// The agent is alive, for the so manieth time.
+    Beat(u64),
+    /// The answer is complete.
+    Done,
+    /// The answer failed.
+    Failed(String),
+}
+
+/// A note beside the blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note(pub String);
+
+impl From<Note> for Event {
+    fn from(note: Note) -> Self {
+        Self::Note(note)
+    }
+}
+
+impl From<Infallible> for Event {
+    fn from(never: Infallible) -> Self {
+        match never {}
+    }
+}

@@ -1,0 +1,94 @@
+//! The protocol of a front end that is not one of the library's: the Pager, which shows an answer in
+//! blocks.
+//!
+//! A request is `{"lines": [{"by": "user", "text": "Hi"}], "stream": true}`. The answer is a stream
+//! of `start`, `delta` and `end` for each block, of notes beside them, and of a beat after a while of
+//! silence; it is over with the last `end`, which says so. Without `stream` it is one document.
+//! Requests are refused in plain text.
+
+mod decoder;
+mod event;
+mod request;
+mod session;
+mod testing;
+
+pub use decoder::Decoder;
+pub use event::{Event, Note};
+pub use request::{Line, PagerRequest};
+pub use session::Session;
+pub use testing::PagerScreen;
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use copilot_wire::Agent;
+use copilot_wire::protocol::{Capabilities, Env, Protocol, Refusal};
+use copilot_wire::router::{Mount, MountError, Site};
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Response, StatusCode};
+
+/// Plays the Pager on the playground.
+pub const PLAYGROUND: &str = include_str!("playground.js");
+
+/// The protocol of the Pager.
+#[derive(Debug)]
+pub struct Pager;
+
+impl Protocol for Pager {
+    type Request = PagerRequest;
+    type Output = Note;
+    type Ending = Infallible;
+    type Event = Event;
+    type Session = Session;
+    type Decoder = Decoder;
+
+    const NAME: &'static str = "pager";
+    const CAPABILITIES: Capabilities = Capabilities::STEPS.and(Capabilities::ERRORS);
+
+    fn read(_: &Parts, body: Bytes) -> Result<PagerRequest, Refusal> {
+        let wrong = |_| Refusal::new(StatusCode::BAD_REQUEST, "not a request of the Pager");
+        serde_json::from_slice(&body).map_err(wrong)
+    }
+
+    fn session(request: &PagerRequest, _: &Env) -> Session {
+        Session::new(request.stream)
+    }
+
+    fn is_stream(request: &PagerRequest) -> bool {
+        request.stream
+    }
+
+    fn ends(_: &Event) -> bool {
+        false
+    }
+
+    fn text_of(event: &Event) -> Option<&str> {
+        match event {
+            Event::Delta { text, .. } => Some(text),
+            _ => None,
+        }
+    }
+
+    fn response_headers(headers: &mut HeaderMap) {
+        let name = HeaderName::from_static("x-pager");
+        headers.insert(name, HeaderValue::from_static("1"));
+    }
+
+    fn refuse(refusal: &Refusal) -> Response<Bytes> {
+        let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+        refusal.to_response(kind, refusal.to_string())
+    }
+}
+
+/// A screen that an agent answers on.
+#[derive(Clone, Debug)]
+pub struct Screen(pub &'static str);
+
+impl Mount for Screen {
+    type Protocol = Pager;
+
+    fn mount(self, agent: Arc<dyn Agent<Pager>>, site: &mut Site<'_>) -> Result<(), MountError> {
+        site.agent(self.0, agent)
+    }
+}

@@ -1,0 +1,12 @@
+//! The command line with one protocol more.
+
+use std::process::ExitCode;
+
+use copilot_wire::testing::kit;
+use outside_protocol::Pager;
+
+fn main() -> ExitCode {
+    let mut kits = copilot_wire::protocols::kits();
+    kits.push(kit::<Pager>());
+    wire::run(&kits, std::env::args_os())
+}

@@ -1,0 +1,118 @@
+//! One reply as it is written.
+
+use copilot_wire::protocol::{self, Failure, Part, SendError};
+use serde_json::{Value, json};
+
+use crate::{Event, Note};
+
+/// One reply: its blocks, or the document that they become.
+#[derive(Debug)]
+pub struct Session {
+    stream: bool,
+    /// The number of the newest block.
+    block: u64,
+    /// Whether that block is open: the first text opens it.
+    open: bool,
+    beats: u64,
+    /// The text and the notes of a document.
+    text: String,
+    notes: Vec<String>,
+}
+
+impl Session {
+    pub(crate) fn new(stream: bool) -> Self {
+        Self {
+            stream,
+            block: 0,
+            open: false,
+            beats: 0,
+            text: String::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// Writes a frame. Of a document nothing is written before its end.
+    fn write(&self, name: &str, data: &Value, out: &mut Vec<u8>) {
+        if self.stream {
+            out.extend_from_slice(format!("event: {name}\ndata: {data}\n\n").as_bytes());
+        }
+    }
+
+    fn close(&mut self, out: &mut Vec<u8>) {
+        if std::mem::take(&mut self.open) {
+            self.write("end", &json!({"block": self.block}), out);
+        }
+    }
+
+    fn note(&mut self, text: &str, out: &mut Vec<u8>) {
+        self.close(out);
+        self.notes.push(text.to_owned());
+        self.write("note", &json!({"text": text}), out);
+    }
+}
+
+impl protocol::Session for Session {
+    type Event = Event;
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if !std::mem::replace(&mut self.open, true) {
+            self.block += 1;
+            self.write("start", &json!({"block": self.block}), out);
+        }
+        self.text.push_str(text);
+        let delta = json!({"block": self.block, "text": text});
+        self.write("delta", &delta, out);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match part {
+            Part::Status(status) => self.note(&status.message, out),
+            Part::Cite(source) => self.note(&source.title, out),
+            Part::Table(table) => self.note(&table.name, out),
+            Part::Chart(chart) => self.note(&chart.name, out),
+            Part::Error(notice) => self.note(&notice.message, out),
+            Part::Confirm(asked) => self.text(&asked.title, out)?,
+            _ => return Err(SendError::Unsupported("the Pager runs no tools")),
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match event {
+            Event::Delta { text, .. } if text.is_empty() => Ok(()),
+            Event::Delta { text, .. } => self.text(text, out),
+            Event::Note(Note(text)) => {
+                self.note(text, out);
+                Ok(())
+            }
+            _ => Err(SendError::Unsupported("the reply writes these itself")),
+        }
+    }
+
+    fn keep_alive(&mut self, out: &mut Vec<u8>) {
+        self.beats += 1;
+        self.write("beat", &json!({"beats": self.beats}), out);
+    }
+
+    /// The end of the last block is the end of the answer: two events in one frame.
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        if !self.stream {
+            let document = json!({"text": self.text, "notes": self.notes});
+            out.extend_from_slice(document.to_string().as_bytes());
+            return;
+        }
+        let block = self.open.then_some(self.block);
+        self.write("end", &json!({"block": block, "done": true}), out);
+    }
+
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        let failed = json!({"failed": failure.message, "again": failure.retryable});
+        if !self.stream {
+            out.extend_from_slice(failed.to_string().as_bytes());
+            return;
+        }
+        self.close(out);
+        self.write("failed", &failed, out);
+    }
+}

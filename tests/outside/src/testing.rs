@@ -1,0 +1,169 @@
+//! The Pager in tests and tools.
+
+use bytes::Bytes;
+use copilot_wire::protocol::{EventDecoder, EventError, Notice, Status};
+use copilot_wire::router::Mount;
+use copilot_wire::testing::check::{Judge, Level, Rule, Stream};
+use copilot_wire::testing::{
+    Answer, BoxError, FrontEnd, Heard, MissingEnd, Next, Node, Sample, Setup, Summary, Toolkit,
+    post, question,
+};
+use http::HeaderMap;
+use serde_json::Value;
+
+use crate::{Decoder, Event, Line, Note, Pager, PagerRequest, Screen};
+
+/// A Pager that is played.
+#[derive(Debug)]
+pub struct PagerScreen {
+    request: PagerRequest,
+    said: String,
+    decoder: EventDecoder<Pager>,
+}
+
+impl PagerScreen {
+    /// Creates an empty screen.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::continuing(PagerRequest {
+            lines: Vec::new(),
+            stream: true,
+        })
+    }
+
+    fn continuing(request: PagerRequest) -> Self {
+        Self {
+            request,
+            said: String::new(),
+            decoder: EventDecoder::new(),
+        }
+    }
+}
+
+impl Default for PagerScreen {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FrontEnd for PagerScreen {
+    type Protocol = Pager;
+
+    const PATH: &'static str = "/pager";
+
+    fn say(&mut self, text: &str) {
+        self.request.lines.push(Line::new("user", text));
+    }
+
+    fn request(&self) -> http::Request<Bytes> {
+        post(
+            Self::PATH,
+            Pager::to_body(&self.request).unwrap_or_default(),
+        )
+    }
+
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
+        self.decoder.next(input)
+    }
+
+    fn hear(&mut self, event: &Event) -> Vec<Heard> {
+        match event {
+            Event::Delta { text, .. } => {
+                self.said.push_str(text);
+                vec![Heard::Text(text.clone())]
+            }
+            Event::Note(Note(text)) => vec![Heard::Status(Status::new(text))],
+            Event::Failed(why) => vec![Heard::Error(Notice::new(why))],
+            _ => Vec::new(),
+        }
+    }
+
+    fn next(&mut self) -> Next {
+        let ended = std::mem::take(&mut self.decoder).end();
+        let said = std::mem::take(&mut self.said);
+        let asked = question(&said);
+        self.request.lines.push(Line::new("agent", said));
+        match ended {
+            Ok(()) => asked.map_or(Next::Nothing, Next::Question),
+            Err(_) => Next::Broken("the answer is not complete"),
+        }
+    }
+
+    fn answer(&mut self, _: Vec<Answer>) {}
+
+    fn decide(&mut self, accepted: bool) {
+        self.say(if accepted { "yes" } else { "no" });
+    }
+}
+
+static OPEN_BLOCK: Rule = Rule::new(
+    Level::Error,
+    "pager/open-block",
+    "every block that starts ends",
+    "the Pager shows the block as unfinished",
+    "end the block before the answer ends",
+);
+
+impl Toolkit for Pager {
+    const TITLE: &'static str = "The Pager";
+
+    const SAMPLE: Sample =
+        Sample::new(r#"{"lines":[{"by":"user","text":"hi"}]}"#, &["/pager"], &[]);
+
+    const RULES: &'static [&'static [&'static Rule]] = &[&[&OPEN_BLOCK]];
+
+    type FrontEnd = PagerScreen;
+
+    fn front_end(setup: &Setup<'_>) -> Result<PagerScreen, BoxError> {
+        Ok(match &setup.request {
+            Some(body) => PagerScreen::continuing(serde_json::from_slice(body)?),
+            None => PagerScreen::new(),
+        })
+    }
+
+    fn describe(event: &Event) -> Summary {
+        match event {
+            Event::Start(block) => Summary::new("start", block.to_string()),
+            Event::Delta { text, .. } => Summary::new("text", text),
+            Event::End(block) => Summary::new("end", block.to_string()),
+            Event::Note(Note(text)) => Summary::new("note", text),
+            Event::Beat(beats) => Summary::new("beat", beats.to_string()),
+            Event::Done => Summary::new("done", "").last(),
+            Event::Failed(why) => Summary::new("failed", why).failed(),
+        }
+    }
+
+    fn native(request: &PagerRequest, _: &HeaderMap) -> Node {
+        Node::object([("stream", request.stream.into())])
+    }
+
+    fn to_body(request: &PagerRequest) -> Option<Vec<u8>> {
+        serde_json::to_vec(request).ok()
+    }
+
+    fn mount() -> impl Mount<Protocol = Self> {
+        Screen(PagerScreen::PATH)
+    }
+
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        let mut open = None;
+        for block in &stream.blocks {
+            let Some(event) = &block.event else { continue };
+            match event.name() {
+                "start" => open = Some(block.raw),
+                "end" => open = None,
+                _ => {}
+            }
+            let data: Value = serde_json::from_str(event.data()).unwrap_or_default();
+            if data.get("done").is_some() {
+                let name = &stream.exchange.name;
+                judge.expect(&OPEN_BLOCK, open.is_none(), name, open.unwrap_or_default());
+            }
+        }
+    }
+
+    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
+        let missing = MissingEnd::new("the answer is not complete", "pager/open-block");
+        (!decoder.is_over()).then_some(missing)
+    }
+}

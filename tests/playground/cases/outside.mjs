@@ -1,0 +1,14 @@
+// A front end of another crate.
+
+import { equal, test } from "../harness.mjs";
+
+test("outside: it is played like one of the library", async (p) => {
+  await p.open("Pager");
+  await p.ask("hello there");
+  equal(p.posts.at(-1).body.lines, [{ by: "user", text: "hello there" }], "lines");
+  const log = await p.events();
+  for (const name of ["start", "delta", "end"]) equal(log.includes(name), true, name);
+  await p.ask("again");
+  equal(p.posts.at(-1).body.lines.map(({ by }) => by), ["user", "agent", "user"], "lines");
+  await p.shot("outside");
+});
