@@ -100,7 +100,7 @@
         feature = "openai",
         feature = "meilisearch"
     )),
-    allow(dead_code, unused_imports)
+    allow(dead_code, unused_imports, unused_macros, unused_mut, unused_variables)
 )]
 
 pub mod agent;

@@ -155,7 +155,6 @@ impl<'a> Tool<'a> {
 
 /// More than the name of any function has; OpenAI takes 64. Every result of a call repeats the name,
 /// so one that only the call has, and that is longer, is not repeated in full.
-#[cfg(any(feature = "openbb", feature = "github", feature = "meilisearch"))]
 pub(crate) const LONGEST_NAME: usize = 256;
 
 /// What came back from a call.

@@ -31,7 +31,7 @@ pub use kit::{BoxError, Kit, Sample, Toolkit, kit};
 pub use node::Node;
 pub use reader::{EventReader, MissingEnd, Summary};
 pub use script::{Asked, Script, Step};
-pub use setup::Setup;
+pub use setup::{Find, Setup};
 pub use signer::{Keys, Signer};
 pub use stage::{Stage, StageError};
 pub use transcript::Transcript;

@@ -4,6 +4,9 @@ use bytes::Bytes;
 
 use super::front_end::Answer;
 
+/// Finds an answer by any of its names.
+pub type Find<'a> = dyn Fn(&[&str]) -> Option<Answer> + 'a;
+
 /// What a front end of any protocol is set up with: what it does not need, it ignores.
 #[derive(Default)]
 #[non_exhaustive]
@@ -17,7 +20,7 @@ pub struct Setup<'a> {
     /// The id of the conversation, where the recorded request has none.
     pub conversation_id: Option<String>,
     /// Finds data for what the front end shows beside the chat, by any of its names.
-    pub data: Option<&'a dyn Fn(&[&str]) -> Option<Answer>>,
+    pub data: Option<&'a Find<'a>>,
 }
 
 impl std::fmt::Debug for Setup<'_> {

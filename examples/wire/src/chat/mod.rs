@@ -74,7 +74,7 @@ impl Options {
 
     /// Tells why the recorded request cannot be read.
     fn unreadable(&self, what: &dyn Display) -> Failure {
-        let path = self.request.as_deref().unwrap_or(Path::new("-"));
+        let path = self.request.as_deref().unwrap_or_else(|| Path::new("-"));
         Failure::new(format!("{}: {what}", path.display()))
     }
 
