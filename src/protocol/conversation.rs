@@ -153,7 +153,7 @@ impl<'a> Tool<'a> {
     }
 }
 
-/// More than the name of any function has; OpenAI takes 64. Every result of a call repeats the name,
+/// More than the name of any function has; providers take 64. Every result of a call repeats the name,
 /// so one that only the call has, and that is longer, is not repeated in full.
 pub(crate) const LONGEST_NAME: usize = 256;
 

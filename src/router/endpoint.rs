@@ -170,7 +170,7 @@ async fn document(mut body: Body) -> Response<Body> {
     response
 }
 
-/// What the official OpenAI and Anthropic clients ask before they send a request again.
+/// What the official clients of models ask before they send a request again.
 const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// Returns to the runtime once.

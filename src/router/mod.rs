@@ -99,7 +99,8 @@ impl Router {
         Self::default()
     }
 
-    /// Sets who may call from a browser. The default is the origins of the OpenBB Workspace.
+    /// Sets who may call from a browser. The default is the origins that mounts bring, see
+    /// [`Site::origins`].
     #[must_use]
     pub fn cors(mut self, cors: Cors) -> Self {
         self.edit().cors = cors;

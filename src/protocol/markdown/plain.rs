@@ -3,7 +3,7 @@
 /// Text on one line, with nothing in it that Markdown would read.
 ///
 /// CommonMark, backslash escapes: any ASCII punctuation may be escaped. Only what begins something
-/// inside a line is: emphasis, code, links and images, HTML, table cells (GitHub Flavored Markdown,
+/// inside a line is: emphasis, code, links and images, HTML, table cells (GFM,
 /// tables). An underscore inside a word begins nothing.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());

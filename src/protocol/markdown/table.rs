@@ -11,7 +11,7 @@ use crate::protocol::Table;
 /// Rows past this many are counted and left out: a chat is no place for them.
 const MAX_ROWS: usize = 100;
 
-/// A table in the form of GitHub Flavored Markdown, with its name above and blank lines around it.
+/// A table in the form of GFM, with its name above and blank lines around it.
 ///
 /// The columns are the members of the rows that are shown, in the order of their first coming. A
 /// row that lacks one has an empty cell there.
