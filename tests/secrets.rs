@@ -428,7 +428,7 @@ fn shown(search: &mut Search) {
         let settings = Bytes::from(format!("{{\"providerKey\":\"{SECRET}\"}}"));
         search.debug(
             "WorkspaceSettings",
-            &WorkspaceSettings::read(&settings).unwrap(),
+            &WorkspaceSettings::from_json(&settings).unwrap(),
         );
         let mut change = WorkspaceChange::default();
         change.api_key = key().into();

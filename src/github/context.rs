@@ -90,7 +90,7 @@ impl<'a> Context<'a> {
     /// Collects the context of the newest turn.
     pub(super) fn of(messages: &'a [Message]) -> Self {
         let session = messages.iter().rposition(Message::is_session);
-        let current = messages.get(session.unwrap_or(messages.len().saturating_sub(1))..);
+        let current = messages.get(session.unwrap_or_else(|| messages.len().saturating_sub(1))..);
         let references = current
             .into_iter()
             .flatten()

@@ -128,7 +128,7 @@ pub(crate) fn take_fixed(
 }
 
 /// Reads a value that would be written: not `null`, and not empty.
-#[cfg(feature = "github")]
+#[cfg(any(feature = "github", feature = "openai"))]
 pub(crate) fn present<T: Field>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, JsonError> {
     let value = T::read_from(reader)?;
     Ok(value.filter(|value| !value.is_absent()).map(Some))
@@ -338,8 +338,7 @@ macro_rules! model {
     (@method $option:ident $value:ident) => {};
 }
 
-/// Gives an enum with a last variant `Other(String)` its names on the wire. The empty name is never
-/// read: it is a value of another type.
+/// Gives an enum with a last variant `Other(String)` its names on the wire.
 macro_rules! names {
     ($model:ident { $($variant:ident: $name:literal),* $(,)? }) => {
         impl $model {
@@ -374,8 +373,7 @@ macro_rules! names {
             fn read_from(
                 reader: &mut $crate::json::Reader<'_>,
             ) -> Result<Option<Self>, $crate::json::JsonError> {
-                let name = reader.string()?;
-                Ok(name.filter(|name| !name.is_empty()).map(|name| Self::from(&*name)))
+                Ok(reader.string()?.map(|name| Self::from(&*name)))
             }
 
             fn write_to(&self, to: $crate::json::ValueWriter<'_>) {
@@ -534,6 +532,9 @@ impl Field for Vec<u8> {
 
     fn write_to(&self, to: ValueWriter<'_>) {
         // Numbers always write.
-        let _ = to.array(self, |byte, to| Ok(to.u64(u64::from(*byte))));
+        let _ = to.array(self, |byte, to| {
+            to.u64(u64::from(*byte));
+            Ok(())
+        });
     }
 }

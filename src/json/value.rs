@@ -144,6 +144,13 @@ impl Serialize for Json {
     /// In the form that serde_json gives its own raw value, so that it is written as it is.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
+        // A serializer that knows raw values refuses any other field and stays as it was. One that
+        // takes it would write a struct of this odd name.
+        if raw.serialize_field("", &()).is_ok() {
+            return Err(serde::ser::Error::custom(
+                "raw JSON needs a JSON serializer",
+            ));
+        }
         raw.serialize_field(RAW_VALUE, self.text())?;
         raw.end()
     }

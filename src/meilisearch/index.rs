@@ -2,7 +2,8 @@
 
 use bytes::Bytes;
 
-use crate::json::{Escape, Json, JsonError, Members, ObjectWriter, Reader};
+use crate::json::model::model;
+use crate::json::{Escape, Json, Members, ObjectWriter};
 
 use super::Setting;
 
@@ -23,33 +24,12 @@ pub struct IndexSettings {
     pub unknown: Members,
 }
 
-impl IndexSettings {
-    /// Reads the body of a response.
-    ///
-    /// # Errors
-    ///
-    /// When it is not a JSON object.
-    pub fn read(body: &Bytes) -> Result<Self, JsonError> {
-        let mut settings = Self::default();
-        let mut reader = Reader::new(body)?;
-        reader.object_keeping(&mut settings.unknown, |reader, key| {
-            match &*key {
-                "description" => settings.description = reader.string()?.map(Into::into),
-                "documentTemplate" => {
-                    settings.document_template = reader.string()?.map(Into::into);
-                }
-                "documentTemplateMaxBytes" => {
-                    settings.document_template_max_bytes = reader.u64()?;
-                }
-                "searchParameters" => settings.search_parameters = Some(reader.value()?),
-                _ => {}
-            }
-            Ok(())
-        })?;
-        reader.end()?;
-        Ok(settings)
-    }
-}
+model!(IndexSettings, null: absent, escape: Json {
+    description: "description",
+    document_template: "documentTemplate",
+    document_template_max_bytes: "documentTemplateMaxBytes",
+    search_parameters: "searchParameters",
+});
 
 /// A change to how an index is presented to the model. The server does it in a task: its answer is
 /// 202.
@@ -69,7 +49,7 @@ pub struct IndexChange {
 impl IndexChange {
     /// The body of the request.
     #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
+    pub fn to_json(&self) -> Bytes {
         let mut out = Vec::new();
         let mut body = ObjectWriter::new(&mut out, Escape::Json);
         self.description
@@ -86,6 +66,6 @@ impl IndexChange {
         self.search_parameters
             .write(&mut body, "searchParameters", |json, place| place.raw(json));
         body.finish();
-        out
+        out.into()
     }
 }

@@ -91,7 +91,7 @@ impl Instance {
     }
 
     /// Lists workspaces: `GET /chats`. Read the answer with
-    /// [`Workspaces::read`](super::Workspaces::read).
+    /// [`Workspaces::from_json`](super::Workspaces::from_json).
     ///
     /// # Errors
     ///
@@ -128,7 +128,7 @@ impl Instance {
     }
 
     /// Asks for the settings of a workspace. Read the answer with
-    /// [`WorkspaceSettings::read`](super::WorkspaceSettings::read).
+    /// [`WorkspaceSettings::from_json`](super::WorkspaceSettings::from_json).
     ///
     /// # Errors
     ///
@@ -161,7 +161,7 @@ impl Instance {
     }
 
     /// Asks how an index is presented to the model. Read the answer with
-    /// [`IndexSettings::read`](super::IndexSettings::read).
+    /// [`IndexSettings::from_json`](super::IndexSettings::from_json).
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl Instance {
         &self,
         method: Method,
         path: &str,
-        body: Option<Vec<u8>>,
+        body: Option<Bytes>,
     ) -> Result<Request<Bytes>, InvalidAddress> {
         let mut request = Request::builder()
             .method(method)
@@ -211,7 +211,7 @@ impl Instance {
         if let Some(bearer) = self.key.as_ref().and_then(ApiKey::bearer) {
             request = request.header(AUTHORIZATION, bearer);
         }
-        let body = body.map(Bytes::from).unwrap_or_default();
+        let body = body.unwrap_or_default();
         request.body(body).map_err(|_| InvalidAddress)
     }
 }

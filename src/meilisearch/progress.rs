@@ -1,9 +1,9 @@
 //! A search begins.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use crate::json::{Json, JsonError, Kind, Members, Reader};
+use crate::json::model::{Field as _, model};
+use crate::json::{Json, JsonError, Kind, Members};
 use crate::protocol::shown::Size;
 
 use super::quote::Quoted;
@@ -47,7 +47,7 @@ impl Progress {
         Self {
             call_id: call_id.into(),
             function_name: super::tools::SEARCH.into(),
-            function_arguments: search.to_json(),
+            function_arguments: search.to_arguments(),
             ..Self::default()
         }
     }
@@ -58,7 +58,15 @@ impl Progress {
     ///
     /// When they are not JSON, or lack the index.
     pub fn search(&self) -> Result<Search, JsonError> {
-        Search::read(&self.function_arguments)
+        let json = Json::parse(self.function_arguments.clone())?;
+        let search = Search::parse(json.as_bytes())?;
+        match json
+            .get("index_uid")
+            .is_some_and(|uid| uid.kind() == Kind::String)
+        {
+            true => Ok(search),
+            false => Err(json.reader().expected("a member `index_uid`")),
+        }
     }
 
     pub(super) fn read(json: &Json) -> Option<Self> {
@@ -99,6 +107,12 @@ impl Progress {
     }
 }
 
+model!(Search, null: absent, escape: Json {
+    index_uid: "index_uid" always,
+    q: "q",
+    filter: "filter",
+});
+
 impl Search {
     /// A search for words in an index.
     #[must_use]
@@ -117,43 +131,10 @@ impl Search {
         self
     }
 
-    /// Reads the arguments of a search.
-    ///
-    /// # Errors
-    ///
-    /// When they are not a JSON object, or lack the index.
-    pub fn read(arguments: &str) -> Result<Self, JsonError> {
-        let json = Json::parse(arguments.as_bytes().to_vec())?;
-        let mut search = Self::default();
-        let mut index = None;
-        let mut reader: Reader<'_> = json.reader();
-        reader.object_keeping(&mut search.unknown, |reader, key| {
-            let text = |value: Option<Cow<'_, str>>| value.map(Cow::into_owned);
-            match &*key {
-                "index_uid" => index = text(reader.string()?),
-                // `null` is allowed for both.
-                "q" => search.q = text(reader.string()?),
-                "filter" => search.filter = text(reader.string()?),
-                _ => {}
-            }
-            Ok(())
-        })?;
-        search.index_uid = index.ok_or_else(|| json.reader().expected("a member `index_uid`"))?;
-        Ok(search)
-    }
-
-    /// The arguments as JSON.
+    /// Returns the arguments of the call that makes this search.
     #[must_use]
-    pub fn to_json(&self) -> String {
-        let mut out = Vec::new();
-        let mut object = crate::json::ObjectWriter::new(&mut out, crate::json::Escape::Json);
-        object
-            .str("index_uid", &self.index_uid)
-            .opt_str("q", self.q.as_deref())
-            .opt_str("filter", self.filter.as_deref())
-            .members(&self.unknown);
-        object.finish();
-        String::from_utf8(out).unwrap_or_default()
+    pub fn to_arguments(&self) -> String {
+        self.to_raw().text().to_owned()
     }
 }
 

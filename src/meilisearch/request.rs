@@ -71,7 +71,7 @@ impl ChatRequest {
 
     /// The body. `stream` is always `true`: the server has no other mode.
     #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
+    pub fn to_json(&self) -> Bytes {
         let mut out = Vec::with_capacity(4096);
         let mut body = ObjectWriter::new(&mut out, Escape::Json);
         body.str("model", &self.model).bool("stream", true);
@@ -89,7 +89,7 @@ impl ChatRequest {
             }
         }
         body.finish();
-        out
+        out.into()
     }
 
     /// Reads a request as the server does, which refuses more than other front ends.

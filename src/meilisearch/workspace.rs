@@ -1,10 +1,10 @@
 //! Workspaces and their settings.
 
-use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
 
+use crate::json::model::{model, names};
 use crate::json::{Escape, JsonError, Kind, Members, ObjectWriter, Reader};
 use crate::protocol::shown::Address;
 
@@ -27,29 +27,12 @@ pub enum Source {
     Other(String),
 }
 
-impl Source {
-    /// The name on the wire.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        match self {
-            Self::OpenAi => "openAi",
-            Self::AzureOpenAi => "azureOpenAi",
-            Self::Mistral => "mistral",
-            Self::VLlm => "vLlm",
-            Self::Other(name) => name,
-        }
-    }
-
-    fn from_name(name: Cow<'_, str>) -> Self {
-        match &*name {
-            "openAi" => Self::OpenAi,
-            "azureOpenAi" => Self::AzureOpenAi,
-            "mistral" => Self::Mistral,
-            "vLlm" => Self::VLlm,
-            _ => Self::Other(name.into_owned()),
-        }
-    }
-}
+names!(Source {
+    OpenAi: "openAi",
+    AzureOpenAi: "azureOpenAi",
+    Mistral: "mistral",
+    VLlm: "vLlm",
+});
 
 /// The settings of a workspace, as the server shows them.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -93,40 +76,24 @@ pub struct Prompts {
     pub unknown: Members,
 }
 
-impl WorkspaceSettings {
-    /// Reads the body of a response.
-    ///
-    /// # Errors
-    ///
-    /// When it is not a JSON object.
-    pub fn read(body: &Bytes) -> Result<Self, JsonError> {
-        let mut settings = Self::default();
-        let mut reader = Reader::new(body)?;
-        reader.object_keeping(&mut settings.unknown, |reader, key| {
-            let text = match &*key {
-                "source" => {
-                    if let Some(name) = reader.string()? {
-                        settings.source = Source::from_name(name);
-                    }
-                    return Ok(());
-                }
-                "prompts" if reader.is(Kind::Object) => {
-                    return settings.prompts.read(reader);
-                }
-                "orgId" => &mut settings.org_id,
-                "projectId" => &mut settings.project_id,
-                "apiVersion" => &mut settings.api_version,
-                "deploymentId" => &mut settings.deployment_id,
-                "baseUrl" => &mut settings.base_url,
-                "apiKey" => &mut settings.redacted_api_key,
-                _ => return Ok(()),
-            };
-            nullable(reader, text)
-        })?;
-        reader.end()?;
-        Ok(settings)
-    }
-}
+model!(WorkspaceSettings, null: absent, escape: Json {
+    source: "source" always,
+    org_id: "orgId",
+    project_id: "projectId",
+    api_version: "apiVersion",
+    deployment_id: "deploymentId",
+    base_url: "baseUrl",
+    redacted_api_key: "apiKey",
+    prompts: "prompts",
+});
+
+model!(Prompts, null: absent, escape: Json, empty: absent {
+    system: "system",
+    search_description: "searchDescription",
+    search_q_param: "searchQParam",
+    search_filter_param: "searchFilterParam",
+    search_index_uid_param: "searchIndexUidParam",
+});
 
 /// Shows nothing of the address that could let somebody in.
 impl fmt::Debug for WorkspaceSettings {
@@ -145,31 +112,6 @@ impl fmt::Debug for WorkspaceSettings {
     }
 }
 
-impl Prompts {
-    fn read(&mut self, reader: &mut Reader<'_>) -> Result<(), JsonError> {
-        reader.object_keeping(&mut self.unknown, |reader, key| {
-            let text = match &*key {
-                "system" => &mut self.system,
-                "searchDescription" => &mut self.search_description,
-                "searchQParam" => &mut self.search_q_param,
-                "searchFilterParam" => &mut self.search_filter_param,
-                "searchIndexUidParam" => &mut self.search_index_uid_param,
-                _ => return Ok(()),
-            };
-            nullable(reader, text)
-        })
-    }
-}
-
-fn nullable(reader: &mut Reader<'_>, text: &mut Option<String>) -> Result<(), JsonError> {
-    if !reader.null()? {
-        if let Some(value) = reader.string()? {
-            *text = Some(value.into_owned());
-        }
-    }
-    Ok(())
-}
-
 /// A change to the settings of a workspace; it creates the workspace when there is none.
 ///
 /// What is read from the server is no change: a redacted key cannot get in here.
@@ -182,10 +124,9 @@ fn nullable(reader: &mut Reader<'_>, text: &mut Option<String>) -> Result<(), Js
 /// change.base_url = "http://127.0.0.1:8000/v1".into();
 /// change.prompts.system = Setting::Reset;
 /// assert_eq!(
-///     String::from_utf8(change.to_json())?,
+///     change.to_json(),
 ///     r#"{"source":"vLlm","baseUrl":"http://127.0.0.1:8000/v1","prompts":{"system":null}}"#,
 /// );
-/// # Ok::<(), std::string::FromUtf8Error>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -228,7 +169,7 @@ pub struct PromptsChange {
 impl WorkspaceChange {
     /// The body of the request.
     #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
+    pub fn to_json(&self) -> Bytes {
         let mut out = Vec::new();
         let mut body = ObjectWriter::new(&mut out, Escape::Json);
         self.source.write(&mut body, "source", |source, place| {
@@ -256,7 +197,7 @@ impl WorkspaceChange {
             });
         }
         body.finish();
-        out
+        out.into()
     }
 }
 
@@ -313,9 +254,10 @@ impl Workspaces {
     /// # Errors
     ///
     /// When it is not a JSON object.
-    pub fn read(body: &Bytes) -> Result<Self, JsonError> {
+    pub fn from_json(json: impl AsRef<[u8]>) -> Result<Self, JsonError> {
         let mut page = Self::default();
-        let mut reader = Reader::new(body)?;
+        let body = Bytes::copy_from_slice(json.as_ref());
+        let mut reader = Reader::new(&body)?;
         reader.object(|reader, key| {
             let number = match &*key {
                 "results" if reader.is(Kind::Array) => {

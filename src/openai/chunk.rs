@@ -1,7 +1,7 @@
 //! One chunk of a streamed completion.
 
 use super::{Delta, FinishReason, Logprobs, Usage};
-use crate::json::model::model;
+use crate::json::model::{model, present};
 use crate::json::{List, Members};
 
 /// One chunk of a streamed completion.
@@ -116,7 +116,7 @@ model!(Choice, null: absent {
     index: "index" always,
     delta: "delta" always,
     logprobs: "logprobs",
-    finish_reason: "finish_reason" always,
+    finish_reason: "finish_reason" always => present,
 });
 
 impl Choice {

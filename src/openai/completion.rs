@@ -1,7 +1,7 @@
 //! A whole completion: the answer to a request without `stream`.
 
 use super::{ChatMessage, FinishReason, Logprobs, ToolCall, Usage};
-use crate::json::model::model;
+use crate::json::model::{model, present};
 use crate::json::{List, Members};
 
 /// A whole completion.
@@ -57,7 +57,7 @@ model!(CompletedChoice, null: absent {
     index: "index" always,
     message: "message" always,
     logprobs: "logprobs" always,
-    finish_reason: "finish_reason" always,
+    finish_reason: "finish_reason" always => present,
 });
 
 impl ChatCompletion {

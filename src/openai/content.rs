@@ -80,7 +80,10 @@ impl Field for Content {
             Self::Text(text) => to.str(text),
             Self::Parts(parts) => {
                 // Raw values always write.
-                let _ = to.array(parts, |part, to| Ok(to.raw(&part.0)));
+                let _ = to.array(parts, |part, to| {
+                    to.raw(&part.0);
+                    Ok(())
+                });
             }
             Self::Other(json) => to.raw(json),
             // An empty place becomes `null`.

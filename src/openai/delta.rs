@@ -56,8 +56,8 @@ impl Delta {
 /// Reads the content. It is a text; some servers send parts, of which the text counts.
 fn content(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
     if reader.is(Kind::Array) {
-        let parts = Content::read_from(reader)?;
-        return Ok(parts.map(|parts| Some(parts.text().into_owned())));
+        let text = Content::read_from(reader)?.map(|parts| parts.text().into_owned());
+        return Ok(text.filter(|text| !text.is_empty()).map(Some));
     }
     Field::read_from(reader)
 }

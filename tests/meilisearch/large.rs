@@ -284,13 +284,16 @@ fn long_lists_of_settings_are_read_in_linear_time() {
         r#"{{"results":[{}],"total":1}}"#,
         list(MANY, |at| format!(r#"{{"uid":"w{at}"}}"#))
     );
-    assert_eq!(Workspaces::read(&page.into()).unwrap().uids.len(), MANY);
+    assert_eq!(Workspaces::from_json(&page).unwrap().uids.len(), MANY);
     let keys = format!("{{{}}}", list(MANY, |at| format!(r#""k{at}":0"#)));
     let keys = Bytes::from(keys);
-    assert_eq!(IndexSettings::read(&keys).unwrap().unknown.len(), MANY);
-    assert_eq!(WorkspaceSettings::read(&keys).unwrap().unknown.len(), MANY);
+    assert_eq!(IndexSettings::from_json(&keys).unwrap().unknown.len(), MANY);
+    assert_eq!(
+        WorkspaceSettings::from_json(&keys).unwrap().unknown.len(),
+        MANY
+    );
     assert!(ApiError::read(StatusCode::OK, &keys).code.is_empty());
-    assert!(Search::read(std::str::from_utf8(&keys).unwrap()).is_err());
+    assert_eq!(Search::from_json(&keys).unwrap().unknown.len(), MANY);
 }
 
 /// How deep: far deeper than a thread's stack lets anything call itself.
@@ -349,10 +352,10 @@ fn depth_costs_no_stack() {
             }
         }
         let body = Bytes::from(value);
-        let _ = WorkspaceSettings::read(&body);
-        let _ = IndexSettings::read(&body);
-        let _ = Workspaces::read(&body);
-        let _ = Search::read(std::str::from_utf8(&body).unwrap());
+        let _ = WorkspaceSettings::from_json(&body);
+        let _ = IndexSettings::from_json(&body);
+        let _ = Workspaces::from_json(&body);
+        let _ = Search::from_json(&body);
         let _ = ApiError::read(StatusCode::OK, &body);
         let _ = serde_json::from_slice::<Message>(&body);
         let _ = Json::parse(body).map(Message::from_json);

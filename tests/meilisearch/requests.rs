@@ -80,7 +80,7 @@ fn a_name_is_one_segment() {
 #[test]
 fn a_redacted_key_is_never_sent_back() {
     let body = Bytes::from(fixture("workspace_settings_response.json"));
-    let settings = WorkspaceSettings::read(&body).unwrap();
+    let settings = WorkspaceSettings::from_json(&body).unwrap();
     let shown = settings.redacted_api_key.unwrap();
     assert_eq!(ApiKey::new(shown.clone()), Err(InvalidKey::Redacted));
     assert_eq!(key().redacted(), shown);
@@ -114,7 +114,7 @@ fn workspace_settings_are_those_of_the_recording() {
     assert!(!format!("{change:?}").contains("0123456789"));
 
     let settings = Bytes::from(fixture("recorded/settings_get_custom.body.json"));
-    let settings = WorkspaceSettings::read(&settings).unwrap();
+    let settings = WorkspaceSettings::from_json(&settings).unwrap();
     assert_eq!(settings.source, Source::OpenAi);
     assert_eq!(
         settings.base_url.as_deref(),
@@ -127,10 +127,10 @@ fn workspace_settings_are_those_of_the_recording() {
     );
     assert!(settings.unknown.is_empty() && settings.prompts.unknown.is_empty());
 
-    assert_eq!(WorkspaceChange::default().to_json(), b"{}");
+    assert_eq!(WorkspaceChange::default().to_json(), "{}");
     change.api_key = Setting::Reset;
     assert!(
-        String::from_utf8(change.to_json())
+        String::from_utf8(change.to_json().into())
             .unwrap()
             .contains(r#""apiKey":null"#)
     );
@@ -139,7 +139,7 @@ fn workspace_settings_are_those_of_the_recording() {
 #[test]
 fn workspaces_are_listed() {
     let page = Bytes::from(fixture("recorded/chats_list.body.json"));
-    let page = Workspaces::read(&page).unwrap();
+    let page = Workspaces::from_json(&page).unwrap();
     assert_eq!(page.uids, ["az", "closed", "custom", "mis", "oai", "vllm"]);
     assert_eq!((page.offset, page.limit, page.total), (0, 20, 6));
 }
@@ -147,7 +147,7 @@ fn workspaces_are_listed() {
 #[test]
 fn index_settings_go_both_ways() {
     let recorded = fixture("index_chat_settings.json");
-    let settings = IndexSettings::read(&recorded.clone().into()).unwrap();
+    let settings = IndexSettings::from_json(&recorded).unwrap();
     assert!(settings.unknown.is_empty());
     let mut change = IndexChange::default();
     change.description = settings.description.unwrap().into();
@@ -223,7 +223,7 @@ fn parameters_go_with_the_request_and_cannot_change_what_it_is() {
         .parameter("stream", &false)
         .unwrap();
     assert_eq!(
-        String::from_utf8(request.to_json()).unwrap(),
+        String::from_utf8(request.to_json().into()).unwrap(),
         r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}],"temperature":0.5}"#
     );
     let read = ChatRequest::read(&request.to_json().into()).unwrap();

@@ -124,7 +124,7 @@ fn an_address_shows_no_credentials() {
         "me:s3cr3tCanary0123456789@host.example://x",
     ] {
         let body = json!({"source": "vLlm", "baseUrl": url}).to_string();
-        let settings = WorkspaceSettings::read(&body.into()).unwrap();
+        let settings = WorkspaceSettings::from_json(&body).unwrap();
         assert_eq!(settings.base_url.as_deref(), Some(url));
         let mut change = WorkspaceChange::default();
         change.base_url = url.into();

@@ -58,7 +58,7 @@ where
 async fn notify(reply: &Reply<Meilisearch>) -> Result<(), AgentError> {
     let search = Search::new("movies", "robot").filter("");
     let progress = Progress::new("call_1", &search);
-    let call = Call::new("call_1", "_meiliSearchInIndex", search.to_json());
+    let call = Call::new("call_1", "_meiliSearchInIndex", search.to_arguments());
     reply.send(progress).await?;
     reply.send(Append::new(Message::calls([&call]))).await?;
     reply

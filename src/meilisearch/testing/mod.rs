@@ -76,7 +76,7 @@ impl Toolkit for Meilisearch {
     }
 
     fn to_body(request: &ChatRequest) -> Option<Vec<u8>> {
-        Some(request.to_json())
+        Some(request.to_json().into())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

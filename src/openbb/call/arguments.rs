@@ -12,6 +12,10 @@ use crate::json::model::Field;
 /// their own calls back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one at a time, for a moment: a box would only be in the way"
+)]
 pub enum Arguments {
     /// `get_widget_data` and `get_extra_widget_data`, in the form of any era.
     GetWidgetData(GetWidgetData),

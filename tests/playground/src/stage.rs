@@ -166,7 +166,7 @@ async fn search<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(),
         {"id": 7, "title": "Blade Runner 2049", "year": 2017, "url": "https://example.com/7"},
     ]);
     let search = Search::new("movies", "robot").filter("year > 1900");
-    let call = Call::new("call_1", "_meiliSearchInIndex", search.to_json());
+    let call = Call::new("call_1", "_meiliSearchInIndex", search.to_arguments());
     for said in [
         Say::Progress(Progress::new("call_1", &search)),
         Say::Append(Append::new(Message::calls([&call]))),
