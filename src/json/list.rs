@@ -175,7 +175,6 @@ impl<T: Field> Field for List<T> {
         self.known.is_empty() && self.odd.is_empty()
     }
 
-    #[cfg(feature = "openai")]
     fn drop_odd(&mut self) {
         self.odd.clear();
         self.known.iter_mut().for_each(Field::drop_odd);

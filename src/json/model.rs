@@ -48,12 +48,10 @@ pub(crate) trait Field: Sized {
     }
 
     /// The names of a model's members.
-    #[cfg(feature = "openai")]
     const NAMES: &'static [&'static str] = &[];
 
     /// Drops kept values of named members and elements of another type, for writers that must not
     /// pass them on.
-    #[cfg(feature = "openai")]
     fn drop_odd(&mut self) {}
 
     /// Reads a whole text. Returns `None` when it is JSON of another type.
@@ -114,7 +112,6 @@ pub(crate) fn take<T: Field + Default>(
 }
 
 /// Reads a member that has the same text in every value of the model.
-#[cfg(feature = "openai")]
 pub(crate) fn take_fixed(
     text: &str,
     reader: &mut Reader<'_>,
@@ -128,7 +125,6 @@ pub(crate) fn take_fixed(
 }
 
 /// Reads a value that would be written: not `null`, and not empty.
-#[cfg(any(feature = "github", feature = "openai"))]
 pub(crate) fn present<T: Field>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, JsonError> {
     let value = T::read_from(reader)?;
     Ok(value.filter(|value| !value.is_absent()).map(Some))
@@ -303,10 +299,8 @@ macro_rules! model {
                 });
             }
 
-            #[cfg(feature = "openai")]
             const NAMES: &'static [&'static str] = &[$($key,)* $($fixed,)? $($later_key,)*];
 
-            #[cfg(feature = "openai")]
             fn drop_odd(&mut self) {
                 self.unknown.retain(|key| !Self::NAMES.contains(&key));
                 $($crate::json::model::Field::drop_odd(&mut self.$field);)*
@@ -491,7 +485,6 @@ impl<T: Field> Field for Option<T> {
         self.is_none()
     }
 
-    #[cfg(feature = "openai")]
     fn drop_odd(&mut self) {
         if let Some(value) = self {
             value.drop_odd();
@@ -501,7 +494,6 @@ impl<T: Field> Field for Option<T> {
 
 /// A position in a list; `null` is the first. One that is not a position is an error, because
 /// taking it for another would mix two entries up.
-#[cfg(feature = "openai")]
 impl Field for u32 {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         let index = reader.u64()?.and_then(|index| Self::try_from(index).ok());
@@ -513,7 +505,6 @@ impl Field for u32 {
     }
 }
 
-#[cfg(feature = "openai")]
 impl Field for Vec<u8> {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if !reader.is(Kind::Array) {

@@ -376,7 +376,14 @@ impl protocol::Session for Session {
     }
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        self.error(&ErrorObject::new(failure.message), out);
+        let error = ErrorObject::new(failure.message);
+        let error = match failure.retryable {
+            true => error,
+            // With a bare `server_error` Copilot's command line sends the same turn six times; after
+            // this code no known client does.
+            false => error.code("invalid_prompt"),
+        };
+        self.error(&error, out);
     }
 }
 

@@ -113,7 +113,8 @@ impl protocol::Session for Session {
     }
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        CHUNK.write(failure.message, out);
+        // A paragraph of its own: text may have been written before.
+        CHUNK.write(&format!("\n\n{}", failure.message), out);
     }
 }
 

@@ -99,18 +99,21 @@ impl<E> Default for Events<E> {
 /// Reads a protocol's events out of a response body, however it is cut into chunks.
 ///
 /// ```
-/// # #[cfg(feature = "openbb")] {
-/// use copilot_wire::openbb::{Event, OpenBb, Say};
-/// use copilot_wire::protocol::EventDecoder;
+/// use copilot_wire::protocol::{EventDecoder, EventError, Protocol};
 ///
-/// let mut decoder = EventDecoder::<OpenBb>::new();
-/// let mut input: &[u8] = b"event: copilotMessageChunk\ndata: {\"delta\":\"Hi\"}\n\n";
-/// let event = decoder.next(&mut input)?;
-/// assert_eq!(event, Some(Event::Say(Say::MessageChunk("Hi".into()))));
-/// assert_eq!(decoder.next(&mut input)?, None);
-/// decoder.end()?;
-/// # }
-/// # Ok::<(), copilot_wire::protocol::EventError>(())
+/// fn read<P: Protocol>(chunks: &[&[u8]]) -> Result<Vec<P::Event>, EventError> {
+///     let mut decoder = EventDecoder::<P>::new();
+///     let mut events = Vec::new();
+///     for chunk in chunks {
+///         let mut input = *chunk;
+///         while let Some(event) = decoder.next(&mut input)? {
+///             events.push(event);
+///         }
+///     }
+///     // An error if the answer is not complete.
+///     decoder.end()?;
+///     Ok(events)
+/// }
 /// ```
 pub struct EventDecoder<P: Protocol> {
     frames: sse::Decoder,

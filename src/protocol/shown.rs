@@ -39,10 +39,8 @@ impl fmt::Debug for Cut<'_> {
 }
 
 /// An address without what could let somebody in: name and password, and the query.
-#[cfg(any(feature = "meilisearch", feature = "openbb"))]
 pub(crate) struct Address<'a>(pub(crate) &'a str);
 
-#[cfg(any(feature = "meilisearch", feature = "openbb"))]
 impl fmt::Debug for Address<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let is_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');

@@ -37,23 +37,15 @@ use path::Path;
 /// Mount agents on it, then pass it every request of the server:
 ///
 /// ```
-/// # #[cfg(feature = "openai")] mod example {
-/// # use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-/// # use copilot_wire::{Agent, Reply, Request, async_trait};
-/// # struct Echo;
-/// # #[async_trait]
-/// # impl<P: Protocol> Agent<P> for Echo {
-/// #     async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-/// #         Ok(reply.text("hello").await?)
-/// #     }
-/// # }
-/// use copilot_wire::Router;
-/// use copilot_wire::openai::Model;
+/// use copilot_wire::router::{Mount, MountError};
+/// use copilot_wire::{Agent, Router};
 ///
-/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let router = Router::new().mount(Model::new("echo"), Echo)?;
-/// # Ok(()) }
-/// # }
+/// fn server<M: Mount>(
+///     what: M,
+///     agent: impl Agent<M::Protocol> + 'static,
+/// ) -> Result<Router, MountError> {
+///     Router::new().body_limit(1024 * 1024).mount(what, agent)
+/// }
 /// ```
 ///
 /// Cloning a router is cheap: clones share everything.

@@ -127,7 +127,8 @@ fn a_failure_is_an_error_in_the_form_of_its_request() {
     };
     let router = Router::new().mount("m", failing()).unwrap();
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
-    assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
+    // Clients repeat a request after a status of 500.
+    assert_eq!(status, StatusCode::BAD_REQUEST);
     assert_eq!(error(text), ErrorObject::new("The model is away."));
     let body = r#"{"messages":[{"role":"user","content":"hi"}],"stream":true}"#;
     let (status, text) = post(&router, body);
@@ -243,7 +244,10 @@ fn the_model_says_which_agent_answers() {
 #[test]
 fn a_model_is_mounted_once() {
     let result = server().mount("m", named("again"));
-    assert!(matches!(result, Err(MountError::Taken { .. })));
-    let result = Router::new().mount(Model::new("m").path("/v1/chat/completions"), named("odd"));
-    assert!(matches!(result, Err(MountError::Path(_))));
+    let message = "model already mounted: m";
+    assert_eq!(result.unwrap_err(), MountError::Invalid(message.into()));
+    for path in ["v1/chat/completions", "/v1/chat", "/{/chat/completions"] {
+        let result = Router::new().mount(Model::new("m").path(path), named("odd"));
+        assert!(matches!(result, Err(MountError::Path(_))), "{path}");
+    }
 }
