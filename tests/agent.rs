@@ -67,7 +67,7 @@ fn chunk(text: &str) -> String {
 }
 
 fn failed() -> String {
-    chunk("Sorry, something went wrong and the answer is incomplete.")
+    chunk("\\n\\nSorry, something went wrong and the answer is incomplete.")
 }
 
 fn frames(body: Body) -> Vec<String> {
@@ -213,7 +213,7 @@ fn a_failure_is_told_in_the_protocols_way() {
         reply.text("one").await?;
         Err(error())
     });
-    assert_eq!(whole(told), chunk("one") + &chunk("The database is away."));
+    assert_eq!(whole(told), chunk("one") + &chunk("\\n\\nThe database is away."));
 
     // The cause is for the observer, not for the user.
     let cause = std::io::Error::other("password=hunter2");
@@ -650,7 +650,7 @@ fn a_stream_of_events_needs_no_agent() {
     ];
     let body =
         Body::from_events::<OpenBb, _>(&request(), futures::stream::iter(broken), &Env::default());
-    assert_eq!(whole(body), chunk("one") + &chunk("Half an answer."));
+    assert_eq!(whole(body), chunk("one") + &chunk("\\n\\nHalf an answer."));
 }
 
 #[test]

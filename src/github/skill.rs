@@ -15,7 +15,7 @@ use crate::protocol::AgentError;
 /// stream, no confirmation and no reference; the platform's model reads the answer.
 ///
 /// An App is either an agent or a skillset, of up to five skills. Mount each with
-/// [`Router::github_skill`](crate::Router::github_skill).
+/// [`Mount::skill`](super::Mount::skill).
 ///
 /// ```
 /// use copilot_wire::async_trait;

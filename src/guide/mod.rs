@@ -6,12 +6,13 @@
 //! 1. [Concepts](concepts): agents, replies and bodies; how a turn ends, and how it is cancelled.
 //! 2. One chapter a front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
 //!    [OpenAI clients](openai), [Meilisearch chat](meilisearch).
-//!    How each renders the shared words is [a table](crate::protocol#the-shared-vocabulary).
+//!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
 //! 4. [Models](models): answer from any OpenAI-compatible endpoint.
 //! 5. [Access](access): who may ask, signatures, browsers, many agents on one host.
 //! 6. [Testing](testing): agents on a stage, without a socket and without waiting.
-//! 7. Coming from [openbb-ai](from_openbb_ai), or from
+//! 7. [Your own protocol](own_protocol): a front end that this crate does not know.
+//! 8. Coming from [openbb-ai](from_openbb_ai), or from
 //!    [@copilot-extensions/preview-sdk](from_preview_sdk).
 
 #[doc = include_str!("access.md")]
@@ -46,6 +47,9 @@ pub mod openbb {}
 #[cfg_attr(not(doctest), doc = include_str!("servers.md"))]
 #[cfg_attr(doctest, doc = "Tested elsewhere.")]
 pub mod servers {}
+
+#[doc = include_str!("own_protocol.md")]
+pub mod own_protocol {}
 
 #[doc = include_str!("testing.md")]
 pub mod testing {}

@@ -1,7 +1,7 @@
 //! The chat completion protocol of OpenAI: what its own clients, VS Code's custom endpoints,
 //! Copilot's command line and every "OpenAI-compatible" program speak.
 //!
-//! * Server: [`Router::openai`](crate::Router::openai) mounts an agent as a [`Model`]. It answers at
+//! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
 //!   `POST /v1/chat/completions`, in chunks or whole, and is listed at `GET /v1/models`.
 //! * Client: [`ChatRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads
 //!   the answer as [`Event`]s, which an [`Accumulator`] puts together to a [`ChatCompletion`].

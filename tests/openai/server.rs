@@ -129,7 +129,8 @@ fn a_failure_is_an_error_in_the_form_of_its_request() {
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     // Clients repeat a request after a status of 500.
     assert_eq!(status, StatusCode::BAD_REQUEST);
-    assert_eq!(error(text), ErrorObject::new("The model is away."));
+    let expected = ErrorObject::new("The model is away.").code("invalid_prompt");
+    assert_eq!(error(text), expected);
     let body = r#"{"messages":[{"role":"user","content":"hi"}],"stream":true}"#;
     let (status, text) = post(&router, body);
     assert_eq!(status, StatusCode::OK);

@@ -1,0 +1,164 @@
+//! What every protocol promises of its events and its capabilities.
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use bytes::Bytes;
+use copilot_wire::github::{self, GitHub};
+use copilot_wire::meilisearch::{self, Meilisearch};
+use copilot_wire::openai::{self, OpenAi};
+use copilot_wire::openbb::{self, OpenBb};
+use copilot_wire::protocol::{
+    Capabilities, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
+    EventDecoder, Notice, Part, Protocol, Session as _, Status, Table, ToolCall,
+};
+use serde_json::json;
+
+struct Fixed;
+
+impl Environment for Fixed {
+    fn now(&self) -> SystemTime {
+        UNIX_EPOCH + Duration::from_secs(1_700_000_000)
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        bytes.fill(7);
+    }
+}
+
+fn read<P: Protocol>(body: &str) -> P::Request {
+    let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
+    let request = P::read(&parts, Bytes::copy_from_slice(body.as_bytes()));
+    request.unwrap_or_else(|refusal| panic!("{}: {refusal}", P::NAME))
+}
+
+/// Checks that exactly the events that are made from endings end the turn.
+fn ends<P: Protocol>(
+    outputs: impl IntoIterator<Item = P::Output>,
+    endings: impl IntoIterator<Item = P::Ending>,
+) {
+    for (at, output) in outputs.into_iter().enumerate() {
+        assert!(!P::ends(&output.into()), "{}: output {at}", P::NAME);
+    }
+    for (at, ending) in endings.into_iter().enumerate() {
+        assert!(P::ends(&ending.into()), "{}: ending {at}", P::NAME);
+    }
+}
+
+#[test]
+fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
+    ends::<OpenAi>(
+        [
+            openai::Delta::text("Hi").into(),
+            openai::Usage::new(1, 2).into(),
+            openai::Choice::new(0, openai::Delta::default())
+                .finish(openai::FinishReason::Stop)
+                .into(),
+        ],
+        [
+            openai::Ending::Calls(Vec::new()),
+            openai::Ending::Finish(openai::FinishReason::Length),
+            openai::Ending::Error(openai::ErrorObject::new("away")),
+        ],
+    );
+    ends::<GitHub>(
+        [
+            github::Say::Text("Hi".into()),
+            github::Say::References(Vec::new().into()),
+            github::Say::Errors(Vec::new().into()),
+        ],
+        [github::Confirmation::new("1", "Sure?", "Really?")],
+    );
+    ends::<OpenBb>(
+        [
+            openbb::Say::MessageChunk("Hi".into()),
+            openbb::StatusUpdate::info("Working").into(),
+            openbb::PromptSuggestions::new(["Yes"]).into(),
+        ],
+        [openbb::GetWidgetData::of(Vec::<openbb::DataSource>::new()).into()],
+    );
+    let failure = |kind: &str| meilisearch::Failure::new(kind, "away");
+    ends::<Meilisearch>(
+        [
+            meilisearch::Say::Text("Hi".into()),
+            meilisearch::Say::Refusal("No".into()),
+            meilisearch::Say::RoundBreak,
+            meilisearch::Say::SearchFailure(meilisearch::SearchFailure::new(404, "no index")),
+        ],
+        [
+            meilisearch::Ending::Finish(meilisearch::FinishReason::ToolCalls),
+            meilisearch::Ending::Failure(failure("server_error")),
+            meilisearch::Ending::Failure(failure(meilisearch::Failure::SEARCH)),
+        ],
+    );
+}
+
+/// The events of a reply with one part, and the text in them.
+fn reply<P: Protocol>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::Event>, String) {
+    let mut session = P::session(request, &Env::new(Fixed));
+    let mut out = Vec::new();
+    session.open(&mut out);
+    if let Some(part) = part {
+        // What a front end lacks may be an error.
+        let _ = session.part(part, &mut out);
+    }
+    session.finish(&mut out);
+    let mut decoder = EventDecoder::<P>::new();
+    let mut input = &*out;
+    let (mut events, mut text) = (Vec::new(), String::new());
+    while let Some(event) = decoder.next(&mut input).unwrap() {
+        match P::text_of(&event) {
+            Some(piece) => text.push_str(piece),
+            None => events.push(event),
+        }
+    }
+    decoder.end().unwrap();
+    (events, text)
+}
+
+/// Checks every capability against the bytes: a part that is shown natively adds an event and no text.
+fn capabilities<P: Protocol<Event: PartialEq>>(body: &str) {
+    let request = read::<P>(body);
+    let (plain, _) = reply::<P>(&request, None);
+    let rows = json!([{"day": "Mon", "price": 1}]);
+    let kind = ChartKind::Bar {
+        x: "day".into(),
+        y: vec!["price".into()],
+    };
+    let tool = request.tools().next().map_or("f".into(), |tool| tool.name.into_owned());
+    let (status, citation) = (Status::new("Working"), Citation::new("Report"));
+    let (table, chart) = (
+        Table::new("Prices", &rows).unwrap(),
+        Chart::new("Prices", kind, &rows).unwrap(),
+    );
+    let (notice, question) = (Notice::new("No data"), Confirmation::new("1", "Go on?", "Really?"));
+    let call = ToolCall::new(tool, &json!({})).unwrap();
+    for (capability, part) in [
+        (Capabilities::STEPS, Part::Status(&status)),
+        (Capabilities::CITATIONS, Part::Cite(&citation)),
+        (Capabilities::TABLES, Part::Table(&table)),
+        (Capabilities::CHARTS, Part::Chart(&chart)),
+        (Capabilities::ERRORS, Part::Error(&notice)),
+        (Capabilities::QUESTIONS, Part::Confirm(&question)),
+        (Capabilities::CALLS, Part::Call(&call)),
+    ] {
+        let (events, text) = reply::<P>(&request, Some(part));
+        let native = text.is_empty() && events.iter().any(|event| !plain.contains(event));
+        assert_eq!(native, P::CAPABILITIES.has(capability), "{}: {part:?}", P::NAME);
+    }
+}
+
+#[test]
+fn a_capability_is_a_part_that_is_shown_natively() {
+    let tools = r#""tools":[{"type":"function","function":{"name":"f"}}]"#;
+    capabilities::<OpenAi>(&format!(
+        r#"{{"model":"m","stream":true,"messages":[{{"role":"user","content":"hi"}}],{tools}}}"#
+    ));
+    capabilities::<GitHub>(r#"{"messages":[{"role":"user","content":"hi"}]}"#);
+    capabilities::<OpenBb>(
+        r#"{"messages":[{"role":"human","content":"hi"}],"workspace_options":[],
+            "tools":[{"server_id":"1","name":"f","url":"http://localhost/mcp","input_schema":{}}]}"#,
+    );
+    capabilities::<Meilisearch>(
+        r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}"#,
+    );
+}
