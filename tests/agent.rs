@@ -213,7 +213,10 @@ fn a_failure_is_told_in_the_protocols_way() {
         reply.text("one").await?;
         Err(error())
     });
-    assert_eq!(whole(told), chunk("one") + &chunk("\\n\\nThe database is away."));
+    assert_eq!(
+        whole(told),
+        chunk("one") + &chunk("\\n\\nThe database is away.")
+    );
 
     // The cause is for the observer, not for the user.
     let cause = std::io::Error::other("password=hunter2");

@@ -124,13 +124,19 @@ fn capabilities<P: Protocol<Event: PartialEq>>(body: &str) {
         x: "day".into(),
         y: vec!["price".into()],
     };
-    let tool = request.tools().next().map_or("f".into(), |tool| tool.name.into_owned());
+    let tool = request
+        .tools()
+        .next()
+        .map_or("f".into(), |tool| tool.name.into_owned());
     let (status, citation) = (Status::new("Working"), Citation::new("Report"));
     let (table, chart) = (
         Table::new("Prices", &rows).unwrap(),
         Chart::new("Prices", kind, &rows).unwrap(),
     );
-    let (notice, question) = (Notice::new("No data"), Confirmation::new("1", "Go on?", "Really?"));
+    let (notice, question) = (
+        Notice::new("No data"),
+        Confirmation::new("1", "Go on?", "Really?"),
+    );
     let call = ToolCall::new(tool, &json!({})).unwrap();
     for (capability, part) in [
         (Capabilities::STEPS, Part::Status(&status)),
@@ -143,7 +149,12 @@ fn capabilities<P: Protocol<Event: PartialEq>>(body: &str) {
     ] {
         let (events, text) = reply::<P>(&request, Some(part));
         let native = text.is_empty() && events.iter().any(|event| !plain.contains(event));
-        assert_eq!(native, P::CAPABILITIES.has(capability), "{}: {part:?}", P::NAME);
+        assert_eq!(
+            native,
+            P::CAPABILITIES.has(capability),
+            "{}: {part:?}",
+            P::NAME
+        );
     }
 }
 

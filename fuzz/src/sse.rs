@@ -77,7 +77,7 @@ pub fn naive(stream: &[u8]) -> Vec<Seen> {
 
 /// What our decoder sees, and what stopped it.
 pub fn ours(stream: &[u8], how: u8, limit: usize) -> (Vec<Seen>, Option<DecodeError>) {
-    let mut decoder = Decoder::with_budget(limit)
+    let mut decoder = Decoder::with_limit(limit)
         .report_comments(true)
         .report_retry(true);
     let mut seen = Vec::new();
@@ -124,7 +124,7 @@ pub fn decode(data: &[u8]) {
     }
 
     // Without the reports the events are the same.
-    let mut decoder = Decoder::with_budget(usize::MAX);
+    let mut decoder = Decoder::with_limit(usize::MAX);
     let mut events = Vec::new();
     for mut chunk in Chunks::new(stream, how) {
         while let Ok(Some(frame)) = decoder.next(&mut chunk) {

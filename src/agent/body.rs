@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ struct Live {
     /// Runs the agent. Gone once it has come to its end, or detached.
     run: Option<Run>,
     detached: bool,
-    ticks: Option<Ticks>,
+    ticks: Option<Exclusive<Ticks>>,
     /// Whether nothing was sent since the last tick.
     silent: bool,
     done: bool,
@@ -96,7 +96,7 @@ impl Body {
         let channel = Arc::new(Channel::<P>::new(session, env.clone()));
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
-        let future = Box::pin(async move {
+        let future: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
             channel.settle(match start(reply).await {
                 Ok(()) => Outcome::Answered,
                 Err(error) => Outcome::Failed(error),
@@ -104,13 +104,13 @@ impl Body {
         });
         Self(Kind::Live(Box::new(Live {
             run: Some(Run {
-                future,
+                future: Exclusive::new(future),
                 frames: Arc::clone(&frames),
                 attached: true,
             }),
             frames,
             detached: false,
-            ticks: env.ticks(KEEP_ALIVE / 2),
+            ticks: env.ticks(KEEP_ALIVE / 2).map(Exclusive::new),
             silent: false,
             done: false,
         })))
@@ -202,7 +202,7 @@ impl Live {
             return Poll::Pending;
         };
         loop {
-            match ticks.as_mut().poll_next(cx) {
+            match ticks.get().as_mut().poll_next(cx) {
                 Poll::Ready(Some(())) if self.silent => {
                     let frame = self.frames.keep_alive();
                     if !frame.is_empty() {
@@ -245,13 +245,27 @@ impl fmt::Debug for Body {
     }
 }
 
+/// A value that is reached through `&mut` alone, so that what holds it is `Sync`, as some web stacks
+/// ask of a body. The lock is never taken.
+struct Exclusive<T>(Mutex<T>);
+
+impl<T> Exclusive<T> {
+    fn new(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    fn get(&mut self) -> &mut T {
+        self.0.get_mut().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// An agent at work, taken out of its body by [`Body::detach`].
 ///
 /// It resolves when the agent is done. Dropping it drops the agent; the body then ends as for an
 /// agent that failed.
 #[must_use = "an agent does nothing unless it is polled"]
 pub struct Run {
-    future: Pin<Box<dyn Future<Output = ()> + Send>>,
+    future: Exclusive<Pin<Box<dyn Future<Output = ()> + Send>>>,
     frames: Arc<dyn Frames>,
     /// Whether the body itself polls this.
     attached: bool,
@@ -265,7 +279,7 @@ impl Future for Run {
         let staged = Arc::clone(&run.frames).stage(run.attached);
         // The agent's own state is gone after a panic, and all that is shared is whole: what it
         // was writing has been rolled back.
-        let poll = catch_unwind(AssertUnwindSafe(|| run.future.as_mut().poll(cx)));
+        let poll = catch_unwind(AssertUnwindSafe(|| run.future.get().as_mut().poll(cx)));
         drop(staged);
         poll.unwrap_or_else(|_| {
             run.frames.panicked();

@@ -133,7 +133,7 @@ impl<P: Protocol> EventDecoder<P> {
     #[must_use]
     pub fn with_limit(limit: usize) -> Self {
         Self {
-            frames: sse::Decoder::with_budget(limit),
+            frames: sse::Decoder::with_limit(limit),
             decoder: P::Decoder::new(limit),
             events: Events::new(),
         }

@@ -89,16 +89,16 @@ impl Decoder {
     /// A decoder for one stream, with the default limit.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_budget(Self::DEFAULT_LIMIT)
+        Self::with_limit(Self::DEFAULT_LIMIT)
     }
 
     /// A decoder for one stream that fails when one event needs more than `limit` bytes.
     ///
-    /// One budget for all there is: the data lines joined, the name, the id, the last event id and
+    /// One limit for all there is: the data lines joined, the name, the id, the last event id and
     /// the line that is being read. It does not depend on the chunks: an event that is too large
     /// is refused even where it could have been borrowed.
     #[must_use]
-    pub fn with_budget(limit: usize) -> Self {
+    pub fn with_limit(limit: usize) -> Self {
         Self {
             held: Held::default(),
             head: Head::default(),
@@ -413,13 +413,13 @@ impl Decoder {
         Ok(())
     }
 
-    /// Whether what is held and all of `input` may exceed the budget.
+    /// Whether what is held and all of `input` may exceed the limit.
     #[inline]
     fn is_scarce(&self, input: &[u8]) -> bool {
         self.held.len() + self.last_id.len() + input.len() > self.limit
     }
 
-    /// Checks the budget for `more` bytes of a line, before any of it is kept.
+    /// Checks the limit for `more` bytes of a line, before any of it is kept.
     #[inline]
     fn check(&mut self, block: Block<'_>, more: usize) -> Result<(), DecodeError> {
         let len = |part: Option<&[u8]>| part.map_or(0, <[u8]>::len);

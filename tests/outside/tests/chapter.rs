@@ -4,10 +4,12 @@
 fn every_snippet_of_the_chapter_is_code_of_this_package() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
     let read = |path: &str| std::fs::read_to_string(format!("{root}{path}")).unwrap();
-    let sources: String = ["lib", "event", "request", "session", "decoder", "testing", "main"]
-        .iter()
-        .map(|name| read(&format!("src/{name}.rs")))
-        .collect();
+    let sources: String = [
+        "lib", "event", "request", "session", "decoder", "testing", "main",
+    ]
+    .iter()
+    .map(|name| read(&format!("src/{name}.rs")))
+    .collect();
     let chapter = read("../../src/guide/own_protocol.md");
     let snippets: Vec<&str> = chapter
         .split("```rust,ignore\n")
