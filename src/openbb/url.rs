@@ -51,4 +51,8 @@ impl Field for Url {
     fn write_to(&self, to: ValueWriter<'_>) {
         to.str(&self.0);
     }
+
+    fn is_absent(&self) -> bool {
+        self.0.is_empty()
+    }
 }

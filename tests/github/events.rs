@@ -167,7 +167,7 @@ fn metadata_is_spread_as_in_javascript() {
 fn empty_texts_are_written() {
     let question = Event::Confirmation(Confirmation::new("1", "Delete?", ""));
     let error = CopilotError::new(ErrorKind::Agent, "", "It failed.", "");
-    let written = encode(&[Say::Errors(vec![error.clone()]).into(), question.clone()]);
+    let written = encode(&[Say::from(error.clone()).into(), question.clone()]);
     assert!(
         written.contains(r#""title":"Delete?","message":"","confirmation""#),
         "{written}"

@@ -244,7 +244,7 @@ fn what_is_secret_in_a_url_is_not_printed() {
         "uploaded_files": [{"name": "a", "url": url}],
         "tools": [{"name": "a_b", "url": url}],
     });
-    let request = copilot_wire::openbb::QueryRequest::read(&body.to_string().into()).unwrap();
+    let request = copilot_wire::openbb::QueryRequest::from_json(body.to_string()).unwrap();
     assert_eq!(request.urls.first().unwrap(), url);
     assert_eq!(request.tools.first().unwrap().url, url);
     let printed = format!("{request:?}");
