@@ -24,9 +24,13 @@ use super::value::Json;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct List<T> {
     known: Vec<T>,
-    /// Each with the number of known elements before it.
-    odd: Vec<(usize, Json)>,
+    /// Nearly always `None`, so that a list is small and quickly copied.
+    odd: Option<Box<Odd>>,
 }
+
+/// Odd elements, each with the number of known ones before it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Odd(Vec<(usize, Json)>);
 
 impl<T> List<T> {
     /// Creates an empty list.
@@ -34,13 +38,17 @@ impl<T> List<T> {
     pub const fn new() -> Self {
         Self {
             known: Vec::new(),
-            odd: Vec::new(),
+            odd: None,
         }
     }
 
     /// Returns an iterator over the elements that are not understood.
     pub fn odd(&self) -> impl Iterator<Item = &Json> {
-        self.odd.iter().map(|(_, json)| json)
+        self.odd_elements().map(|(_, json)| json)
+    }
+
+    fn odd_elements(&self) -> impl Iterator<Item = &(usize, Json)> {
+        self.odd.iter().flat_map(|odd| &odd.0)
     }
 
     /// Adds an element behind the others.
@@ -71,10 +79,7 @@ impl<T> Default for List<T> {
 
 impl<T> From<Vec<T>> for List<T> {
     fn from(known: Vec<T>) -> Self {
-        Self {
-            known,
-            odd: Vec::new(),
-        }
+        Self { known, odd: None }
     }
 }
 
@@ -140,7 +145,8 @@ impl<T: Field> Field for List<T> {
             *reader = bookmark;
             // Where the element is not JSON at all, the first error has the better place.
             let json = reader.value().map_err(|error| failed.unwrap_or(error))?;
-            list.odd.push((list.known.len(), json));
+            let odd = list.odd.get_or_insert_default();
+            odd.0.push((list.known.len(), json));
             Ok(())
         })?;
         list.known.shrink_to_fit();
@@ -152,7 +158,7 @@ impl<T: Field> Field for List<T> {
             Known(&'a T),
             Odd(&'a Json),
         }
-        let mut odd = self.odd.iter().peekable();
+        let mut odd = self.odd_elements().peekable();
         let mut known = self.known.iter().enumerate().peekable();
         let elements = std::iter::from_fn(|| {
             let at = known.peek().map_or(usize::MAX, |(at, _)| *at);
@@ -172,11 +178,11 @@ impl<T: Field> Field for List<T> {
     }
 
     fn is_absent(&self) -> bool {
-        self.known.is_empty() && self.odd.is_empty()
+        self.known.is_empty() && self.odd.is_none()
     }
 
     fn drop_odd(&mut self) {
-        self.odd.clear();
+        self.odd = None;
         self.known.iter_mut().for_each(Field::drop_odd);
     }
 }

@@ -187,7 +187,7 @@ fn a_completion_is_read_as_it_is_written() {
     let completion = read.completion();
     assert!(completion.is_complete());
     assert_eq!(
-        ChatCompletion::from_json(&completion.to_json()).unwrap(),
+        ChatCompletion::from_json(completion.to_json()).unwrap(),
         completion
     );
     assert_eq!(

@@ -2,7 +2,6 @@
 //!
 //! The sizes are such that quadratic work takes minutes.
 
-use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
     Accumulator, ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, Function,
@@ -174,7 +173,7 @@ fn play(name: &str, events: &[String]) {
         out.clear();
     }
     session.finish(&mut out);
-    let body = Bytes::from(all.finish().to_json());
+    let body = all.finish().to_json();
     let completion = ChatCompletion::from_json(&body).unwrap();
     assert!(!completion.is_complete(), "{name}");
     for call in completion.calls() {

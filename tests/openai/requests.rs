@@ -72,7 +72,7 @@ fn what_is_read_is_written_back() {
     let request = read(&body);
     let again: Value = serde_json::from_slice(&request.to_json()).unwrap();
     assert_eq!(again, body);
-    assert_eq!(ChatRequest::from_json(&request.to_json()).unwrap(), request);
+    assert_eq!(ChatRequest::from_json(request.to_json()).unwrap(), request);
     assert!(request.is_stream() && request.wants_usage());
 }
 
@@ -99,7 +99,7 @@ fn a_client_builds_what_a_server_reads() {
     ])
     .with("temperature", &0)
     .unwrap();
-    assert_eq!(ChatRequest::from_json(&request.to_json()).unwrap(), request);
+    assert_eq!(ChatRequest::from_json(request.to_json()).unwrap(), request);
     let tool: &Tool = &request.tools[0];
     assert_eq!(tool.function.as_ref().unwrap().name, "f");
 }

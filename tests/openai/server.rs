@@ -206,7 +206,7 @@ fn the_model_says_which_agent_answers() {
     let ask = |path: &str, model: &str| {
         let body = format!(r#"{{{model}"messages":[{{"role":"user","content":"hi"}}]}}"#);
         let response = send(&router, Method::POST, path, &body);
-        let completion = ChatCompletion::from_json(&whole(response.into_body())).unwrap();
+        let completion = ChatCompletion::from_json(whole(response.into_body())).unwrap();
         let text = completion
             .message()
             .map(|message| message.content.text().into_owned());
