@@ -1,4 +1,5 @@
 //! What every protocol promises of its events and its capabilities.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -127,7 +128,7 @@ fn capabilities<P: Protocol<Event: PartialEq>>(body: &str) {
     let tool = request
         .tools()
         .next()
-        .map_or("f".into(), |tool| tool.name.into_owned());
+        .map_or_else(|| "f".into(), |tool| tool.name.into_owned());
     let (status, citation) = (Status::new("Working"), Citation::new("Report"));
     let (table, chart) = (
         Table::new("Prices", &rows).unwrap(),

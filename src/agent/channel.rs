@@ -46,7 +46,8 @@ use std::task::{Context, Poll, Waker};
 use bytes::Bytes;
 use http::StatusCode;
 
-use super::staging::{self, Owner, Staged, Staging};
+use super::staging::{self, Owner, SPARE, Staged, Staging};
+use crate::json::short::Token;
 use crate::protocol::markdown::OpenConstructs;
 use crate::protocol::{
     AgentError, Capabilities, Confirmation, Env, Failure, Incident, Part, Protocol, SendError,
@@ -163,13 +164,13 @@ impl<P: Protocol> Channel<P> {
             if full || self.stale.load(Ordering::Acquire) {
                 return false;
             }
-            if Self::SCANS && !OpenConstructs::is_plain(text) {
+            let Some(frame) = &staging.frame else {
                 return false;
-            }
-            staging.reserve();
-            match &staging.frame {
-                Some(frame) => frame.write(text, &mut staging.out),
-                None => return false,
+            };
+            let room = staging.out.capacity() - staging.out.len() >= SPARE;
+            match Token::new(text) {
+                Some(token) if room => frame.write_token(token, &mut staging.out),
+                _ => return staging.write(text, Self::SCANS),
             }
             true
         });

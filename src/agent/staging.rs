@@ -9,6 +9,7 @@ use std::mem;
 use std::sync::Arc;
 
 use crate::protocol::TextFrame;
+use crate::protocol::markdown::OpenConstructs;
 
 /// The owner of a buffer that is staged.
 pub(super) trait Owner: Send + Sync {
@@ -31,17 +32,25 @@ pub(super) struct Staging {
     pub(super) high_water: usize,
 }
 
-/// The spare capacity that is reserved before each write: enough for a typical event.
-const SPARE: usize = 512;
+/// The spare capacity that is reserved before each write: enough for a typical event. Agents write an
+/// event or two at a time or as many as go into a frame, so there is no size in between, and hardly
+/// a byte is moved by growing.
+pub(super) const SPARE: usize = 512;
 
 impl Staging {
-    /// Reserves space for one more event. Agents write an event or two at a time or as many as go
-    /// into a frame, so there is no size in between, and hardly a byte is moved by growing.
-    #[inline]
-    pub(super) fn reserve(&mut self) {
+    /// Writes any text that may be written here; `false` if it has to be scanned under the lock.
+    #[inline(never)]
+    pub(super) fn write(&mut self, text: &str, scans: bool) -> bool {
+        if scans && !OpenConstructs::is_plain(text) {
+            return false;
+        }
         if self.out.capacity() - self.out.len() < SPARE {
             self.grow();
         }
+        if let Some(frame) = &self.frame {
+            frame.write(text, &mut self.out);
+        }
+        self.frame.is_some()
     }
 
     #[cold]

@@ -56,8 +56,9 @@ mod object_writer;
 mod reader;
 mod scan;
 mod serializer;
-mod short;
+pub(crate) mod short;
 mod string;
+pub(crate) mod template;
 mod value;
 mod walk;
 

@@ -57,6 +57,76 @@ pub(super) fn word(bytes: &[u8]) -> Option<u64> {
     }
 }
 
+/// A text of at most sixteen bytes in which nothing is escaped and nothing begins a construct of
+/// Markdown or HTML: what most tokens of a model are.
+#[derive(Clone, Copy)]
+pub(crate) struct Token {
+    /// The first eight bytes, filled up with spaces.
+    first: u64,
+    /// The last eight bytes of a text that has as many.
+    last: u64,
+    pub(crate) len: usize,
+}
+
+impl Token {
+    pub(crate) const MAX: usize = SHORT;
+
+    /// Returns the token, or `None` if the text may be anything else.
+    #[inline(always)]
+    pub(crate) fn new(text: &str) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let len = bytes.len();
+        let (first, last) = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+            (Some(first), Some(last)) if len <= SHORT => {
+                (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+            }
+            (None, None) => {
+                let word = word(bytes)? | spaces_from(len);
+                (word, word)
+            }
+            _ => return None,
+        };
+        if !is_inert(first) || !is_inert(last) {
+            return None;
+        }
+        Some(Self { first, last, len })
+    }
+
+    /// Calls `put` with the bytes of the token and where they go; they may go beyond its end.
+    #[inline(always)]
+    pub(crate) fn put(self, mut put: impl FnMut(usize, &[u8; 8])) {
+        put(0, &self.first.to_le_bytes());
+        if let Some(at) = self.len.checked_sub(8) {
+            put(at, &self.last.to_le_bytes());
+        }
+    }
+
+    /// Appends the token.
+    #[inline(always)]
+    pub(crate) fn write(self, out: &mut Vec<u8>) {
+        let start = out.len();
+        self.put(|at, bytes| {
+            out.truncate(start + at);
+            out.extend_from_slice(bytes);
+        });
+        out.truncate(start + self.len);
+    }
+}
+
+/// Returns `true` if every byte of a word is ASCII that JSON does not escape and that begins nothing
+/// in Markdown or HTML. Some others are taken for such bytes: brackets, braces, `<`, `|` and the
+/// backslash are told by the low bits of their columns.
+#[inline(always)]
+fn is_inert(word: u64) -> bool {
+    const HIGH: u64 = 0x80 * ONES;
+    // The high bit of each byte tells the result for that byte. A byte that is not ASCII may carry
+    // into the next one, but says so itself.
+    let column = (word & (0x1F * ONES)) + (0x80 - 0x1B) * ONES;
+    let not = |byte: u8| (word ^ (ONES * u64::from(byte))).wrapping_add(0x7F * ONES);
+    let not_control = word.wrapping_add(0x60 * ONES);
+    not(b'"') & not(b'`') & not(b'$') & not_control & !column & !word & HIGH == HIGH
+}
+
 /// Spaces in the place of the bytes from `length` on, which is less than eight.
 #[inline(always)]
 pub(super) fn spaces_from(length: usize) -> u64 {

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 
 use super::{Part, SendError};
+use crate::json::short::Token;
+use crate::json::template::Template;
 use crate::json::{Escape, escape};
 
 /// The bytes around every piece of text of a reply, as long as the session stays as it is.
@@ -14,6 +16,7 @@ pub struct TextFrame {
     head: Bytes,
     tail: Bytes,
     policy: Escape,
+    template: Option<Template>,
 }
 
 impl TextFrame {
@@ -21,9 +24,11 @@ impl TextFrame {
     /// string escaped by `policy`.
     #[must_use]
     pub fn new(head: impl Into<Bytes>, tail: impl Into<Bytes>, policy: Escape) -> Self {
+        let (head, tail) = (head.into(), tail.into());
         Self {
-            head: head.into(),
-            tail: tail.into(),
+            template: Template::new(&head, &tail),
+            head,
+            tail,
             policy,
         }
     }
@@ -35,6 +40,20 @@ impl TextFrame {
             head: Bytes::from_static(head),
             tail: Bytes::from_static(tail),
             policy,
+            template: Template::new(head, tail),
+        }
+    }
+
+    /// Appends the event with this token.
+    #[inline(always)]
+    pub(crate) fn write_token(&self, token: Token, out: &mut Vec<u8>) {
+        match &self.template {
+            Some(template) => template.write(token, out),
+            None => {
+                out.extend_from_slice(&self.head);
+                token.write(out);
+                out.extend_from_slice(&self.tail);
+            }
         }
     }
 

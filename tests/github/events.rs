@@ -218,7 +218,7 @@ fn builders_follow_what_clients_render() {
 
 #[test]
 fn full_chunks_have_one_head() {
-    let mut request = ChatRequest::from_json(&Bytes::from(
+    let mut request = ChatRequest::from_json(Bytes::from(
         r#"{"agent":"tide","messages":[{"role":"user","content":"x"}]}"#,
     ))
     .unwrap();

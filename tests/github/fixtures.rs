@@ -39,7 +39,7 @@ pub(crate) fn json(name: &str) -> Value {
 }
 
 pub(crate) fn request(name: &str) -> ChatRequest {
-    ChatRequest::from_json(&bytes(name)).expect(name)
+    ChatRequest::from_json(bytes(name)).expect(name)
 }
 
 /// Every recorded request by its name.

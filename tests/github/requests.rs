@@ -122,7 +122,7 @@ fn a_client_writes_what_a_server_reads() {
     message.confirmations.push(Answer::accepted(confirmation));
     let mut request = ChatRequest::new([message]);
     request.thread_id = Some("t-1".into());
-    let read = ChatRequest::from_json(&request.to_json()).unwrap();
+    let read = ChatRequest::from_json(request.to_json()).unwrap();
     assert_eq!(read, request);
     assert_eq!(read.documents().next().unwrap().content, "fn main() {}");
     assert!(read.decision().unwrap().accepted);

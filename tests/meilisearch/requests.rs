@@ -226,7 +226,7 @@ fn parameters_go_with_the_request_and_cannot_change_what_it_is() {
         String::from_utf8(request.to_json().into()).unwrap(),
         r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}],"temperature":0.5}"#
     );
-    let read = ChatRequest::read(&request.to_json().into()).unwrap();
+    let read = ChatRequest::read(&request.to_json()).unwrap();
     assert_eq!(
         read.parameters.get("temperature"),
         Some(&Json::parse("0.5").unwrap())

@@ -81,7 +81,7 @@ fn fixtures(start: &str, end: &str) -> Vec<String> {
 }
 
 fn read(body: impl Into<Bytes>) -> QueryRequest {
-    QueryRequest::from_json(&body.into()).unwrap()
+    QueryRequest::from_json(body.into()).unwrap()
 }
 
 fn request(name: &str) -> QueryRequest {

@@ -88,7 +88,7 @@ fn for_text<F: FrontEnd>(front: F, _: &str) {
 /// A request of today: its front end knows artifacts.
 fn modern() -> QueryRequest {
     let body = include_bytes!("../../fixtures/openbb/req_v2_full.json");
-    let mut request = QueryRequest::from_json(&body).unwrap();
+    let mut request = QueryRequest::from_json(body).unwrap();
     request.messages = Default::default();
     request
 }

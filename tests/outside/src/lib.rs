@@ -6,6 +6,12 @@
 //! silence; it is over with the last `end`, which says so. Without `stream` it is one document.
 //! Requests are refused in plain text.
 
+#![allow(
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    reason = "nobody depends on this package"
+)]
+
 mod decoder;
 mod event;
 mod request;

@@ -175,6 +175,15 @@ impl Exact {
     }
 
     fn line(&mut self, line: &str) -> Result<(), Doubt> {
+        // Nearly all lines have nothing that counts.
+        if self.fence.is_none() && line.bytes().all(is_inert) {
+            if line.trim_ascii().is_empty() {
+                self.block = Block::default();
+            } else {
+                self.end_content_line();
+            }
+            return Ok(());
+        }
         // A line end, or white space that only some take for a blank line.
         let odd = |c: char| c.is_control() && c != '\t';
         if line.contains(odd) || line.trim().len() < line.trim_matches([' ', '\t']).len() {
@@ -210,16 +219,16 @@ impl Exact {
         }
         self.label |= label.starts_with('[') && !label.contains(']');
         self.inline(line)?;
+        self.end_content_line();
+        Ok(())
+    }
+
+    fn end_content_line(&mut self) {
         self.block.begun = true;
-        for element in self
-            .elements
-            .iter_mut()
-            .rev()
-            .take_while(|element| element.here)
-        {
+        let elements = self.elements.iter_mut().rev();
+        for element in elements.take_while(|element| element.here) {
             element.here = false;
         }
-        Ok(())
     }
 
     fn inline(&mut self, line: &str) -> Result<(), Doubt> {
@@ -427,6 +436,15 @@ fn is_marker(character: char) -> bool {
         || matches!(
             character,
             ' ' | '\t' | '>' | '-' | '*' | '+' | '.' | ')' | ':' | '~'
+        )
+}
+
+/// Returns `true` for bytes that neither begin nor end a construct, wherever they stand in a line.
+fn is_inert(byte: u8) -> bool {
+    matches!(byte, b' '..=b'~' | b'\t')
+        && !matches!(
+            byte,
+            b'$' | b'<' | b'[' | b'\\' | b']' | b'`' | b'{' | b'|' | b'~'
         )
 }
 

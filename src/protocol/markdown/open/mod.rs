@@ -68,13 +68,8 @@ impl OpenConstructs {
 
     /// Returns `true` if `text` has no line end and nothing that can open, close or escape a
     /// construct within a line.
-    #[inline]
     pub(crate) fn is_plain(text: &str) -> bool {
-        let bytes = text.as_bytes();
-        match (bytes.first_chunk(), bytes.last_chunk(), bytes.len()) {
-            (Some(first), Some(last), ..=16) => !may_be_active(*first) && !may_be_active(*last),
-            _ => next_active(bytes).is_none(),
-        }
+        next_active(text.as_bytes()).is_none()
     }
 
     /// Scans the next piece of the text.
@@ -142,22 +137,6 @@ fn next_active(bytes: &[u8]) -> Option<usize> {
     }
     let rest = bytes.get(before..)?;
     Some(before + rest.iter().position(|byte| is_active(*byte))?)
-}
-
-/// Returns `true` if a byte of eight may be active. Some others count too: line ends are found as
-/// controls, brackets and braces by the low bits of their columns.
-#[inline]
-fn may_be_active(bytes: [u8; 8]) -> bool {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x80 * ONES;
-    let word = u64::from_le_bytes(bytes);
-    // The high bit of each byte of a sum tells the result for that byte, and nothing is carried.
-    let low = word & !HIGH;
-    let column = (word & (0x1F * ONES)) + (0x80 - 0x1B) * ONES;
-    let not = |byte: u8| (low ^ (ONES * u64::from(byte))) + (0x7F * ONES);
-    let not_control = low + 0x60 * ONES;
-    let active = column | !(not_control & not(b'`') & not(b'$'));
-    active & !word & HIGH != 0
 }
 
 /// Writes the end tags of `names`, the last one first.

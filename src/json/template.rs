@@ -1,0 +1,51 @@
+//! An event that differs from the next one in one short text.
+
+use super::lanes::put;
+use super::short::Token;
+
+/// The size of an event with a token: a cache line.
+const SIZE: usize = 64;
+
+/// The bytes around a text, laid out so that an event with a token in it is one copy of a fixed size
+/// with the token put into it.
+#[derive(Clone, Debug)]
+pub(crate) struct Template {
+    bytes: [u8; SIZE],
+    head: usize,
+    tail: [u8; 4],
+}
+
+impl Template {
+    /// Creates a template. `None` if head, tail and a token may be larger than a cache line, or the
+    /// tail has not four bytes.
+    pub(crate) const fn new(head: &[u8], tail: &[u8]) -> Option<Self> {
+        let ([a, b, c, d], true) = (tail, head.len() + Token::MAX + tail.len() <= SIZE) else {
+            return None;
+        };
+        let mut bytes = [0; SIZE];
+        let (mut to, mut from): (&mut [u8], _) = (&mut bytes, head);
+        while let (Some((place, places)), Some((byte, rest))) =
+            (to.split_first_mut(), from.split_first())
+        {
+            *place = *byte;
+            (to, from) = (places, rest);
+        }
+        Some(Self {
+            bytes,
+            head: head.len(),
+            tail: [*a, *b, *c, *d],
+        })
+    }
+
+    /// Appends the event with this token.
+    #[inline(always)]
+    pub(crate) fn write(&self, token: Token, out: &mut Vec<u8>) {
+        let end = out.len() + self.head + token.len + self.tail.len();
+        out.extend_from_slice(&self.bytes);
+        if let Some(event) = out.last_chunk_mut::<SIZE>() {
+            token.put(|at, bytes| put::<8>(event, self.head + at, bytes));
+            put::<4>(event, self.head + token.len, &self.tail);
+        }
+        out.truncate(end);
+    }
+}
