@@ -78,15 +78,16 @@ impl Token {
         let len = bytes.len();
         let (first, last) = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
             (Some(first), Some(last)) if len <= SHORT => {
-                (u64::from_le_bytes(*first), u64::from_le_bytes(*last))
+                let last = u64::from_le_bytes(*last);
+                if !is_inert(last) {
+                    return None;
+                }
+                (u64::from_le_bytes(*first), last)
             }
-            (None, None) => {
-                let word = word(bytes)? | spaces_from(len);
-                (word, word)
-            }
+            (None, None) => (word(bytes)? | spaces_from(len), 0),
             _ => return None,
         };
-        if !is_inert(first) || !is_inert(last) {
+        if !is_inert(first) {
             return None;
         }
         Some(Self { first, last, len })
