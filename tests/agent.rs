@@ -317,7 +317,7 @@ fn nothing_follows_an_ending_and_the_observer_hears_of_it() {
     );
 
     let in_time = body_in(&env, |_| async { Err(AgentError::new("in time")) });
-    assert_eq!(whole(in_time), chunk("in time"));
+    assert_eq!(whole(in_time), chunk("\\n\\nin time"));
 
     let heard = observer.incidents.lock().unwrap().clone();
     assert_eq!(

@@ -100,7 +100,9 @@ fn reply<P: Protocol>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::E
     session.open(&mut out);
     if let Some(part) = part {
         // What a front end lacks may be an error.
-        let _ = session.part(part, &mut out);
+        if let Err(error) = session.part(part, &mut out) {
+            println!("{}: {part:?}: {error}", P::NAME);
+        }
     }
     session.finish(&mut out);
     let mut decoder = EventDecoder::<P>::new();
@@ -168,7 +170,7 @@ fn a_capability_is_a_part_that_is_shown_natively() {
     capabilities::<GitHub>(r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     capabilities::<OpenBb>(
         r#"{"messages":[{"role":"human","content":"hi"}],"workspace_options":[],
-            "tools":[{"server_id":"1","name":"f","url":"http://localhost/mcp","input_schema":{}}]}"#,
+            "tools":[{"server_id":"1","name":"s_f","url":"http://localhost/mcp","input_schema":{}}]}"#,
     );
     capabilities::<Meilisearch>(
         r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}"#,

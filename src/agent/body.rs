@@ -55,7 +55,8 @@ impl Body {
         A: Agent<P> + 'static,
     {
         let session = P::session(&request, env);
-        Self::drive(session, env, move |reply| async move {
+        let is_stream = P::is_stream(&request);
+        Self::drive(session, env, is_stream, move |reply| async move {
             agent.answer(request, reply).await
         })
     }
@@ -71,7 +72,8 @@ impl Body {
         S: Stream<Item = Result<P::Event, AgentError>> + Send + 'static,
     {
         let session = P::session(request, env);
-        Self::drive(session, env, move |reply: Reply<P>| async move {
+        let is_stream = P::is_stream(request);
+        Self::drive(session, env, is_stream, move |reply: Reply<P>| async move {
             let mut events = pin!(events);
             while let Some(event) = poll_fn(|cx| events.as_mut().poll_next(cx)).await {
                 let event = event?;
@@ -87,13 +89,14 @@ impl Body {
     fn drive<P, Fut>(
         session: P::Session,
         env: &Env,
+        is_stream: bool,
         start: impl FnOnce(Reply<P>) -> Fut + Send + 'static,
     ) -> Self
     where
         P: Protocol,
         Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
     {
-        let channel = Arc::new(Channel::<P>::new(session, env.clone()));
+        let channel = Arc::new(Channel::<P>::new(session, env.clone(), is_stream));
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
         let future: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {

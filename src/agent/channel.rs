@@ -71,6 +71,9 @@ struct State<P: Protocol> {
     out: Vec<u8>,
     /// Whether there is a staging buffer.
     staged: bool,
+    /// How much was written since the agent last yielded, of an answer that is one document: nothing
+    /// of it leaves before its end, so no write would ever wait.
+    unyielded: Option<usize>,
     /// The size of the last frame.
     frame: usize,
     turn: Turn,
@@ -122,7 +125,7 @@ impl<P: Protocol> Channel<P> {
     /// Whether the answer's text is scanned: a question must be seen whatever stands before it.
     const SCANS: bool = !P::CAPABILITIES.has(Capabilities::QUESTIONS);
 
-    pub(super) fn new(mut session: P::Session, env: Env) -> Self {
+    pub(super) fn new(mut session: P::Session, env: Env, is_stream: bool) -> Self {
         let mut out = Vec::new();
         session.open(&mut out);
         let state = State {
@@ -130,6 +133,7 @@ impl<P: Protocol> Channel<P> {
             open: Self::SCANS.then(OpenConstructs::new),
             out,
             staged: false,
+            unyielded: (!is_stream).then_some(0),
             frame: 0,
             turn: Turn::Open,
             reader: Reader::Attached(None),
@@ -198,6 +202,11 @@ impl<P: Protocol> Channel<P> {
         let mut state = self.lock();
         if !state.is_open() {
             return Poll::Ready(Err(SendError::Closed));
+        }
+        if state.must_yield(text) {
+            drop(state);
+            cx.waker().wake_by_ref();
+            return Poll::Pending;
         }
         let staged = staging::with(self.id(), |staging| staging.out.len()).unwrap_or(0);
         let full = state.out.len() + staged >= HIGH_WATER;
@@ -388,6 +397,20 @@ impl<P: Protocol> State<P> {
         self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
     }
 
+    /// Returns `true` once in a while if nothing else makes the agent wait.
+    fn must_yield(&mut self, text: Option<&str>) -> bool {
+        let Some(unyielded) = &mut self.unyielded else {
+            return false;
+        };
+        if *unyielded >= HIGH_WATER {
+            *unyielded = 0;
+            return true;
+        }
+        // A part that is not text is as much work as some text.
+        *unyielded += text.map_or(64, str::len).max(1);
+        false
+    }
+
     fn scan(&mut self, text: Option<&str>) {
         if let (Some(open), Some(text)) = (&mut self.open, text) {
             open.feed(text);
@@ -537,8 +560,9 @@ impl<P: Protocol> Frames for Channel<P> {
     fn keep_alive(&self) -> Bytes {
         let mut out = Vec::new();
         let mut state = self.lock();
-        // With a buffer staged elsewhere there is no silence, and these bytes would overtake it.
-        if !state.staged {
+        // With a buffer staged elsewhere there is no silence, and these bytes would overtake it. An
+        // answer that is one document has no place for them.
+        if !state.staged && state.unyielded.is_none() {
             state.session.keep_alive(&mut out);
         }
         out.into()

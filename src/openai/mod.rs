@@ -70,7 +70,7 @@
 //! 6. After a failure one error object, and the end: no finish reason, no `[DONE]`.
 //! 7. Every poll of the body sends all there is; silence is broken with a comment.
 //!
-//! A request without `stream` gets the same reply, collected; a failure is then status 500.
+//! A request without `stream` gets the same reply, collected; a failure is then status 400, which no client retries.
 //!
 //! # Checked with the official clients
 //!

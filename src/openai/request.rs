@@ -21,7 +21,7 @@ use crate::protocol::Refusal;
 ///     .stream(true)
 ///     .with("temperature", &0.2)?;
 /// assert_eq!(
-///     request.to_json(),
+///     &*request.to_json(),
 ///     br#"{"model":"gpt-4o","messages":[{"role":"user","content":"Hello"}],"stream":true,"temperature":0.2}"#,
 /// );
 /// # Ok::<(), copilot_wire::json::WriteError>(())

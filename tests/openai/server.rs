@@ -1,7 +1,15 @@
 //! The server role, in process: requests through a router, replies as a client reads them.
 
+use std::convert::Infallible;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use bytes::Bytes;
 use copilot_wire::openai::{ChatCompletion, ErrorObject, Model, OpenAi, Usage};
-use copilot_wire::protocol::{AgentError, Conversation};
+use copilot_wire::protocol::{AgentError, Conversation, Env, Environment, Ticks};
 use copilot_wire::router::MountError;
 use copilot_wire::{Reply, Request, Router};
 use http::{Method, StatusCode};
@@ -111,6 +119,96 @@ fn a_very_long_answer_is_collected_whole() {
     assert_eq!(status, StatusCode::OK);
     let completion = ChatCompletion::from_json(&text).unwrap();
     assert_eq!(completion.message().unwrap().content.text().len(), 24 << 20);
+}
+
+#[test]
+fn an_agent_that_never_waits_yields_and_ends_with_its_client() {
+    struct Gone(Arc<AtomicBool>);
+    impl Drop for Gone {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let gone = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&gone);
+    let endless = agent(move |reply| {
+        let gone = Gone(Arc::clone(&flag));
+        async move {
+            let _gone = gone;
+            loop {
+                // Nothing of it is sent, and no error of it is looked at.
+                let _ = reply.status("Working").await;
+                let _ = reply.text("x").await;
+            }
+        }
+    });
+    let router = Router::new().mount("m", endless).unwrap();
+    let body = futures::stream::iter([Ok::<_, Infallible>(Bytes::from_static(
+        br#"{"messages":[{"role":"user","content":"hi"}]}"#,
+    ))]);
+    let request = http::Request::post("/v1/chat/completions")
+        .header("content-type", "application/json")
+        .body(body)
+        .unwrap();
+    let mut answer = Box::pin(router.handle(request));
+    for _ in 0..3 {
+        let poll = answer
+            .as_mut()
+            .poll(&mut Context::from_waker(Waker::noop()));
+        assert!(poll.is_pending());
+    }
+    assert!(!gone.load(Ordering::Relaxed));
+    drop(answer);
+    assert!(gone.load(Ordering::Relaxed));
+}
+
+#[test]
+fn an_answer_in_one_piece_has_no_keep_alive() {
+    struct Ticking;
+    impl Environment for Ticking {
+        fn ticks(&self, _: Duration) -> Option<Ticks> {
+            Some(Box::pin(futures::stream::iter([(); 8])))
+        }
+    }
+    let slow = agent(|reply| async move {
+        let mut waited = false;
+        poll_fn(|cx| {
+            cx.waker().wake_by_ref();
+            match std::mem::replace(&mut waited, true) {
+                true => Poll::Ready(()),
+                false => Poll::Pending,
+            }
+        })
+        .await;
+        Ok(reply.text("Done.").await?)
+    });
+    let router = Router::new()
+        .env(Env::new(Ticking))
+        .mount("m", slow)
+        .unwrap();
+    let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
+    assert_eq!(status, StatusCode::OK);
+    let completion = ChatCompletion::from_json(&text).unwrap();
+    assert_eq!(completion.message().unwrap().content.text(), "Done.");
+}
+
+#[test]
+fn an_answer_beyond_the_limit_is_a_failure() {
+    let long = agent(|reply| async move {
+        let piece = "x".repeat(3 << 20);
+        for _ in 0..12 {
+            // The turn fails whatever the agent makes of it.
+            let _ = reply.text(&piece).await;
+        }
+        Ok(())
+    });
+    let router = Router::new().mount("m", long).unwrap();
+    let body = r#"{"messages":[{"role":"user","content":"hi"}]}"#;
+    let response = send(&router, Method::POST, "/v1/chat/completions", body);
+    assert_eq!(response.status(), StatusCode::BAD_REQUEST);
+    assert_eq!(response.headers()["x-should-retry"], "false");
+    let error = error(whole(response.into_body()));
+    assert_eq!(error.code.as_deref(), Some("invalid_prompt"));
 }
 
 fn error(text: String) -> ErrorObject {

@@ -307,6 +307,7 @@ fn a_failure_is_visible_text() {
     session.fail(&Failure::new("The database is away.\u{2028}"), &mut out);
     assert_eq!(
         workspace::read(&out).unwrap().text,
-        "The database is away.\u{2028}"
+        // A paragraph of its own.
+        "\n\nThe database is away.\u{2028}"
     );
 }

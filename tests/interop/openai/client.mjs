@@ -134,7 +134,7 @@ const cases = {
   },
   'failure, whole': async () => {
     const error = await failure(whole('fails'));
-    same([error.constructor.name, error.status, error.error.message], ['InternalServerError', 500, 'The model is away.']);
+    same([error.constructor.name, error.status, error.error.message], ['BadRequestError', 400, 'The model is away.']);
   },
   'relayed stream': async () => {
     const stream = helper('relay/calls', { tools });

@@ -176,7 +176,7 @@ def fails_iterated():
 
 def fails_whole():
     error = failure(whole, "fails")
-    same((type(error).__name__, error.status_code, error.body["message"]), ("InternalServerError", 500, "The model is away."))
+    same((type(error).__name__, error.status_code, error.body["message"]), ("BadRequestError", 400, "The model is away."))
 
 
 def relayed():

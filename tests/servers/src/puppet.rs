@@ -195,5 +195,5 @@ pub fn chunk(text: &str) -> String {
 /// What it says when the agent failed without a message.
 #[must_use]
 pub fn sorry() -> String {
-    chunk("Sorry, something went wrong and the answer is incomplete.")
+    chunk("\\n\\nSorry, something went wrong and the answer is incomplete.")
 }
