@@ -100,9 +100,7 @@ fn reply<P: Protocol>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::E
     session.open(&mut out);
     if let Some(part) = part {
         // What a front end lacks may be an error.
-        if let Err(error) = session.part(part, &mut out) {
-            println!("{}: {part:?}: {error}", P::NAME);
-        }
+        let _ = session.part(part, &mut out);
     }
     session.finish(&mut out);
     let mut decoder = EventDecoder::<P>::new();
