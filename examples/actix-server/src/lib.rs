@@ -11,13 +11,13 @@ use actix_web::rt::net::TcpStream;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use copilot_wire::Router;
 
-/// How long running streams may go on once the server is asked to stop, in seconds.
+/// The time in seconds for which running streams go on once the server is asked to stop.
 const GRACE: u64 = 5;
 
-/// How long a client may take over the head of a request, the first one included.
+/// The time that a client has for the head of a request, the first one included.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many connections each of the workers may have open.
+/// The largest number of open connections of a worker.
 const CONNECTIONS: usize = 512;
 
 /// Serves `router` on `listener`; the server stops by its handle, on Ctrl-C, and on `SIGTERM`.

@@ -164,10 +164,10 @@ impl Analyst {
     }
 }
 
-/// How many words of a prompt are searched for the names of widgets.
+/// The number of words of a prompt that are searched for the names of widgets.
 const PROMPT_WORDS: usize = 1000;
 
-/// How many words the name of a widget may have to be found in a prompt.
+/// The largest number of words of a widget's name that is found in a prompt.
 const NAME_WORDS: usize = 12;
 
 /// Returns every run of up to [`NAME_WORDS`] words of a prompt.

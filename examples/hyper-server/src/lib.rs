@@ -22,14 +22,14 @@ use crate::silent::Silent;
 /// How long running streams may go on once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// How long a client may take over the head of a request, the first one included, or to show that it is
+/// The time that a client has for the head of a request, the first one included, or to show that it is
 /// still there.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How much of a stream waits in the server while its reader stalls; hyper's default is 400 KiB.
 const BUFFER: usize = 16 * 1024;
 
-/// How many connections may be open at a time.
+/// The largest number of open connections.
 const CONNECTIONS: usize = 1024;
 
 /// How many requests one HTTP/2 connection may have open at a time.

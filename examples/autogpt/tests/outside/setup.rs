@@ -1,4 +1,4 @@
-//! What an agent's setup refuses, and what is printed of it.
+//! Tests of the setups that an agent refuses, and of what is printed of them.
 
 use std::path::Path;
 use std::time::Duration;
