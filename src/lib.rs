@@ -137,7 +137,7 @@ pub mod sse;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use agent::{Agent, Body, Reply, Request};
+pub use agent::{Agent, Body, Reply, Request, agent_fn};
 pub use async_trait::async_trait;
 pub use protocol::Protocol;
 pub use router::Router;

@@ -10,7 +10,7 @@ use copilot_wire::openai::{self, OpenAi};
 use copilot_wire::openbb::{self, OpenBb};
 use copilot_wire::protocol::{
     Capabilities, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
-    EventDecoder, Notice, Part, Protocol, Session as _, Status, Table, ToolCall,
+    EventDecoder, Notice, Part, Protocol, Session as _, Status, Table, ToolCall, ToolRun,
 };
 use serde_json::json;
 
@@ -139,14 +139,20 @@ fn capabilities<P: Protocol<Event: PartialEq>>(body: &str) {
         Confirmation::new("1", "Go on?", "Really?"),
     );
     let call = ToolCall::new(tool, &json!({})).unwrap();
+    let run = ToolRun::new("search", &json!({"q": "x"}), &json!([1])).unwrap();
     for (capability, part) in [
+        (Capabilities::REASONING, Part::Reasoning("I should look.")),
+        (Capabilities::TOOL_RUNS, Part::ToolRun(&run)),
         (Capabilities::STEPS, Part::Status(&status)),
         (Capabilities::CITATIONS, Part::Cite(&citation)),
         (Capabilities::TABLES, Part::Table(&table)),
         (Capabilities::CHARTS, Part::Chart(&chart)),
         (Capabilities::ERRORS, Part::Error(&notice)),
         (Capabilities::QUESTIONS, Part::Confirm(&question)),
-        (Capabilities::CALLS, Part::Call(&call)),
+        (
+            Capabilities::CALLS,
+            Part::Calls(std::slice::from_ref(&call)),
+        ),
     ] {
         let (events, text) = reply::<P>(&request, Some(part));
         let native = text.is_empty() && events.iter().any(|event| !plain.contains(event));

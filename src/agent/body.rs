@@ -56,8 +56,12 @@ impl Body {
     {
         let session = P::session(&request, env);
         let is_stream = P::is_stream(&request);
+        let next_call = P::next_call(&request);
         Self::drive(session, env, is_stream, move |reply| async move {
-            agent.answer(request, reply).await
+            match next_call {
+                Some(call) => Ok(reply.end(call)?),
+                None => agent.answer(request, reply).await,
+            }
         })
     }
 

@@ -85,8 +85,9 @@ struct State<P: Protocol> {
     /// The status of a closed turn whose answer is one document.
     status: StatusCode,
     reply: Handle,
-    /// Writes outside the body's own task that wait for space.
-    writers: Vec<Waker>,
+    /// What waits for space, or for the body to be dropped. All are woken by every frame, so one that
+    /// nobody waits for any more does not stay.
+    waiting: Vec<Waker>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -141,7 +142,7 @@ impl<P: Protocol> Channel<P> {
             too_large: None,
             status: StatusCode::OK,
             reply: Handle::Alive,
-            writers: Vec::new(),
+            waiting: Vec::new(),
         };
         Self {
             state: Mutex::new(state),
@@ -211,13 +212,20 @@ impl<P: Protocol> Channel<P> {
         let staged = staging::with(self.id(), |staging| staging.out.len()).unwrap_or(0);
         let full = state.out.len() + staged >= HIGH_WATER;
         if full && matches!(state.reader, Reader::Attached(_)) {
-            let known = |waker: &Waker| waker.will_wake(cx.waker());
-            if !state.writers.iter().any(known) {
-                state.writers.push(cx.waker().clone());
-            }
+            state.wait(cx);
             return Poll::Pending;
         }
         Poll::Ready(self.append(state, Turn::Open, text, render))
+    }
+
+    /// Waits until the body is gone.
+    pub(super) fn poll_closed(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        if let Reader::Attached(_) = state.reader {
+            state.wait(cx);
+            return Poll::Pending;
+        }
+        Poll::Ready(())
     }
 
     /// Writes an ending, past the high-water mark if need be: it is the last thing that is written.
@@ -397,6 +405,14 @@ impl<P: Protocol> State<P> {
         self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
     }
 
+    /// Remembers to wake the task with the next frame, or when the body is gone.
+    fn wait(&mut self, cx: &Context<'_>) {
+        let known = |waker: &Waker| waker.will_wake(cx.waker());
+        if !self.waiting.iter().any(known) {
+            self.waiting.push(cx.waker().clone());
+        }
+    }
+
     /// Returns `true` once in a while if nothing else makes the agent wait.
     fn must_yield(&mut self, text: Option<&str>) -> bool {
         let Some(unyielded) = &mut self.unyielded else {
@@ -539,11 +555,11 @@ impl<P: Protocol> Frames for Channel<P> {
         if !state.staged && !state.out.is_empty() {
             let frame = mem::take(&mut state.out);
             state.frame = frame.len();
-            let writers = mem::take(&mut state.writers);
+            let waiting = mem::take(&mut state.waiting);
             drop(state);
             // A body is polled for the next frame in any case, and its agent with it.
             let polled = |writer: &Waker| attached && writer.will_wake(cx.waker());
-            for writer in writers.into_iter().filter(|writer| !polled(writer)) {
+            for writer in waiting.into_iter().filter(|writer| !polled(writer)) {
                 writer.wake();
             }
             return Poll::Ready(Some(Bytes::from(frame)));
@@ -580,9 +596,9 @@ impl<P: Protocol> Frames for Channel<P> {
         let mut state = self.lock();
         state.reader = if drain { Reader::Drained } else { Reader::Gone };
         state.out = Vec::new();
-        let writers = mem::take(&mut state.writers);
+        let waiting = mem::take(&mut state.waiting);
         drop(state);
-        writers.into_iter().for_each(Waker::wake);
+        waiting.into_iter().for_each(Waker::wake);
     }
 
     fn status(&self) -> StatusCode {

@@ -81,3 +81,43 @@ macro_rules! agent_behind {
 
 agent_behind!(Arc);
 agent_behind!(Box);
+
+/// Creates an agent from a function.
+///
+/// ```
+/// use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+/// use copilot_wire::{Agent, Reply, Request, agent_fn};
+///
+/// async fn echo<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+///     Ok(reply.text(request.prompt().unwrap_or_default()).await?)
+/// }
+///
+/// fn agent<P: Protocol>() -> impl Agent<P> {
+///     agent_fn(echo::<P>)
+/// }
+/// ```
+///
+/// A closure needs the types of its arguments; with
+/// [`Router::mount_fn`](crate::Router::mount_fn) it does not.
+pub fn agent_fn<P, F, Fut>(answer: F) -> impl Agent<P>
+where
+    P: Protocol,
+    F: Fn(Request<P>, Reply<P>) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<(), AgentError>> + Send,
+{
+    AgentFn(answer)
+}
+
+struct AgentFn<F>(F);
+
+#[async_trait]
+impl<P, F, Fut> Agent<P> for AgentFn<F>
+where
+    P: Protocol,
+    F: Fn(Request<P>, Reply<P>) -> Fut + Send + Sync,
+    Fut: Future<Output = Result<(), AgentError>> + Send,
+{
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        (self.0)(request, reply).await
+    }
+}

@@ -8,7 +8,7 @@ use std::task::Poll;
 use super::channel::Channel;
 use crate::protocol::{
     Chart, Citation, Confirmation, Notice, Part, Protocol, SendError, Session as _, Status, Table,
-    ToolCall,
+    ToolCall, ToolRun, Usage,
 };
 
 /// The agent's side of a turn.
@@ -56,6 +56,19 @@ impl<P: Protocol> Reply<P> {
         })
     }
 
+    /// Shows a piece of the model's reasoning, where the front end shows it apart from the answer;
+    /// elsewhere it sends nothing, as empty text does.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub async fn reasoning<T: AsRef<str> + Send>(&self, text: T) -> Result<(), SendError> {
+        match text.as_ref() {
+            "" => Ok(()),
+            text => self.part(Part::Reasoning(text)).await,
+        }
+    }
+
     /// Shows a step of the work.
     ///
     /// # Errors
@@ -64,6 +77,15 @@ impl<P: Protocol> Reply<P> {
     pub async fn status(&self, status: impl Into<Status>) -> Result<(), SendError> {
         let status = status.into();
         self.part(Part::Status(&status)).await
+    }
+
+    /// Shows a tool that the agent itself ran: as a call with its result, or as a step of the work.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub async fn tool_run(&self, run: ToolRun) -> Result<(), SendError> {
+        self.part(Part::ToolRun(&run)).await
     }
 
     /// Names a source of the answer.
@@ -103,6 +125,16 @@ impl<P: Protocol> Reply<P> {
         self.part(Part::Error(&notice)).await
     }
 
+    /// Reports the tokens that the reply took so far. The last report counts; a front end that has
+    /// no place for it gets nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Closed`] when nobody listens any more.
+    pub async fn usage(&self, usage: Usage) -> Result<(), SendError> {
+        self.part(Part::Usage(&usage)).await
+    }
+
     /// Asks the user a question and ends the turn.
     ///
     /// Where the question is part of the answer's text, it is shown whatever was written before it:
@@ -116,16 +148,39 @@ impl<P: Protocol> Reply<P> {
         self.channel.confirm(&confirmation)
     }
 
-    /// Calls a tool that the front end offered and ends the turn.
+    /// Calls a tool that the front end offered and ends the turn: [`calls`](Self::calls) of one.
     ///
     /// # Errors
     ///
-    /// [`SendError::Unsupported`] when the front end offered no such tool,
-    /// [`SendError::Invalid`] when the arguments break the tool's schema,
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// Those of [`calls`](Self::calls).
     pub fn call(self, call: ToolCall) -> Result<(), SendError> {
+        self.calls(&[call])
+    }
+
+    /// Calls tools that the front end offered and ends the turn.
+    ///
+    /// Where a front end runs one call a turn, the others wait: each is made in answer to the
+    /// request that brings the result before it, and the agent is asked again once all have run.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Unsupported`] when the front end did not offer one of the tools,
+    /// [`SendError::Invalid`] when there is no call, or when arguments break the tool's schema,
+    /// [`SendError::Closed`] when nobody listens any more. No call is made then.
+    pub fn calls(self, calls: &[ToolCall]) -> Result<(), SendError> {
+        if calls.is_empty() {
+            return Err(SendError::Invalid("there is no call".to_owned()));
+        }
         self.channel
-            .end(|session, out| session.part(Part::Call(&call), out))
+            .end(|session, out| session.part(Part::Calls(calls), out))
+    }
+
+    /// Waits until nobody listens any more: the body was dropped.
+    ///
+    /// Unless the run was [detached](crate::Body::detach), the agent's own future is dropped at that
+    /// moment; this is for work that goes on beside it, on another task.
+    pub fn closed(&self) -> impl Future<Output = ()> + Send {
+        poll_fn(|cx| self.channel.poll_closed(cx))
     }
 
     /// Says anything that this protocol has.

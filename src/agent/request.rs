@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use http::request::Parts;
-use http::{Extensions, HeaderMap};
+use http::{Extensions, HeaderMap, Method, Uri};
 
 use super::Reply;
 use crate::protocol::Protocol;
@@ -20,27 +20,33 @@ pub struct Request<P: Protocol>(Box<Inner<P>>);
 
 struct Inner<P: Protocol> {
     message: P::Request,
+    method: Method,
+    uri: Uri,
     headers: HeaderMap,
     extensions: Extensions,
     params: Vec<(Box<str>, Box<str>)>,
 }
 
 impl<P: Protocol> Request<P> {
-    /// A request that did not come over HTTP.
+    /// Creates a request that did not come over HTTP: a `POST` to `/` without headers.
     #[must_use]
     pub fn new(message: P::Request) -> Self {
         Self(Box::new(Inner {
             message,
+            method: Method::POST,
+            uri: Uri::default(),
             headers: HeaderMap::new(),
             extensions: Extensions::new(),
             params: Vec::new(),
         }))
     }
 
-    /// A request with the headers and extensions of the HTTP request that it came in.
+    /// Creates a request with what is known of the HTTP request that it came in.
     #[must_use]
     pub fn from_parts(parts: Parts, message: P::Request) -> Self {
         let mut request = Self::new(message);
+        request.0.method = parts.method;
+        request.0.uri = parts.uri;
         request.0.headers = parts.headers;
         request.0.extensions = parts.extensions;
         request
@@ -51,7 +57,19 @@ impl<P: Protocol> Request<P> {
         self
     }
 
-    /// The headers of the HTTP request.
+    /// Returns the method of the HTTP request.
+    #[must_use]
+    pub fn method(&self) -> &Method {
+        &self.0.method
+    }
+
+    /// Returns the address of the HTTP request, with its query.
+    #[must_use]
+    pub fn uri(&self) -> &Uri {
+        &self.0.uri
+    }
+
+    /// Returns the headers of the HTTP request.
     #[must_use]
     pub fn headers(&self) -> &HeaderMap {
         &self.0.headers

@@ -1,12 +1,13 @@
 //! The request as a conversation.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use super::data::Data;
 use super::message::Message;
 use super::request::ChatRequest;
-use crate::protocol::{self, Conversation, Decision, Document, LONGEST_NAME, Role, ToolResult};
+use crate::protocol::{
+    self, Call, Conversation, Decision, Document, HistoryItem, Role, ToolResult,
+};
 
 impl Message {
     fn speaker(&self) -> Role {
@@ -23,21 +24,33 @@ impl Message {
 impl Conversation for ChatRequest {
     /// Without the client's own messages: `_session`, and those that carry references or answers
     /// and no text. The `@slug ` that starts earlier messages of the user is taken off.
-    fn messages(&self) -> impl Iterator<Item = protocol::Message<'_>> + Send {
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let last = self.messages.len().saturating_sub(1);
         let messages = self.messages.iter().enumerate();
-        messages.filter_map(move |(index, message)| {
+        messages.flat_map(move |(index, message)| {
             let role = message.speaker();
             let mut text = message.text();
-            if message.is_session() || text.is_empty() {
-                return None;
-            }
             if role == Role::User && index != last {
                 if let Some(said) = self.after_slug(&text) {
                     text = Cow::Owned(said.to_owned());
                 }
             }
-            Some(protocol::Message::new(role, text))
+            let said = match role {
+                Role::Tool => {
+                    let name = message.name.as_deref().unwrap_or_default();
+                    let mut result = ToolResult::new(name, text);
+                    result.call_id = message.tool_call_id();
+                    Some(HistoryItem::Result(result))
+                }
+                _ if message.is_session() || text.is_empty() => None,
+                _ => Some(HistoryItem::Message(protocol::Message::new(role, text))),
+            };
+            let calls = message.function_calls().map(|call| {
+                let mut made = Call::new(call.name, call.arguments);
+                made.id = call.id.map(Cow::Owned);
+                HistoryItem::Call(made)
+            });
+            said.into_iter().chain(calls)
         })
     }
 
@@ -79,35 +92,6 @@ impl Conversation for ChatRequest {
         documents.collect::<Vec<_>>().into_iter()
     }
 
-    /// The messages of the roles `tool` and `function` behind the newest one of the user.
-    fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
-        let asked = self
-            .messages
-            .iter()
-            .rposition(|message| message.speaker() == Role::User);
-        let answered = self
-            .messages
-            .iter()
-            .skip(asked.map_or(0, |asked| asked + 1));
-        let mut names = None;
-        answered
-            .filter(|message| message.speaker() == Role::Tool)
-            .map(move |message| {
-                let call_id = message.tool_call_id();
-                let name = match (&message.name, &call_id) {
-                    (Some(name), _) => Cow::Borrowed(name.as_str()),
-                    (None, Some(id)) => {
-                        let names = names.get_or_insert_with(|| self.names_of_calls());
-                        Cow::Owned(names.get(&**id).cloned().unwrap_or_default())
-                    }
-                    (None, None) => Cow::Borrowed(""),
-                };
-                let mut result = ToolResult::new(name, message.text());
-                result.call_id = call_id;
-                result
-            })
-    }
-
     /// The first answer on the last message, as GitHub's SDK has it;
     /// [`answers`](ChatRequest::answers) has all. The data is the whole confirmation.
     fn decision(&self) -> Option<Decision<'_>> {
@@ -126,18 +110,5 @@ impl ChatRequest {
         text.strip_prefix('@')?
             .strip_prefix(slug)?
             .strip_prefix(' ')
-    }
-
-    /// The function of every call by its id; the first one of an id counts.
-    fn names_of_calls(&self) -> HashMap<String, String> {
-        let calls = self.messages.iter().flat_map(Message::function_calls);
-        let mut names = HashMap::new();
-        for call in calls {
-            if let Some(id) = call.id {
-                let name = Some(call.name).filter(|name| name.len() <= LONGEST_NAME);
-                names.entry(id).or_insert_with(|| name.unwrap_or_default());
-            }
-        }
-        names
     }
 }

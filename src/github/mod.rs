@@ -15,12 +15,13 @@
 //! | word | event |
 //! |---|---|
 //! | text | a text event |
-//! | status | nothing: there is no event for progress |
+//! | status, tool_run | nothing: there is no event for progress |
+//! | reasoning, usage | nothing: there is no event for either |
 //! | cite | one `copilot_references` event at the end with all citations; Markdown links when another `copilot_*` event ends the turn |
 //! | table, chart | a Markdown table |
 //! | error | one `copilot_errors` event at the end with all notices; text before a confirmation |
 //! | confirm | `copilot_confirmation`, then done |
-//! | call | an error: the front end offers no tools |
+//! | call, calls | an error: the front end offers no tools |
 //!
 //! A reply starts with the acknowledgement, at once, and ends with the done event, once. Builders of
 //! agents reported that VS Code shows an "internal agent error" when a reply takes more than 60

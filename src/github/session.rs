@@ -232,7 +232,9 @@ impl protocol::Session for Session {
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match part {
             // There is no event for progress; it was asked for and never came (user-feedback#4).
-            Part::Status(_) => {}
+            Part::Status(_) | Part::ToolRun(_) => {}
+            // The platform counts tokens itself, and shows no reasoning.
+            Part::Reasoning(_) | Part::Usage(_) => {}
             Part::Cite(citation) => {
                 if !self.citations.contains(citation) {
                     self.citations.push(citation.clone());
@@ -242,7 +244,7 @@ impl protocol::Session for Session {
             Part::Chart(chart) => self.write_text(&markdown::table(&chart.to_table()), out),
             Part::Error(notice) => self.notices.push(notice.clone()),
             Part::Confirm(question) => self.confirm(question, out)?,
-            Part::Call(_) => return Err(SendError::Unsupported("calls of tools")),
+            Part::Calls(_) => return Err(SendError::Unsupported("calls of tools")),
         }
         Ok(())
     }

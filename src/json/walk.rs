@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 
 use super::error::JsonError;
 use super::kind::Container;
+use super::kind::Kind;
 use super::reader::Reader;
 use super::string::replace_lone_surrogates;
 use super::value::Json;
@@ -23,6 +24,20 @@ impl Json {
         let json = reader.value()?;
         reader.end()?;
         Ok(json)
+    }
+
+    /// Parses the text of a JSON object. Empty text is an object without members: that is how a model
+    /// may end a call without arguments.
+    pub(crate) fn parse_object(text: &str) -> Result<Self, JsonError> {
+        let text = match text.trim() {
+            "" => "{}",
+            text => text,
+        };
+        let json = Self::parse(Bytes::copy_from_slice(text.as_bytes()))?;
+        match json.kind() {
+            Kind::Object => Ok(json),
+            _ => Err(json.reader().expected("an object")),
+        }
     }
 
     /// A reader at the start of the value.

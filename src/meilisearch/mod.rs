@@ -43,12 +43,13 @@
 //! | word | what is sent |
 //! |---|---|
 //! | `text` | a chunk with content |
-//! | `status` | nothing: a progress notification is about a search, and says which |
+//! | `status`, `tool_run` | nothing: a progress notification is about a search, and says which |
+//! | `reasoning`, `usage` | nothing: the server drops what its model says of them |
 //! | `cite` | a list of Markdown links at the end of the answer: a sources notification holds what a search found, under that search's id |
 //! | `table`, `chart` | a Markdown table |
 //! | `error` | a paragraph of text: OpenAI's clients abort on every error frame |
 //! | `confirm` | a question in text; the answer is read from the next user message |
-//! | `call` | not supported: the protocol has no calls of the client's functions |
+//! | `call`, `calls` | not supported: the protocol has no calls of the client's functions |
 //!
 //! All of the protocol goes through [`Reply::send`](crate::Reply::send) and
 //! [`Reply::end`](crate::Reply::end): [`Say`] and [`Ending`]. The bytes are those of the server but

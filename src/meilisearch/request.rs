@@ -1,13 +1,12 @@
 //! The request.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use bytes::Bytes;
 use serde::Serialize;
 
 use crate::json::{Escape, Json, JsonError, Kind, Members, ObjectWriter, Reader, WriteError};
-use crate::protocol::{self, Conversation, Decision, LONGEST_NAME, Role, ToolResult, markdown};
+use crate::protocol::{self, Conversation, HistoryItem, Role, ToolResult};
 
 use super::tools::SEARCH;
 use super::{ApiError, Message, Tools};
@@ -200,57 +199,35 @@ fn check_message(json: Json) -> Result<Message, &'static str> {
 }
 
 impl Conversation for ChatRequest {
-    fn messages(&self) -> impl Iterator<Item = protocol::Message<'_>> + Send {
-        self.messages.iter().filter_map(|message| {
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+        self.messages.iter().flat_map(|message| {
+            let text = message.text();
+            let mut calls = message.tool_calls().into_iter().peekable();
             let role = match message.role() {
                 "user" => Role::User,
                 "assistant" => Role::Assistant,
                 "system" | "developer" => Role::System,
-                // Results are not messages; see `results`.
-                "tool" | "function" => return None,
+                "tool" | "function" => Role::Tool,
                 _ => Role::Other,
             };
-            let text = message.text()?;
-            // An assistant message that only makes calls says nothing.
-            let calls_only = text.is_empty() && !message.tool_calls().is_empty();
-            (!calls_only).then(|| protocol::Message::new(role, text))
-        })
-    }
-
-    fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
-        let turn = self
-            .messages
-            .iter()
-            .rposition(|message| message.role() == "user")
-            .map_or(0, |user| user + 1);
-        let since = self.messages.get(turn..).unwrap_or_default();
-        // The first call of an id counts; its results share its arguments.
-        let mut calls = HashMap::new();
-        for call in since.iter().flat_map(Message::tool_calls) {
-            calls.entry(call.id).or_insert_with(|| {
-                let name = Some(call.name).filter(|name| name.len() <= LONGEST_NAME);
-                let arguments = Json::parse(call.arguments.into_bytes()).ok();
-                (name.unwrap_or_default(), arguments)
+            let said = match (role, text) {
+                (Role::Tool, text) => {
+                    let mut result = ToolResult::new("", text.unwrap_or_default());
+                    result.call_id = message.tool_call_id().map(Cow::Owned);
+                    Some(HistoryItem::Result(result))
+                }
+                // An assistant message that only makes calls says nothing.
+                (_, Some(text)) if text.is_empty() && calls.peek().is_some() => None,
+                (role, Some(text)) => {
+                    Some(HistoryItem::Message(protocol::Message::new(role, text)))
+                }
+                (_, None) => None,
+            };
+            let calls = calls.map(|call| {
+                let made = protocol::Call::new(call.name, call.arguments);
+                HistoryItem::Call(made.id(call.id))
             });
-        }
-        since.iter().filter_map(move |message| {
-            let id = message.tool_call_id()?;
-            let (name, arguments) = calls.get(&id).cloned().unwrap_or_default();
-            let mut result = ToolResult::new(name, message.text().unwrap_or_default());
-            result.arguments = arguments;
-            result.call_id = Some(id.into());
-            Some(result)
+            said.into_iter().chain(calls)
         })
-    }
-
-    fn decision(&self) -> Option<Decision<'_>> {
-        let [.., asked, answer] = self.messages.as_slice() else {
-            return None;
-        };
-        if (asked.role(), answer.role()) != ("assistant", "user") {
-            return None;
-        }
-        let asked = asked.text()?;
-        markdown::decision(&asked, &answer.text()?)
     }
 }

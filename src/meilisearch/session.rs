@@ -228,9 +228,11 @@ impl protocol::Session for Session {
                 self.sources_text(out);
                 self.write_text(&markdown::question(confirmation), out);
             }
-            Part::Call(_) => return Err(SendError::Unsupported("calls")),
+            Part::Calls(_) => return Err(SendError::Unsupported("calls")),
             // A notification is about a search; a step of another kind would be a false one.
-            Part::Status(_) => {}
+            Part::Status(_) | Part::ToolRun(_) => {}
+            // Its server drops both on the way from a model.
+            Part::Reasoning(_) | Part::Usage(_) => {}
         }
         Ok(())
     }

@@ -1,25 +1,16 @@
 //! The request as a conversation.
 
 use std::borrow::Cow;
-use std::cell::OnceCell;
-use std::collections::HashMap;
 
-use super::{ChatMessage, ChatRequest, Content, FunctionCall};
-use crate::json::Json;
-use crate::protocol::{Conversation, Decision, Message, Role, Tool, ToolResult, markdown};
+use super::{ChatMessage, ChatRequest, Content};
+use crate::protocol::{
+    Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
+};
 
 impl Conversation for ChatRequest {
-    /// Messages that only call tools, and the results of calls, are left out.
-    fn messages(&self) -> impl Iterator<Item = Message<'_>> + Send {
-        self.messages.iter().filter_map(|message| {
-            let role = role(message);
-            let calls = !message.tool_calls.is_empty() || message.function_call.is_some();
-            let text = text(message);
-            if role == Role::Tool || calls && text.is_empty() {
-                return None;
-            }
-            Some(Message::new(role, text))
-        })
+    /// A message that only calls tools is its calls; images and files of a message are attachments.
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+        self.messages.iter().flat_map(items)
     }
 
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
@@ -30,70 +21,59 @@ impl Conversation for ChatRequest {
             tool
         })
     }
+}
 
-    /// The `tool` messages behind the newest user message, each with the call that its id names.
-    fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
-        let newest = self
-            .messages
-            .iter()
-            .rposition(|message| role(message) == Role::User);
-        let start = newest.map_or(0, |at| at + 1);
-        // The newest call of an id so far.
-        let mut calls: HashMap<&str, Called<'_>> = HashMap::new();
-        let messages = self.messages.iter().enumerate();
-        messages.filter_map(move |(at, message)| {
-            let is_result = at >= start && role(message) == Role::Tool;
-            let result = is_result.then(|| {
-                let id = message.tool_call_id.as_deref();
-                let call = id.and_then(|id| calls.get(id));
-                let name = match call {
-                    Some(call) => &call.function.name,
-                    None => message.name.as_deref().unwrap_or_default(),
-                };
-                let mut result = ToolResult::new(name, message.content.text());
-                result.call_id = id.map(Cow::Borrowed);
-                result.arguments = call.and_then(Called::arguments);
-                result
-            });
-            // Of one message the first call of an id counts.
-            let made = message.tool_calls.iter().rev();
-            calls.extend(made.map(|call| (call.id.as_str(), Called::new(&call.function))));
-            result
-        })
-    }
+fn items(message: &ChatMessage) -> impl Iterator<Item = HistoryItem<'_>> {
+    let (role, text) = (role(message), text(message));
+    let calls = message.tool_calls.iter().map(|call| {
+        let function = &call.function;
+        Call::new(&*function.name, &*function.arguments).id(&*call.id)
+    });
+    let call = message.function_call.as_ref();
+    let call = call.map(|function| Call::new(&*function.name, &*function.arguments));
+    let mut calls = calls.chain(call).map(HistoryItem::Call).peekable();
+    let said = if role == Role::Tool {
+        let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), text);
+        result.call_id = message.tool_call_id.as_deref().map(Cow::Borrowed);
+        Some(HistoryItem::Result(result))
+    } else if text.is_empty() && calls.peek().is_some() {
+        None
+    } else {
+        Some(HistoryItem::Message(Message::new(role, text)))
+    };
+    let attachments = attachments(&message.content).map(HistoryItem::Attachment);
+    said.into_iter().chain(attachments).chain(calls)
+}
 
-    /// A yes or no of the user right behind the assistant's question.
-    fn decision(&self) -> Option<Decision<'_>> {
-        let [.., asked, answer] = &*self.messages else {
-            return None;
+/// Images, files and sounds among the parts of a message.
+fn attachments(content: &Content) -> impl Iterator<Item = Attachment<'_>> {
+    let parts = match content {
+        Content::Parts(parts) => parts.as_slice(),
+        _ => &[],
+    };
+    parts.iter().filter_map(|part| {
+        let kind = part.kind()?;
+        let value = part.json().get(&kind)?;
+        let member = |name: &str| Some(value.get(name)?.string()?.into_owned());
+        let file = match kind.as_str() {
+            "image_url" => Attachment::from_url(member("url")?.into()),
+            "file" => match (member("file_data"), member("file_id")) {
+                (Some(data), _) => Attachment::from_url(data.into()),
+                (None, Some(id)) => Attachment::new(AttachmentContent::Id(id.into())),
+                (None, None) => return None,
+            },
+            "input_audio" => {
+                let format = member("format").unwrap_or_default();
+                let data = AttachmentContent::Base64(member("data")?.into());
+                Attachment::new(data).media_type(format!("audio/{format}"))
+            }
+            _ => return None,
         };
-        if role(asked) != Role::Assistant || role(answer) != Role::User {
-            return None;
-        }
-        let asked = asked.content.text();
-        let decision = markdown::decision(&asked, &answer.content.text())?;
-        Some(Decision::new(decision.id.into_owned(), decision.accepted))
-    }
-}
-
-/// A call, and its arguments once a result has asked for them: a call may have many results.
-struct Called<'a> {
-    function: &'a FunctionCall,
-    arguments: OnceCell<Option<Json>>,
-}
-
-impl<'a> Called<'a> {
-    fn new(function: &'a FunctionCall) -> Self {
-        Self {
-            function,
-            arguments: OnceCell::new(),
-        }
-    }
-
-    fn arguments(&self) -> Option<Json> {
-        let arguments = self.arguments.get_or_init(|| self.function.json().ok());
-        arguments.clone()
-    }
+        Some(match member("filename") {
+            Some(name) => file.name(name),
+            None => file,
+        })
+    })
 }
 
 fn role(message: &ChatMessage) -> Role {

@@ -38,12 +38,14 @@
 //! | word | here |
 //! |---|---|
 //! | `text` | a chunk with `content` |
-//! | `status` | nothing: the protocol has no place for it, and as text it would be part of the answer |
+//! | `reasoning` | a chunk with `reasoning_content`, which other servers of this dialect write |
+//! | `status`, `tool_run` | nothing: the protocol has no place for it, and as text it would be part of the answer |
 //! | `cite` | a Markdown list of links at the end of the answer |
 //! | `table`, `chart` | a Markdown table |
 //! | `error` | a paragraph of text; the turn goes on |
 //! | `confirm` | a question in text; the answer is read from the next user message |
-//! | `call` | `tool_calls` and the finish reason `tool_calls`, if the request offered the tool |
+//! | `usage` | the usage, if the request asked for it |
+//! | `call`, `calls` | `tool_calls` and the finish reason `tool_calls`, if the request offered the tool |
 //!
 //! A question is found again by the id in its last line, which crossed the client: make ids hard to
 //! guess where a yes does harm, and let no model repeat them.
@@ -103,6 +105,7 @@ mod delta;
 mod error;
 mod event;
 mod finish_reason;
+mod from_conversation;
 mod kept;
 mod logprobs;
 mod message;
@@ -158,7 +161,7 @@ impl Protocol for OpenAi {
     type Decoder = Decoder;
 
     const NAME: &'static str = "openai";
-    const CAPABILITIES: Capabilities = Capabilities::CALLS;
+    const CAPABILITIES: Capabilities = Capabilities::CALLS.and(Capabilities::REASONING);
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)

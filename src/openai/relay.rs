@@ -4,7 +4,8 @@ use super::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi, TooLarge,
 };
 use crate::agent::Reply;
-use crate::protocol::{EventDecoder, EventError, Protocol, SendError};
+use crate::json::{Json, JsonError};
+use crate::protocol::{self, EventDecoder, EventError, Protocol, SendError};
 
 /// Passes the chunks of another server, say a model's, on into a reply.
 ///
@@ -16,7 +17,7 @@ use crate::protocol::{EventDecoder, EventError, Protocol, SendError};
 ///
 /// ```
 /// # use copilot_wire::openai::{OpenAi, Relay, RelayError};
-/// # use copilot_wire::protocol::{AgentError, Protocol, ToolCall};
+/// # use copilot_wire::protocol::{AgentError, Protocol};
 /// # use copilot_wire::Reply;
 /// # use futures::{Stream, StreamExt};
 /// async fn pass<P: Protocol>(
@@ -27,11 +28,7 @@ use crate::protocol::{EventDecoder, EventError, Protocol, SendError};
 ///     while let Some(bytes) = upstream.next().await {
 ///         relay.text(&bytes, &reply).await?;
 ///     }
-///     let answer = relay.finish()?;
-///     if let Some(call) = answer.calls().first() {
-///         reply.call(ToolCall::try_from(call)?)?;
-///     }
-///     Ok(())
+///     Ok(relay.end(reply)?)
 /// }
 /// ```
 ///
@@ -62,6 +59,9 @@ pub enum RelayError {
     /// The answer is larger than the relay may hold.
     #[error("upstream: {0}")]
     TooLarge(#[from] TooLarge),
+    /// The arguments of a call are not a JSON object.
+    #[error("upstream: the arguments of a call: {0}")]
+    Arguments(#[from] JsonError),
     /// The reply took no more.
     #[error(transparent)]
     Send(#[from] SendError),
@@ -127,7 +127,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Says the text of the first choice, in a reply of any protocol.
+    /// Sends the text of the first choice, its reasoning and the usage in a reply of any protocol.
     ///
     /// # Errors
     ///
@@ -141,6 +141,10 @@ impl Relay {
         while let Some(chunk) = self.next(&mut input)? {
             let choices = chunk.choices.iter();
             for choice in choices.filter(|choice| choice.index == 0) {
+                let reasoning = choice.delta.unknown.get("reasoning_content");
+                if let Some(text) = reasoning.and_then(Json::string) {
+                    reply.reasoning(text).await?;
+                }
                 let pieces = [&choice.delta.content, &choice.delta.refusal];
                 for piece in pieces.into_iter().flatten() {
                     if !piece.is_empty() {
@@ -148,6 +152,25 @@ impl Relay {
                     }
                 }
             }
+            if let Some(usage) = &chunk.usage {
+                reply.usage(usage.into()).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the reply as the upstream answer ended: with its calls, if it made any.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`finish`](Self::finish); [`RelayError::Arguments`] when a model wrote arguments that
+    /// are not a JSON object; [`RelayError::Send`] when a call cannot be made. No call is made then.
+    pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError> {
+        let answer = self.finish()?;
+        let calls = answer.calls().iter().map(protocol::ToolCall::try_from);
+        let calls = calls.collect::<Result<Vec<_>, _>>()?;
+        if !calls.is_empty() {
+            reply.calls(&calls)?;
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::calls::weight;
 use super::turn::Turn;
 use super::{
-    Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Content, Ending,
+    Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending,
     ErrorObject, Event, TooLarge, Usage, kept,
 };
 use crate::json::model::Field as _;
@@ -125,24 +125,41 @@ impl Session {
         self.text(&markdown::sources(&citations), out)
     }
 
-    /// Calls a tool of the client.
-    fn call(&mut self, call: &ToolCall, out: &mut Vec<u8>) -> Result<(), SendError> {
-        if !self.tools.contains(&call.name) {
-            return Err(SendError::Unsupported(
-                "a tool that the request did not offer",
-            ));
-        }
-        if call.arguments.kind() != Kind::Object {
-            return Err(SendError::Invalid("arguments must be an object".into()));
+    /// Calls tools of the client.
+    fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
+        for call in calls {
+            if !self.tools.contains(&call.name) {
+                return Err(SendError::Unsupported(
+                    "a tool that the request did not offer",
+                ));
+            }
+            if call.arguments.kind() != Kind::Object {
+                return Err(SendError::Invalid("arguments must be an object".into()));
+            }
         }
         self.open(out);
         self.sources(out)?;
-        let id = new_call_id(&self.env);
-        let Some(turn) = self.turns.first_mut() else {
+        for call in calls {
+            let id = new_call_id(&self.env);
+            if let Some(turn) = self.turns.first_mut() {
+                let piece = turn.call(id, &call.name, call.arguments.text());
+                self.write(&[piece], None, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes a piece of reasoning as `reasoning_content`, the member of other servers that speak
+    /// this dialect. A completion has no place for it.
+    fn reasoning(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if self.whole.is_some() {
             return Ok(());
-        };
-        let piece = turn.call(id, &call.name, call.arguments.text());
-        self.write(&[piece], None, out)
+        }
+        let mut delta = Delta::default();
+        delta
+            .unknown
+            .push("reasoning_content", text.to_owned().to_raw());
+        self.chunk(&ChatCompletionChunk::new(vec![Choice::new(0, delta)]), out)
     }
 
     /// Writes what a chunk adds, in the form that the rules ask for.
@@ -315,7 +332,12 @@ impl protocol::Session for Session {
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match part {
             // There is no place for a status, and as text it would become part of the answer.
-            Part::Status(_) => Ok(()),
+            Part::Status(_) | Part::ToolRun(_) => Ok(()),
+            Part::Reasoning(text) => self.reasoning(text, out),
+            Part::Usage(usage) => {
+                self.usage = Some((*usage).into());
+                Ok(())
+            }
             Part::Cite(citation) => {
                 self.citations.push(citation.clone());
                 Ok(())
@@ -328,7 +350,7 @@ impl protocol::Session for Session {
                 self.sources(out)?;
                 self.text(&markdown::question(confirmation), out)
             }
-            Part::Call(call) => self.call(call, out),
+            Part::Calls(calls) => self.calls(calls, out),
         }
     }
 

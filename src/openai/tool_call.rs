@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use bytes::Bytes;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -107,15 +106,7 @@ impl FunctionCall {
     ///
     /// [`JsonError`] when the text is no JSON object.
     pub fn json(&self) -> Result<Json, JsonError> {
-        let text = match self.arguments.trim() {
-            "" => "{}",
-            text => text,
-        };
-        let json = Json::parse(Bytes::copy_from_slice(text.as_bytes()))?;
-        match json.kind() {
-            Kind::Object => Ok(json),
-            _ => Err(json.reader().expected("an object")),
-        }
+        Json::parse_object(&self.arguments)
     }
 
     /// The arguments as a type of the caller's.

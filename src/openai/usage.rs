@@ -3,6 +3,7 @@
 use super::kept;
 use crate::json::model::{Field, model};
 use crate::json::{Json, Members};
+use crate::protocol;
 
 /// How many tokens an answer took.
 ///
@@ -100,6 +101,27 @@ impl Usage {
         size_of::<Self>()
             + kept::weigh(&self.unknown)
             + details.map(|json| json.as_bytes().len()).sum::<usize>()
+    }
+}
+
+impl From<protocol::Usage> for Usage {
+    fn from(usage: protocol::Usage) -> Self {
+        let mut all = Self::new(usage.input_tokens, usage.output_tokens);
+        if usage.cached_input_tokens > 0 {
+            all = all.cached(usage.cached_input_tokens);
+        }
+        if usage.reasoning_tokens > 0 {
+            all = all.reasoning(usage.reasoning_tokens);
+        }
+        all
+    }
+}
+
+impl From<&Usage> for protocol::Usage {
+    fn from(usage: &Usage) -> Self {
+        Self::new(usage.prompt_tokens, usage.completion_tokens)
+            .cached_input_tokens(usage.cached_tokens().unwrap_or_default())
+            .reasoning_tokens(usage.reasoning_tokens().unwrap_or_default())
     }
 }
 

@@ -9,11 +9,13 @@
 //! |---|---|---|
 //! | text | `copilotMessageChunk` | the same |
 //! | status | `copilotStatusUpdate`, `INFO` or `WARNING` | nothing |
+//! | tool_run | the same, with arguments and result as details | nothing |
+//! | reasoning, usage | nothing | nothing |
 //! | cite | `copilotCitationCollection`, of a widget, an artifact or a page | a Markdown link at the end |
 //! | table, chart | `copilotMessageArtifact` | a Markdown table |
 //! | error | `copilotStatusUpdate`, `WARNING`; never `ERROR`, which deletes the latest call from the chat | text |
 //! | confirm | the question as text, and `copilotPromptSuggestions` with its answers, by default yes and no; the answer is the user's next message | the question as text |
-//! | call | `copilotFunctionCall`: `execute_agent_tool` for an MCP tool, `get_widget_data` for a widget | the same |
+//! | call, calls | `copilotFunctionCall`: `execute_agent_tool` for an MCP tool, `get_widget_data` for a widget; of several the first, the others follow one by one | the same |
 //!
 //! A failed agent says so in a text chunk; there is no event for it. The end of the body ends the
 //! turn, and nothing marks it.
@@ -119,7 +121,8 @@ impl Protocol for OpenBb {
         .and(Capabilities::TABLES)
         .and(Capabilities::CHARTS)
         .and(Capabilities::ERRORS)
-        .and(Capabilities::CALLS);
+        .and(Capabilities::CALLS)
+        .and(Capabilities::TOOL_RUNS);
 
     fn read(_: &Parts, body: Bytes) -> Result<QueryRequest, Refusal> {
         QueryRequest::read(&body)
@@ -132,6 +135,11 @@ impl Protocol for OpenBb {
 
     fn session(request: &QueryRequest, env: &Env) -> Session {
         Session::new(request, env)
+    }
+
+    fn next_call(request: &QueryRequest) -> Option<FunctionCall> {
+        let call = CallQueue::of(request).next()?;
+        Some(call.carrying(request))
     }
 
     fn ends(event: &Event) -> bool {

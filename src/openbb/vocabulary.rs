@@ -1,6 +1,6 @@
 //! The shared vocabulary in the words of this protocol.
 
-use super::call::{DataSource, ExecuteAgentTool, GetWidgetData, check_schema};
+use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData, check_schema};
 use super::event::{
     Artifact, ArtifactError, CHUNK, Citation, Event, PromptSuggestions, SourceInfo, StatusUpdate,
 };
@@ -21,8 +21,11 @@ pub(super) fn write(
     let modern = session.era.has_artifacts();
     match part {
         Part::Status(status) if modern => step(status)?.write(session, out),
+        Part::ToolRun(run) if modern => step(&run.to_status())?.write(session, out),
         // A step is no part of the answer.
-        Part::Status(_) => Ok(()),
+        Part::Status(_) | Part::ToolRun(_) => Ok(()),
+        // There is no event for either.
+        Part::Reasoning(_) | Part::Usage(_) => Ok(()),
         Part::Cite(citation) if modern => cite(citation, session)?.write(session, out),
         Part::Cite(citation) => {
             session.sources.push(citation.clone());
@@ -48,7 +51,17 @@ pub(super) fn write(
             sources(session, out);
             confirm(confirmation, session, out)
         }
-        Part::Call(call) => Event::from(self::call(call, session)?).write(session, out),
+        Part::Calls(calls) => {
+            // A reply holds one call; the others travel in its state.
+            let mut queue = CallQueue::new();
+            for call in calls {
+                queue.push(self::call(call, session)?);
+            }
+            match queue.next() {
+                Some(call) => Event::from(call).write(session, out),
+                None => Ok(()),
+            }
+        }
     }
 }
 

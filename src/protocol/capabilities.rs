@@ -42,6 +42,10 @@ impl Capabilities {
     pub const QUESTIONS: Self = Self(1 << 5);
     /// The front end runs tools that it offered.
     pub const CALLS: Self = Self(1 << 6);
+    /// A model's reasoning is shown apart from the answer.
+    pub const REASONING: Self = Self(1 << 7);
+    /// A tool that the agent ran is shown with its arguments and its result.
+    pub const TOOL_RUNS: Self = Self(1 << 8);
 
     /// Returns these capabilities and those of `other`.
     #[must_use]

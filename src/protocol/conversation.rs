@@ -1,19 +1,29 @@
 //! What every request has in common, whatever front end it came from.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
-use crate::json::Json;
+use super::markdown;
+use crate::json::{Json, JsonError};
 
 /// A request as a conversation: the part that every front end has.
 ///
-/// Empty is a fine answer to every question but the messages: a front end that has no such thing
-/// offers none.
+/// Only [`history`](Self::history) is required. The other methods are made from it, or offer nothing,
+/// as fits a front end that has no such thing.
 pub trait Conversation {
-    /// The messages, oldest first. Calls that the agent made are not among them; their results
-    /// are in [`results`](Self::results).
-    fn messages(&self) -> impl Iterator<Item = Message<'_>> + Send;
+    /// Returns the whole conversation, oldest first: what was said, the calls that the agent made and
+    /// their results.
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send;
 
-    /// What the user says now: the text of the newest user message.
+    /// Returns the messages, oldest first.
+    fn messages(&self) -> impl Iterator<Item = Message<'_>> + Send {
+        self.history().filter_map(|item| match item {
+            HistoryItem::Message(message) => Some(message),
+            _ => None,
+        })
+    }
+
+    /// Returns what the user says now: the text of the newest user message.
     fn prompt(&self) -> Option<Cow<'_, str>> {
         self.messages()
             .filter(|message| message.role == Role::User)
@@ -21,27 +31,187 @@ pub trait Conversation {
             .last()
     }
 
-    /// The documents that the user or the front end put into context.
+    /// Returns the documents that the user or the front end put into context.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         std::iter::empty()
     }
 
-    /// The tools that the front end offers to run.
+    /// Returns the tools that the front end offers to run.
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
         std::iter::empty()
     }
 
-    /// The results of the calls that were made since the newest user message, in order.
+    /// Returns the results of the calls that were made since the newest user message, in order. Each
+    /// has the name and the arguments of the newest call before it that has its id.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
-        std::iter::empty()
+        let mut calls = HashMap::new();
+        let mut results = Vec::new();
+        for item in self.history() {
+            match item {
+                HistoryItem::Message(message) if message.role == Role::User => results.clear(),
+                HistoryItem::Call(mut call) => {
+                    if let Some(id) = call.id.take() {
+                        calls.insert(id, (call, None));
+                    }
+                }
+                HistoryItem::Result(mut result) => {
+                    let id = result.call_id.as_ref();
+                    if let Some((call, arguments)) = id.and_then(|id| calls.get_mut(id)) {
+                        result.join(call, arguments);
+                    }
+                    results.push(result);
+                }
+                _ => {}
+            }
+        }
+        results.into_iter()
     }
 
-    /// The user's answer to the confirmation that the turn before asked for.
+    /// Returns the user's answer to the confirmation that the turn before asked for.
     ///
     /// An answer to an earlier question is none: only the newest message counts.
     fn decision(&self) -> Option<Decision<'_>> {
-        None
+        let mut last = [None, None];
+        for item in self.history() {
+            last.rotate_left(1);
+            last[1] = Some(item);
+        }
+        match last {
+            [
+                Some(HistoryItem::Message(asked)),
+                Some(HistoryItem::Message(answer)),
+            ] if (asked.role, answer.role) == (Role::Assistant, Role::User) => {
+                markdown::decision(&asked.text, &answer.text)
+            }
+            _ => None,
+        }
     }
+}
+
+/// One item of a conversation's history.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum HistoryItem<'a> {
+    /// Something that was said.
+    Message(Message<'a>),
+    /// A file that came with the message or the result before it.
+    Attachment(Attachment<'a>),
+    /// A call that the agent made. Calls in a row were made in one turn, together with the
+    /// assistant's message right before them.
+    Call(Call<'a>),
+    /// The result of a call.
+    Result(ToolResult<'a>),
+}
+
+/// A call that the agent made in an earlier turn, or before the newest results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Call<'a> {
+    /// The id that the result refers to. Where the protocol has none, results come in the order of
+    /// the calls.
+    pub id: Option<Cow<'a, str>>,
+    /// The tool.
+    pub name: Cow<'a, str>,
+    /// The arguments as JSON text. A model may have written text that is not a JSON object.
+    pub arguments: Cow<'a, str>,
+}
+
+impl<'a> Call<'a> {
+    /// Creates a call without an id.
+    #[must_use]
+    pub fn new(name: impl Into<Cow<'a, str>>, arguments: impl Into<Cow<'a, str>>) -> Self {
+        Self {
+            id: None,
+            name: name.into(),
+            arguments: arguments.into(),
+        }
+    }
+
+    /// Sets the id that the result refers to.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<Cow<'a, str>>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Returns the arguments as a JSON object. Empty text is an object without members: that is how a
+    /// model may end a call without arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`] when the text is not a JSON object.
+    pub fn json(&self) -> Result<Json, JsonError> {
+        Json::parse_object(&self.arguments)
+    }
+}
+
+/// A file that came with a message or a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Attachment<'a> {
+    /// The file's name, where the front end gives one.
+    pub name: Option<Cow<'a, str>>,
+    /// The media type, such as `image/png`, where the front end gives one.
+    pub media_type: Option<Cow<'a, str>>,
+    /// Where the content is.
+    pub content: AttachmentContent<'a>,
+}
+
+impl<'a> Attachment<'a> {
+    /// Creates an attachment without a name or a media type.
+    #[must_use]
+    pub fn new(content: AttachmentContent<'a>) -> Self {
+        Self {
+            name: None,
+            media_type: None,
+            content,
+        }
+    }
+
+    /// Creates an attachment from an address. A `data:` URL in base64 becomes its content.
+    #[must_use]
+    pub fn from_url(url: Cow<'a, str>) -> Self {
+        let inline = |url: &'_ str| {
+            let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+            let media_type = head.strip_suffix(";base64")?;
+            let media_type = media_type.split(';').next().unwrap_or_default();
+            Some((media_type.to_owned(), url.len() - data.len()))
+        };
+        let Some((media_type, start)) = inline(&url) else {
+            return Self::new(AttachmentContent::Url(url));
+        };
+        let data = match url {
+            Cow::Borrowed(url) => Cow::Borrowed(url.get(start..).unwrap_or_default()),
+            Cow::Owned(mut url) => Cow::Owned(url.split_off(start)),
+        };
+        Self::new(AttachmentContent::Base64(data)).media_type(media_type)
+    }
+
+    /// Sets the file's name.
+    #[must_use]
+    pub fn name(mut self, name: impl Into<Cow<'a, str>>) -> Self {
+        self.name = Some(name.into());
+        self
+    }
+
+    /// Sets the media type.
+    #[must_use]
+    pub fn media_type(mut self, media_type: impl Into<Cow<'a, str>>) -> Self {
+        self.media_type = Some(media_type.into()).filter(|media_type| !media_type.is_empty());
+        self
+    }
+}
+
+/// Where the content of an [`Attachment`] is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AttachmentContent<'a> {
+    /// At this address.
+    Url(Cow<'a, str>),
+    /// Here, in base64.
+    Base64(Cow<'a, str>),
+    /// At the front end or its model's provider, under this id.
+    Id(Cow<'a, str>),
 }
 
 /// Who speaks in a message.
@@ -154,7 +324,7 @@ impl<'a> Tool<'a> {
 }
 
 /// More than the name of any function has; providers take 64. Every result of a call repeats the name,
-/// so one that only the call has, and that is longer, is not repeated in full.
+/// so one that would have to be copied, and that is longer, is not repeated.
 pub(crate) const LONGEST_NAME: usize = 256;
 
 /// What came back from a call.
@@ -183,6 +353,28 @@ impl<'a> ToolResult<'a> {
             arguments: None,
             content: content.into(),
             failed: false,
+        }
+    }
+
+    /// Sets the id of the call.
+    #[must_use]
+    pub fn call_id(mut self, id: impl Into<Cow<'a, str>>) -> Self {
+        self.call_id = Some(id.into());
+        self
+    }
+
+    /// Adds what only the call has: its name, and its arguments, which are parsed once for all
+    /// results of the call.
+    fn join(&mut self, call: &Call<'a>, arguments: &mut Option<Option<Json>>) {
+        if self.name.is_empty() {
+            self.name = match &call.name {
+                Cow::Owned(name) if name.len() > LONGEST_NAME => Cow::Borrowed(""),
+                name => name.clone(),
+            };
+        }
+        if self.arguments.is_none() {
+            let arguments = arguments.get_or_insert_with(|| call.json().ok());
+            self.arguments.clone_from(arguments);
         }
     }
 }

@@ -29,14 +29,17 @@ mod tokio;
 
 pub use capabilities::Capabilities;
 pub(crate) use conversation::LONGEST_NAME;
-pub use conversation::{Conversation, Decision, Document, Message, Role, Tool, ToolResult};
+pub use conversation::{
+    Attachment, AttachmentContent, Call, Conversation, Decision, Document, HistoryItem, Message,
+    Role, Tool, ToolResult,
+};
 pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, EventError, SendError};
 pub use incident::Incident;
 pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Status, Table, TableError,
-    ToolCall,
+    ToolCall, ToolRun, Usage,
 };
 pub use refusal::Refusal;
 pub use session::{Failure, Session, TextFrame};
@@ -103,6 +106,13 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     fn is_stream(request: &Self::Request) -> bool {
         let _ = request;
         true
+    }
+
+    /// Returns what ends the turn before the agent is asked: the next call, where several were made
+    /// at once and the front end runs one a turn. `None` by default.
+    fn next_call(request: &Self::Request) -> Option<Self::Ending> {
+        let _ = request;
+        None
     }
 
     /// Returns `true` if `event` ends the turn: exactly for events that are made from an

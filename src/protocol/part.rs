@@ -1,4 +1,4 @@
-//! The words of the shared vocabulary.
+//! The parts of the shared vocabulary.
 
 use std::borrow::Cow;
 
@@ -6,12 +6,16 @@ use serde::Serialize;
 
 use crate::json::{Json, Kind, WriteError};
 
-/// A word other than text, on its way to a protocol.
+/// A part of a reply other than text, on its way to a protocol.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Part<'a> {
+    /// A piece of the model's reasoning. Never empty.
+    Reasoning(&'a str),
     /// A step of the work.
     Status(&'a Status),
+    /// A tool that the agent itself ran.
+    ToolRun(&'a ToolRun),
     /// A source of the answer.
     Cite(&'a Citation),
     /// Rows to show as a table.
@@ -20,10 +24,12 @@ pub enum Part<'a> {
     Chart(&'a Chart),
     /// Something went wrong and the turn goes on.
     Error(&'a Notice),
+    /// The tokens that the reply took so far.
+    Usage(&'a Usage),
     /// A question that ends the turn.
     Confirm(&'a Confirmation),
-    /// A call that ends the turn.
-    Call(&'a ToolCall),
+    /// Calls that end the turn. Never empty.
+    Calls(&'a [ToolCall]),
 }
 
 /// How much a status matters.
@@ -88,6 +94,122 @@ impl From<&str> for Status {
 impl From<String> for Status {
     fn from(message: String) -> Self {
         Self::new(message)
+    }
+}
+
+/// A tool that the agent itself ran, with what came of it.
+///
+/// A front end that has no place for it shows a [`Status`] with the same details.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolRun {
+    /// The tool.
+    pub name: String,
+    /// The arguments: a JSON object.
+    pub arguments: Json,
+    /// What the tool returned, or a sentence about its failure that is fit for the user.
+    pub outcome: Result<Json, String>,
+}
+
+impl ToolRun {
+    /// Creates a run that succeeded. `arguments` serialise to a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] when arguments or result do not serialise.
+    pub fn new<A, R>(name: impl Into<String>, arguments: &A, result: &R) -> Result<Self, WriteError>
+    where
+        A: Serialize + ?Sized,
+        R: Serialize + ?Sized,
+    {
+        Ok(Self {
+            name: name.into(),
+            arguments: Json::encode(arguments)?,
+            outcome: Ok(Json::encode(result)?),
+        })
+    }
+
+    /// Creates a run that failed. `arguments` serialise to a JSON object.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] when the arguments do not serialise.
+    pub fn failed<A: Serialize + ?Sized>(
+        name: impl Into<String>,
+        arguments: &A,
+        message: impl Into<String>,
+    ) -> Result<Self, WriteError> {
+        Ok(Self {
+            name: name.into(),
+            arguments: Json::encode(arguments)?,
+            outcome: Err(message.into()),
+        })
+    }
+
+    /// Returns the run as a status, for front ends without a place for runs of tools.
+    #[must_use]
+    pub fn to_status(&self) -> Status {
+        let (status, label, outcome) = match &self.outcome {
+            Ok(result) => {
+                let text = result.string().unwrap_or(Cow::Borrowed(result.text()));
+                let status = Status::new(format!("Ran {}", self.name));
+                (status, "Result", text.into_owned())
+            }
+            Err(message) => {
+                let status = Status::warning(format!("{} failed", self.name));
+                (status, "Error", message.clone())
+            }
+        };
+        status
+            .detail("Arguments", self.arguments.text())
+            .detail(label, outcome)
+    }
+}
+
+/// The tokens that a reply took: totals, not increments.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Tokens of the prompt, those out of a cache included.
+    pub input_tokens: u64,
+    /// Tokens of the answer, those spent on reasoning included.
+    pub output_tokens: u64,
+    /// Tokens of the prompt that came out of a cache.
+    pub cached_input_tokens: u64,
+    /// Tokens of the answer that were spent on reasoning.
+    pub reasoning_tokens: u64,
+}
+
+impl Usage {
+    /// Creates the figures of prompt and answer.
+    #[must_use]
+    pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            input_tokens,
+            output_tokens,
+            cached_input_tokens: 0,
+            reasoning_tokens: 0,
+        }
+    }
+
+    /// Sets how many tokens of the prompt came out of a cache.
+    #[must_use]
+    pub const fn cached_input_tokens(mut self, tokens: u64) -> Self {
+        self.cached_input_tokens = tokens;
+        self
+    }
+
+    /// Sets how many tokens of the answer were spent on reasoning.
+    #[must_use]
+    pub const fn reasoning_tokens(mut self, tokens: u64) -> Self {
+        self.reasoning_tokens = tokens;
+        self
+    }
+
+    /// Returns the tokens of prompt and answer together.
+    #[must_use]
+    pub const fn total_tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
     }
 }
 

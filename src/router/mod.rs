@@ -27,8 +27,8 @@ use http::header::ALLOW;
 use http::request::Parts;
 use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode};
 
-use crate::agent::{Agent, Body};
-use crate::protocol::{Env, Refusal};
+use crate::agent::{Agent, Body, Reply, agent_fn};
+use crate::protocol::{AgentError, Env, Refusal};
 use hosts::Hosts;
 use path::Path;
 
@@ -148,6 +148,20 @@ impl Router {
         agent: impl Agent<M::Protocol> + 'static,
     ) -> Result<Self, MountError> {
         self.with(|site| what.mount(Arc::new(agent), site))
+    }
+
+    /// Mounts a function as an agent, see [`agent_fn`](crate::agent_fn).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`mount`](Self::mount).
+    pub fn mount_fn<M, F, Fut>(self, what: M, answer: F) -> Result<Self, MountError>
+    where
+        M: Mount,
+        F: Fn(crate::Request<M::Protocol>, Reply<M::Protocol>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+    {
+        self.mount(what, agent_fn(answer))
     }
 
     /// Adds routes of any kind.

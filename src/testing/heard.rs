@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::json::Json;
-use crate::protocol::{Citation, Level, Notice, Status, Table};
+use crate::protocol::{Citation, Level, Notice, Status, Table, ToolRun, Usage};
 
 /// What a user perceives of an event: the shared vocabulary, heard.
 ///
@@ -13,8 +13,12 @@ use crate::protocol::{Citation, Level, Notice, Status, Table};
 pub enum Heard {
     /// A piece of the answer.
     Text(String),
+    /// A piece of the model's reasoning.
+    Reasoning(String),
     /// A step of the work.
     Status(Status),
+    /// A tool that the agent ran.
+    ToolRun(ToolRun),
     /// A source of the answer.
     Citation(Citation),
     /// Rows, shown as a table.
@@ -23,6 +27,8 @@ pub enum Heard {
     Chart(Table),
     /// What the user may ask next.
     Suggestions(Vec<String>),
+    /// The tokens that the reply took.
+    Usage(Usage),
     /// Something went wrong.
     Error(Notice),
     /// Something else, by its name on the wire.
@@ -49,6 +55,7 @@ impl fmt::Display for Heard {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "text: {}", Line(text)),
+            Self::Reasoning(text) => write!(f, "reasoning: {}", Line(text)),
             Self::Status(status) => {
                 let level = match status.level {
                     Level::Info => "status",
@@ -63,6 +70,19 @@ impl fmt::Display for Heard {
                 }
                 f.write_str(if status.details.is_empty() { "" } else { ")" })
             }
+            Self::ToolRun(run) => {
+                let (name, arguments) = (Line(&run.name), Line(run.arguments.text()));
+                write!(f, "ran: {name} {arguments} ")?;
+                match &run.outcome {
+                    Ok(result) => write!(f, "-> {}", Line(result.text())),
+                    Err(message) => write!(f, "failed: {}", Line(message)),
+                }
+            }
+            Self::Usage(usage) => write!(
+                f,
+                "usage: {} in, {} out",
+                usage.input_tokens, usage.output_tokens
+            ),
             Self::Citation(citation) => {
                 write!(f, "citation: {}", Line(&citation.title))?;
                 match &citation.url {

@@ -74,8 +74,8 @@ impl From<bool> for Node {
     }
 }
 
-impl From<u16> for Node {
-    fn from(number: u16) -> Self {
+impl From<u64> for Node {
+    fn from(number: u64) -> Self {
         // A number always is JSON.
         Self::Json(Json::encode(&number).unwrap_or_default())
     }

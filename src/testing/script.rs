@@ -11,6 +11,7 @@ use super::Clock;
 use crate::agent::{Agent, Reply, Request};
 use crate::protocol::{
     AgentError, Confirmation, Conversation, Message, Protocol, Status, ToolCall, ToolResult,
+    ToolRun, Usage,
 };
 
 /// An agent that says what it is told to, and remembers what it was asked: a scripted upstream
@@ -53,8 +54,14 @@ pub enum Step {
     Status(Status),
     /// Waits, by the clock.
     Pause(Duration),
-    /// Calls a tool, which ends the turn. A call that the request does not allow fails it.
-    Call(ToolCall),
+    /// Shows a piece of reasoning.
+    Reasoning(String),
+    /// Shows a tool that the agent ran.
+    ToolRun(ToolRun),
+    /// Reports tokens.
+    Usage(Usage),
+    /// Calls tools, which ends the turn. A call that the request does not allow fails it.
+    Calls(Vec<ToolCall>),
     /// Asks the user, which ends the turn.
     Confirm(Confirmation),
     /// Fails with this message.
@@ -74,6 +81,12 @@ impl Step {
     #[must_use]
     pub fn pause(duration: Duration) -> Self {
         Self::Pause(duration)
+    }
+
+    /// Calls a tool, which ends the turn.
+    #[must_use]
+    pub fn call(call: ToolCall) -> Self {
+        Self::Calls(vec![call])
     }
 
     /// Fails with a message.
@@ -156,7 +169,10 @@ impl<P: Protocol> Agent<P> for Script {
                 Step::Text(text) => reply.text(&text).await?,
                 Step::Status(status) => reply.status(status).await?,
                 Step::Pause(duration) => self.clock.sleep(duration).await,
-                Step::Call(call) => return Ok(reply.call(call)?),
+                Step::Reasoning(text) => reply.reasoning(&text).await?,
+                Step::ToolRun(run) => reply.tool_run(run).await?,
+                Step::Usage(usage) => reply.usage(usage).await?,
+                Step::Calls(calls) => return Ok(reply.calls(&calls)?),
                 Step::Confirm(confirmation) => return Ok(reply.confirm(confirmation)?),
                 Step::Fail(message) => return Err(AgentError::new(message)),
                 Step::Stall => pending().await,

@@ -106,15 +106,16 @@ impl<P: Protocol> Transcript<P> {
     /// The lines of `Display`, each with its time.
     fn lines(&self) -> Vec<(Duration, String)> {
         let mut lines: Vec<(Duration, String)> = Vec::new();
-        let mut in_text = false;
+        let mut last: Option<&Heard> = None;
         for (time, heard) in &self.heard {
-            match (heard, lines.last_mut()) {
-                (Heard::Text(text), Some((_, line))) if in_text => {
+            match (last, heard, lines.last_mut()) {
+                (Some(Heard::Text(_)), Heard::Text(text), Some((_, line)))
+                | (Some(Heard::Reasoning(_)), Heard::Reasoning(text), Some((_, line))) => {
                     line.push_str(&Line(text).to_string());
                 }
-                (heard, _) => lines.push((*time, heard.to_string())),
+                _ => lines.push((*time, heard.to_string())),
             }
-            in_text = matches!(heard, Heard::Text(_));
+            last = Some(heard);
         }
         let mut end = |line: String| lines.push((self.took, line));
         match &self.next {

@@ -79,7 +79,7 @@ fn large_conversations_are_read_in_linear_time() {
 }
 
 #[test]
-fn the_call_that_a_result_names_is_the_first_of_its_id() {
+fn the_call_that_a_result_names_is_the_newest_before_it() {
     let calls = |calls: &[String]| {
         format!(
             r#"{{"role":"assistant","tool_calls":[{}]}}"#,
@@ -100,7 +100,7 @@ fn the_call_that_a_result_names_is_the_first_of_its_id() {
         .join(","),
     );
     let names: Vec<_> = request.results().map(|result| result.name).collect();
-    assert_eq!(names, ["first", "other", "", "own", ""]);
+    assert_eq!(names, ["late", "other", "", "own", ""]);
 }
 
 #[test]

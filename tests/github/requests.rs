@@ -229,7 +229,6 @@ fn the_conversation_is_what_people_said() {
         [
             (Role::System, "You are helpful.".into()),
             user("weather in Brest?"),
-            (Role::Tool, r#"{"c":11}"#.into()),
             user("and tomorrow?"),
         ]
     );

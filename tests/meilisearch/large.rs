@@ -96,7 +96,7 @@ fn large_requests_are_read_in_linear_time() {
 }
 
 #[test]
-fn the_call_that_a_result_names_is_the_first_since_the_user() {
+fn the_call_that_a_result_names_is_the_newest_before_it() {
     let calls = |calls: &[String]| {
         format!(
             r#"{{"role":"assistant","tool_calls":[{}]}}"#,
@@ -106,11 +106,15 @@ fn the_call_that_a_result_names_is_the_first_since_the_user() {
     let messages = [
         calls(&[call(0, "old", "{}")]),
         r#"{"role":"user","content":"x"}"#.into(),
-        calls(&[call(0, "first", r#"{\"x\":1}"#), call(0, "second", "{}")]),
+        calls(&[
+            call(0, "first", "{}"),
+            call(0, "second", r#"{\"x\":1}"#),
+            call(1, "third", "no"),
+        ]),
         result(0),
         result(0),
         result(1),
-        calls(&[call(0, "late", "{}"), call(1, "behind", "no")]),
+        calls(&[call(0, "late", "{}")]),
     ];
     let body = format!(
         r#"{{"model":"m","stream":true,"messages":[{}]}}"#,
@@ -119,7 +123,7 @@ fn the_call_that_a_result_names_is_the_first_since_the_user() {
     let request = ChatRequest::read(&body.into()).unwrap();
     let results: Vec<_> = request.results().collect();
     let names: Vec<_> = results.iter().map(|result| &*result.name).collect();
-    assert_eq!(names, ["first", "first", "behind"]);
+    assert_eq!(names, ["second", "second", "third"]);
     let arguments = |at: usize| results[at].arguments.as_ref();
     assert_eq!(arguments(0).unwrap().text(), r#"{"x":1}"#);
     let place = |at| arguments(at).unwrap().as_bytes().as_ptr();

@@ -130,7 +130,7 @@ fn the_call_that_a_result_names_is_the_newest_before_it() {
         ],
     );
     let names: Vec<_> = request.results().map(|result| result.name).collect();
-    assert_eq!(names, ["old", "first"]);
+    assert_eq!(names, ["old", "second"]);
 }
 
 #[test]
@@ -141,7 +141,9 @@ fn calls_of_one_among_many_tools_are_made_in_linear_time() {
     let last = protocol::ToolCall::new(format!("function_{:06}", MANY - 1), &json!({})).unwrap();
     let mut out = Vec::new();
     for _ in 0..MANY / 2 {
-        session.part(protocol::Part::Call(&last), &mut out).unwrap();
+        session
+            .part(protocol::Part::Calls(std::slice::from_ref(&last)), &mut out)
+            .unwrap();
         out.clear();
     }
 }

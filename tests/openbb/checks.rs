@@ -240,9 +240,7 @@ fn several_calls_at_once() {
             request.extra_state().unwrap().get("turn").unwrap().text(),
             "7"
         );
-        next = CallQueue::of(&request)
-            .next()
-            .map(|call| call.carrying(&request));
+        next = OpenBb::next_call(&request);
     }
     assert_eq!(
         ran,
@@ -252,15 +250,14 @@ fn several_calls_at_once() {
             r#"[{"name":"c"}]"#
         ]
     );
-    assert!(CallQueue::of(&request).is_empty());
+    assert!(OpenBb::next_call(&request).is_none());
     // The queue of OpenBB's own agent has the same form.
-    let recorded = CallQueue::of(&crate::request("v2_bridge_result_and_documents"));
-    assert_eq!(recorded.len(), 1);
-    assert_eq!(recorded.next().unwrap().function, "manage_navigation_bar");
+    let recorded = OpenBb::next_call(&crate::request("v2_bridge_result_and_documents"));
+    assert_eq!(recorded.unwrap().function, "manage_navigation_bar");
     // When a person speaks, nothing waits any more; the state is there still.
     let mut spoken = crate::request("v2_bridge_result_and_documents");
     spoken.messages.push(Message::human("Stop"));
-    assert!(CallQueue::of(&spoken).is_empty());
+    assert!(OpenBb::next_call(&spoken).is_none());
     assert!(spoken.extra_state().unwrap().get("turn_usage").is_some());
     // A browser can send anything.
     let state = |pending: &str| {
@@ -274,13 +271,15 @@ fn several_calls_at_once() {
         "[7,null,{}]",
         r#"[{"function":"","input_arguments":{}},{"function":"f","input_arguments":[]}]"#,
     ] {
-        assert!(CallQueue::of(&state(odd)).is_empty(), "{odd}");
+        assert!(OpenBb::next_call(&state(odd)).is_none(), "{odd}");
     }
     let call = r#"{"function":"execute_client_sql","input_arguments":{"queries":[{"sql":"x"}]}}"#;
     let many = state(&format!("[{}]", vec![call; 1000].join(",")));
-    let queue = CallQueue::of(&many);
-    assert_eq!(queue.len(), 64);
+    let first = OpenBb::next_call(&many).unwrap();
+    let waiting = first.extra_state.as_ref().unwrap();
+    let waiting = waiting.get("pending_bridge_calls").unwrap();
+    assert_eq!(waiting.elements().count(), 63);
     // What waited in the browser is checked like any other call.
-    let refused = data(&plain(), queue.next().unwrap());
+    let refused = data(&plain(), first);
     assert!(matches!(refused, Err(SendError::Unsupported(_))));
 }

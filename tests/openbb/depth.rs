@@ -2,8 +2,7 @@
 //! ends the process.
 
 use copilot_wire::openbb::{
-    Artifact, CallQueue, Era, Event, Feedback, FunctionCall, OpenBb, QueryRequest, State,
-    StatusUpdate, agents,
+    Artifact, Era, Event, Feedback, FunctionCall, OpenBb, QueryRequest, State, StatusUpdate, agents,
 };
 use copilot_wire::protocol::{Conversation, Part, Protocol, Session as _, ToolCall};
 
@@ -36,11 +35,11 @@ fn ask(request: &QueryRequest) {
     let _ = (request.option("x"), request.delegation());
     let state = State::new("state", 1).take::<serde_json::Value>(request);
     let call = FunctionCall::raw("f", json("{}")).carrying(request);
-    let _ = (state.is_ok(), CallQueue::of(request).next());
+    let _ = (state.is_ok(), OpenBb::next_call(request));
     let _ = (write(call.into()), request.extra_citations());
     for tool in request.tools() {
         let call = ToolCall::new(&*tool.name, &json("{}")).unwrap();
-        let _ = session.part(Part::Call(&call), &mut Vec::new());
+        let _ = session.part(Part::Calls(std::slice::from_ref(&call)), &mut Vec::new());
     }
     let _ = request.results().count();
     for result in request.call_results() {
@@ -164,6 +163,8 @@ fn a_schema_and_its_arguments() {
     let call = ToolCall::new("a_b", &json(&format!(r#"{{"l":{lists}}}"#))).unwrap();
     let mut out = Vec::new();
     let mut session = OpenBb::session(&request, &env());
-    session.part(Part::Call(&call), &mut out).unwrap();
+    session
+        .part(Part::Calls(std::slice::from_ref(&call)), &mut out)
+        .unwrap();
     assert!(out.len() > lists.len());
 }

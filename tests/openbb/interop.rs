@@ -39,8 +39,10 @@ fn words() -> Vec<Vec<u8>> {
         Part::Chart(&Chart::new("C", kind, &rows).unwrap()),
         Part::Error(&Notice::new("away")),
         Part::Confirm(&Confirmation::new("1", "Sure?", "Really.")),
-        Part::Call(&ToolCall::new("tools_web_search", &json!({"query": "x"})).unwrap()),
-        Part::Call(&ToolCall::new("openbb_widget_stock_price", &json!({"series": "a"})).unwrap()),
+        Part::Calls(&[ToolCall::new("tools_web_search", &json!({"query": "x"})).unwrap()]),
+        Part::Calls(&[
+            ToolCall::new("openbb_widget_stock_price", &json!({"series": "a"})).unwrap(),
+        ]),
     ];
     let write = |word: &Part<'_>| {
         let mut session = OpenBb::session(&request, &env());

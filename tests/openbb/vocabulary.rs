@@ -163,7 +163,10 @@ fn sources_as_text() {
         "{text}"
     );
     let call = ToolCall::new("openbb_widget_Historical_Stock_Price", &json!({})).unwrap();
-    let shown = turn(&old(), &[Part::Cite(&one), Part::Call(&call)]);
+    let shown = turn(
+        &old(),
+        &[Part::Cite(&one), Part::Calls(std::slice::from_ref(&call))],
+    );
     assert!(shown.text.ends_with("- A\n") && shown.call.is_some());
 }
 
@@ -208,7 +211,7 @@ fn calls_by_the_names_that_were_offered() {
     assert_eq!(tools, ["tools_web_search", "openbb_widget_stock_price"]);
     let call = |name: &str, arguments: serde_json::Value| {
         let call = ToolCall::new(name, &arguments).unwrap();
-        write(&request, &[Part::Call(&call)])
+        write(&request, &[Part::Calls(std::slice::from_ref(&call))])
     };
     let mcp = call("tools_web_search", json!({"query": "x"})).unwrap();
     assert!(mcp.contains(r#""input_arguments":{"server_id":"2","tool_name":"tools_web_search","parameters":{"query":"x"}}"#));
@@ -258,7 +261,7 @@ fn a_widget_of_2024_is_a_tool_too() {
     let tool = request.tools().next().unwrap();
     assert_eq!(tool.name, "openbb_widget_Historical_Stock_Price");
     let call = ToolCall::new(&*tool.name, &json!({})).unwrap();
-    let text = write(&request, &[Part::Call(&call)]).unwrap();
+    let text = write(&request, &[Part::Calls(std::slice::from_ref(&call))]).unwrap();
     assert!(
         text.ends_with("{\"widget_uuid\":\"38181a68-9650-4940-84fb-a3f29c8869f3\"}}\n\n"),
         "{text}"
@@ -293,7 +296,7 @@ fn arguments_of_a_call_and_of_its_widget() {
     );
     let arguments = crate::json(r#"{"b":"x","d":4,"b":"y"}"#);
     let call = ToolCall::new("openbb_widget_w", &arguments).unwrap();
-    let text = write(&request, &[Part::Call(&call)]).unwrap();
+    let text = write(&request, &[Part::Calls(std::slice::from_ref(&call))]).unwrap();
     assert!(
         text.contains(r#""input_args":{"a":1,"c":3,"d":4,"b":"y"}"#),
         "{text}"

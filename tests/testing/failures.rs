@@ -91,7 +91,10 @@ fn recorded_requests_play_as_well() {
         let turn = block_on(Stage::new(Workspace::new(), Echo).send(request));
         let turn = turn.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(turn.faults().is_empty(), "{name}: {turn}");
-        assert_ne!(turn.text(), "", "{name}");
+        assert!(
+            !turn.text().is_empty() || !turn.calls().is_empty(),
+            "{name}"
+        );
         played += 1;
     }
     assert!(played > 20);

@@ -11,5 +11,6 @@ mod clock;
 mod conversation;
 mod failures;
 mod front_ends;
+mod history;
 mod runtime;
 mod script;

@@ -85,7 +85,7 @@ fn a_call_that_was_not_offered_fails() {
     let clock = Clock::new();
     let call = ToolCall::new("delete_everything", &json!({})).unwrap();
     let script =
-        Script::new(&clock).turn([Step::Status(Status::new("Thinking")), Step::Call(call)]);
+        Script::new(&clock).turn([Step::Status(Status::new("Thinking")), Step::call(call)]);
     let mut stage = Stage::new(Workspace::new(), script);
     let turn = block_on(stage.say("go")).unwrap();
     assert!(turn.calls().is_empty());

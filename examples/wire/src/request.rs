@@ -44,7 +44,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
 fn refused(refusal: &Refusal, screen: &mut Screen) -> Result<(), Failure> {
     if screen.is_json() {
         let refused = Node::object([
-            ("status", refusal.status().as_u16().into()),
+            ("status", u64::from(refusal.status().as_u16()).into()),
             ("code", refusal.kind().into()),
             ("path", refusal.path().into()),
             ("message", refusal.message().into()),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use copilot_wire::json::Escape;
 use copilot_wire::protocol::{
-    self, Capabilities, Conversation, Decode, Env, EventError, Events, Failure, Message, Part,
+    self, Capabilities, Conversation, Decode, Env, EventError, Events, Failure, HistoryItem, Part,
     Protocol, Refusal, SendError, TextFrame,
 };
 use copilot_wire::sse;
@@ -20,7 +20,7 @@ pub struct Plain;
 pub struct Ask(pub Arc<Stage>);
 
 impl Conversation for Ask {
-    fn messages(&self) -> impl Iterator<Item = Message<'_>> + Send {
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         std::iter::empty()
     }
 }

@@ -104,10 +104,17 @@ impl FrontEnd for OpenAiClient {
                     let notice = Notice::new("the answer is larger than the client takes");
                     return vec![Heard::Error(notice)];
                 }
-                let first = chunk.choices.iter().filter(|choice| choice.index == 0);
-                let texts = first.flat_map(|choice| [&choice.delta.content, &choice.delta.refusal]);
-                let texts = texts.flatten().filter(|text| !text.is_empty());
-                texts.cloned().map(Heard::Text).collect()
+                let mut heard = Vec::new();
+                for choice in chunk.choices.iter().filter(|choice| choice.index == 0) {
+                    let reasoning = choice.delta.unknown.get("reasoning_content");
+                    let reasoning = reasoning.and_then(|json| json.string());
+                    heard.extend(reasoning.map(|text| Heard::Reasoning(text.into_owned())));
+                    let texts = [&choice.delta.content, &choice.delta.refusal];
+                    let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
+                    heard.extend(texts.cloned().map(Heard::Text));
+                }
+                heard.extend(chunk.usage.as_ref().map(|usage| Heard::Usage(usage.into())));
+                heard
             }
             Event::Error(error) => {
                 self.failed = true;

@@ -11,23 +11,26 @@ pub(super) const PENDING: &str = "pending_bridge_calls";
 /// More calls than this do not wait: a state from the browser may hold anything.
 const MOST: usize = 64;
 
-/// Calls that wait for their turn.
+/// Calls that are made one after the other.
 ///
-/// A reply can hold one call. When a model asks for several, put them all in a queue and end with
-/// the first; the others travel in its state. On the next request, before the model is asked
-/// again, take the queue up and end with the next one.
+/// A reply can hold one call. When a model asks for several different ones, put them all in a queue and
+/// end with the first: the others travel in its state, and each is made in answer to the request that
+/// brings the result before it. The agent is asked again once all have run, with all results, or when
+/// a person speaks meanwhile.
 ///
 /// ```
-/// use copilot_wire::openbb::{CallQueue, OpenBb};
-/// use copilot_wire::protocol::AgentError;
-/// use copilot_wire::{Reply, Request};
+/// use copilot_wire::openbb::{CallQueue, ExecuteClientSql, GetSkillContent, OpenBb};
+/// use copilot_wire::protocol::SendError;
+/// use copilot_wire::Reply;
 ///
-/// async fn go_on(request: Request<OpenBb>, reply: Reply<OpenBb>) -> Result<(), AgentError> {
-///     if let Some(call) = CallQueue::of(&request).next() {
-///         return Ok(reply.end(call.carrying(&request))?);
+/// fn ask(reply: Reply<OpenBb>, skill: GetSkillContent, sql: ExecuteClientSql) -> Result<(), SendError> {
+///     let mut queue = CallQueue::new();
+///     queue.push(skill);
+///     queue.push(sql);
+///     match queue.next() {
+///         Some(call) => reply.end(call),
+///         None => Ok(()),
 ///     }
-///     // Every call has run: ask the model again.
-///     Ok(())
 /// }
 /// ```
 ///
@@ -44,10 +47,9 @@ impl CallQueue {
         Self::default()
     }
 
-    /// The calls that wait, as the request brings them back; none when a person speaks now. What
-    /// is no call is left out, and so is everything past 64 calls.
-    #[must_use]
-    pub fn of(request: &QueryRequest) -> Self {
+    /// Returns the calls that wait, as the request brings them back; none when a person speaks now.
+    /// What is no call is left out, and so is everything past 64 calls.
+    pub(in crate::openbb) fn of(request: &QueryRequest) -> Self {
         // What waited when a person spoke is not what that person wants now.
         let state = request.last_result().and_then(|result| result.extra_state);
         let pending = state.and_then(|state| state.get(PENDING));

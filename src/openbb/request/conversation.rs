@@ -5,11 +5,16 @@ use std::borrow::Cow;
 use super::tool_names::ToolNames;
 use super::{Context, Message, QueryRequest, Role, widget_tools};
 use crate::json::{Json, Kind};
-use crate::openbb::base64;
+use crate::openbb::call::data_sources;
 use crate::openbb::result::{CallResult, Item, Outcome};
+use crate::openbb::{FunctionCall, base64};
 use crate::protocol::{
-    self, Conversation, Decision, Document, LONGEST_NAME, Tool, ToolResult, markdown,
+    self, Attachment, AttachmentContent, Conversation, Decision, Document, HistoryItem,
+    LONGEST_NAME, Tool, ToolResult, markdown,
 };
+
+/// The function that runs a tool of an MCP server.
+const EXECUTE_AGENT_TOOL: &str = "execute_agent_tool";
 
 impl QueryRequest {
     /// The messages that count: those that a summary stands for are left out.
@@ -34,46 +39,91 @@ impl QueryRequest {
         early.into_iter().chain(self.messages.iter().skip(skip))
     }
 
-    /// The results since the newest message of a person, each with its message.
-    fn new_results(&self) -> impl Iterator<Item = (&Message, CallResult)> {
-        let human = |message: &Message| message.role == Role::Human;
-        let mut since: Vec<_> = self
-            .messages
-            .iter()
-            .rev()
-            .take_while(|message| !human(message))
-            .collect();
-        since.reverse();
-        let results = CallResult::all(since.iter().copied());
-        let tools = since
-            .into_iter()
-            .filter(|message| *message.role() == Role::Tool);
-        tools.zip(results)
+    /// The message in which another agent hands a task over, if the request is one.
+    fn delegated(&self) -> Option<&Message> {
+        self.delegation().and_then(|_| self.messages.last())
+    }
+
+    /// Files that are not text, or only addresses.
+    fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
+        let attached = self.documents.iter().map(|file| {
+            let (media_type, text) = media_type(&file.format, &file.name);
+            (&file.name, media_type, text, &file.content_b64, &*file.url)
+        });
+        let uploaded = self.uploaded_files.iter().map(|file| {
+            let (media_type, text) = media_type(&file.mime, &file.name);
+            (&file.name, media_type, text, &file.data_base64, &*file.url)
+        });
+        let files = attached.chain(uploaded);
+        files.filter_map(|(name, media_type, text, base64, url)| {
+            let content = match (base64.as_str(), url) {
+                ("", "") => return None,
+                ("", url) => AttachmentContent::Url(url.into()),
+                _ if text => return None,
+                (base64, _) => AttachmentContent::Base64(base64.into()),
+            };
+            let file = Attachment::new(content).name(name.as_str());
+            Some(file.media_type(media_type))
+        })
     }
 }
 
+/// What somebody said; `None` for a call, a result, and a message without text.
+fn said<'a>(message: &'a Message, delegated: Option<&Message>) -> Option<protocol::Message<'a>> {
+    let role = match message.role() {
+        Role::Ai if delegated.is_some_and(|last| std::ptr::eq(last, message)) => {
+            protocol::Role::User
+        }
+        Role::Ai if message.call().is_some() => return None,
+        Role::Ai => protocol::Role::Assistant,
+        Role::Human => protocol::Role::User,
+        Role::Summary => protocol::Role::System,
+        Role::Tool => return None,
+        Role::Other(_) => protocol::Role::Other,
+    };
+    Some(protocol::Message::new(role, message.text()?))
+}
+
 impl Conversation for QueryRequest {
-    /// Humans and agents, without calls, results and markers. A summary is a message of the
-    /// system; a task that another agent hands over is a message of the user.
+    /// A summary is a message of the system; a task that another agent hands over is a message of the
+    /// user. A call of widget data is a call for every widget. The files come with the newest message
+    /// of the user.
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+        let delegated = self.delegated();
+        let mut names = None;
+        let mut calls = Calls::default();
+        let mut items = Vec::new();
+        for message in self.live_messages() {
+            if let Some(message) = said(message, delegated) {
+                items.push(HistoryItem::Message(message));
+            } else if let Some(call) = message.call() {
+                let names = names.get_or_insert_with(|| ToolNames::new(self));
+                items.extend(calls.made(call, names).map(HistoryItem::Call));
+            } else if *message.role() == Role::Tool {
+                let names = names.get_or_insert_with(|| ToolNames::new(self));
+                items.extend(calls.answered(message, names).map(HistoryItem::Result));
+            }
+        }
+        if !self.query.is_empty() {
+            let message = protocol::Message::new(protocol::Role::User, self.query.as_str());
+            items.push(HistoryItem::Message(message));
+        }
+        let is_user = |item: &HistoryItem<'_>| matches!(item, HistoryItem::Message(message) if message.role == protocol::Role::User);
+        if let Some(newest) = items.iter().rposition(is_user) {
+            let files = self.attachments().map(HistoryItem::Attachment);
+            drop(items.splice(newest + 1..newest + 1, files));
+        }
+        items.into_iter()
+    }
+
     fn messages(&self) -> impl Iterator<Item = protocol::Message<'_>> + Send {
-        let delegated = self.delegation().and_then(|_| self.messages.last());
+        let delegated = self.delegated();
         let query = (!self.query.is_empty())
             .then(|| protocol::Message::new(protocol::Role::User, self.query.as_str()));
-        let messages = self.live_messages().filter_map(move |message| {
-            let role = match message.role() {
-                Role::Ai if delegated.is_some_and(|last| std::ptr::eq(last, message)) => {
-                    protocol::Role::User
-                }
-                Role::Ai if message.call().is_some() => return None,
-                Role::Ai => protocol::Role::Assistant,
-                Role::Human => protocol::Role::User,
-                Role::Summary => protocol::Role::System,
-                Role::Tool => return None,
-                Role::Other(_) => protocol::Role::Other,
-            };
-            Some(protocol::Message::new(role, message.text()?))
-        });
-        messages.chain(query)
+        let messages = self.live_messages();
+        messages
+            .filter_map(move |message| said(message, delegated))
+            .chain(query)
     }
 
     fn prompt(&self) -> Option<Cow<'_, str>> {
@@ -137,27 +187,21 @@ impl Conversation for QueryRequest {
     /// Of widget data one result a widget; of an MCP tool its texts. Each under the name that the
     /// tool was offered under.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
-        let mut all = Vec::new();
+        let human = |message: &Message| message.role == Role::Human;
+        let newest = self.messages.iter().rposition(human);
+        let since = self.messages.iter().skip(newest.map_or(0, |at| at + 1));
         let mut names = None;
-        for (message, result) in self.new_results() {
-            if result.function == "execute_agent_tool" {
-                all.push(mcp_result(&result));
-                continue;
-            }
-            let names = names.get_or_insert_with(|| ToolNames::new(self));
-            let function = function_name(message, &result);
-            for (source, outcome) in result.by_source() {
-                let name = source.as_ref().and_then(|source| names.of(source));
-                let name = name.map_or_else(|| function.clone(), Cow::Owned);
-                let arguments = source.map(|source| source.input_args);
-                all.push(ToolResult {
-                    arguments: arguments.or_else(|| result.input_arguments.clone()),
-                    failed: outcome.failed(),
-                    ..ToolResult::new(name, outcome.text().into_owned())
-                });
+        let mut calls = Calls::default();
+        let mut results = Vec::new();
+        for message in since {
+            if *message.role() == Role::Tool {
+                let names = names.get_or_insert_with(|| ToolNames::new(self));
+                results.extend(calls.answered(message, names));
+            } else {
+                calls.last = message.call();
             }
         }
-        all.into_iter()
+        results.into_iter()
     }
 
     fn decision(&self) -> Option<Decision<'_>> {
@@ -167,6 +211,85 @@ impl Conversation for QueryRequest {
             .filter(|message| message.role == Role::Human)?;
         let asked = messages.next().filter(|message| message.role == Role::Ai)?;
         markdown::decision(&asked.text()?, &answer.text()?)
+    }
+}
+
+/// The calls of a conversation, each of which has its result right behind it.
+#[derive(Default)]
+struct Calls {
+    /// The call in the message before.
+    last: Option<FunctionCall>,
+    /// How many were made before it.
+    count: usize,
+}
+
+impl Calls {
+    fn id(&self, index: usize) -> String {
+        format!("call_{}_{index}", self.count)
+    }
+
+    /// Takes a call; returns it as the calls of tools that it makes.
+    fn made<'a>(
+        &mut self,
+        call: FunctionCall,
+        names: &ToolNames<'_>,
+    ) -> impl Iterator<Item = protocol::Call<'a>> {
+        self.count += 1;
+        let arguments = &call.input_arguments;
+        let sources = data_sources(arguments);
+        let mut calls = Vec::new();
+        if call.function == EXECUTE_AGENT_TOOL {
+            let name = arguments.get("tool_name");
+            let name = name.as_ref().and_then(Json::string).map(Cow::into_owned);
+            let parameters = arguments.get("parameters").unwrap_or_default();
+            calls.push((name, parameters));
+        } else if sources.is_empty() {
+            calls.push((None, arguments.clone()));
+        } else {
+            let sources = sources.into_iter();
+            calls.extend(sources.map(|source| (names.of(&source), source.input_args)));
+        }
+        let calls = calls
+            .into_iter()
+            .enumerate()
+            .map(|(index, (name, arguments))| {
+                let name = name.unwrap_or_else(|| call.function.clone());
+                protocol::Call::new(name, arguments.text().to_owned()).id(self.id(index))
+            });
+        let calls: Vec<_> = calls.collect();
+        self.last = Some(call);
+        calls.into_iter()
+    }
+
+    /// Takes the result of the last call; returns a result for each of its calls of tools.
+    fn answered<'a>(
+        &mut self,
+        message: &'a Message,
+        names: &ToolNames<'_>,
+    ) -> impl Iterator<Item = ToolResult<'a>> {
+        let result = CallResult::new(message, self.last.take());
+        let mut results = Vec::new();
+        if result.function == EXECUTE_AGENT_TOOL {
+            results.push(mcp_result(&result));
+        } else {
+            let function = function_name(message, &result);
+            for (source, outcome) in result.by_source() {
+                let name = source.as_ref().and_then(|source| names.of(source));
+                let name = name.map_or_else(|| function.clone(), Cow::Owned);
+                let arguments = source.map(|source| source.input_args);
+                results.push(ToolResult {
+                    arguments: arguments.or_else(|| result.input_arguments.clone()),
+                    failed: outcome.failed(),
+                    ..ToolResult::new(name, outcome.text().into_owned())
+                });
+            }
+        }
+        if result.call.is_some() {
+            for (index, result) in results.iter_mut().enumerate() {
+                result.call_id = Some(self.id(index).into());
+            }
+        }
+        results.into_iter()
     }
 }
 
@@ -209,13 +332,31 @@ fn mcp_failed(item: &Item) -> bool {
         == Some(true)
 }
 
+/// The media type of a file, and whether its content is text.
+fn media_type<'a>(format: &'a str, name: &'a str) -> (&'a str, bool) {
+    let extension = name.rsplit('.').next().unwrap_or_default();
+    let format = if format.is_empty() { extension } else { format };
+    match format {
+        "txt" => ("text/plain", true),
+        "md" => ("text/markdown", true),
+        "html" => ("text/html", true),
+        "csv" => ("text/csv", true),
+        "json" => ("application/json", true),
+        "pdf" => ("application/pdf", false),
+        "docx" => (
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+            false,
+        ),
+        format if format.starts_with("text/") => (format, true),
+        format if format.contains('/') => (format, format == "application/json"),
+        _ => ("", false),
+    }
+}
+
 /// The text of an inline file, when it is text.
 fn file_text(name: &str, format: &str, content: &str) -> Option<String> {
-    let textual = |kind: &str| {
-        matches!(kind, "txt" | "md" | "html" | "csv" | "json") || kind.starts_with("text/")
-    };
-    let extension = name.rsplit('.').next().unwrap_or_default();
-    if content.is_empty() || !(textual(format) || format.is_empty() && textual(extension)) {
+    let (_, text) = media_type(format, name);
+    if content.is_empty() || !text {
         return None;
     }
     String::from_utf8(base64::decode(content)?).ok()

@@ -1,6 +1,6 @@
 //! What the Pager sends.
 
-use copilot_wire::protocol::{Conversation, Message, Role};
+use copilot_wire::protocol::{Conversation, HistoryItem, Message, Role};
 use serde::{Deserialize, Serialize};
 
 /// A request: all lines so far.
@@ -36,13 +36,13 @@ fn yes() -> bool {
 }
 
 impl Conversation for PagerRequest {
-    fn messages(&self) -> impl Iterator<Item = Message<'_>> + Send {
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.lines.iter().map(|line| {
             let role = match &*line.by {
                 "agent" => Role::Assistant,
                 _ => Role::User,
             };
-            Message::new(role, &*line.text)
+            HistoryItem::Message(Message::new(role, &*line.text))
         })
     }
 }

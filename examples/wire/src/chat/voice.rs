@@ -11,8 +11,10 @@ use crate::verdict::Failure;
 /// Shows what is heard.
 pub(super) struct Voice<'a> {
     pub(super) screen: &'a mut Screen,
-    /// Whether the answer's text stands in the middle of a line.
+    /// Whether text stands in the middle of a line.
     inside_line: bool,
+    /// Whether that text is reasoning.
+    reasons: bool,
     /// Whether anything was heard.
     pub(super) heard: bool,
 }
@@ -22,6 +24,7 @@ impl<'a> Voice<'a> {
         Self {
             screen,
             inside_line: false,
+            reasons: false,
             heard: false,
         }
     }
@@ -33,11 +36,19 @@ impl<'a> Voice<'a> {
             return self.screen.json_line(&node(heard));
         }
         match heard {
-            Heard::Text(text) => {
+            Heard::Text(text) | Heard::Reasoning(text) => {
+                let reasons = matches!(heard, Heard::Reasoning(_));
+                if std::mem::replace(&mut self.reasons, reasons) != reasons {
+                    self.end()?;
+                }
                 if let Some(last) = text.chars().next_back() {
                     self.inside_line = last != '\n';
                 }
-                self.screen.text(lines(text))
+                let text = lines(text).to_string();
+                match reasons {
+                    true => self.screen.text(self.screen.paint(Style::Dim, text)),
+                    false => self.screen.text(text),
+                }
             }
             Heard::Table(table) | Heard::Chart(table) => self.table(table),
             Heard::Error(notice) => self.line(Style::Bad, &format!("! {}", notice.message)),
@@ -142,6 +153,26 @@ fn node(heard: &Heard) -> Node {
         Heard::Text(text) => {
             Node::object([("kind", "text".into()), ("text", text.as_str().into())])
         }
+        Heard::Reasoning(text) => {
+            Node::object([("kind", "reasoning".into()), ("text", text.as_str().into())])
+        }
+        Heard::ToolRun(run) => {
+            let outcome = match &run.outcome {
+                Ok(result) => ("result", result.clone().into()),
+                Err(message) => ("error", message.as_str().into()),
+            };
+            Node::object([
+                ("kind", "tool_run".into()),
+                ("name", run.name.as_str().into()),
+                ("arguments", run.arguments.clone().into()),
+                outcome,
+            ])
+        }
+        Heard::Usage(usage) => Node::object([
+            ("kind", "usage".into()),
+            ("input_tokens", usage.input_tokens.into()),
+            ("output_tokens", usage.output_tokens.into()),
+        ]),
         Heard::Status(status) => {
             let details = status.details.iter().map(|(name, value)| {
                 Node::object([

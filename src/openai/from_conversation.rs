@@ -1,0 +1,207 @@
+//! A conversation of any front end as a model's request.
+
+use std::mem;
+
+use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
+use crate::json::Json;
+use crate::json::model::Field as _;
+use crate::protocol::{
+    Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, ToolResult,
+};
+
+/// What a call without a result is answered with: a model's server refuses a request without one.
+const NO_RESULT: &str = "The call has no result.";
+
+impl ChatRequest {
+    /// Creates a request with all that a model needs of a conversation: what was said, the calls and
+    /// their results, attachments, documents and the tools that the front end offers.
+    ///
+    /// Set the [`model`](Self::model), and put instructions before the messages. What servers of models
+    /// refuse is mended: a call that has no result gets one that says so, and a result without a call
+    /// becomes a message of the user. Documents come in a message of the user before the newest one.
+    ///
+    /// ```
+    /// use copilot_wire::Request;
+    /// use copilot_wire::openai::{ChatMessage, ChatRequest};
+    /// use copilot_wire::protocol::Protocol;
+    ///
+    /// fn prompt<P: Protocol>(request: &Request<P>) -> ChatRequest {
+    ///     let mut prompt = ChatRequest::from_conversation(&**request).stream(true);
+    ///     prompt.model = "gpt-4o".to_owned();
+    ///     prompt.messages.insert(0, ChatMessage::system("Answer briefly."));
+    ///     prompt
+    /// }
+    /// ```
+    #[must_use]
+    pub fn from_conversation(conversation: &impl Conversation) -> Self {
+        let mut messages = Messages::default();
+        for item in conversation.history() {
+            match item {
+                HistoryItem::Message(message) => messages.said(message),
+                HistoryItem::Attachment(file) => messages.attached(&file),
+                HistoryItem::Call(call) => messages.called(call),
+                HistoryItem::Result(result) => messages.answered(result),
+            }
+        }
+        messages.settle();
+        let mut messages = messages.all;
+        let mut documents = String::new();
+        for document in conversation.documents() {
+            let title = if documents.is_empty() {
+                "Documents in context:"
+            } else {
+                ""
+            };
+            let parts = [title, "\n\n# ", &document.name, "\n\n", &document.content];
+            documents.extend(parts);
+        }
+        if !documents.is_empty() {
+            let newest = messages.iter().rposition(|message| message.role == "user");
+            messages.insert(newest.unwrap_or(0), ChatMessage::user(documents));
+        }
+        let tools = conversation.tools().map(|tool| {
+            let mut function = Function::new(tool.name, tool.description);
+            function.parameters = tool.parameters;
+            function.into()
+        });
+        Self {
+            messages: messages.into(),
+            tools: tools.collect(),
+            ..Self::default()
+        }
+    }
+}
+
+/// The messages so far. The results of calls stand right behind the message that makes the calls.
+#[derive(Default)]
+struct Messages {
+    all: Vec<ChatMessage>,
+    /// The ids of the calls that have no result yet.
+    waiting: Vec<String>,
+    /// What came with results, in which a model takes only text.
+    files: Vec<Part>,
+    /// How many calls had no id.
+    unnamed: usize,
+}
+
+impl Messages {
+    fn said(&mut self, message: Message<'_>) {
+        self.settle();
+        let role = match message.role {
+            // A result without a call, from a front end that has it as a message.
+            Role::Tool => "user",
+            role => role.as_str(),
+        };
+        self.all
+            .push(ChatMessage::new(role, message.text.into_owned()));
+    }
+
+    fn called(&mut self, call: Call<'_>) {
+        let id = call.id.map_or_else(
+            || {
+                self.unnamed += 1;
+                format!("unnamed_{}", self.unnamed)
+            },
+            Into::into,
+        );
+        let call = ToolCall {
+            id: id.clone(),
+            function: FunctionCall {
+                name: call.name.into_owned(),
+                arguments: call.arguments.into_owned(),
+                ..FunctionCall::default()
+            },
+            ..ToolCall::default()
+        };
+        match self.all.last_mut() {
+            Some(last) if last.role == "assistant" => {
+                last.tool_calls.push(call);
+                if last.content.text().is_empty() {
+                    last.content = Content::Null;
+                }
+            }
+            _ => {
+                self.settle();
+                self.all.push(ChatMessage::calls([call]));
+            }
+        }
+        self.waiting.push(id);
+    }
+
+    fn answered(&mut self, result: ToolResult<'_>) {
+        let place = match &result.call_id {
+            Some(id) => self.waiting.iter().position(|waiting| waiting == id),
+            None if self.waiting.is_empty() => None,
+            None => Some(0),
+        };
+        let content = result.content.into_owned();
+        if let Some(place) = place {
+            let id = self.waiting.remove(place);
+            self.all.push(ChatMessage::result(id, content));
+            return;
+        }
+        self.settle();
+        let text = format!("Result of {}:\n\n{content}", result.name);
+        self.all.push(ChatMessage::user(text));
+    }
+
+    fn attached(&mut self, file: &Attachment<'_>) {
+        let part = part(file);
+        match self.all.last_mut() {
+            Some(last) if last.role == "user" => {
+                let mut parts = match mem::take(&mut last.content) {
+                    Content::Parts(parts) => parts,
+                    Content::Text(text) if text.is_empty() => Vec::new(),
+                    content => vec![Part::new(&content.text())],
+                };
+                parts.push(part);
+                last.content = Content::Parts(parts);
+            }
+            _ => self.files.push(part),
+        }
+    }
+
+    /// Answers the calls that have no result, and hands on the files of those that have.
+    fn settle(&mut self) {
+        let missing = mem::take(&mut self.waiting).into_iter();
+        self.all
+            .extend(missing.map(|id| ChatMessage::result(id, NO_RESULT)));
+        let files = mem::take(&mut self.files);
+        if !files.is_empty() {
+            self.all.push(ChatMessage::user(files));
+        }
+    }
+}
+
+/// A file as a part of a message. An address of anything but an image is text: a model's server takes
+/// no other.
+fn part(file: &Attachment<'_>) -> Part {
+    let media_type = file.media_type.as_deref().unwrap_or_default();
+    let is_image = media_type.starts_with("image/");
+    let (name, value) = match &file.content {
+        AttachmentContent::Url(url) if is_image || media_type.is_empty() => {
+            return Part::image(url);
+        }
+        AttachmentContent::Url(url) => return Part::new(url),
+        AttachmentContent::Base64(data) if is_image => {
+            return Part::image(&format!("data:{media_type};base64,{data}"));
+        }
+        AttachmentContent::Base64(data) => {
+            ("file_data", format!("data:{media_type};base64,{data}"))
+        }
+        AttachmentContent::Id(id) => ("file_id", id.to_string()),
+    };
+    let mut members = vec![(name, value.to_raw())];
+    if let Some(name) = &file.name {
+        members.push(("filename", name.to_string().to_raw()));
+    }
+    let file = object(members);
+    Part::raw(object([
+        ("type", "file".to_owned().to_raw()),
+        ("file", file),
+    ]))
+}
+
+fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
+    crate::json::Members::from_iter(members).to_raw()
+}
