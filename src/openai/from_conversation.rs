@@ -16,19 +16,20 @@ impl ChatRequest {
     /// Creates a request with all that a model needs of a conversation: what was said, the calls and
     /// their results, attachments, documents and the tools that the front end offers.
     ///
-    /// Set the [`model`](Self::model), and put instructions before the messages. What servers of models
+    /// Set the [`model`](Self::model), and add [`instructions`](Self::instructions). What servers of models
     /// refuse is mended: a call that has no result gets one that says so, and a result without a call
     /// becomes a message of the user. Documents come in a message of the user before the newest one.
     ///
     /// ```
     /// use copilot_wire::Request;
-    /// use copilot_wire::openai::{ChatMessage, ChatRequest};
+    /// use copilot_wire::openai::ChatRequest;
     /// use copilot_wire::protocol::Protocol;
     ///
     /// fn prompt<P: Protocol>(request: &Request<P>) -> ChatRequest {
-    ///     let mut prompt = ChatRequest::from_conversation(&**request).stream(true);
+    ///     let mut prompt = ChatRequest::from_conversation(&**request)
+    ///         .instructions("Answer briefly.")
+    ///         .stream(true);
     ///     prompt.model = "gpt-4o".to_owned();
-    ///     prompt.messages.insert(0, ChatMessage::system("Answer briefly."));
     ///     prompt
     /// }
     /// ```

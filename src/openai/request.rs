@@ -1,10 +1,12 @@
 //! The request.
 
+use std::mem;
+
 use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
 
-use super::{ChatMessage, Function, Tool};
+use super::{ChatMessage, Content, Function, Tool};
 use crate::json::model::{Field as _, model};
 use crate::json::{Json, List, Members, WriteError};
 use crate::protocol::Refusal;
@@ -75,6 +77,15 @@ impl ChatRequest {
             messages: messages.into_iter().collect(),
             ..Self::default()
         }
+    }
+
+    /// Puts instructions before the messages.
+    #[must_use]
+    pub fn instructions(mut self, text: impl Into<Content>) -> Self {
+        let after = mem::take(&mut self.messages);
+        self.messages = vec![ChatMessage::system(text)].into();
+        self.messages.extend(after);
+        self
     }
 
     /// Sets whether the answer shall come in chunks.

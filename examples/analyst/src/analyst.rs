@@ -94,15 +94,15 @@ impl Analyst {
         if data.is_empty() {
             return self.report(request, &data, reply).await;
         }
-        self.tell(request, &data, &reply).await?;
-        if self.model.is_none() {
-            let ideas = [
-                "Which value is the highest?",
-                "How did it change over time?",
-            ];
-            reply.send(PromptSuggestions::new(ideas)).await?;
+        self.tell(&data, &reply).await?;
+        if let Some(model) = &self.model {
+            return model.answer(request, reply).await;
         }
-        Ok(())
+        let ideas = [
+            "Which value is the highest?",
+            "How did it change over time?",
+        ];
+        Ok(reply.send(PromptSuggestions::new(ideas)).await?)
     }
 
     /// Whether this is about something else than data.
@@ -122,20 +122,19 @@ impl Analyst {
         if talk && self.model.is_none() {
             return self.talk(conversation, reply).await;
         }
-        self.tell(conversation, data, &reply).await
+        self.tell(data, &reply).await?;
+        match &self.model {
+            Some(model) => model.answer(conversation, reply).await,
+            None => Ok(()),
+        }
     }
 
-    /// Tells what the data says.
+    /// Names the data, and tells what it says where no model does.
     async fn tell<P: Protocol>(
         &self,
-        conversation: &impl Conversation,
         data: &[Dataset],
         reply: &Reply<P>,
     ) -> Result<(), AgentError> {
-        if let Some(model) = &self.model {
-            reply.status("Asking the model").await?;
-            model.answer(conversation, data, reply).await?;
-        }
         for dataset in data {
             if self.model.is_none() {
                 self.say(&dataset.summary(), reply).await?;

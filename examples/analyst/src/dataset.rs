@@ -69,22 +69,6 @@ impl Dataset {
         }
     }
 
-    /// All of it as text, cut where a model would lose patience.
-    pub(crate) fn text(&self) -> String {
-        const LIMIT: usize = 20_000;
-        match &self.content {
-            Content::Rows(rows) => {
-                let lines: Vec<String> = rows
-                    .latest(500)
-                    .iter()
-                    .map(|row| row.text().to_owned())
-                    .collect();
-                lines.join("\n").chars().take(LIMIT).collect()
-            }
-            Content::Text(text) => text.chars().take(LIMIT).collect(),
-        }
-    }
-
     /// A few facts, in Markdown.
     pub(crate) fn summary(&self) -> String {
         match &self.content {

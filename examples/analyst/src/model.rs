@@ -5,12 +5,16 @@ use std::fmt;
 use std::time::Duration;
 
 use copilot_wire::Reply;
-use copilot_wire::openai::{ChatMessage, ChatRequest, Event, OpenAi};
-use copilot_wire::protocol::{AgentError, Conversation, EventDecoder, Protocol, Role};
+use copilot_wire::openai::{ChatMessage, ChatRequest, Relay};
+use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use futures_util::StreamExt;
 use reqwest::{Response, Url};
 
-use crate::dataset::Dataset;
+const INSTRUCTIONS: &str =
+    "You are a financial analyst. Answer briefly, in Markdown, from the data you are given.";
+
+/// The largest number of characters of one message that a model is given.
+const LIMIT: usize = 20_000;
 
 /// A model behind an OpenAI-compatible endpoint.
 pub struct Model {
@@ -91,14 +95,20 @@ impl Model {
         })
     }
 
-    /// Hands conversation and data to the model, and its words to the reply.
+    /// Hands the conversation to the model, and what it answers to the reply: text, reasoning, the
+    /// calls of tools that the front end offers, and usage.
     pub(crate) async fn answer<P: Protocol>(
         &self,
         conversation: &impl Conversation,
-        data: &[Dataset],
-        reply: &Reply<P>,
+        reply: Reply<P>,
     ) -> Result<(), AgentError> {
-        let body = ChatRequest::new(&self.name, messages(conversation, data)).stream(true);
+        reply.status("Asking the model").await?;
+        let mut prompt = ChatRequest::from_conversation(conversation)
+            .instructions(INSTRUCTIONS)
+            .stream(true)
+            .include_usage();
+        prompt.model.clone_from(&self.name);
+        prompt.messages.iter_mut().for_each(cut);
         let mut request = self
             .client
             .post(self.url.clone())
@@ -107,54 +117,29 @@ impl Model {
             request = request.bearer_auth(key);
         }
         let response = request
-            .body(body.to_json())
+            .body(prompt.to_json())
             .send()
             .await
             .and_then(Response::error_for_status)
             .map_err(reqwest::Error::without_url)?;
 
-        let mut decoder = EventDecoder::<OpenAi>::new();
+        let mut relay = Relay::new();
         let mut stream = response.bytes_stream();
         while let Some(bytes) = stream.next().await {
             let bytes = bytes.map_err(reqwest::Error::without_url)?;
-            let mut input = &*bytes;
-            while let Some(event) = decoder.next(&mut input)? {
-                match event {
-                    Event::Chunk(chunk) => {
-                        if let Some(text) = chunk.text() {
-                            reply.text(text).await?;
-                        }
-                    }
-                    Event::Done => return Ok(()),
-                    _ => return Err(AgentError::new("The model reported an error.")),
-                }
-            }
+            relay.text(&bytes, &reply).await?;
         }
-        Err(AgentError::new(
-            "The model stopped in the middle of its answer.",
-        ))
+        Ok(relay.end(reply)?)
     }
 }
 
-fn messages(conversation: &impl Conversation, data: &[Dataset]) -> Vec<ChatMessage> {
-    let mut messages = vec![ChatMessage::system(
-        "You are a financial analyst. Answer briefly, in Markdown, from the data you are given.",
-    )];
-    for dataset in data {
-        let text = format!("Data of {}:\n{}", dataset.name, dataset.text());
-        messages.push(ChatMessage::system(text));
+/// Cuts a text that is longer than a model takes.
+fn cut(message: &mut ChatMessage) {
+    let text = message.content.text();
+    if let Some((end, _)) = text.char_indices().nth(LIMIT) {
+        let text = text.get(..end).unwrap_or_default().to_owned();
+        message.content = text.into();
     }
-    for message in conversation.messages() {
-        let text = message.text.into_owned();
-        match message.role {
-            Role::System => messages.push(ChatMessage::system(text)),
-            Role::Assistant => messages.push(ChatMessage::assistant(text)),
-            // The data of calls is among the data above.
-            Role::Tool => {}
-            _ => messages.push(ChatMessage::user(text)),
-        }
-    }
-    messages
 }
 
 impl fmt::Debug for Model {

@@ -3,7 +3,7 @@
 use copilot_wire::Reply;
 use std::collections::{BTreeMap, HashSet};
 
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Kind};
 use copilot_wire::protocol::{
     AgentError, Citation, Confirmation, Conversation, Decision, Protocol, Tool, ToolCall,
     ToolResult,
@@ -22,8 +22,9 @@ impl Analyst {
         if let Some(decision) = conversation.decision() {
             return self.say(&decided(&decision), &reply).await;
         }
-        if let Some(result) = conversation.results().last() {
-            return self.say(&told(&result), &reply).await;
+        let results: Vec<String> = conversation.results().map(|result| told(&result)).collect();
+        if !results.is_empty() {
+            return self.say(&results.join("\n\n"), &reply).await;
         }
         let prompt = conversation.prompt().unwrap_or_default();
         if wants_deletion(&prompt) {
@@ -32,13 +33,13 @@ impl Analyst {
             let question = Confirmation::new("delete", "Delete it?", cut(&prompt, 200));
             return Ok(reply.confirm(question)?);
         }
-        let asked: HashSet<String> = words(&prompt).collect();
-        let mut tools = conversation.tools();
-        let fitting = tools.find_map(|tool| call(&tool, &prompt, &asked));
-        drop(tools);
-        if let Some(call) = fitting {
-            reply.status(format!("Calling {}", call.name)).await?;
-            return Ok(reply.call(call)?);
+        let calls = match told_calls(conversation, &prompt) {
+            Ok(calls) => calls,
+            Err(problem) => return self.say(&problem, &reply).await,
+        };
+        if let Some(first) = calls.first() {
+            reply.status(format!("Calling {}", first.name)).await?;
+            return Ok(reply.calls(&calls)?);
         }
         reply.status("Looking it up in the guide").await?;
         let Some(found) = look_up(&prompt) else {
@@ -68,10 +69,44 @@ pub(crate) fn wants_deletion(prompt: &str) -> bool {
     words(prompt).any(|word| matches!(word.as_str(), "delete" | "remove" | "drop"))
 }
 
-/// A call of the tool, if the prompt has a word of its name, such as the weather of `get_weather`.
+/// Returns the calls that a prompt asks for: a line `call NAME {json}` for each, or a question with a
+/// word of the name of a tool that gets something, such as the weather of `get_weather`.
+///
+/// Other tools are called by lines alone: front ends of programmers offer to run any command.
+fn told_calls(conversation: &impl Conversation, prompt: &str) -> Result<Vec<ToolCall>, String> {
+    let lines = prompt.lines().map(str::trim);
+    let lines: Vec<&str> = lines
+        .filter_map(|line| line.strip_prefix("call "))
+        .collect();
+    let asked: HashSet<String> = words(prompt).collect();
+    let mut offered = HashSet::new();
+    for tool in conversation.tools() {
+        if lines.is_empty() {
+            if let Some(call) = call(&tool, prompt, &asked) {
+                return Ok(vec![call]);
+            }
+        }
+        offered.insert(tool.name.into_owned());
+    }
+    let calls = lines.into_iter().map(|line| {
+        let (name, arguments) = line.split_once(' ').unwrap_or((line, "{}"));
+        if !offered.contains(name) {
+            return Err(format!("There is no tool `{}`.", cut(name, 100)));
+        }
+        match Json::parse(arguments.to_owned()) {
+            Ok(arguments) if arguments.kind() == Kind::Object => {
+                ToolCall::new(name, &arguments).map_err(|error| error.to_string())
+            }
+            _ => Err(format!("The arguments of `{name}` are not a JSON object.")),
+        }
+    });
+    calls.collect()
+}
+
+/// A call of the tool, if it gets something and the prompt has a word of its name.
 fn call(tool: &Tool<'_>, prompt: &str, asked: &HashSet<String>) -> Option<ToolCall> {
     let fits = |word: String| word.len() > 3 && asked.contains(&word);
-    if !words(&tool.name).any(fits) {
+    if !tool.name.starts_with("get_") || !words(&tool.name).any(fits) {
         return None;
     }
     let arguments: BTreeMap<String, &str> =

@@ -93,6 +93,40 @@ async fn a_tool_that_fits_is_called_and_its_result_is_told() {
 }
 
 #[tokio::test]
+async fn tools_are_called_as_told_and_no_other() {
+    let tools = ["bash", "view", "get_weather"].map(|name| Function::new(name, ""));
+    let client = || OpenAiClient::new("analyst").tools(tools.clone());
+    let mut talk = stage(client());
+    let turn = talk
+        .say("Please:\n  call bash {\"command\":\"ls\"}\ncall view {}")
+        .await
+        .unwrap();
+    let calls: Vec<_> = turn
+        .calls()
+        .iter()
+        .map(|call| (&*call.name, call.arguments.text()))
+        .collect();
+    assert_eq!(calls, [("bash", r#"{"command":"ls"}"#), ("view", "{}")]);
+    let results = [Answer::text("a.txt"), Answer::failed("no such file")];
+    let turn = talk.answer(results).await.unwrap();
+    assert!(turn.text().contains("`bash` says: a.txt"), "{turn}");
+    assert!(turn.text().contains("`view`"), "{turn}");
+    for prompt in [
+        "Run bash and view it",
+        "call rm {}",
+        "call bash ls",
+        "call bash [1]",
+    ] {
+        let turn = stage(client()).say(prompt).await.unwrap();
+        assert!(turn.calls().is_empty(), "{prompt}: {turn}");
+        assert!(
+            !turn.text().is_empty() && turn.faults().is_empty(),
+            "{turn}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn the_guide_answers_questions_and_is_cited() {
     let turn: Transcript<_> = stage(Workspace::new())
         .say("What happens when a client leaves?")

@@ -46,9 +46,7 @@ impl OpenAiClient {
     /// Instructions, before everything that is said.
     #[must_use]
     pub fn system(mut self, text: impl Into<Content>) -> Self {
-        let after = mem::take(&mut self.request.messages);
-        self.request.messages = vec![ChatMessage::system(text)].into();
-        self.request.messages.extend(after);
+        self.request = self.request.instructions(text);
         self
     }
 
