@@ -12,7 +12,7 @@ mod request;
 mod staging;
 
 pub use body::{Body, Run};
-pub use reply::Reply;
+pub use reply::{IntoEnding, IntoOutput, Reply};
 pub use request::Request;
 
 use std::pin::Pin;

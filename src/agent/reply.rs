@@ -183,23 +183,32 @@ impl<P: Protocol> Reply<P> {
         poll_fn(|cx| self.channel.poll_closed(cx))
     }
 
-    /// Says anything that this protocol has.
+    /// Sends any event of this protocol that does not end the turn.
+    ///
+    /// One that does is a mistake that the compiler explains:
+    ///
+    /// ```compile_fail,E0277
+    /// # use copilot_wire::{Protocol, Reply, protocol::SendError};
+    /// # async fn f<P: Protocol>(reply: Reply<P>, ending: P::Ending) -> Result<(), SendError> {
+    /// reply.send(ending).await // "what ends a turn is sent with `reply.end`"
+    /// # }
+    /// ```
     ///
     /// # Errors
     ///
     /// [`SendError`]; nothing of the event is written then, and the turn may go on.
-    pub async fn send(&self, event: impl Into<P::Output>) -> Result<(), SendError> {
-        let event = P::Event::from(event.into());
+    pub async fn send(&self, event: impl IntoOutput<P>) -> Result<(), SendError> {
+        let event = P::Event::from(event.into_output());
         self.event(event).await
     }
 
-    /// Says something of this protocol that ends the turn.
+    /// Sends an event of this protocol that ends the turn.
     ///
     /// # Errors
     ///
     /// [`SendError`]; the turn has then not ended, and the error is the agent's to return.
-    pub fn end(self, event: impl Into<P::Ending>) -> Result<(), SendError> {
-        self.last(&P::Event::from(event.into()))
+    pub fn end(self, event: impl IntoEnding<P>) -> Result<(), SendError> {
+        self.last(&P::Event::from(event.into_ending()))
     }
 
     /// Any event that does not end the turn.
@@ -223,6 +232,45 @@ impl<P: Protocol> Reply<P> {
                 .poll_write(cx, None, |session, out| session.part(part, out))
         })
         .await
+    }
+}
+
+/// What [`Reply::send`] takes: everything that converts into an [`Output`](Protocol::Output) of the
+/// protocol.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be sent in the course of a turn",
+    label = "not an output of `{P}`",
+    note = "what ends a turn is sent with `reply.end`"
+)]
+pub trait IntoOutput<P: Protocol> {
+    /// Converts the event.
+    fn into_output(self) -> P::Output;
+}
+
+// Without this the compiler speaks of `Into` and never shows the message above.
+#[diagnostic::do_not_recommend]
+impl<P: Protocol, T: Into<P::Output>> IntoOutput<P> for T {
+    fn into_output(self) -> P::Output {
+        self.into()
+    }
+}
+
+/// What [`Reply::end`] takes: everything that converts into an [`Ending`](Protocol::Ending) of the
+/// protocol.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot end a turn",
+    label = "not an ending of `{P}`",
+    note = "what does not end a turn is sent with `reply.send`"
+)]
+pub trait IntoEnding<P: Protocol> {
+    /// Converts the event.
+    fn into_ending(self) -> P::Ending;
+}
+
+#[diagnostic::do_not_recommend]
+impl<P: Protocol, T: Into<P::Ending>> IntoEnding<P> for T {
+    fn into_ending(self) -> P::Ending {
+        self.into()
     }
 }
 
