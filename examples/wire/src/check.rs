@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
+use copilot_wire::testing::Kit;
 use copilot_wire::testing::check::{Check, Endpoint, EndpointBody, EndpointError, Report, Target};
 use futures_util::TryStreamExt;
 use http::{HeaderMap, Request, Response};
@@ -13,7 +14,7 @@ use crate::cli::Check as Options;
 use crate::client::{Client, ClientError};
 use crate::key;
 use crate::progress::Line;
-use crate::screen::{Screen, Style};
+use crate::screen::{Screen, Style, plain, short};
 use crate::verdict::{self, Failure, Verdict};
 
 /// How long it may take to find out that nobody listens.
@@ -41,6 +42,9 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     match tokio::time::timeout(GREETING, greeting).await {
         Ok(Err(error)) if error.is_connect() => return Err(Failure::new(error)),
         _ => {}
+    }
+    if let Some(model) = &options.model {
+        has_model(&client, options.protocol, model).await?;
     }
     let mut check = Check::new(&client, target);
     let (line, far) = (Line::new(), Mutex::default());
@@ -70,6 +74,24 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
             verdict::tell(stopped);
             Ok(Verdict::Wrong)
         }
+    }
+}
+
+/// Makes sure that the endpoint has the model, where it says which ones it has: every rule would be
+/// broken by an endpoint that does not.
+async fn has_model(client: &Client, kit: Kit, model: &str) -> Result<(), Failure> {
+    let Some(list) = (kit.models)(client.path().unwrap_or(kit.path)) else {
+        return Ok(());
+    };
+    match client.models(&list).await {
+        Some(models) if !models.is_empty() && !models.iter().any(|known| known == model) => {
+            let known = models.join(", ");
+            let known = plain(&short(&known)).into_owned();
+            Err(Failure::new(format!(
+                "the endpoint has no model {model:?}, only: {known}"
+            )))
+        }
+        _ => Ok(()),
     }
 }
 

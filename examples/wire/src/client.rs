@@ -96,14 +96,17 @@ impl Client {
         sent.await.map_err(ClientError::from)
     }
 
-    /// The first model of the list at a path.
-    pub(crate) async fn first_model(&self, path: &str) -> Option<String> {
+    /// Returns the models of the list at a path, if there is one that can be read.
+    pub(crate) async fn models(&self, path: &str) -> Option<Vec<String>> {
         let mut request = Request::new(Bytes::new());
         *request.uri_mut() = path.parse().ok()?;
         let response = self.send(request).await.ok()?;
         let list = Json::parse(response.bytes().await.ok()?).ok()?;
-        let first = list.get("data")?.elements().next()?;
-        Some(first.get("id")?.string()?.into_owned())
+        let models = list.get("data")?;
+        let ids = models
+            .elements()
+            .filter_map(|model| Some(model.get("id")?.string()?.into_owned()));
+        Some(ids.collect())
     }
 }
 

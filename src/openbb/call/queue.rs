@@ -51,7 +51,7 @@ impl CallQueue {
     /// What is no call is left out, and so is everything past 64 calls.
     pub(in crate::openbb) fn of(request: &QueryRequest) -> Self {
         // What waited when a person spoke is not what that person wants now.
-        let state = request.last_result().and_then(|result| result.extra_state);
+        let state = request.is_result().then(|| request.extra_state()).flatten();
         let pending = state.and_then(|state| state.get(PENDING));
         let calls = pending.iter().flat_map(Json::elements);
         let call = |json: Json| {

@@ -12,7 +12,7 @@ use super::{
 use crate::json::model::{Field, model};
 use crate::json::{Json, Kind, List, Members};
 use crate::openbb::result::CallResult;
-use crate::openbb::{Citation, Url};
+use crate::openbb::{Citation, FunctionCall, Url};
 use crate::protocol::Refusal;
 
 /// A query request of any era.
@@ -192,19 +192,24 @@ impl QueryRequest {
     /// What came back from the call that the agent made last; `None` when a person speaks now.
     #[must_use]
     pub fn last_result(&self) -> Option<CallResult> {
-        let newest = self.messages.iter().next_back();
-        newest.filter(|message| *message.role() == Role::Tool)?;
-        self.newest_result()
+        self.is_result()
+            .then(|| self.newest_result(CallResult::new))?
+    }
+
+    /// Whether the newest message is the result of a call.
+    pub(in crate::openbb) fn is_result(&self) -> bool {
+        let newest = self.messages.last();
+        newest.is_some_and(|message| *message.role() == Role::Tool)
     }
 
     /// The newest result of the conversation, whoever spoke since.
-    fn newest_result(&self) -> Option<CallResult> {
+    fn newest_result(
+        &self,
+        read: impl FnOnce(&Message, Option<FunctionCall>) -> CallResult,
+    ) -> Option<CallResult> {
         let mut messages = self.messages.iter().rev();
         let tool = messages.find(|message| *message.role() == Role::Tool)?;
-        Some(CallResult::new(
-            tool,
-            messages.next().and_then(Message::call),
-        ))
+        Some(read(tool, messages.next().and_then(Message::call)))
     }
 
     /// The state that the agent sent with the newest call that has a result.
@@ -214,7 +219,8 @@ impl QueryRequest {
     #[must_use]
     pub fn extra_state(&self) -> Option<Json> {
         let object = |json: &Json| json.kind() == Kind::Object;
-        let state = self.newest_result().and_then(|result| result.extra_state);
+        let newest = self.newest_result(CallResult::without_outcomes);
+        let state = newest.and_then(|result| result.extra_state);
         state.or_else(|| self.root_state.clone()).filter(object)
     }
 

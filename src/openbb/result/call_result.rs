@@ -42,6 +42,17 @@ impl CallResult {
     }
 
     pub(in crate::openbb) fn new(message: &Message, call: Option<FunctionCall>) -> Self {
+        Self {
+            outcomes: outcomes(message),
+            ..Self::without_outcomes(message, call)
+        }
+    }
+
+    /// Reads all but the data, which may be large.
+    pub(in crate::openbb) fn without_outcomes(
+        message: &Message,
+        call: Option<FunctionCall>,
+    ) -> Self {
         let object = |json: &Json| json.kind() == Kind::Object;
         let function = match (&message.function, &call) {
             (function, Some(call)) if function.is_empty() => call.function.clone(),
@@ -55,7 +66,7 @@ impl CallResult {
         let state = || call.as_ref()?.extra_state.clone();
         Self {
             input_arguments: repeated.or_else(arguments),
-            outcomes: outcomes(message),
+            outcomes: Vec::new(),
             extra_state: message.extra_state.clone().or_else(state).filter(object),
             function,
             call,

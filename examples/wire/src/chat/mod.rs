@@ -89,9 +89,8 @@ impl Options {
         match asked.filter(|model| !model.is_empty()) {
             Some(model) => Some(model),
             None => {
-                client
-                    .first_model(&(kit.models)(client.path().unwrap_or(kit.path))?)
-                    .await
+                let list = (kit.models)(client.path().unwrap_or(kit.path))?;
+                client.models(&list).await?.into_iter().next()
             }
         }
     }

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Confirmation, EventError, ToolCall};
-use copilot_wire::testing::{Answer, Next, Signer};
+use copilot_wire::testing::{Answer, Heard, Next, Signer};
 use futures_util::StreamExt;
 use http::Request;
 use http::header::CONTENT_TYPE;
@@ -182,6 +182,9 @@ impl Talk<'_> {
             match self.front.front.read(&mut bytes) {
                 Ok(Some(heard)) => {
                     for heard in &heard {
+                        if let Heard::Error(_) = heard {
+                            self.verdict = Verdict::Wrong;
+                        }
                         self.voice.hear(heard)?;
                     }
                 }

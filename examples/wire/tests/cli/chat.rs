@@ -361,3 +361,21 @@ fn ctrl_c_stops_the_answer() {
     // The agent hears of it too.
     gone.recv_timeout(Duration::from_secs(60)).unwrap();
 }
+
+#[test]
+fn an_agent_that_fails_is_no_success() {
+    struct Failing;
+    #[async_trait]
+    impl<P: Protocol> Agent<P> for Failing {
+        async fn answer(&self, _: Request<P>, _: Reply<P>) -> Result<(), AgentError> {
+            Err(AgentError::new("The model is away."))
+        }
+    }
+    let server = Server::new(Router::new().mount("failing", Failing).unwrap());
+    let seen = run(
+        &["chat", &server.url(""), "-p", "openai", "-m", "hello"],
+        "",
+    );
+    assert_eq!(seen.status, 1, "{}", seen.out);
+    assert!(seen.out.contains("The model is away."), "{}", seen.out);
+}

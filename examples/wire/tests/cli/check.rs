@@ -49,6 +49,19 @@ impl<P: Protocol> Agent<P> for Mute {
 }
 
 #[test]
+fn a_model_that_the_endpoint_does_not_have_is_not_judged() {
+    let server = Server::new(Router::new().mount("analyst", analyst()).unwrap());
+    let url = server.url("");
+    let seen = run(&["check", &url, "-p", "openai", "--model", "parrot"], "");
+    assert_eq!((seen.status, &*seen.out), (2, ""), "{}", seen.out);
+    assert!(
+        seen.err.contains("no model \"parrot\", only: analyst"),
+        "{}",
+        seen.err
+    );
+}
+
+#[test]
 fn an_agent_below_a_path_is_found() {
     let server = Server::new(openbb("/v1/query"));
     let relay = Relay::new(server.address);
