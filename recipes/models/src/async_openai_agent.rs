@@ -58,7 +58,9 @@ impl<P: Protocol> Agent<P> for AsyncOpenAiAgent {
         }
         let answer = answer.finish();
         if !answer.is_complete() {
-            return Err(AgentError::new("The model stopped in the middle of its answer."));
+            return Err(AgentError::new(
+                "The model stopped in the middle of its answer.",
+            ));
         }
         let calls = answer.calls().iter().map(ToolCall::try_from);
         let calls = calls.collect::<Result<Vec<_>, _>>()?;

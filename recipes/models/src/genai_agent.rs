@@ -18,16 +18,19 @@ pub struct GenAiAgent {
 
 impl GenAiAgent {
     /// Creates an agent on the model `model` of the endpoint at `base`.
-    #[must_use]
-    pub fn new(base: &str, model: &str) -> Self {
-        Self {
-            client: Client::default(),
+    ///
+    /// # Errors
+    ///
+    /// When the HTTP client cannot be set up.
+    pub fn new(base: &str, model: &str) -> Result<Self, genai::Error> {
+        Ok(Self {
+            client: Client::new()?,
             target: ServiceTarget {
                 endpoint: Endpoint::from_owned(format!("{base}/")),
                 auth: AuthData::from_single("none"),
                 model: ModelIden::new(AdapterKind::OpenAI, model),
             },
-        }
+        })
     }
 }
 
@@ -110,6 +113,8 @@ impl<P: Protocol> Agent<P> for GenAiAgent {
                 _ => {}
             }
         }
-        Err(AgentError::new("The model stopped in the middle of its answer."))
+        Err(AgentError::new(
+            "The model stopped in the middle of its answer.",
+        ))
     }
 }

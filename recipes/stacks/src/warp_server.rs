@@ -17,21 +17,28 @@ pub async fn serve(listener: TcpListener, router: Router) -> io::Result<()> {
         .and(query)
         .and(warp::header::headers_cloned())
         .and(warp::body::stream())
-        .then(async |router: Router, method, path: warp::path::FullPath, query: String, headers, body| {
-            let uri = format!("{}?{query}", path.as_str());
-            let mut request = http::Request::new(body);
-            *request.method_mut() = method;
-            *request.headers_mut() = headers;
-            match uri.trim_end_matches('?').parse() {
-                Ok(uri) => *request.uri_mut() = uri,
-                Err(_) => return http::StatusCode::BAD_REQUEST.into_response(),
-            }
-            let (head, body) = router.handle(request).await.into_parts();
-            let mut response = warp::reply::stream(body).into_response();
-            *response.status_mut() = head.status;
-            *response.headers_mut() = head.headers;
-            response
-        });
+        .then(
+            async |router: Router,
+                   method,
+                   path: warp::path::FullPath,
+                   query: String,
+                   headers,
+                   body| {
+                let uri = format!("{}?{query}", path.as_str());
+                let mut request = http::Request::new(body);
+                *request.method_mut() = method;
+                *request.headers_mut() = headers;
+                match uri.trim_end_matches('?').parse() {
+                    Ok(uri) => *request.uri_mut() = uri,
+                    Err(_) => return http::StatusCode::BAD_REQUEST.into_response(),
+                }
+                let (head, body) = router.handle(request).await.into_parts();
+                let mut response = warp::reply::stream(body).into_response();
+                *response.status_mut() = head.status;
+                *response.headers_mut() = head.headers;
+                response
+            },
+        );
     warp::serve(app).incoming(listener).run().await;
     Ok(())
 }

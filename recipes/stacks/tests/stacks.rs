@@ -68,16 +68,25 @@ where
 
     let mut answer = String::new();
     let mut stream = ask(address, "hello").await;
-    timeout(PATIENCE, stream.read_to_string(&mut answer)).await.unwrap().unwrap();
+    timeout(PATIENCE, stream.read_to_string(&mut answer))
+        .await
+        .unwrap()
+        .unwrap();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    assert!(answer.contains("content-type: text/event-stream"), "{answer}");
+    assert!(
+        answer.contains("content-type: text/event-stream"),
+        "{answer}"
+    );
     assert!(answer.contains(r#""content":"hello""#), "{answer}");
     assert!(answer.contains("data: [DONE]"), "{answer}");
 
     let mut stream = ask(address, "wait").await;
     let mut seen = Vec::new();
     while !String::from_utf8_lossy(&seen).contains(r#""content":"wait""#) {
-        let read = timeout(PATIENCE, stream.read_buf(&mut seen)).await.unwrap().unwrap();
+        let read = timeout(PATIENCE, stream.read_buf(&mut seen))
+            .await
+            .unwrap()
+            .unwrap();
         assert_ne!(read, 0, "the answer ended");
     }
     assert!(leaves.try_recv().is_err(), "the agent waits for its client");
