@@ -104,6 +104,8 @@
 )]
 
 pub mod agent;
+#[cfg(feature = "anthropic")]
+pub mod anthropic;
 #[cfg(any(feature = "github", feature = "openai"))]
 mod chat_stream;
 #[cfg(feature = "github")]

@@ -29,6 +29,8 @@ macro_rules! every_protocol {
         $each!(openai::OpenAi);
         #[cfg(feature = "meilisearch")]
         $each!(meilisearch::Meilisearch);
+        #[cfg(feature = "anthropic")]
+        $each!(anthropic::Anthropic);
     };
 }
 

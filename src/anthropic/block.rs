@@ -1,0 +1,265 @@
+//! Content blocks, in requests and in replies.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Serialize;
+
+use super::content::join;
+use crate::json::model::{Field, json_api, model};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, WriteError};
+use crate::protocol::shown::Size;
+
+/// A block of content.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ContentBlock {
+    /// `text`: a text.
+    Text(TextBlock),
+    /// `thinking`: the reasoning before an answer.
+    Thinking(ThinkingBlock),
+    /// `tool_use`: a call of a tool.
+    ToolUse(ToolUseBlock),
+    /// `tool_result`: the result of a call.
+    ToolResult(ToolResultBlock),
+    /// A block of any other type, such as `image` or `document`.
+    Other(Json),
+}
+
+json_api!(ContentBlock);
+
+impl ContentBlock {
+    /// Creates a text block.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text(TextBlock::new(text))
+    }
+}
+
+impl Field for ContentBlock {
+    const EXPECTED: &'static str = "a content block";
+
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if !reader.is(Kind::Object) {
+            return Ok(None);
+        }
+        let json = reader.value()?;
+        let kind = json.get("type");
+        let kind = kind.as_ref().and_then(Json::string);
+        let block = match kind.as_deref() {
+            Some("text") => TextBlock::from_raw(&json).map(Self::Text),
+            Some("thinking") => ThinkingBlock::from_raw(&json).map(Self::Thinking),
+            Some("tool_use") => ToolUseBlock::from_raw(&json).map(Self::ToolUse),
+            Some("tool_result") => ToolResultBlock::from_raw(&json).map(Self::ToolResult),
+            _ => None,
+        };
+        Ok(Some(block.unwrap_or(Self::Other(json))))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        match self {
+            Self::Text(block) => block.write_to(to),
+            Self::Thinking(block) => block.write_to(to),
+            Self::ToolUse(block) => block.write_to(to),
+            Self::ToolResult(block) => block.write_to(to),
+            Self::Other(json) => to.raw(json),
+        }
+    }
+}
+
+/// A text block.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextBlock {
+    /// The text.
+    pub text: String,
+    /// The sources of the text, each an object with a `type`.
+    pub citations: List<Json>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(TextBlock, null: absent {
+    "type" = "text",
+    text: "text" always,
+    citations: "citations",
+});
+
+impl TextBlock {
+    /// Creates a text block.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self {
+            text: text.into(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Shows the length of the text, never the text.
+impl fmt::Debug for TextBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TextBlock")
+            .field("text", &Size::of(&self.text))
+            .field("citations", &self.citations)
+            .field("unknown", &self.unknown)
+            .finish()
+    }
+}
+
+/// A thinking block.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ThinkingBlock {
+    /// The reasoning.
+    pub thinking: String,
+    /// The opaque text by which the server knows the block again.
+    pub signature: String,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(ThinkingBlock, null: absent {
+    "type" = "thinking",
+    thinking: "thinking" always,
+    signature: "signature" always,
+});
+
+impl ThinkingBlock {
+    /// Creates a thinking block.
+    #[must_use]
+    pub fn new(thinking: impl Into<String>, signature: impl Into<String>) -> Self {
+        Self {
+            thinking: thinking.into(),
+            signature: signature.into(),
+            unknown: Members::new(),
+        }
+    }
+}
+
+/// Shows the length of the reasoning, never the reasoning.
+impl fmt::Debug for ThinkingBlock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ThinkingBlock")
+            .field("thinking", &Size::of(&self.thinking))
+            .field("signature", &Size::of(&self.signature))
+            .field("unknown", &self.unknown)
+            .finish()
+    }
+}
+
+/// A call of a tool.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolUseBlock {
+    /// The id that the result is matched by.
+    pub id: String,
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments: an object.
+    pub input: Json,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(ToolUseBlock {
+    "type" = "tool_use",
+    id: "id" always,
+    name: "name" always,
+    input: "input" always,
+});
+
+impl ToolUseBlock {
+    /// Creates a call; `input` serializes to an object.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] when the arguments do not serialize.
+    pub fn new<T: Serialize + ?Sized>(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        input: &T,
+    ) -> Result<Self, WriteError> {
+        Ok(Self {
+            id: id.into(),
+            name: name.into(),
+            input: crate::json::model::encode(input)?,
+            unknown: Members::new(),
+        })
+    }
+}
+
+/// The result of a call.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolResultBlock {
+    /// The id of the call.
+    pub tool_use_id: String,
+    /// A text, a list of blocks, or absent.
+    pub content: Option<Json>,
+    /// Whether the call failed.
+    pub is_error: bool,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(ToolResultBlock, null: absent {
+    "type" = "tool_result",
+    tool_use_id: "tool_use_id" always,
+    content: "content",
+    is_error: "is_error",
+});
+
+impl ToolResultBlock {
+    /// Creates a result with a text.
+    #[must_use]
+    pub fn new(tool_use_id: impl Into<String>, text: &str) -> Self {
+        Self {
+            tool_use_id: tool_use_id.into(),
+            // A string always serializes.
+            content: crate::json::model::encode(text).ok(),
+            ..Self::default()
+        }
+    }
+
+    /// Marks the call as failed.
+    #[must_use]
+    pub fn failed(mut self) -> Self {
+        self.is_error = true;
+        self
+    }
+
+    /// Returns the text of the result. Text blocks are joined with line breaks; other blocks are
+    /// left out.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        let Some(content) = &self.content else {
+            return Cow::Borrowed("");
+        };
+        if let Some(text) = content.string() {
+            return text;
+        }
+        join(content.elements().filter_map(|block| {
+            let is_text = block.get("type")?.string()? == "text";
+            let text = block.get("text")?.string()?.into_owned();
+            is_text.then_some(Cow::Owned(text))
+        }))
+    }
+}
+
+macro_rules! from_block {
+    ($($block:ident => $variant:ident),*) => {$(
+        impl From<$block> for ContentBlock {
+            fn from(block: $block) -> Self {
+                Self::$variant(block)
+            }
+        }
+    )*};
+}
+
+from_block!(
+    TextBlock => Text,
+    ThinkingBlock => Thinking,
+    ToolUseBlock => ToolUse,
+    ToolResultBlock => ToolResult
+);

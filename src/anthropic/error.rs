@@ -1,0 +1,83 @@
+//! The error object, in a stream and as the body of a refusal.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::json::model::{Field as _, model, object};
+use crate::json::{Escape, Members, ValueWriter};
+use crate::protocol::Refusal;
+use crate::protocol::shown::Cut;
+
+/// A failure as a client reads it: the member `error` of `{"type":"error","error":{...}}`.
+///
+/// It is no Rust error, and `Debug` does not show the message: what servers say may hold keys.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorObject {
+    /// The class, such as `invalid_request_error` or `overloaded_error`.
+    pub kind: String,
+    /// What went wrong, fit for the user.
+    pub message: String,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(ErrorObject, null: absent {
+    kind: "type" always,
+    message: "message" always,
+});
+
+impl ErrorObject {
+    /// The class of a failure after which the request may be sent again.
+    pub const OVERLOADED: &'static str = "overloaded_error";
+    /// The class of a failure after which the request must not be sent again.
+    pub const INVALID_REQUEST: &'static str = "invalid_request_error";
+
+    /// Creates an error of a class.
+    #[must_use]
+    pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            message: message.into(),
+            unknown: Members::new(),
+        }
+    }
+
+    /// Serializes the error as the body of a response: `{"type":"error","error":{...}}`.
+    #[must_use]
+    pub fn to_body(&self) -> Bytes {
+        let mut out = Vec::new();
+        self.write_body(&mut out);
+        out.into()
+    }
+
+    pub(super) fn write_body(&self, out: &mut Vec<u8>) {
+        object(ValueWriter::new(out, Escape::JsonAndSeparators), |body| {
+            body.str("type", "error");
+            self.write_to(body.member("error"));
+        });
+    }
+
+    pub(super) fn refusal(refusal: &Refusal) -> Self {
+        let kind = match refusal.status().as_u16() {
+            401 => "authentication_error",
+            403 => "permission_error",
+            404 => "not_found_error",
+            413 => "request_too_large",
+            429 => "rate_limit_error",
+            503 | 529 => Self::OVERLOADED,
+            500.. => "api_error",
+            _ => Self::INVALID_REQUEST,
+        };
+        Self::new(kind, refusal.to_string())
+    }
+}
+
+impl fmt::Debug for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErrorObject")
+            .field("kind", &Cut(&self.kind))
+            .finish_non_exhaustive()
+    }
+}

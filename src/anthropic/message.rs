@@ -1,0 +1,190 @@
+//! The message that answers a request.
+
+use super::{ContentBlock, ToolUseBlock};
+use crate::json::model::{model, names, present};
+use crate::json::{Json, List, Members};
+
+/// The reason why a message ended.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum StopReason {
+    /// The answer is complete.
+    EndTurn,
+    /// The answer calls tools.
+    ToolUse,
+    /// A limit of tokens cut the answer. Claude Code and Copilot then ask for the rest by
+    /// themselves: for a limit of an agent's own, use `EndTurn`.
+    MaxTokens,
+    /// A stop sequence of the request was met.
+    StopSequence,
+    /// The turn is paused, and goes on with the next request.
+    PauseTurn,
+    /// The answer was refused.
+    Refusal,
+    /// Any other reason.
+    Other(String),
+}
+
+names!(StopReason {
+    EndTurn: "end_turn",
+    ToolUse: "tool_use",
+    MaxTokens: "max_tokens",
+    StopSequence: "stop_sequence",
+    PauseTurn: "pause_turn",
+    Refusal: "refusal",
+});
+
+/// Token counts. Every count is the total so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Usage {
+    /// Tokens of the request, without those of a cache.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the request that were read from a cache.
+    pub cache_read_input_tokens: Option<u64>,
+    /// Tokens of the answer.
+    pub output_tokens: u64,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Usage, null: absent {
+    input_tokens: "input_tokens",
+    cache_read_input_tokens: "cache_read_input_tokens",
+    output_tokens: "output_tokens" always,
+});
+
+impl Usage {
+    /// Creates token counts of a request and its answer.
+    #[must_use]
+    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
+        Self {
+            input_tokens: Some(input_tokens),
+            output_tokens,
+            ..Self::default()
+        }
+    }
+
+    /// Sets the counts that `newer` has.
+    pub(super) fn update(&mut self, newer: &Self) {
+        self.input_tokens = newer.input_tokens.or(self.input_tokens);
+        let cached = newer.cache_read_input_tokens;
+        self.cache_read_input_tokens = cached.or(self.cache_read_input_tokens);
+        self.output_tokens = newer.output_tokens;
+        for (key, value) in newer.unknown.iter() {
+            self.unknown.retain(|known| known != key);
+            self.unknown.push(key, value.clone());
+        }
+    }
+}
+
+/// A message: the whole answer to a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Message {
+    /// The id of the message.
+    pub id: String,
+    /// `assistant`.
+    pub role: String,
+    /// The model that answered.
+    pub model: String,
+    /// The blocks of the answer.
+    pub content: List<ContentBlock>,
+    /// Why the message ended; `None` while it has not.
+    pub stop_reason: Option<StopReason>,
+    /// The stop sequence that was met.
+    pub stop_sequence: Option<String>,
+    /// The token counts.
+    pub usage: Usage,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Message, null: absent {
+    id: "id" always,
+    "type" = "message",
+    role: "role" always,
+    model: "model" always,
+    content: "content" always,
+    stop_reason: "stop_reason" always => present,
+    stop_sequence: "stop_sequence" always,
+    usage: "usage" always,
+});
+
+impl Message {
+    /// Returns the text of all text blocks.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let blocks = self.content.iter();
+        let texts = blocks.filter_map(|block| match block {
+            ContentBlock::Text(block) => Some(block.text.as_str()),
+            _ => None,
+        });
+        texts.collect()
+    }
+
+    /// Returns the calls.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolUseBlock> {
+        let blocks = self.content.iter();
+        blocks.filter_map(|block| match block {
+            ContentBlock::ToolUse(call) => Some(call),
+            _ => None,
+        })
+    }
+}
+
+/// How a message ends: the member `delta` of `message_delta`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Stop {
+    /// The reason.
+    pub stop_reason: Option<StopReason>,
+    /// The stop sequence that was met.
+    pub stop_sequence: Option<String>,
+    /// More about a refusal: an object with `type`, `category` and `explanation`.
+    pub stop_details: Option<Json>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Stop, null: absent {
+    stop_reason: "stop_reason" always => present,
+    stop_sequence: "stop_sequence" always,
+    stop_details: "stop_details",
+});
+
+impl From<StopReason> for Stop {
+    fn from(reason: StopReason) -> Self {
+        Self {
+            stop_reason: Some(reason),
+            ..Self::default()
+        }
+    }
+}
+
+/// A change of the whole message: its end, and the token counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MessageDelta {
+    /// How the message ends; without a reason it goes on.
+    pub delta: Stop,
+    /// The token counts.
+    pub usage: Usage,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(MessageDelta, null: absent {
+    "type" = "message_delta",
+    delta: "delta" always,
+    usage: "usage" always,
+});
+
+impl From<Usage> for MessageDelta {
+    fn from(usage: Usage) -> Self {
+        Self {
+            usage,
+            ..Self::default()
+        }
+    }
+}

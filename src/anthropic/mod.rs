@@ -1,0 +1,201 @@
+//! The Messages protocol of Anthropic: what Claude Code, the Anthropic clients and the AI SDK speak,
+//! and Copilot's command line and VS Code if they are set to.
+//!
+//! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
+//!   `POST /v1/messages`, as a stream or whole.
+//! * Client: [`MessagesRequest`] is written, and an
+//!   [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as [`Event`]s, which an
+//!   [`Accumulator`] puts together to a [`Message`].
+//! * In between: a [`Relay`] passes the answer of another server on, inside any reply.
+//!
+//! ```
+//! use copilot_wire::anthropic::{Accumulator, Anthropic, MessageParam, MessagesRequest};
+//! use copilot_wire::protocol::EventDecoder;
+//!
+//! let request = MessagesRequest::new("claude", 1024, [MessageParam::user("Hello")]).stream(true);
+//! let body = request.to_json(); // to be posted to …/v1/messages
+//! # drop(body);
+//!
+//! let stream = concat!(
+//!     "event: content_block_delta\n",
+//!     "data: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n",
+//!     "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
+//! );
+//! let mut decoder = EventDecoder::<Anthropic>::new();
+//! let mut whole = Accumulator::new();
+//! let mut bytes = stream.as_bytes();
+//! while let Some(event) = decoder.next(&mut bytes)? {
+//!     whole.push(&event)?;
+//! }
+//! decoder.end()?;
+//! assert_eq!(whole.text(), "Hi");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How the vocabulary is rendered
+//!
+//! | part | here |
+//! |---|---|
+//! | `text` | deltas of the one text block, which the first text opens |
+//! | `status` | a line of a thinking block before the text; nothing once text has begun |
+//! | `cite` | a citation of the text block, and a Markdown list of links at the end of the answer |
+//! | `table`, `chart` | a Markdown table |
+//! | `error` | a paragraph of text; the turn goes on |
+//! | `confirm` | a question in text; the answer is read from the next user message |
+//! | `call` | a `tool_use` block and the stop reason `tool_use`, if the request offered the tool |
+//!
+//! Beyond the vocabulary, an agent for this protocol sends what [`Say`] has, and ends with an
+//! [`Ending`]: [`ToolUseBlock`]s, a [`StopReason`] or an [`ErrorObject`].
+//!
+//! # What is written
+//!
+//! 1. `message_start` with token counts; blocks numbered from 0, one open at a time, each with its
+//!    stop; `message_delta` with the stop reason; `message_stop`. Every event has an `event` line.
+//! 2. One text block, open until a call: `claude -p` prints the last one only.
+//! 3. Calls when the answer is complete, with the arguments as one delta.
+//! 4. Never an answer without text or a call: Claude Code would send the request again. An agent that
+//!    says nothing is given a sentence.
+//! 5. Silence is broken with a `message_delta` that changes nothing, which is what resets the clock by
+//!    which Claude Code gives up.
+//!
+//! # Failures
+//!
+//! A turn that failed is not run again. Every 200 has the header `x-should-retry: false`; a failure
+//! closes the open block, is written as text if there was none, and ends the stream with an `error`
+//! event. With this, Claude Code, Copilot's command line, the Anthropic clients and the AI SDK send
+//! one request. The header leaves before the agent runs, so a failure that the agent calls
+//! [retryable](crate::protocol::AgentError::retryable) cannot take it back: it is an
+//! `overloaded_error`, and [`Model::retries`] chooses whether the header is sent at all.
+
+mod accumulator;
+mod block;
+mod content;
+mod conversation;
+mod decoder;
+mod error;
+mod event;
+mod message;
+mod model;
+mod mount;
+mod relay;
+mod request;
+mod session;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use accumulator::{Accumulator, TooLarge};
+pub use block::{ContentBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock};
+pub use content::Content;
+pub use decoder::Decoder;
+pub use error::ErrorObject;
+pub use event::{Delta, Ending, Event, Say};
+pub use message::{Message, MessageDelta, Stop, StopReason, Usage};
+pub use model::Model;
+pub use relay::{Relay, RelayError};
+pub use request::{MessageParam, MessagesRequest, Tool};
+pub use session::Session;
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::header::HeaderName;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Response};
+
+use crate::json::Json;
+use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+
+/// The header that says whether a client may send a request again.
+const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+/// The header with the id that clients show with errors.
+const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
+/// The header with Claude Code's id of a conversation.
+const SESSION_ID: HeaderName = HeaderName::from_static("x-claude-code-session-id");
+
+/// What is wrong with a stream that was cut.
+const NO_STOP: &str = "the stream ended without message_stop";
+
+/// The Messages protocol of Anthropic.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Anthropic;
+
+impl Protocol for Anthropic {
+    type Request = MessagesRequest;
+    type Output = Say;
+    type Ending = Ending;
+    type Event = Event;
+    type Session = Session;
+    type Decoder = Decoder;
+
+    const NAME: &'static str = "anthropic";
+    const CAPABILITIES: Capabilities = Capabilities::STEPS.and(Capabilities::CALLS);
+
+    fn read(_: &Parts, body: Bytes) -> Result<MessagesRequest, Refusal> {
+        MessagesRequest::read(&body)
+    }
+
+    /// Claude Code sends its id in a header, and in the JSON text of `metadata.user_id`.
+    fn conversation_id<'a>(
+        request: &'a MessagesRequest,
+        headers: &'a HeaderMap,
+    ) -> Option<Cow<'a, str>> {
+        let header = headers.get(SESSION_ID).and_then(|id| id.to_str().ok());
+        if let Some(id) = header.filter(|id| !id.is_empty()) {
+            return Some(Cow::Borrowed(id));
+        }
+        let user = request.metadata.as_ref()?.get("user_id")?;
+        let user = Json::parse(user.string()?.into_owned()).ok()?;
+        let id = user.get("session_id")?.string()?.into_owned();
+        (!id.is_empty()).then_some(Cow::Owned(id))
+    }
+
+    fn session(request: &MessagesRequest, env: &Env) -> Session {
+        Session::new(request, env)
+    }
+
+    fn is_stream(request: &MessagesRequest) -> bool {
+        request.is_stream()
+    }
+
+    fn ends(event: &Event) -> bool {
+        matches!(event, Event::End(_) | Event::Error(_))
+    }
+
+    fn text_of(event: &Event) -> Option<&str> {
+        match event {
+            Event::ContentBlockDelta {
+                delta: Delta::Text(text),
+                ..
+            } => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A turn that failed in the course of its stream is not run again.
+    fn response_headers(headers: &mut HeaderMap) {
+        headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
+    }
+
+    /// A refusal is final, unless its status says that the server is busy: after a 401 without the
+    /// header Claude Code sends the request eleven times.
+    fn refuse(refusal: &Refusal) -> Response<Bytes> {
+        let mut response = refusal.to_response(
+            HeaderValue::from_static("application/json"),
+            ErrorObject::refusal(refusal).to_body(),
+        );
+        if !matches!(refusal.status().as_u16(), 408 | 429 | 500..) {
+            Self::response_headers(response.headers_mut());
+        }
+        response
+    }
+}
+
+/// Returns a new id with a prefix.
+fn new_id(prefix: &str, env: &Env) -> String {
+    prefix.to_owned() + &env.uuid().replace('-', "")
+}
+
+/// Plays the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

@@ -1,0 +1,268 @@
+//! The request.
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde::Serialize;
+
+use super::{Content, ContentBlock, ToolUseBlock};
+use crate::json::model::{Field as _, model};
+use crate::json::{Json, List, Members, WriteError};
+use crate::protocol::Refusal;
+
+/// A request for a message.
+///
+/// Servers read it and clients write it. Members that are not named here, such as `temperature`,
+/// are in `unknown`.
+///
+/// ```
+/// use copilot_wire::anthropic::{MessageParam, MessagesRequest};
+///
+/// let request = MessagesRequest::new("claude", 1024, [MessageParam::user("Hello")]).stream(true);
+/// assert_eq!(
+///     &*request.to_json(),
+///     br#"{"model":"claude","max_tokens":1024,"messages":[{"role":"user","content":"Hello"}],"stream":true}"#,
+/// );
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MessagesRequest {
+    /// The model that shall answer; empty when the request names none.
+    pub model: String,
+    /// The most tokens that the answer may have. Agents ignore it.
+    pub max_tokens: Option<u64>,
+    /// The system prompt.
+    pub system: Content,
+    /// The conversation, oldest message first. Never empty in a request that was read.
+    pub messages: List<MessageParam>,
+    /// Whether the answer shall be a stream; absent means no.
+    pub stream: Option<bool>,
+    /// The tools that the answer may call.
+    pub tools: List<Tool>,
+    /// Which of them it may or must call: an object with the `type` `auto`, `any`, `none` or `tool`.
+    pub tool_choice: Option<Json>,
+    /// Who asks: an object with `user_id`.
+    pub metadata: Option<Json>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(MessagesRequest, null: absent {
+    model: "model" always,
+    max_tokens: "max_tokens",
+    system: "system",
+    messages: "messages" always,
+    stream: "stream",
+    tools: "tools",
+    tool_choice: "tool_choice",
+    metadata: "metadata",
+});
+
+impl MessagesRequest {
+    /// Creates a request.
+    #[must_use]
+    pub fn new(
+        model: impl Into<String>,
+        max_tokens: u64,
+        messages: impl IntoIterator<Item = MessageParam>,
+    ) -> Self {
+        Self {
+            model: model.into(),
+            max_tokens: Some(max_tokens),
+            messages: messages.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the system prompt.
+    #[must_use]
+    pub fn system(mut self, system: impl Into<Content>) -> Self {
+        self.system = system.into();
+        self
+    }
+
+    /// Sets whether the answer shall be a stream.
+    #[must_use]
+    pub fn stream(mut self, stream: bool) -> Self {
+        self.stream = Some(stream);
+        self
+    }
+
+    /// Sets the tools that the answer may call.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
+        self.tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Adds any other member, such as `temperature`.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] when the value does not serialize.
+    pub fn with<T: Serialize + ?Sized>(
+        mut self,
+        member: impl Into<String>,
+        value: &T,
+    ) -> Result<Self, WriteError> {
+        self.unknown
+            .push(member, crate::json::model::encode(value)?);
+        Ok(self)
+    }
+
+    /// Reads the body of a request and checks that it has messages.
+    pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
+        let request = Self::parse(body)?;
+        if request.messages.is_empty() {
+            let message = "must be an array with at least one message";
+            return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("messages"));
+        }
+        Ok(request)
+    }
+
+    /// Returns `true` if the answer shall be a stream.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        self.stream == Some(true)
+    }
+
+    /// Returns an estimate of the tokens of the request: a quarter of the bytes of its texts, its
+    /// calls and results, its system prompt and its tools, and 1,600 for each image or document.
+    #[must_use]
+    pub fn estimated_tokens(&self) -> u64 {
+        /// About what an image of the largest size takes.
+        const MEDIA: usize = 1_600;
+        let block = |block: &ContentBlock| match block {
+            ContentBlock::Text(block) => (block.text.len(), 0),
+            ContentBlock::Thinking(block) => (block.thinking.len(), 0),
+            ContentBlock::ToolUse(call) => (call.name.len() + call.input.as_bytes().len(), 0),
+            ContentBlock::ToolResult(result) => (result.text().len(), 0),
+            ContentBlock::Other(_) => (0, MEDIA),
+        };
+        let content = |content: &Content| match content {
+            Content::Text(text) => (text.len(), 0),
+            content => content.blocks().iter().map(block).fold((0, 0), add),
+        };
+        let messages = self
+            .messages
+            .iter()
+            .map(|message| content(&message.content));
+        let (bytes, media) = messages.fold(content(&self.system), add);
+        let tools = self.tools.iter().map(|tool| tool.to_json().len());
+        let bytes = bytes + tools.sum::<usize>();
+        (bytes.div_ceil(4) + media).max(1) as u64
+    }
+
+    /// Returns the tools that the client runs: none when `tool_choice` is `none`. Tools of another
+    /// `type` run on Anthropic's servers.
+    pub(super) fn offered(&self) -> impl Iterator<Item = &Tool> + Send {
+        let choice = self
+            .tool_choice
+            .as_ref()
+            .and_then(|choice| choice.get("type"));
+        let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
+        let tools = self.tools.iter().filter(move |_| !none);
+        tools.filter(|tool| tool.is_custom() && !tool.name.is_empty())
+    }
+}
+
+fn add(one: (usize, usize), other: (usize, usize)) -> (usize, usize) {
+    (one.0 + other.0, one.1 + other.1)
+}
+
+/// A message of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MessageParam {
+    /// `user`, `assistant` or `system`.
+    pub role: String,
+    /// The content.
+    pub content: Content,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(MessageParam, null: absent {
+    role: "role" always,
+    content: "content" always,
+});
+
+impl MessageParam {
+    /// Creates a message.
+    #[must_use]
+    pub fn new(role: impl Into<String>, content: impl Into<Content>) -> Self {
+        Self {
+            role: role.into(),
+            content: content.into(),
+            unknown: Members::new(),
+        }
+    }
+
+    /// Creates a message of the user.
+    #[must_use]
+    pub fn user(content: impl Into<Content>) -> Self {
+        Self::new("user", content)
+    }
+
+    /// Creates a message of the assistant.
+    #[must_use]
+    pub fn assistant(content: impl Into<Content>) -> Self {
+        Self::new("assistant", content)
+    }
+
+    /// Returns the calls in the message.
+    pub fn calls(&self) -> impl Iterator<Item = &ToolUseBlock> {
+        let blocks = self.content.blocks().iter();
+        blocks.filter_map(|block| match block {
+            ContentBlock::ToolUse(call) => Some(call),
+            _ => None,
+        })
+    }
+}
+
+/// A tool that a request offers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tool {
+    /// The type: absent or `custom` for a tool of the client, any other for one of the server.
+    pub kind: Option<String>,
+    /// The name to call it by.
+    pub name: String,
+    /// What it does.
+    pub description: Option<String>,
+    /// The JSON schema of its arguments.
+    pub input_schema: Option<Json>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Tool, null: absent {
+    kind: "type",
+    name: "name" always,
+    description: "description",
+    input_schema: "input_schema",
+});
+
+impl Tool {
+    /// Creates a tool of the client, without a schema.
+    #[must_use]
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            description: Some(description.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the JSON schema of the arguments.
+    #[must_use]
+    pub fn input_schema(mut self, schema: Json) -> Self {
+        self.input_schema = Some(schema);
+        self
+    }
+
+    /// Returns `true` if the client runs the tool.
+    #[must_use]
+    pub fn is_custom(&self) -> bool {
+        self.kind.as_deref().is_none_or(|kind| kind == "custom")
+    }
+}

@@ -1,0 +1,554 @@
+//! One reply as it is written.
+
+use std::collections::HashSet;
+use std::fmt::Write as _;
+use std::mem;
+
+use super::accumulator::arguments;
+use super::{
+    Accumulator, ContentBlock, Delta, Ending, ErrorObject, Event, Message, MessageDelta,
+    MessagesRequest, Stop, StopReason, TextBlock, ThinkingBlock, TooLarge, ToolUseBlock, Usage,
+    new_id,
+};
+use crate::json::{Escape, Json, Kind, Members};
+use crate::protocol::{
+    self, Citation, Env, Failure, Part, SendError, Session as _, Status, TextFrame, ToolCall,
+    markdown,
+};
+
+/// The limit of the calls in one reply, which are held back until its end, in bytes.
+const MAX_HELD: usize = 16 * 1024 * 1024;
+/// The limit of an answer that is sent as one message, in bytes.
+const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
+/// The signature of thinking blocks. Any opaque text will do, but not an empty one, with which VS
+/// Code drops the block.
+const SIGNATURE: &str = "Y29waWxvdC13aXJl";
+/// The answer of an agent that says nothing: after an empty one Claude Code sends the request again.
+const NOTHING: &str = "There is no answer.";
+
+/// One reply: its blocks, and what is held back until its end.
+///
+/// Anthropic Messages, order of a stream: `message_start`; blocks numbered from 0, one open at a
+/// time; `message_delta` with the stop reason; `message_stop`. There is one text block at most, which
+/// stays open until a call, because `claude -p` prints the last one only; so thinking comes before it
+/// or not at all. Calls are written when the answer is complete, because Claude Code runs a call even
+/// if an error follows it.
+pub struct Session {
+    env: Env,
+    /// The message as it begins, until it is written.
+    head: Option<Message>,
+    /// The number of the open block, or of the next one: so many blocks are closed.
+    index: u32,
+    block: Block,
+    /// Whether the text block was begun.
+    has_text: bool,
+    /// A piece of text in its block, around the text.
+    frame: TextFrame,
+    /// The names of the tools that the request offered.
+    tools: HashSet<String>,
+    /// A call of which more may come, with the pieces of its arguments.
+    building: Option<(ToolUseBlock, String)>,
+    calls: Vec<ToolUseBlock>,
+    has_calls: bool,
+    /// The size of the calls so far.
+    held: usize,
+    citations: Vec<Citation>,
+    stop: Stop,
+    usage: Usage,
+    /// The answer so far, where it is sent as one message.
+    whole: Option<Accumulator>,
+    done: bool,
+}
+
+/// The open block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    None,
+    Text,
+    Thinking {
+        /// Whether the signature is written.
+        signed: bool,
+        /// Whether the reasoning so far ends with a whole line.
+        line: bool,
+    },
+    /// A block of a type that this crate does not know.
+    Other,
+}
+
+impl Session {
+    pub(super) fn new(request: &MessagesRequest, env: &Env) -> Self {
+        let head = Message {
+            id: new_id("msg_", env),
+            role: "assistant".into(),
+            model: request.model.clone(),
+            usage: Usage::new(0, 0),
+            ..Message::default()
+        };
+        let whole = (!request.is_stream()).then(|| Accumulator::with_limit(WHOLE_LIMIT));
+        let tools = request.offered().map(|tool| tool.name.clone());
+        Self {
+            env: env.clone(),
+            head: Some(head),
+            index: 0,
+            block: Block::None,
+            has_text: false,
+            frame: TextFrame::from_static(b"", b"", Escape::JsonAndSeparators),
+            tools: tools.collect(),
+            building: None,
+            calls: Vec::new(),
+            has_calls: false,
+            held: 0,
+            citations: Vec::new(),
+            stop: Stop::default(),
+            usage: Usage::default(),
+            whole,
+            done: false,
+        }
+    }
+
+    /// Writes an event, or adds it to the message.
+    fn write(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match &mut self.whole {
+            Some(whole) => whole.push(event)?,
+            None => event.encode(out),
+        }
+        Ok(())
+    }
+
+    fn start(
+        &mut self,
+        block: Block,
+        content_block: ContentBlock,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError> {
+        self.close(out)?;
+        self.block = block;
+        let index = self.index;
+        let start = Event::ContentBlockStart {
+            index,
+            content_block,
+        };
+        self.write(&start, out)
+    }
+
+    fn delta(&mut self, delta: Delta, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let index = self.index;
+        self.write(&Event::ContentBlockDelta { index, delta }, out)
+    }
+
+    /// Closes the open block, if there is one.
+    fn close(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match self.block {
+            Block::None => return Ok(()),
+            Block::Thinking { signed: false, .. } => {
+                self.delta(Delta::Signature(SIGNATURE.into()), out)?;
+            }
+            _ => {}
+        }
+        let index = self.index;
+        self.block = Block::None;
+        self.index += 1;
+        self.write(&Event::ContentBlockStop { index }, out)
+    }
+
+    /// Opens the text block, unless it is open.
+    fn open_text(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if self.block == Block::Text {
+            return Ok(());
+        }
+        self.start(Block::Text, TextBlock::default().into(), out)?;
+        self.has_text = true;
+        let head = format!(
+            "event: content_block_delta\ndata: {{\"type\":\"content_block_delta\",\"index\":{},\
+             \"delta\":{{\"type\":\"text_delta\",\"text\":\"",
+            self.index
+        );
+        let tail = b"\"}}\n\n".as_slice();
+        self.frame = TextFrame::new(head, tail, Escape::JsonAndSeparators);
+        Ok(())
+    }
+
+    /// Writes reasoning, which comes before the text or not at all.
+    fn think(&mut self, text: &str, is_line: bool, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if self.has_text || text.is_empty() {
+            return Ok(());
+        }
+        let line = match self.block {
+            Block::Thinking { line, .. } => line,
+            _ => {
+                let block = Block::Thinking {
+                    signed: false,
+                    line: true,
+                };
+                self.start(block, ThinkingBlock::default().into(), out)?;
+                true
+            }
+        };
+        if let Block::Thinking { line, .. } = &mut self.block {
+            *line = is_line || text.ends_with('\n');
+        }
+        // A status is a line of its own.
+        let (before, after) = match is_line {
+            true => (if line { "" } else { "\n" }, "\n"),
+            false => ("", ""),
+        };
+        self.delta(Delta::Thinking(format!("{before}{text}{after}")), out)
+    }
+
+    /// Writes the sources, once: each with an address as a citation of the text block, and all of
+    /// them as Markdown, because Claude Code, Copilot and VS Code show no citations.
+    fn sources(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let citations = mem::take(&mut self.citations);
+        if citations.is_empty() {
+            return Ok(());
+        }
+        self.text(&markdown::sources(&citations), out)?;
+        for citation in &citations {
+            if let Some(url) = &citation.url {
+                let excerpt = citation.excerpt.as_deref().unwrap_or_default();
+                let location = location(url, &citation.title, excerpt);
+                self.delta(Delta::Citation(location), out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls a tool of the client.
+    fn call(&mut self, call: &ToolCall, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if !self.tools.contains(&call.name) {
+            let reason = "a tool that the request did not offer";
+            return Err(SendError::Unsupported(reason));
+        }
+        if call.arguments.kind() != Kind::Object {
+            return Err(SendError::Invalid("arguments must be an object".into()));
+        }
+        self.hold(ToolUseBlock {
+            id: String::new(),
+            name: call.name.clone(),
+            input: call.arguments.clone(),
+            unknown: Members::new(),
+        })?;
+        self.write_calls(out)
+    }
+
+    /// Holds a call back.
+    fn hold(&mut self, mut call: ToolUseBlock) -> Result<(), SendError> {
+        self.make_room(call.input.as_bytes().len() + call.name.len() + 64)?;
+        // Anthropic Messages, ids of calls: letters, digits, `_` and `-`.
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+        if call.id.is_empty() || !call.id.bytes().all(allowed) {
+            call.id = new_id("toolu_", &self.env);
+        }
+        self.calls.push(call);
+        Ok(())
+    }
+
+    fn make_room(&mut self, bytes: usize) -> Result<(), SendError> {
+        if self.held + bytes > MAX_HELD {
+            let message = format!("the calls are larger than {MAX_HELD} bytes");
+            return Err(SendError::Invalid(message));
+        }
+        self.held += bytes;
+        Ok(())
+    }
+
+    /// Completes the call that is being made.
+    fn complete_call(&mut self) -> Result<(), SendError> {
+        let Some((mut call, text)) = self.building.take() else {
+            return Ok(());
+        };
+        if !text.is_empty() || call.input.kind() != Kind::Object {
+            call.input = arguments(&text);
+        }
+        if call.name.is_empty() || call.input.kind() != Kind::Object {
+            return Err(SendError::Invalid("arguments must be an object".into()));
+        }
+        self.hold(call)
+    }
+
+    /// Writes the calls, each as one block. Claude Code reads the arguments from deltas only.
+    fn write_calls(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.sources(out)?;
+        for call in mem::take(&mut self.calls) {
+            self.has_calls = true;
+            let input = call.input.text().to_owned();
+            let empty = Members::new();
+            let start = ToolUseBlock {
+                input: crate::json::model::Field::to_raw(&empty),
+                ..call
+            };
+            self.start(Block::Other, start.into(), out)?;
+            self.delta(Delta::InputJson(input), out)?;
+            self.close(out)?;
+        }
+        Ok(())
+    }
+
+    fn native(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match event {
+            Event::ContentBlockStart { content_block, .. } => self.native_start(content_block, out),
+            Event::ContentBlockDelta { delta, .. } => self.native_delta(delta, out),
+            Event::ContentBlockStop { .. } if self.building.is_some() => self.complete_call(),
+            // The text block stays open.
+            Event::ContentBlockStop { .. } if self.block != Block::Text => self.close(out),
+            Event::MessageDelta(delta) => {
+                self.usage.update(&delta.usage);
+                if delta.delta.stop_reason.is_some() {
+                    self.stop = delta.delta.clone();
+                }
+                Ok(())
+            }
+            Event::End(Ending::Stop(stop)) => {
+                self.stop = stop.clone();
+                Ok(())
+            }
+            Event::End(Ending::Calls(calls)) => {
+                for call in calls {
+                    self.hold(call.clone())?;
+                }
+                self.write_calls(out)
+            }
+            Event::Error(error) | Event::End(Ending::Error(error)) => {
+                self.error(error, out);
+                Ok(())
+            }
+            // The reply writes these itself.
+            _ => Ok(()),
+        }
+    }
+
+    fn native_start(&mut self, block: &ContentBlock, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match block {
+            ContentBlock::Text(block) if block.text.is_empty() => Ok(()),
+            ContentBlock::Text(block) => self.text(&block.text, out),
+            ContentBlock::ToolUse(call) => {
+                self.complete_call()?;
+                self.building = Some((call.clone(), String::new()));
+                Ok(())
+            }
+            _ if self.has_text => Ok(()),
+            ContentBlock::Thinking(block) => {
+                self.close(out)?;
+                self.think(&block.thinking, false, out)
+            }
+            ContentBlock::ToolResult(_) | ContentBlock::Other(_) => {
+                self.start(Block::Other, block.clone(), out)
+            }
+        }
+    }
+
+    fn native_delta(&mut self, delta: &Delta, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match (delta, &mut self.building) {
+            (Delta::Text(text), _) if text.is_empty() => Ok(()),
+            (Delta::Text(text), _) => self.text(text, out),
+            (Delta::Thinking(text), _) => self.think(text, false, out),
+            (Delta::Citation(_), _) => {
+                self.open_text(out)?;
+                self.delta(delta.clone(), out)
+            }
+            (Delta::InputJson(text), Some((_, input))) => {
+                input.push_str(text);
+                self.make_room(text.len())
+            }
+            (Delta::Signature(_), _) => match &mut self.block {
+                Block::Thinking { signed, .. } => {
+                    *signed = true;
+                    self.delta(delta.clone(), out)
+                }
+                _ => Ok(()),
+            },
+            (Delta::InputJson(_) | Delta::Other(_), _) if self.block == Block::Other => {
+                self.delta(delta.clone(), out)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Writes the end of an answer that failed: an error, and nothing behind it.
+    ///
+    /// Anthropic Messages, failures: behind a closed block Claude Code does not send the request
+    /// again. VS Code shows no error, so one that comes before any text is a text too.
+    fn error(&mut self, error: &ErrorObject, out: &mut Vec<u8>) {
+        if mem::replace(&mut self.done, true) {
+            return;
+        }
+        if self.whole.is_some() {
+            error.write_body(out);
+            return;
+        }
+        self.open(out);
+        // Nothing of a stream can fail to be written.
+        let _ = match self.has_text {
+            true => Ok(()),
+            false => self.write_text(&error.message, out),
+        };
+        let _ = self.close(out);
+        let _ = self.write(&Event::Error(error.clone()), out);
+    }
+
+    fn write_text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.open_text(out)?;
+        match &mut self.whole {
+            Some(whole) => whole.push_text(self.index, text)?,
+            None => self.frame.write(text, out),
+        }
+        Ok(())
+    }
+
+    /// Writes what is left, and the end.
+    fn complete(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.complete_call()?;
+        self.write_calls(out)?;
+        if !self.has_text && !self.has_calls {
+            self.write_text(NOTHING, out)?;
+        }
+        self.close(out)?;
+        let mut delta = mem::take(&mut self.stop);
+        delta.stop_reason = Some(match delta.stop_reason {
+            _ if self.has_calls => StopReason::ToolUse,
+            Some(StopReason::ToolUse) | None => StopReason::EndTurn,
+            Some(reason) => reason,
+        });
+        let delta = MessageDelta {
+            delta,
+            usage: mem::take(&mut self.usage),
+            unknown: Members::new(),
+        };
+        self.write(&Event::MessageDelta(delta), out)?;
+        self.write(&Event::MessageStop, out)
+    }
+}
+
+impl protocol::Session for Session {
+    type Event = Event;
+
+    fn open(&mut self, out: &mut Vec<u8>) {
+        if let Some(message) = self.head.take() {
+            // The request that the names come from was within its limit.
+            let _ = self.write(&Event::MessageStart(message), out);
+        }
+    }
+
+    fn text_frame(&self) -> Option<TextFrame> {
+        let is_open = self.block == Block::Text && self.whole.is_none();
+        is_open.then(|| self.frame.clone())
+    }
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match self.done {
+            true => Ok(()),
+            false => self.write_text(text, out),
+        }
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match part {
+            Part::Status(status) => self.think(&line(status), true, out),
+            Part::Cite(citation) => {
+                self.citations.push(citation.clone());
+                Ok(())
+            }
+            Part::Table(table) => self.text(&markdown::table(table), out),
+            Part::Chart(chart) => self.text(&markdown::table(&chart.to_table()), out),
+            Part::Error(notice) => self.text(&markdown::notice(notice), out),
+            Part::Confirm(confirmation) => {
+                // The question is the last text: that is how it is found again.
+                self.sources(out)?;
+                self.text(&markdown::question(confirmation), out)
+            }
+            Part::Call(call) => self.call(call, out),
+        }
+    }
+
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match self.done {
+            true => Ok(()),
+            false => self.native(event, out),
+        }
+    }
+
+    /// Writes a change of the message that changes nothing: neither a `ping` nor a comment resets
+    /// the clock by which Claude Code gives up after five minutes. Before the message has begun
+    /// there is only the `ping`.
+    fn keep_alive(&mut self, out: &mut Vec<u8>) {
+        let event = match self.head {
+            Some(_) => Event::Ping,
+            None => Event::MessageDelta(MessageDelta::default()),
+        };
+        event.encode(out);
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        if self.done {
+            return;
+        }
+        self.open(out);
+        if self.complete(out).is_err() {
+            let failure = Failure::new(protocol::AgentError::DEFAULT);
+            return self.fail(&failure, out);
+        }
+        self.done = true;
+        if let Some(whole) = self.whole.take() {
+            out.extend_from_slice(&whole.finish().to_json());
+        }
+    }
+
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        let kind = match failure.retryable {
+            true => ErrorObject::OVERLOADED,
+            false => ErrorObject::INVALID_REQUEST,
+        };
+        self.error(&ErrorObject::new(kind, failure.message), out);
+    }
+}
+
+/// Returns a status as a line of reasoning.
+fn line(status: &Status) -> String {
+    let mut line = status.message.replace(['\r', '\n'], " ");
+    let mut separator = " (";
+    for (name, value) in &status.details {
+        // Writing to a string does not fail.
+        let _ = write!(line, "{separator}{name}: {value}");
+        separator = ", ";
+    }
+    if !status.details.is_empty() {
+        line.push(')');
+    }
+    line
+}
+
+/// Returns a source in the one form that the AI SDK shows.
+fn location(url: &str, title: &str, cited_text: &str) -> Json {
+    let members = [
+        ("type", "web_search_result_location"),
+        ("url", url),
+        ("title", title),
+        ("cited_text", cited_text),
+        ("encrypted_index", ""),
+    ];
+    let mut out = Vec::new();
+    let to = crate::json::ValueWriter::new(&mut out, Escape::JsonAndSeparators);
+    crate::json::model::object(to, |object| {
+        for (name, text) in members {
+            object.str(name, text);
+        }
+    });
+    // An object of texts always parses.
+    Json::parse(out).unwrap_or_default()
+}
+
+impl From<TooLarge> for SendError {
+    fn from(error: TooLarge) -> Self {
+        Self::TooLarge { limit: error.limit }
+    }
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session")
+            .field("blocks", &self.index)
+            .field("block", &self.block)
+            .field("done", &self.done)
+            .finish_non_exhaustive()
+    }
+}

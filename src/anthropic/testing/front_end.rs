@@ -1,0 +1,152 @@
+//! An Anthropic client.
+
+use std::mem;
+
+use bytes::Bytes;
+
+use crate::anthropic::{
+    Accumulator, Anthropic, Content, ContentBlock, Delta, Event, MessageParam, MessagesRequest,
+    Tool, ToolResultBlock, ToolUseBlock,
+};
+use crate::protocol::{self, EventDecoder, EventError, Notice, Status};
+use crate::testing::{Answer, FrontEnd, Heard, Next, post, question};
+
+/// A program that speaks Anthropic Messages: it sends messages and tools, and reads blocks.
+#[derive(Debug)]
+pub struct AnthropicClient {
+    request: MessagesRequest,
+    answer: Accumulator,
+    failed: bool,
+    calls: Vec<ToolUseBlock>,
+    decoder: EventDecoder<Anthropic>,
+}
+
+impl AnthropicClient {
+    /// Creates a client that asks for this model.
+    #[must_use]
+    pub fn new(model: impl Into<String>) -> Self {
+        Self::continuing(MessagesRequest::new(model, 4096, []))
+    }
+
+    /// Creates a client with the model, tools and options of a request; its messages count as said.
+    /// It always asks for a stream.
+    #[must_use]
+    pub fn continuing(request: MessagesRequest) -> Self {
+        Self {
+            request: request.stream(true),
+            answer: Accumulator::new(),
+            failed: false,
+            calls: Vec::new(),
+            decoder: EventDecoder::new(),
+        }
+    }
+
+    /// Sets the system prompt.
+    #[must_use]
+    pub fn system(mut self, text: impl Into<Content>) -> Self {
+        self.request = self.request.system(text);
+        self
+    }
+
+    /// Sets the tools to offer.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
+        self.request = self.request.with_tools(tools);
+        self
+    }
+}
+
+impl FrontEnd for AnthropicClient {
+    type Protocol = Anthropic;
+
+    const PATH: &'static str = "/v1/messages";
+
+    fn say(&mut self, text: &str) {
+        self.request.messages.push(MessageParam::user(text));
+    }
+
+    fn request(&self) -> http::Request<Bytes> {
+        post(Self::PATH, self.request.to_json())
+    }
+
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
+        self.decoder.next(input)
+    }
+
+    fn hear(&mut self, event: &Event) -> Vec<Heard> {
+        // What follows the end is not read.
+        if self.failed || self.answer.is_complete() {
+            return Vec::new();
+        }
+        if self.answer.push(event).is_err() {
+            self.failed = true;
+            let notice = Notice::new("the answer is larger than the client takes");
+            return vec![Heard::Error(notice)];
+        }
+        match event {
+            Event::ContentBlockDelta { delta, .. } => match delta {
+                Delta::Text(text) if !text.is_empty() => vec![Heard::Text(text.clone())],
+                Delta::Thinking(text) => {
+                    let lines = text.lines().filter(|line| !line.is_empty());
+                    lines.map(|line| Heard::Status(Status::new(line))).collect()
+                }
+                _ => Vec::new(),
+            },
+            Event::Error(error) => {
+                self.failed = true;
+                vec![Heard::Error(Notice::new(&error.message))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn next(&mut self) -> Next {
+        let answer = mem::take(&mut self.answer);
+        let failed = mem::take(&mut self.failed);
+        self.decoder = EventDecoder::new();
+        let complete = answer.is_complete();
+        let message = answer.finish();
+        self.calls.clear();
+        let text = message.text();
+        let calls: Vec<_> = message.calls().cloned().collect();
+        if !message.content.is_empty() {
+            let content = Content::Blocks(message.content);
+            self.request.messages.push(MessageParam::assistant(content));
+        }
+        if failed {
+            return Next::Nothing;
+        }
+        if !complete {
+            return Next::Broken(crate::anthropic::NO_STOP);
+        }
+        if calls.is_empty() {
+            return question(&text).map_or(Next::Nothing, Next::Question);
+        }
+        self.calls = calls;
+        Next::Calls(self.calls.iter().map(call).collect())
+    }
+
+    fn answer(&mut self, answers: Vec<Answer>) {
+        let calls = mem::take(&mut self.calls).into_iter();
+        let results = calls.zip(answers).map(|(call, answer)| {
+            let failed = matches!(answer, Answer::Failed(_));
+            let mut result = ToolResultBlock::new(call.id, &answer.into_text());
+            result.is_error = failed;
+            ContentBlock::ToolResult(result)
+        });
+        let results: Vec<_> = results.collect();
+        self.request.messages.push(MessageParam::user(results));
+    }
+
+    fn decide(&mut self, accepted: bool) {
+        self.say(if accepted { "yes" } else { "no" });
+    }
+}
+
+/// Returns a call as the shared vocabulary has it.
+fn call(call: &ToolUseBlock) -> protocol::ToolCall {
+    protocol::ToolCall {
+        name: call.name.clone(),
+        arguments: call.input.clone(),
+    }
+}
