@@ -100,8 +100,7 @@ impl Accumulator {
             }
             Event::ContentBlockDelta { index, delta } => self.delta(*index, delta)?,
             Event::MessageDelta(delta) => {
-                self.grow(delta.to_json().len())?;
-                self.end(&own(delta));
+                self.end(&own(delta))?;
             }
             Event::MessageStop => self.stopped = true,
             _ => {}
@@ -152,23 +151,25 @@ impl Accumulator {
         Ok(())
     }
 
-    fn end(&mut self, delta: &MessageDelta) {
-        let Stop {
-            stop_reason,
-            stop_sequence,
-            stop_details,
-            ..
-        } = &delta.delta;
-        let message = &mut self.message;
-        if stop_reason.is_some() {
-            message.stop_reason.clone_from(stop_reason);
-            message.stop_sequence.clone_from(stop_sequence);
+    fn end(&mut self, delta: &MessageDelta) -> Result<(), TooLarge> {
+        let MessageDelta {
+            delta: stop, usage, ..
+        } = delta;
+        // Only keep-alive and token counts come again and again, and take no room.
+        if *stop != Stop::default() || !usage.unknown.is_empty() {
+            self.grow(delta.to_json().len())?;
         }
-        if let Some(details) = stop_details {
+        let message = &mut self.message;
+        if stop.stop_reason.is_some() {
+            message.stop_reason.clone_from(&stop.stop_reason);
+            message.stop_sequence.clone_from(&stop.stop_sequence);
+        }
+        if let Some(details) = &stop.stop_details {
             message.unknown.retain(|key| key != "stop_details");
             message.unknown.push("stop_details", details.clone());
         }
-        message.usage.update(&delta.usage);
+        message.usage.update(usage);
+        Ok(())
     }
 
     /// Returns the block of an index, which is begun if there is none.

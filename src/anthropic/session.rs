@@ -372,6 +372,10 @@ impl Session {
         if mem::replace(&mut self.done, true) {
             return;
         }
+        let mut error = error.clone();
+        if error.message.is_empty() {
+            error.message = protocol::AgentError::DEFAULT.into();
+        }
         if self.whole.is_some() {
             error.write_body(out);
             return;
@@ -383,7 +387,7 @@ impl Session {
             false => self.write_text(&error.message, out),
         };
         let _ = self.close(out);
-        let _ = self.write(&Event::Error(error.clone()), out);
+        let _ = self.write(&Event::Error(error), out);
     }
 
     fn write_text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {

@@ -1,0 +1,19 @@
+//! The protocol Anthropic Messages: both roles, against fixtures and in process.
+#![cfg(feature = "anthropic")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod client;
+mod failures;
+mod golden;
+mod http;
+mod native;
+mod properties;
+mod requests;
+mod strict;
+mod support;
+mod words;

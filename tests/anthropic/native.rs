@@ -1,0 +1,287 @@
+//! What an agent of this protocol sends beside the shared vocabulary.
+
+use copilot_wire::Reply;
+use copilot_wire::anthropic::{
+    Anthropic, ContentBlock, Delta, Ending, ErrorObject, Message, Relay, RelayError, Say,
+    StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
+};
+use copilot_wire::json::Json;
+use copilot_wire::protocol::{AgentError, SendError};
+use serde_json::{Value, json};
+
+use crate::strict::{Read, read};
+use crate::support::{agent, ask, post, router, stream_of};
+
+fn said<F, Fut>(answer: F) -> Read
+where
+    F: Fn(Reply<Anthropic>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    read(&stream_of(answer))
+}
+
+fn call(id: &str, n: u64) -> ToolUseBlock {
+    ToolUseBlock::new(id, "get_tide", &json!({"n": n})).unwrap()
+}
+
+#[test]
+fn several_calls_are_several_blocks() {
+    let answer = said(|reply| async move {
+        let calls = vec![
+            call("toolu_A", 1),
+            call("of another server!", 2),
+            call("", 3),
+        ];
+        reply.end(calls)?;
+        // Too late to be told.
+        Err(AgentError::new("late"))
+    });
+    assert_eq!(answer.kinds(), ["tool_use"; 3]);
+    let inputs: Vec<_> = answer.blocks.iter().map(|block| &*block.text).collect();
+    assert_eq!(inputs, [r#"{"n":1}"#, r#"{"n":2}"#, r#"{"n":3}"#]);
+    let ids: Vec<_> = answer
+        .blocks
+        .iter()
+        .map(|block| block.start["id"].as_str().unwrap())
+        .collect();
+    assert_eq!(ids[0], "toolu_A");
+    assert!(ids[1].starts_with("toolu_2a") && ids[2].starts_with("toolu_2a"));
+    assert_eq!(answer.stop_reason.as_deref(), Some("tool_use"));
+}
+
+#[test]
+fn an_ending_has_its_reason() {
+    for (reason, name) in [
+        (StopReason::MaxTokens, "max_tokens"),
+        (StopReason::Refusal, "refusal"),
+        (StopReason::Other("tomorrow".into()), "tomorrow"),
+        // There is no call.
+        (StopReason::ToolUse, "end_turn"),
+    ] {
+        let answer = said(move |reply| {
+            let reason = reason.clone();
+            async move {
+                reply.text("So far").await?;
+                Ok(reply.end(reason)?)
+            }
+        });
+        assert_eq!(answer.stop_reason.as_deref(), Some(name));
+    }
+    let answer =
+        said(|reply| async move { Ok(reply.end(ErrorObject::new("api_error", "Away."))?) });
+    assert_eq!(
+        answer.error.unwrap(),
+        json!({"type": "api_error", "message": "Away."})
+    );
+}
+
+#[test]
+fn token_counts_are_written_at_the_end() {
+    let answer = said(|reply| async move {
+        reply.send(Usage::new(19, 1)).await?;
+        reply.text("Hi").await?;
+        let mut usage = Usage::default();
+        usage.output_tokens = 10;
+        reply.send(usage).await?;
+        Ok(())
+    });
+    assert_eq!(
+        answer.usage,
+        json!({"input_tokens": 19, "output_tokens": 10})
+    );
+    let answer = said(|reply| async move { Ok(reply.text("Hi").await?) });
+    assert_eq!(answer.usage, json!({"output_tokens": 0}));
+}
+
+#[test]
+fn blocks_keep_the_rules_whatever_is_sent() {
+    let answer = said(|reply| async move {
+        reply
+            .send(Say::Start(ThinkingBlock::default().into()))
+            .await?;
+        reply.send(Delta::Thinking("Hm.".into())).await?;
+        reply.send(Delta::Signature("theirs".into())).await?;
+        reply.send(Say::Stop).await?;
+        // A second one without a signature of its own.
+        reply
+            .send(Say::Start(ThinkingBlock::new("More.", "").into()))
+            .await?;
+        reply.send(Say::Start(TextBlock::default().into())).await?;
+        reply.send(Delta::Text("One ".into())).await?;
+        reply.send(Say::Stop).await?;
+        // What would split the text is left out.
+        reply
+            .send(Say::Start(ThinkingBlock::default().into()))
+            .await?;
+        reply.send(Delta::Thinking("Hm.".into())).await?;
+        reply.send(Say::Stop).await?;
+        // A call is held back, in pieces.
+        reply
+            .send(Say::Start(
+                ToolUseBlock::new("toolu_A", "get_tide", &json!({}))?.into(),
+            ))
+            .await?;
+        reply.send(Delta::InputJson("{\"n\"".into())).await?;
+        reply.send(Delta::InputJson(":1}".into())).await?;
+        reply.send(Say::Stop).await?;
+        reply
+            .send(Say::Start(TextBlock::new("text").into()))
+            .await?;
+        reply.send(Delta::Text(".".into())).await?;
+        let citation = json!({"type": "web_search_result_location", "url": "u", "title": "t", "cited_text": "c", "encrypted_index": ""});
+        reply
+            .send(Delta::Citation(Json::encode(&citation)?))
+            .await?;
+        Ok(())
+    });
+    assert_eq!(answer.kinds(), ["thinking", "thinking", "text", "tool_use"]);
+    assert_eq!(answer.blocks[0].signature, "theirs");
+    assert_eq!(answer.blocks[1].text, "More.");
+    assert_eq!(answer.text(), "One text.");
+    assert_eq!(answer.blocks[2].citations.len(), 1);
+    assert_eq!(answer.blocks[3].text, r#"{"n":1}"#);
+    assert_eq!(answer.stop_reason.as_deref(), Some("tool_use"));
+}
+
+#[test]
+fn a_call_in_an_answer_that_fails_is_not_made() {
+    let answer = said(|reply| async move {
+        reply.send(Say::Start(call("toolu_A", 1).into())).await?;
+        reply.send(Say::Stop).await?;
+        reply.send(Say::Start(call("toolu_B", 1).into())).await?;
+        Err(AgentError::new("Away."))
+    });
+    assert_eq!(answer.kinds(), ["text"]);
+}
+
+#[test]
+fn arguments_that_are_no_object_are_refused() {
+    let answer = said(|reply| async move {
+        reply.send(Say::Start(call("toolu_A", 1).into())).await?;
+        reply.send(Delta::InputJson("{\"n\":".into())).await?;
+        match reply.send(Say::Stop).await {
+            Err(SendError::Invalid(_)) => Ok(reply.text("It is not complete.").await?),
+            other => panic!("{other:?}"),
+        }
+    });
+    assert_eq!(answer.kinds(), ["text"]);
+    // Also where nothing says that they are complete.
+    let answer = said(|reply| async move {
+        reply.text("A call: ").await?;
+        reply.send(Say::Start(call("toolu_A", 1).into())).await?;
+        Ok(reply.send(Delta::InputJson("[".into())).await?)
+    });
+    assert!(answer.error.is_some());
+}
+
+#[test]
+fn a_block_of_another_type_is_passed_on_before_the_text() {
+    let answer = said(|reply| async move {
+        let block =
+            json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
+        let block = || ContentBlock::from_json(block.to_string());
+        reply.send(Say::Start(block()?)).await?;
+        reply.send(Delta::InputJson("{}".into())).await?;
+        reply.send(Say::Stop).await?;
+        reply.text("Found.").await?;
+        reply.send(Say::Start(block()?)).await?;
+        reply.send(Delta::InputJson("{}".into())).await?;
+        Ok(reply.send(Say::Stop).await?)
+    });
+    assert_eq!(answer.kinds(), ["server_tool_use", "text"]);
+}
+
+#[test]
+fn calls_have_a_limit() {
+    let answer = said(|reply| async move {
+        let large = json!({"x": "x".repeat(9 << 20)});
+        let call = || ToolUseBlock::new("a", "get_tide", &large);
+        reply.send(Say::Start(call()?.into())).await?;
+        reply.send(Say::Stop).await?;
+        match reply.end(Ending::from(call()?)) {
+            Err(SendError::Invalid(message)) => Err(AgentError::new(message)),
+            other => panic!("{other:?}"),
+        }
+    });
+    let message = answer.error.unwrap()["message"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert_eq!(message, "the calls are larger than 16777216 bytes");
+}
+
+const UPSTREAM: &str = include_str!("../../fixtures/anthropic/call.sse");
+
+async fn relay(upstream: &str, reply: &Reply<Anthropic>) -> Result<Message, RelayError> {
+    let mut relay = Relay::new();
+    for piece in upstream.as_bytes().chunks(7) {
+        relay.forward(piece, reply).await?;
+    }
+    relay.finish()
+}
+
+#[test]
+fn a_relayed_answer_is_one_of_our_own() {
+    let answer = said(|reply| async move {
+        let message = relay(UPSTREAM, &reply).await?;
+        assert_eq!(message.calls().count(), 1);
+        assert_eq!(
+            message.calls().next().unwrap().input.text(),
+            r#"{"port":"Brest"}"#
+        );
+        Ok(())
+    });
+    assert_eq!(answer.kinds(), ["text", "tool_use"]);
+    assert_eq!(answer.text(), "One moment.");
+    assert_eq!(answer.stop_reason.as_deref(), Some("tool_use"));
+}
+
+#[test]
+fn an_upstream_that_fails_or_breaks_off_fails_the_answer() {
+    let (half, _) = UPSTREAM.split_at(UPSTREAM.len() - 60);
+    let failed = include_str!("../../fixtures/anthropic/fails.sse");
+    for (upstream, cut) in [(half, true), (failed, false)] {
+        let answer = said(move |reply| async move {
+            match relay(upstream, &reply).await {
+                Err(RelayError::Cut) => assert!(cut),
+                Err(RelayError::Upstream(error)) => {
+                    assert!(!cut && error.message == "The model is away.");
+                }
+                other => panic!("{other:?}"),
+            }
+            Err(AgentError::new("Upstream."))
+        });
+        assert_eq!(answer.error.unwrap()["message"], "Upstream.");
+    }
+}
+
+#[test]
+fn a_relay_says_the_text_alone() {
+    let answer = said(|reply| async move {
+        let mut relay = Relay::new();
+        relay.text(UPSTREAM.as_bytes(), &reply).await?;
+        Ok(drop(relay.finish()?))
+    });
+    assert_eq!(
+        (answer.kinds(), answer.text()),
+        (vec!["text"], "One moment.")
+    );
+}
+
+#[test]
+fn native_events_are_in_a_whole_answer_too() {
+    let native = agent(|_, reply: Reply<Anthropic>| async move {
+        relay(UPSTREAM, &reply).await?;
+        Ok(reply.send(Usage::new(3, 4)).await?)
+    });
+    let mut body = ask("Hi");
+    body["stream"] = Value::Null;
+    let (_, text) = post(&router(native), &body);
+    let message = Message::from_json(text).unwrap();
+    assert_eq!(message.text(), "One moment.");
+    assert_eq!(
+        message.calls().next().unwrap().input.text(),
+        r#"{"port":"Brest"}"#
+    );
+    assert_eq!(message.usage, Usage::new(3, 4));
+}

@@ -1,0 +1,250 @@
+//! Requests as the clients send them, and as an agent sees them.
+
+use std::path::PathBuf;
+
+use copilot_wire::anthropic::{Anthropic, MessagesRequest};
+use copilot_wire::protocol::{Conversation, Protocol, Role};
+use copilot_wire::{Reply, Request};
+use serde_json::{Value, json};
+
+use crate::strict::read;
+use crate::support::{agent, router, send, whole};
+
+fn fixture(name: &str) -> Value {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures/anthropic");
+    serde_json::from_slice(&std::fs::read(path.join(name)).unwrap()).unwrap()
+}
+
+fn request(body: &Value) -> MessagesRequest {
+    let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
+    Anthropic::read(&parts, body.to_string().into()).unwrap()
+}
+
+fn messages(request: &MessagesRequest) -> Vec<(Role, String)> {
+    let messages = request.messages();
+    messages
+        .map(|message| (message.role, message.text.into_owned()))
+        .collect()
+}
+
+#[test]
+fn recorded_requests_are_answered() {
+    let said = |name: &str| {
+        let recorded = fixture(name);
+        let mut request = http::Request::post(recorded["path"].as_str().unwrap());
+        for (header, value) in recorded["headers"].as_object().unwrap() {
+            if !["content-type", "content-length"].contains(&header.as_str()) {
+                request = request.header(header, value.as_str().unwrap());
+            }
+        }
+        let tells = agent(
+            |request: Request<Anthropic>, reply: Reply<Anthropic>| async move {
+                let said = format!(
+                    "{:?} {} {:?}",
+                    request.prompt().map(|prompt| prompt.len()),
+                    request.tools().count(),
+                    request.conversation_id(),
+                );
+                Ok(reply.text(said).await?)
+            },
+        );
+        let response = send(&router(tells), request, &recorded["body"].to_string());
+        assert_eq!(response.status(), 200);
+        read(&whole(response.into_body())).text().to_owned()
+    };
+    // In the recording the reminder is blanked, and looks like what the user says.
+    let reminder = fixture("claude-code.json")["body"]["messages"][0]["content"][0]["text"].clone();
+    let length = reminder.as_str().unwrap().len() + "\nsay hi with a shell".len();
+    assert_eq!(
+        said("claude-code.json"),
+        format!("Some({length}) 24 Some(\"11a86ac4-e677-47e0-87de-8b06afdc8549\")")
+    );
+    let text = fixture("copilot-cli.json")["body"]["messages"][0]["content"][0]["text"].clone();
+    let length = text.as_str().unwrap().len();
+    assert_eq!(said("copilot-cli.json"), format!("Some({length}) 17 None"));
+}
+
+#[test]
+fn recorded_requests_are_written_again_as_they_were() {
+    for name in ["claude-code.json", "copilot-cli.json"] {
+        let body = &fixture(name)["body"];
+        let again = request(body).to_json();
+        assert_eq!(
+            serde_json::from_slice::<Value>(&again).unwrap(),
+            *body,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn the_prompt_is_what_the_user_typed() {
+    let body = json!({
+        "model": "m", "system": [{"type": "text", "text": "Be"}, {"type": "text", "text": "kind."}],
+        "messages": [
+            {"role": "user", "content": [
+                {"type": "text", "text": "<system-reminder>\nToday is Sunday.\n</system-reminder>\n"},
+                {"type": "text", "text": "say hi", "cache_control": {"type": "ephemeral"}},
+            ]},
+            // In Claude Code's first turn the last message is not the user's.
+            {"role": "system", "content": "Be brief."},
+        ],
+    });
+    let request = request(&body);
+    assert_eq!(request.prompt().unwrap(), "say hi");
+    let reminder = "<system-reminder>\nToday is Sunday.\n</system-reminder>\n";
+    assert_eq!(
+        messages(&request),
+        [
+            (Role::System, "Be\nkind.".into()),
+            (Role::Other, reminder.into()),
+            (Role::User, "say hi".into()),
+            (Role::System, "Be brief.".into()),
+        ]
+    );
+}
+
+#[test]
+fn content_comes_in_every_form() {
+    let body = json!({
+        "system": "Be kind.", "tomorrow": {"x": [1]}, "thinking": {"type": "adaptive"},
+        "messages": [
+            {"role": "user", "content": "a text"},
+            {"role": "assistant", "content": [
+                {"type": "thinking", "thinking": "Hm.", "signature": "x"},
+                {"type": "redacted_thinking", "data": "x"},
+                {"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}},
+                {"type": "text", "text": "Yes", "citations": [{"type": "char_location"}]},
+            ]},
+            7, null, {"role": "ghost", "content": [{"type": "text"}, {"type": 3}, 9, {}]},
+            {"role": "user", "content": null}, {"role": "user"}, {"role": "user", "content": 5},
+            {"role": "user", "content": [
+                {"type": "text", "text": "What is"},
+                {"type": "image", "source": {"type": "url", "url": "https://a.example"}},
+                {"type": "mid_conv_system", "text": "x"},
+                {"type": "text", "text": "this?"},
+                {"type": "document", "title": "Notes", "source": {"type": "text", "media_type": "text/plain", "data": "Once."}},
+                {"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": "x"}},
+                {"type": "document", "source": {"type": "text", "data": "Twice."}},
+            ]},
+        ],
+    });
+    let found = request(&body);
+    assert_eq!(
+        messages(&found),
+        [
+            (Role::System, "Be kind.".into()),
+            (Role::User, "a text".into()),
+            (Role::Assistant, "Yes".into()),
+            (Role::User, "What is\nthis?".into()),
+        ]
+    );
+    let documents = found
+        .documents()
+        .map(|document| (document.name, document.content));
+    let documents: Vec<_> = documents
+        .map(|(name, content)| (name.into_owned(), content.into_owned()))
+        .collect();
+    let expected = [("Notes", "Once."), ("document-2", "Twice.")];
+    assert_eq!(
+        documents,
+        expected.map(|(name, text)| (name.to_owned(), text.to_owned()))
+    );
+    // Nothing of it is lost. What was `null` may be absent.
+    let again: Value = serde_json::from_slice(&found.to_json()).unwrap();
+    assert_eq!(again["tomorrow"], body["tomorrow"]);
+    assert_eq!(again["messages"][1], body["messages"][1]);
+    assert_eq!(again["messages"][8], body["messages"][8]);
+}
+
+#[test]
+fn results_are_matched_by_their_ids() {
+    let call = |id: &str, name: &str| json!({"type": "tool_use", "id": id, "name": name, "input": {"of": id}});
+    let result = |id: &str, content: Value| json!({"type": "tool_result", "tool_use_id": id, "content": content});
+    let mut body = json!({"messages": [
+        {"role": "user", "content": "Before"},
+        {"role": "assistant", "content": [call("old", "get_tide")]},
+        {"role": "user", "content": [result("old", json!("low"))]},
+        {"role": "user", "content": "Now"},
+        {"role": "assistant", "content": [{"type": "text", "text": "One moment."}, call("a", "get_tide"), call("b", "get_wind")]},
+        // In the order of completion, with blocks and without content.
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "b", "is_error": true, "content": [
+                {"type": "text", "text": "no"}, {"type": "image", "source": {}}, {"type": "text", "text": "wind"},
+            ]},
+            {"type": "tool_result", "tool_use_id": "a"},
+            result("unknown", json!("?")),
+            {"type": "text", "text": "<system-reminder>Go on.</system-reminder>"},
+        ]},
+    ]});
+    let results = |body: &Value| -> Vec<(String, String, bool, Option<String>, String)> {
+        let request = request(body);
+        let results = request.results().map(|result| {
+            (
+                result.name.into_owned(),
+                result.content.into_owned(),
+                result.failed,
+                result.arguments.map(|json| json.text().to_owned()),
+                result.call_id.unwrap().into_owned(),
+            )
+        });
+        results.collect()
+    };
+    let of = |name: &str, content: &str, failed, arguments: Option<&str>, id: &str| {
+        (
+            name.to_owned(),
+            content.to_owned(),
+            failed,
+            arguments.map(str::to_owned),
+            id.to_owned(),
+        )
+    };
+    let expected = [
+        of("get_wind", "no\nwind", true, Some(r#"{"of":"b"}"#), "b"),
+        of("get_tide", "", false, Some(r#"{"of":"a"}"#), "a"),
+        of("", "?", false, None, "unknown"),
+    ];
+    assert_eq!(results(&body), expected);
+    // The user may say something beside the results.
+    let content = body["messages"][5]["content"].as_array_mut().unwrap();
+    content.push(json!({"type": "text", "text": "And be quick."}));
+    assert_eq!(results(&body), expected);
+    assert_eq!(request(&body).prompt().unwrap(), "And be quick.");
+    let messages = body["messages"].as_array_mut().unwrap();
+    messages.push(json!({"role": "user", "content": "Never mind."}));
+    assert_eq!(results(&body), []);
+}
+
+#[test]
+fn many_results_of_one_call_stay_small() {
+    let name = "n".repeat(1_000_000);
+    let call = json!({"type": "tool_use", "id": "a", "name": name, "input": {}});
+    let results: Vec<Value> = (0..2_000)
+        .map(|_| json!({"type": "tool_result", "tool_use_id": "a", "content": "x"}))
+        .collect();
+    let body = json!({"messages": [
+        {"role": "user", "content": "Hi"},
+        {"role": "assistant", "content": [call]},
+        {"role": "user", "content": results},
+    ]});
+    let request = request(&body);
+    let sizes: Vec<_> = request.results().map(|result| result.name.len()).collect();
+    assert_eq!(sizes, [256; 2_000]);
+}
+
+#[test]
+fn no_text_is_shown_by_debug() {
+    let body = json!({
+        "system": "SECRET", "metadata": {"user_id": "SECRET"},
+        "messages": [{"role": "user", "content": [
+            {"type": "text", "text": "SECRET"}, {"type": "thinking", "thinking": "SECRET", "signature": "SECRET"},
+            {"type": "tool_use", "id": "a", "name": "n", "input": {"k": "SECRET"}},
+            {"type": "tool_result", "tool_use_id": "a", "content": "SECRET"}, {"type": "image", "source": "SECRET"},
+        ]}],
+    });
+    let shown = format!("{:?}", request(&body));
+    assert!(
+        shown.contains("6 bytes") && !shown.contains("SECRET"),
+        "{shown}"
+    );
+}

@@ -1,0 +1,107 @@
+//! What the Anthropic tests share.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use copilot_wire::anthropic::{Anthropic, Model};
+use copilot_wire::protocol::{AgentError, Env, Environment};
+use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use futures::executor::block_on;
+use futures::{StreamExt, stream};
+use http::{Method, Response};
+use serde_json::{Value, json};
+
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
+
+/// An agent made of a closure.
+pub(crate) struct Closure<F>(F);
+
+pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<Anthropic>
+where
+    F: Fn(Request<Anthropic>, Reply<Anthropic>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    Closure(move |request, reply| -> Answer { Box::pin(answer(request, reply)) })
+}
+
+#[async_trait]
+impl<F> Agent<Anthropic> for Closure<F>
+where
+    F: Fn(Request<Anthropic>, Reply<Anthropic>) -> Answer + Send + Sync,
+{
+    async fn answer(
+        &self,
+        request: Request<Anthropic>,
+        reply: Reply<Anthropic>,
+    ) -> Result<(), AgentError> {
+        (self.0)(request, reply).await
+    }
+}
+
+/// A fixed time, and random bytes that are not.
+pub(crate) fn fixed() -> Env {
+    struct Fixed;
+    impl Environment for Fixed {
+        fn now(&self) -> SystemTime {
+            SystemTime::UNIX_EPOCH + Duration::from_secs(1_764_000_000)
+        }
+        fn random(&self, bytes: &mut [u8]) {
+            bytes.fill(0x2a);
+        }
+    }
+    Env::new(Fixed)
+}
+
+/// A router with one agent, mounted as `analyst`.
+pub(crate) fn router(agent: impl Agent<Anthropic> + 'static) -> Router {
+    let router = Router::new().env(fixed());
+    router.mount(Model::new("analyst"), agent).unwrap()
+}
+
+pub(crate) fn send(router: &Router, request: http::request::Builder, body: &str) -> Response<Body> {
+    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body.as_bytes()));
+    let request = request
+        .header("content-type", "application/json")
+        .body(stream::iter([chunk]))
+        .unwrap();
+    block_on(router.handle(request))
+}
+
+pub(crate) fn whole(body: Body) -> String {
+    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
+    String::from_utf8(frames.concat()).unwrap()
+}
+
+/// Posts a request and returns the status, the headers and the body.
+pub(crate) fn post(router: &Router, body: &Value) -> (http::response::Parts, String) {
+    let request = http::Request::builder()
+        .method(Method::POST)
+        .uri("/v1/messages");
+    let (head, response) = send(router, request, &body.to_string()).into_parts();
+    (head, whole(response))
+}
+
+/// A request for a stream, with two tools.
+pub(crate) fn ask(prompt: &str) -> Value {
+    json!({
+        "model": "analyst", "max_tokens": 1024, "stream": true,
+        "messages": [{"role": "user", "content": prompt}],
+        "tools": [
+            {"name": "get_tide", "description": "The tide.", "input_schema": {"type": "object"}},
+            {"name": "get_wind"},
+        ],
+    })
+}
+
+/// The stream of an agent.
+pub(crate) fn stream_of<F, Fut>(answer: F) -> String
+where
+    F: Fn(Reply<Anthropic>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    let (head, text) = post(&router(agent(move |_, reply| answer(reply))), &ask("Hi"));
+    assert_eq!(head.status, 200, "{text}");
+    text
+}
