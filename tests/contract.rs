@@ -4,6 +4,7 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+use copilot_wire::anthropic::{self, Anthropic};
 use copilot_wire::github::{self, GitHub};
 use copilot_wire::meilisearch::{self, Meilisearch};
 use copilot_wire::openai::{self, OpenAi};
@@ -93,6 +94,23 @@ fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
     );
 }
 
+#[test]
+fn an_event_of_anthropic_messages_ends_the_turn_if_it_is_made_from_an_ending() {
+    ends::<Anthropic>(
+        [
+            anthropic::Say::Start(anthropic::ContentBlock::text("Hi")),
+            anthropic::Delta::Text("Hi".into()).into(),
+            anthropic::Say::Stop,
+            anthropic::Usage::new(1, 2).into(),
+        ],
+        [
+            anthropic::Ending::Calls(Vec::new()),
+            anthropic::StopReason::EndTurn.into(),
+            anthropic::ErrorObject::new("api_error", "away").into(),
+        ],
+    );
+}
+
 /// The events of a reply with one part, and the text in them.
 fn reply<P: Protocol>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::Event>, String) {
     let mut session = P::session(request, &Env::new(Fixed));
@@ -119,7 +137,7 @@ fn reply<P: Protocol>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::E
 /// Checks every capability against the bytes: a part that is shown natively adds an event and no text.
 fn capabilities<P: Protocol<Event: PartialEq>>(body: &str) {
     let request = read::<P>(body);
-    let (plain, _) = reply::<P>(&request, None);
+    let (plain, silence) = reply::<P>(&request, None);
     let rows = json!([{"day": "Mon", "price": 1}]);
     let kind = ChartKind::Bar {
         x: "day".into(),
@@ -155,7 +173,8 @@ fn capabilities<P: Protocol<Event: PartialEq>>(body: &str) {
         ),
     ] {
         let (events, text) = reply::<P>(&request, Some(part));
-        let native = text.is_empty() && events.iter().any(|event| !plain.contains(event));
+        let said = !text.is_empty() && text != silence;
+        let native = !said && events.iter().any(|event| !plain.contains(event));
         assert_eq!(
             native,
             P::CAPABILITIES.has(capability),
@@ -175,6 +194,9 @@ fn a_capability_is_a_part_that_is_shown_natively() {
     capabilities::<OpenBb>(
         r#"{"messages":[{"role":"human","content":"hi"}],"workspace_options":[],
             "tools":[{"server_id":"1","name":"s_f","url":"http://localhost/mcp","input_schema":{}}]}"#,
+    );
+    capabilities::<Anthropic>(
+        r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}],"tools":[{"name":"f"}]}"#,
     );
     capabilities::<Meilisearch>(
         r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}"#,

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Debug;
 
 use copilot_wire::json::JsonError;
-use copilot_wire::{github, meilisearch, openai, openbb};
+use copilot_wire::{anthropic, github, meilisearch, openai, openbb};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::ser::{Impossible, SerializeStruct};
@@ -74,6 +74,16 @@ fn all() -> Vec<Model> {
         openai::Choice { "delta", "logprobs", "finish_reason" }
         openai::Logprobs { "content", "refusal" }
         openai::Tool { "type", "function" }
+        anthropic::MessagesRequest { "model", "max_tokens", "system", "messages", "stream", "tools", "tool_choice", "metadata" }
+        anthropic::MessageParam { "role", "content" }
+        anthropic::Message { "id", "role", "model", "content", "stop_reason", "usage" }
+        anthropic::MessageDelta { "delta", "usage" }
+        anthropic::TextBlock { "text", "citations" }
+        anthropic::ThinkingBlock { "thinking", "signature" }
+        anthropic::ToolUseBlock { "id", "name", "input" }
+        anthropic::ToolResultBlock { "tool_use_id", "content", "is_error" }
+        anthropic::Tool { "type", "name", "description", "input_schema" }
+        anthropic::ErrorObject { "type", "message" }
         meilisearch::WorkspaceSettings { "source", "orgId", "prompts" }
         meilisearch::IndexSettings { "description", "documentTemplateMaxBytes", "searchParameters" }
         meilisearch::Search { "index_uid", "q", "filter" }
@@ -170,9 +180,16 @@ fn odd_elements_keep_their_places() {
             r#"{"messages":[7,{"role":"a","content":"x"},null,{"role":"b","content":"y"},"z"]}"#,
             "openbb",
         ),
+        (
+            r#"{"model":"m","messages":[7,{"role":"a","content":"x"},null,{"role":"b","content":[{"type":"text","text":"y"},3]},"z"]}"#,
+            "anthropic",
+        ),
     ] {
         let written = match model {
             "github" => github::ChatRequest::from_json(text).unwrap().to_json(),
+            "anthropic" => anthropic::MessagesRequest::from_json(text)
+                .unwrap()
+                .to_json(),
             "openai" => openai::ChatRequest::from_json(text).unwrap().to_json(),
             _ => openbb::QueryRequest::from_json(text).unwrap().to_json(),
         };

@@ -8,8 +8,8 @@ use bytes::Bytes;
 use super::{
     ContentBlock, Delta, Event, Message, MessageDelta, Stop, TextBlock, ThinkingBlock, Usage,
 };
+use crate::json::Json;
 use crate::json::model::Field;
-use crate::json::{Json, Kind};
 
 /// Puts events together to a message.
 ///
@@ -248,22 +248,11 @@ impl Building {
         let Self { mut block, input } = self;
         if let ContentBlock::ToolUse(call) = &mut block {
             if !input.is_empty() {
-                call.input = arguments(&input);
+                call.input = Json::parse_object(&input).unwrap_or_else(|_| input.to_raw());
             }
         }
         block
     }
-}
-
-/// Returns the arguments of a call as JSON: a string if they are not an object.
-pub(super) fn arguments(text: &str) -> Json {
-    let text = match text.trim() {
-        "" => "{}",
-        text => text,
-    };
-    let json = Json::parse(text.to_owned()).ok();
-    let json = json.filter(|json| json.kind() == Kind::Object);
-    json.unwrap_or_else(|| text.to_owned().to_raw())
 }
 
 /// Returns a copy that keeps nothing of the event that it was read from.

@@ -1,43 +1,30 @@
 //! The request as a conversation.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use super::{Content, ContentBlock, MessageParam, MessagesRequest, ToolResultBlock, ToolUseBlock};
-use crate::json::{Json, Kind};
+use super::{Content, ContentBlock, MessageParam, MessagesRequest, ToolResultBlock};
+use crate::json::Json;
 use crate::protocol::{
-    Conversation, Decision, Document, LONGEST_NAME, Message, Role, Tool, ToolResult, markdown,
+    Attachment, AttachmentContent, Call, Conversation, Decision, Document, HistoryItem, Message,
+    Role, Tool, ToolResult, markdown,
 };
 
-/// A part of a message, in order.
-enum Item<'a> {
-    Message(Message<'a>),
-    Call(&'a ToolUseBlock),
-    Result(&'a ToolResultBlock),
-}
-
 impl Conversation for MessagesRequest {
-    /// The system prompt comes first. Thinking is left out. A text that Claude Code adds to what the
-    /// user says, a `<system-reminder>`, is a message of its own with [`Role::Other`], so that the
-    /// prompt is what the user typed.
-    fn messages(&self) -> impl Iterator<Item = Message<'_>> + Send {
+    /// The system prompt comes first, and thinking is left out. A text that Claude Code adds to what
+    /// the user says, a `<system-reminder>`, is a message of its own with [`Role::Other`], so that
+    /// the prompt is what the user typed.
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.system.text();
-        let system = (!system.is_empty()).then(|| Message::new(Role::System, system));
-        let items = self.messages.iter().flat_map(items);
+        let system = (!system.is_empty()).then(|| said(Role::System, system));
         system
             .into_iter()
-            .chain(items.filter_map(|item| match item {
-                Item::Message(message) => Some(message),
-                _ => None,
-            }))
+            .chain(self.messages.iter().flat_map(items))
     }
 
     /// The documents with a text, in the order of the messages. The id of one is its place.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
-        let blocks = self
-            .messages
-            .iter()
-            .flat_map(|message| message.content.blocks());
+        let messages = self.messages.iter();
+        let blocks = messages.flat_map(|message| message.content.blocks());
         let documents = blocks.filter_map(|block| match block {
             ContentBlock::Other(json) => document(json),
             _ => None,
@@ -58,127 +45,125 @@ impl Conversation for MessagesRequest {
         })
     }
 
-    /// The results in and behind the newest message in which the user says something, each with the
-    /// call that its id names. Results of parallel calls come in the order of completion.
-    fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
-        let says = |message: &MessageParam| {
-            let is_text = |item: Item<'_>| matches!(item, Item::Message(message) if message.role == Role::User);
-            items(message).into_iter().any(is_text)
-        };
-        let start = self.messages.iter().rposition(says).unwrap_or(0);
-        let mut calls: HashMap<&str, &ToolUseBlock> = HashMap::new();
-        let messages = self.messages.iter().enumerate();
-        messages.flat_map(move |(at, message)| {
-            let mut results = Vec::new();
-            for item in items(message) {
-                match item {
-                    Item::Call(call) => {
-                        calls.insert(&call.id, call);
-                    }
-                    Item::Result(found) if at >= start => {
-                        results.push(result(
-                            found,
-                            calls.get(found.tool_use_id.as_str()).copied(),
-                        ));
-                    }
-                    _ => {}
-                }
-            }
-            results
-        })
-    }
-
-    /// A yes or no of the user right behind the assistant's question.
+    /// A yes or no of the user right behind the assistant's question. What Claude Code adds, around
+    /// the answer and behind it, does not count.
     fn decision(&self) -> Option<Decision<'_>> {
-        let mut spoken = self
-            .messages
-            .iter()
-            .flat_map(items)
-            .filter(|item| match item {
-                Item::Message(message) => matches!(message.role, Role::User | Role::Assistant),
-                _ => true,
-            });
-        let (mut asked, mut answer) = (None, spoken.next());
-        for item in spoken {
-            asked = answer.replace(item);
+        let mut last = [None, None];
+        for item in self.history() {
+            let added = matches!(
+                &item,
+                HistoryItem::Message(message) if matches!(message.role, Role::System | Role::Other)
+            );
+            if !added {
+                last.rotate_left(1);
+                last[1] = Some(item);
+            }
         }
-        let (Some(Item::Message(asked)), Some(Item::Message(answer))) = (asked, answer) else {
-            return None;
-        };
-        if asked.role != Role::Assistant || answer.role != Role::User {
-            return None;
+        match last {
+            [
+                Some(HistoryItem::Message(asked)),
+                Some(HistoryItem::Message(answer)),
+            ] if (asked.role, answer.role) == (Role::Assistant, Role::User) => {
+                markdown::decision(&asked.text, &answer.text)
+            }
+            _ => None,
         }
-        let decision = markdown::decision(&asked.text, &answer.text)?;
-        Some(Decision::new(decision.id.into_owned(), decision.accepted))
     }
 }
 
-/// Returns the parts of a message. Texts that follow each other are one.
-fn items(message: &MessageParam) -> Vec<Item<'_>> {
+fn said<'a>(role: Role, text: Cow<'a, str>) -> HistoryItem<'a> {
+    HistoryItem::Message(Message::new(role, text))
+}
+
+/// Returns the items of a message: the results, what is said, its files, the calls.
+fn items(message: &MessageParam) -> Vec<HistoryItem<'_>> {
     let role = match message.role.as_str() {
         "system" => Role::System,
         "user" => Role::User,
         "assistant" => Role::Assistant,
         _ => Role::Other,
     };
-    let mut items = Vec::new();
-    if let Content::Text(text) = &message.content {
-        add_text(&mut items, role, text);
-    }
+    let (mut items, mut files, mut calls) = (Vec::new(), Vec::new(), Vec::new());
+    let mut text: Option<Cow<'_, str>> = match &message.content {
+        Content::Text(text) => Some(Cow::Borrowed(text)),
+        _ => None,
+    };
     for block in message.content.blocks() {
         match block {
-            ContentBlock::Text(block) => add_text(&mut items, role, &block.text),
-            ContentBlock::ToolUse(call) => items.push(Item::Call(call)),
-            ContentBlock::ToolResult(result) => items.push(Item::Result(result)),
-            ContentBlock::Thinking(_) | ContentBlock::Other(_) => {}
+            ContentBlock::Text(block) if role == Role::User && is_reminder(&block.text) => {
+                items.push(said(Role::Other, Cow::Borrowed(&block.text)));
+            }
+            ContentBlock::Text(block) => match &mut text {
+                None => text = Some(Cow::Borrowed(&block.text)),
+                Some(text) => {
+                    let text = text.to_mut();
+                    text.push('\n');
+                    text.push_str(&block.text);
+                }
+            },
+            ContentBlock::ToolResult(block) => {
+                items.push(HistoryItem::Result(result(block)));
+                let content = block.content.iter().flat_map(Json::elements);
+                items.extend(content.filter_map(|json| file(&json)));
+            }
+            ContentBlock::ToolUse(call) => {
+                let call = Call::new(&*call.name, call.input.text()).id(&*call.id);
+                calls.push(HistoryItem::Call(call));
+            }
+            ContentBlock::Other(json) => files.extend(file(json)),
+            ContentBlock::Thinking(_) => {}
         }
     }
+    let text = text.unwrap_or_default();
+    // A file belongs to the message before it.
+    if !text.is_empty() || !files.is_empty() {
+        items.push(said(role, text));
+    }
+    items.append(&mut files);
+    items.append(&mut calls);
     items
 }
 
-fn add_text<'a>(items: &mut Vec<Item<'a>>, role: Role, text: &'a str) {
-    let trimmed = text.trim();
-    let is_reminder = role == Role::User
-        && trimmed.starts_with("<system-reminder>")
-        && trimmed.ends_with("</system-reminder>");
-    let role = if is_reminder { Role::Other } else { role };
-    match items.last_mut() {
-        _ if text.is_empty() => {}
-        Some(Item::Message(last)) if last.role == role => {
-            let all = last.text.to_mut();
-            all.push('\n');
-            all.push_str(text);
-        }
-        _ => items.push(Item::Message(Message::new(role, text))),
-    }
+fn is_reminder(text: &str) -> bool {
+    let text = text.trim();
+    text.starts_with("<system-reminder>") && text.ends_with("</system-reminder>")
 }
 
-fn result<'a>(found: &'a ToolResultBlock, call: Option<&'a ToolUseBlock>) -> ToolResult<'a> {
-    let name = call.map_or("", |call| &call.name);
-    let name = match name.char_indices().nth(LONGEST_NAME) {
-        Some((end, _)) => name.get(..end).unwrap_or_default(),
-        None => name,
-    };
-    let mut result = ToolResult::new(name, found.text());
-    result.call_id = Some(Cow::Borrowed(&found.tool_use_id));
-    let arguments = call.map(|call| &call.input);
-    result.arguments = arguments
-        .filter(|input| input.kind() == Kind::Object)
-        .cloned();
-    result.failed = found.is_error;
+fn result(block: &ToolResultBlock) -> ToolResult<'_> {
+    let mut result = ToolResult::new("", block.text()).call_id(&*block.tool_use_id);
+    result.failed = block.is_error;
     result
+}
+
+/// Returns the file of an `image` or `document` block, unless it is a text.
+fn file<'a>(block: &Json) -> Option<HistoryItem<'a>> {
+    let text = |json: &Json, name: &str| Some(json.get(name)?.string()?.into_owned());
+    if !matches!(text(block, "type")?.as_str(), "image" | "document") {
+        return None;
+    }
+    let source = block.get("source")?;
+    let (member, content): (_, fn(Cow<'a, str>) -> _) = match text(&source, "type")?.as_str() {
+        "base64" => ("data", AttachmentContent::Base64),
+        "url" => ("url", AttachmentContent::Url),
+        "file" => ("file_id", AttachmentContent::Id),
+        _ => return None,
+    };
+    let mut file = Attachment::new(content(text(&source, member)?.into()));
+    if let Some(media_type) = text(&source, "media_type") {
+        file = file.media_type(media_type);
+    }
+    if let Some(title) = text(block, "title") {
+        file = file.name(title);
+    }
+    Some(HistoryItem::Attachment(file))
 }
 
 /// Returns the title and the text of a `document` block that has a text.
 fn document(block: &Json) -> Option<(Option<String>, String)> {
-    if block.get("type")?.string()? != "document" {
-        return None;
-    }
-    let title = block.get("title");
-    let title = title.and_then(|title| Some(title.string()?.into_owned()));
+    let text = |json: &Json, name: &str| Some(json.get(name)?.string()?.into_owned());
     let source = block.get("source")?;
-    if source.get("type")?.string()? != "text" {
+    if text(block, "type")? != "document" || text(&source, "type")? != "text" {
         return None;
     }
-    Some((title, source.get("data")?.string()?.into_owned()))
+    Some((text(block, "title"), text(&source, "data")?))
 }

@@ -3,6 +3,7 @@
 use super::{ContentBlock, ToolUseBlock};
 use crate::json::model::{model, names, present};
 use crate::json::{Json, List, Members};
+use crate::protocol;
 
 /// The reason why a message ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -75,6 +76,26 @@ impl Usage {
             self.unknown.retain(|known| known != key);
             self.unknown.push(key, value.clone());
         }
+    }
+}
+
+impl From<protocol::Usage> for Usage {
+    fn from(usage: protocol::Usage) -> Self {
+        let cached = usage.cached_input_tokens;
+        let mut all = Self::new(
+            usage.input_tokens.saturating_sub(cached),
+            usage.output_tokens,
+        );
+        all.cache_read_input_tokens = Some(cached).filter(|cached| *cached > 0);
+        all
+    }
+}
+
+impl From<&Usage> for protocol::Usage {
+    fn from(usage: &Usage) -> Self {
+        let cached = usage.cache_read_input_tokens.unwrap_or_default();
+        let input = usage.input_tokens.unwrap_or_default();
+        Self::new(input.saturating_add(cached), usage.output_tokens).cached_input_tokens(cached)
     }
 }
 

@@ -37,12 +37,14 @@
 //! | part | here |
 //! |---|---|
 //! | `text` | deltas of the one text block, which the first text opens |
-//! | `status` | a line of a thinking block before the text; nothing once text has begun |
+//! | `reasoning` | a thinking block before the text; nothing once text has begun |
+//! | `status`, `tool_run` | a line of that block |
 //! | `cite` | a citation of the text block, and a Markdown list of links at the end of the answer |
 //! | `table`, `chart` | a Markdown table |
 //! | `error` | a paragraph of text; the turn goes on |
 //! | `confirm` | a question in text; the answer is read from the next user message |
-//! | `call` | a `tool_use` block and the stop reason `tool_use`, if the request offered the tool |
+//! | `usage` | the token counts at the end |
+//! | `call`, `calls` | `tool_use` blocks and the stop reason `tool_use`, if the request offered the tool |
 //!
 //! Beyond the vocabulary, an agent for this protocol sends what [`Say`] has, and ends with an
 //! [`Ending`]: [`ToolUseBlock`]s, a [`StopReason`] or an [`ErrorObject`].
@@ -129,7 +131,10 @@ impl Protocol for Anthropic {
     type Decoder = Decoder;
 
     const NAME: &'static str = "anthropic";
-    const CAPABILITIES: Capabilities = Capabilities::STEPS.and(Capabilities::CALLS);
+    const CAPABILITIES: Capabilities = Capabilities::STEPS
+        .and(Capabilities::REASONING)
+        .and(Capabilities::TOOL_RUNS)
+        .and(Capabilities::CALLS);
 
     fn read(_: &Parts, body: Bytes) -> Result<MessagesRequest, Refusal> {
         MessagesRequest::read(&body)

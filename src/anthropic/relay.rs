@@ -2,7 +2,7 @@
 
 use super::{Accumulator, Anthropic, Delta, ErrorObject, Event, Message, Say, TooLarge};
 use crate::agent::Reply;
-use crate::protocol::{EventDecoder, EventError, Protocol, SendError};
+use crate::protocol::{self, EventDecoder, EventError, Protocol, SendError};
 
 /// Passes the events of another server, such as a model's, on into a reply.
 ///
@@ -10,6 +10,23 @@ use crate::protocol::{EventDecoder, EventError, Protocol, SendError};
 /// protocol: the reply's own id, model and block numbers are written, and the reply ends once, as
 /// every reply does. [`text`](Self::text) sends the text in a reply of any protocol. Both collect
 /// what went through, calls included, for [`finish`](Self::finish).
+///
+/// ```
+/// # use copilot_wire::anthropic::Relay;
+/// # use copilot_wire::protocol::{AgentError, Protocol};
+/// # use copilot_wire::Reply;
+/// # use futures::{Stream, StreamExt};
+/// async fn pass<P: Protocol>(
+///     mut upstream: impl Stream<Item = Vec<u8>> + Unpin,
+///     reply: Reply<P>,
+/// ) -> Result<(), AgentError> {
+///     let mut relay = Relay::new();
+///     while let Some(bytes) = upstream.next().await {
+///         relay.text(&bytes, &reply).await?;
+///     }
+///     Ok(relay.end(reply)?)
+/// }
+/// ```
 ///
 /// # Cancel safety
 ///
@@ -84,6 +101,7 @@ impl Relay {
         let mut input = bytes;
         while let Some(event) = self.next(&mut input)? {
             let say = match event {
+                Event::MessageStart(message) => Say::Message(message.usage.into()),
                 Event::ContentBlockStart { content_block, .. } => Say::Start(content_block),
                 Event::ContentBlockDelta { delta, .. } => Say::Delta(delta),
                 Event::ContentBlockStop { .. } => Say::Stop,
@@ -95,7 +113,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Sends the text, in a reply of any protocol.
+    /// Sends the text, the reasoning and the usage in a reply of any protocol.
     ///
     /// # Errors
     ///
@@ -107,13 +125,34 @@ impl Relay {
     ) -> Result<(), RelayError> {
         let mut input = bytes;
         while let Some(event) = self.next(&mut input)? {
-            if let Event::ContentBlockDelta {
-                delta: Delta::Text(text),
-                ..
-            } = event
-            {
-                reply.text(&text).await?;
+            match event {
+                Event::ContentBlockDelta { delta, .. } => match delta {
+                    Delta::Text(text) => reply.text(&text).await?,
+                    Delta::Thinking(text) => reply.reasoning(text).await?,
+                    _ => {}
+                },
+                Event::MessageDelta(_) => reply.usage(self.whole.usage().into()).await?,
+                _ => {}
             }
+        }
+        Ok(())
+    }
+
+    /// Ends the reply as the upstream message ended: with its calls, if it made any.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`finish`](Self::finish); [`RelayError::Send`] when a call cannot be made. No call is
+    /// made then.
+    pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError> {
+        let message = self.finish()?;
+        let calls = message.calls().map(|call| protocol::ToolCall {
+            name: call.name.clone(),
+            arguments: call.input.clone(),
+        });
+        let calls: Vec<_> = calls.collect();
+        if !calls.is_empty() {
+            reply.calls(&calls)?;
         }
         Ok(())
     }

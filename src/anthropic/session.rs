@@ -4,7 +4,6 @@ use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::mem;
 
-use super::accumulator::arguments;
 use super::{
     Accumulator, ContentBlock, Delta, Ending, ErrorObject, Event, Message, MessageDelta,
     MessagesRequest, Stop, StopReason, TextBlock, ThinkingBlock, TooLarge, ToolUseBlock, Usage,
@@ -213,21 +212,25 @@ impl Session {
         Ok(())
     }
 
-    /// Calls a tool of the client.
-    fn call(&mut self, call: &ToolCall, out: &mut Vec<u8>) -> Result<(), SendError> {
-        if !self.tools.contains(&call.name) {
-            let reason = "a tool that the request did not offer";
-            return Err(SendError::Unsupported(reason));
+    /// Calls tools of the client.
+    fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
+        for call in calls {
+            if !self.tools.contains(&call.name) {
+                let reason = "a tool that the request did not offer";
+                return Err(SendError::Unsupported(reason));
+            }
+            if call.arguments.kind() != Kind::Object {
+                return Err(SendError::Invalid("arguments must be an object".into()));
+            }
         }
-        if call.arguments.kind() != Kind::Object {
-            return Err(SendError::Invalid("arguments must be an object".into()));
+        for call in calls {
+            self.hold(ToolUseBlock {
+                id: String::new(),
+                name: call.name.clone(),
+                input: call.arguments.clone(),
+                unknown: Members::new(),
+            })?;
         }
-        self.hold(ToolUseBlock {
-            id: String::new(),
-            name: call.name.clone(),
-            input: call.arguments.clone(),
-            unknown: Members::new(),
-        })?;
         self.write_calls(out)
     }
 
@@ -257,8 +260,8 @@ impl Session {
         let Some((mut call, text)) = self.building.take() else {
             return Ok(());
         };
-        if !text.is_empty() || call.input.kind() != Kind::Object {
-            call.input = arguments(&text);
+        if !text.is_empty() || call.input.is_null() {
+            call.input = Json::parse_object(&text).unwrap_or_default();
         }
         if call.name.is_empty() || call.input.kind() != Kind::Object {
             return Err(SendError::Invalid("arguments must be an object".into()));
@@ -447,7 +450,13 @@ impl protocol::Session for Session {
 
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match part {
+            Part::Reasoning(text) => self.think(text, false, out),
             Part::Status(status) => self.think(&line(status), true, out),
+            Part::ToolRun(run) => self.think(&line(&run.to_status()), true, out),
+            Part::Usage(usage) => {
+                self.usage.update(&(*usage).into());
+                Ok(())
+            }
             Part::Cite(citation) => {
                 self.citations.push(citation.clone());
                 Ok(())
@@ -460,7 +469,7 @@ impl protocol::Session for Session {
                 self.sources(out)?;
                 self.text(&markdown::question(confirmation), out)
             }
-            Part::Call(call) => self.call(call, out),
+            Part::Calls(calls) => self.calls(calls, out),
         }
     }
 

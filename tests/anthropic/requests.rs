@@ -3,7 +3,10 @@
 use std::path::PathBuf;
 
 use copilot_wire::anthropic::{Anthropic, MessagesRequest};
-use copilot_wire::protocol::{Conversation, Protocol, Role};
+use copilot_wire::protocol::{
+    Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Protocol, Role,
+    ToolResult,
+};
 use copilot_wire::{Reply, Request};
 use serde_json::{Value, json};
 
@@ -205,31 +208,55 @@ fn results_are_matched_by_their_ids() {
         of("", "?", false, None, "unknown"),
     ];
     assert_eq!(results(&body), expected);
-    // The user may say something beside the results.
+    // What the user says beside the results is newer.
     let content = body["messages"][5]["content"].as_array_mut().unwrap();
-    content.push(json!({"type": "text", "text": "And be quick."}));
-    assert_eq!(results(&body), expected);
-    assert_eq!(request(&body).prompt().unwrap(), "And be quick.");
-    let messages = body["messages"].as_array_mut().unwrap();
-    messages.push(json!({"role": "user", "content": "Never mind."}));
+    content.push(json!({"type": "text", "text": "Never mind."}));
     assert_eq!(results(&body), []);
+    let request = request(&body);
+    assert_eq!(request.prompt().unwrap(), "Never mind.");
+    let items: Vec<_> = request.history().collect();
+    let results = items
+        .iter()
+        .filter(|item| matches!(item, HistoryItem::Result(_)));
+    assert_eq!(results.count(), 4);
 }
 
 #[test]
-fn many_results_of_one_call_stay_small() {
-    let name = "n".repeat(1_000_000);
-    let call = json!({"type": "tool_use", "id": "a", "name": name, "input": {}});
-    let results: Vec<Value> = (0..2_000)
-        .map(|_| json!({"type": "tool_result", "tool_use_id": "a", "content": "x"}))
-        .collect();
+fn the_history_is_in_order() {
+    let image = |data: &str| json!({"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}});
     let body = json!({"messages": [
-        {"role": "user", "content": "Hi"},
-        {"role": "assistant", "content": [call]},
-        {"role": "user", "content": results},
+        {"role": "user", "content": [image("A"), {"type": "text", "text": "What is this?"}]},
+        {"role": "assistant", "content": [
+            {"type": "tool_use", "id": "a", "name": "look", "input": {"n": 1}},
+            {"type": "text", "text": "I look."},
+        ]},
+        {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "a", "content": [{"type": "text", "text": "A cat."}, image("B")]},
+            {"type": "document", "title": "Notes", "source": {"type": "url", "url": "https://a.example"}},
+            {"type": "document", "source": {"type": "file", "file_id": "f"}},
+        ]},
     ]});
-    let request = request(&body);
-    let sizes: Vec<_> = request.results().map(|result| result.name.len()).collect();
-    assert_eq!(sizes, [256; 2_000]);
+    let png = |data: &'static str| {
+        let file = Attachment::new(AttachmentContent::Base64(data.into()));
+        HistoryItem::Attachment(file.media_type("image/png"))
+    };
+    let said = |role, text: &'static str| HistoryItem::Message(Message::new(role, text));
+    let url = AttachmentContent::Url("https://a.example".into());
+    let id = AttachmentContent::Id("f".into());
+    assert_eq!(
+        request(&body).history().collect::<Vec<_>>(),
+        [
+            said(Role::User, "What is this?"),
+            png("A"),
+            said(Role::Assistant, "I look."),
+            HistoryItem::Call(Call::new("look", r#"{"n":1}"#).id("a")),
+            HistoryItem::Result(ToolResult::new("", "A cat.").call_id("a")),
+            png("B"),
+            said(Role::User, ""),
+            HistoryItem::Attachment(Attachment::new(url).name("Notes")),
+            HistoryItem::Attachment(Attachment::new(id)),
+        ]
+    );
 }
 
 #[test]

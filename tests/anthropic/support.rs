@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use bytes::Bytes;
 use copilot_wire::anthropic::{Anthropic, Model};
 use copilot_wire::protocol::{AgentError, Env, Environment};
-use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use copilot_wire::{Agent, Body, Reply, Request, Router, agent_fn};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::{Method, Response};
@@ -15,29 +15,12 @@ use serde_json::{Value, json};
 
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
 
-/// An agent made of a closure.
-pub(crate) struct Closure<F>(F);
-
-pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<Anthropic>
+pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<Anthropic> + 'static
 where
     F: Fn(Request<Anthropic>, Reply<Anthropic>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
-    Closure(move |request, reply| -> Answer { Box::pin(answer(request, reply)) })
-}
-
-#[async_trait]
-impl<F> Agent<Anthropic> for Closure<F>
-where
-    F: Fn(Request<Anthropic>, Reply<Anthropic>) -> Answer + Send + Sync,
-{
-    async fn answer(
-        &self,
-        request: Request<Anthropic>,
-        reply: Reply<Anthropic>,
-    ) -> Result<(), AgentError> {
-        (self.0)(request, reply).await
-    }
+    agent_fn(answer)
 }
 
 /// A fixed time, and random bytes that are not.

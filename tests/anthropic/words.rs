@@ -3,7 +3,7 @@
 use copilot_wire::anthropic::Anthropic;
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
-    Table, ToolCall,
+    Table, ToolCall, ToolRun, Usage,
 };
 use copilot_wire::{Reply, Request};
 use serde_json::{Value, json};
@@ -43,6 +43,33 @@ fn a_status_is_thinking_before_the_text_and_nothing_behind_it() {
         "Looking\nit up (symbol: AAPL, rows: 4)\n"
     );
     assert_eq!(answer.text(), "One text.");
+}
+
+#[test]
+fn reasoning_and_runs_of_tools_share_the_thinking() {
+    let answer = read(&stream_of(|reply| async move {
+        reply.reasoning("I should ").await?;
+        reply.reasoning("look.").await?;
+        reply
+            .tool_run(ToolRun::new("search", &json!({"q": 1}), &json!([2]))?)
+            .await?;
+        reply.reasoning("Found.").await?;
+        reply.text("High.").await?;
+        reply.reasoning("Too late.").await?;
+        reply
+            .usage(Usage::new(30, 4).cached_input_tokens(10))
+            .await?;
+        Ok(())
+    }));
+    assert_eq!(answer.kinds(), ["thinking", "text"]);
+    assert_eq!(
+        answer.blocks[0].text,
+        "I should look.\nRan search (Arguments: {\"q\":1}, Result: [2])\nFound."
+    );
+    assert_eq!(
+        answer.usage,
+        json!({"input_tokens": 20, "cache_read_input_tokens": 10, "output_tokens": 4})
+    );
 }
 
 #[test]

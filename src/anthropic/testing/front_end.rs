@@ -8,7 +8,7 @@ use crate::anthropic::{
     Accumulator, Anthropic, Content, ContentBlock, Delta, Event, MessageParam, MessagesRequest,
     Tool, ToolResultBlock, ToolUseBlock,
 };
-use crate::protocol::{self, EventDecoder, EventError, Notice, Status};
+use crate::protocol::{self, EventDecoder, EventError, Notice};
 use crate::testing::{Answer, FrontEnd, Heard, Next, post, question};
 
 /// A program that speaks Anthropic Messages: it sends messages and tools, and reads blocks.
@@ -86,12 +86,12 @@ impl FrontEnd for AnthropicClient {
         match event {
             Event::ContentBlockDelta { delta, .. } => match delta {
                 Delta::Text(text) if !text.is_empty() => vec![Heard::Text(text.clone())],
-                Delta::Thinking(text) => {
-                    let lines = text.lines().filter(|line| !line.is_empty());
-                    lines.map(|line| Heard::Status(Status::new(line))).collect()
-                }
+                Delta::Thinking(text) => vec![Heard::Reasoning(text.clone())],
                 _ => Vec::new(),
             },
+            Event::MessageDelta(delta) if delta.usage.input_tokens.is_some() => {
+                vec![Heard::Usage((&delta.usage).into())]
+            }
             Event::Error(error) => {
                 self.failed = true;
                 vec![Heard::Error(Notice::new(&error.message))]
