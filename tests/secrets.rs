@@ -85,6 +85,8 @@ macro_rules! protocols {
         $each::<copilot_wire::github::GitHub>("github-copilot", $search);
         #[cfg(feature = "openai")]
         $each::<copilot_wire::openai::OpenAi>("openai", $search);
+        #[cfg(feature = "anthropic")]
+        $each::<copilot_wire::anthropic::Anthropic>("anthropic", $search);
         #[cfg(feature = "meilisearch")]
         $each::<copilot_wire::meilisearch::Meilisearch>("meilisearch", $search);
     }};

@@ -23,11 +23,12 @@ use futures::executor::block_on;
 
 use script::{Front, Script};
 
-const FRONTS: [Front; 4] = [
+const FRONTS: [Front; 5] = [
     Front::OpenBb,
     Front::GitHub,
     Front::OpenAi,
     Front::Meilisearch,
+    Front::Anthropic,
 ];
 
 #[test]
@@ -76,6 +77,11 @@ fn every_fault_is_found_for_openai_clients() {
 #[test]
 fn every_fault_is_found_for_meilisearch_clients() {
     every_fault_is_found(Front::Meilisearch);
+}
+
+#[test]
+fn every_fault_is_found_for_anthropic_clients() {
+    every_fault_is_found(Front::Anthropic);
 }
 
 #[test]

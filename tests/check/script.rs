@@ -26,6 +26,7 @@ pub(crate) enum Front {
     GitHub,
     OpenAi,
     Meilisearch,
+    Anthropic,
 }
 
 impl Front {
@@ -35,6 +36,7 @@ impl Front {
             Self::GitHub => kit::<copilot_wire::github::GitHub>(),
             Self::OpenAi => kit::<copilot_wire::openai::OpenAi>(),
             Self::Meilisearch => kit::<copilot_wire::meilisearch::Meilisearch>(),
+            Self::Anthropic => kit::<copilot_wire::anthropic::Anthropic>(),
         }
     }
 }
@@ -226,6 +228,7 @@ impl Script {
             Front::OpenBb => "/v1/query",
             Front::GitHub => "/github",
             Front::OpenAi => "/v1/chat/completions",
+            Front::Anthropic => "/v1/messages",
             _ => "/chats/default/chat/completions",
         }
     }
@@ -235,7 +238,9 @@ impl Script {
             Front::Meilisearch => json!({
                 "message": "no", "code": "bad_request", "type": "invalid_request", "link": "",
             }),
-            _ => json!({"error": {"message": "no", "type": "invalid_request_error"}}),
+            _ => json!({
+                "type": "error", "error": {"message": "no", "type": "invalid_request_error"},
+            }),
         };
         Answer::json(status, &body)
     }
@@ -253,6 +258,9 @@ impl Script {
             (&Method::GET, "/agents.json") => Answer::json(200, &streams::descriptor()),
             (&Method::POST, "/feedback") => Answer::json(200, &json!({})),
             (&Method::GET, "/v1/models") => Answer::json(200, &json!({"data": [{"id": "m"}]})),
+            (&Method::POST, "/v1/messages/count_tokens") => {
+                Answer::json(200, &json!({"input_tokens": 1}))
+            }
             (&Method::GET, "/github") => Answer::new(200, "text/plain", "OK"),
             (&Method::POST, path) if path == self.path() => self.post(asked),
             (_, path) if path == self.path() => self.refusal(405),
@@ -287,6 +295,14 @@ impl Script {
             Front::OpenAi if request["stream"] != true => Answer::json(200, &streams::whole()),
             Front::OpenAi if asked.has("\"tools\":[{") => Answer::stream(streams::OPENAI_CALL),
             Front::OpenAi => Answer::stream(streams::OPENAI),
+            Front::Anthropic if request["stream"] != true => Answer::json(200, &streams::message()),
+            Front::Anthropic => {
+                let stream = match asked.has("\"tools\":[{") {
+                    true => streams::ANTHROPIC_CALL,
+                    false => streams::ANTHROPIC,
+                };
+                Answer::stream(stream).header("x-should-retry", "false")
+            }
             _ if asked.has("_meiliAppendConversationMessage") => {
                 Answer::stream(&streams::searches())
             }

@@ -4,6 +4,7 @@
 //! `GOLDEN=write cargo test --test golden` writes the streams anew.
 
 #![cfg(all(
+    feature = "anthropic",
     feature = "openbb",
     feature = "github",
     feature = "openai",
@@ -22,6 +23,8 @@ mod confirmation;
 mod debug_cli;
 #[path = "../openai/rules.rs"]
 mod rules;
+#[path = "../anthropic/strict.rs"]
+mod strict;
 #[allow(dead_code)]
 #[path = "../github/vs_code.rs"]
 mod vs_code;
@@ -72,7 +75,9 @@ fn router(agent: impl Every) -> Router {
         .unwrap()
         .mount("golden", agent.clone())
         .unwrap()
-        .mount(copilot_wire::meilisearch::Mount::new(), agent)
+        .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())
+        .unwrap()
+        .mount(copilot_wire::anthropic::Model::new("golden"), agent)
         .unwrap()
 }
 
@@ -82,6 +87,7 @@ trait Every:
     + Agent<copilot_wire::github::GitHub>
     + Agent<copilot_wire::openai::OpenAi>
     + Agent<Meilisearch>
+    + Agent<copilot_wire::anthropic::Anthropic>
     + Clone
     + 'static
 {
@@ -92,6 +98,8 @@ impl<A> Every for A where
         + Agent<copilot_wire::github::GitHub>
         + Agent<copilot_wire::openai::OpenAi>
         + Agent<Meilisearch>
+        + Agent<copilot_wire::anthropic::Anthropic>
+        + Agent<copilot_wire::anthropic::Anthropic>
         + Clone
         + 'static
 {
@@ -104,13 +112,15 @@ enum FrontEnd {
     GitHub,
     OpenAi,
     Meilisearch,
+    Anthropic,
 }
 
-const FRONT_ENDS: [FrontEnd; 4] = [
+const FRONT_ENDS: [FrontEnd; 5] = [
     FrontEnd::OpenBb,
     FrontEnd::GitHub,
     FrontEnd::OpenAi,
     FrontEnd::Meilisearch,
+    FrontEnd::Anthropic,
 ];
 
 impl FrontEnd {
@@ -120,6 +130,7 @@ impl FrontEnd {
             Self::GitHub => "/github",
             Self::OpenAi => "/v1/chat/completions",
             Self::Meilisearch => "/chats/movies/chat/completions",
+            Self::Anthropic => "/v1/messages",
         }
     }
 
@@ -138,7 +149,7 @@ impl FrontEnd {
             // The empty list is what tells the newest form from the oldest ones.
             Self::OpenBb => json!({"messages": messages, "workspace_options": {}, "tools": []}),
             Self::GitHub => json!({"messages": messages, "agent": "golden"}),
-            Self::OpenAi | Self::Meilisearch => {
+            Self::OpenAi | Self::Meilisearch | Self::Anthropic => {
                 json!({"model": "golden", "stream": true, "messages": messages})
             }
         }
@@ -167,6 +178,7 @@ impl FrontEnd {
                 vs_code::read(&vs_code::relay(stream).unwrap()).unwrap();
                 debug_cli::read(stream).unwrap().text
             }
+            Self::Anthropic => strict::read(stream).text().to_owned(),
             Self::OpenAi => content(&rules::check(stream, false, rules::End::Done)),
             Self::Meilisearch => {
                 let rest = stream.strip_suffix("data: [DONE]\n\n").unwrap();

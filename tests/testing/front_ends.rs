@@ -1,5 +1,6 @@
-//! One agent on four stages: what each front end perceives, asks and sends.
+//! One agent on every stage: what each front end perceives, asks and sends.
 
+use copilot_wire::anthropic::testing::AnthropicClient;
 use copilot_wire::github::testing::CopilotChat;
 use copilot_wire::json::Json;
 use copilot_wire::meilisearch::testing::SearchChat;
@@ -66,6 +67,14 @@ fn each_front_end_hears_its_own_form_of_the_words() {
     for_text(OpenAiClient::new("m"), sources);
     for_text(SearchChat::new("films"), sources);
     look_up(
+        AnthropicClient::new("m"),
+        &format!(
+            "reasoning: Looking it up\\n\n\
+             text: There is a page.\\n{TABLE}\\n\\n**Sources**\\n\\n\
+             - [The page](https://example.com/page)\\n\n"
+        ),
+    );
+    look_up(
         CopilotChat::new("librarian"),
         &format!(
             "text: There is a page.\\n{TABLE}\ncitation: The page <https://example.com/page>\n"
@@ -118,6 +127,7 @@ fn a_question_is_answered_on_every_front_end() {
     decide(Workspace::new());
     decide(CopilotChat::new("librarian"));
     decide(OpenAiClient::new("m"));
+    decide(AnthropicClient::new("m"));
     decide(SearchChat::new("films"));
 }
 
@@ -251,6 +261,20 @@ fn an_openai_client_runs_tools() {
 }
 
 #[test]
+fn an_anthropic_client_runs_tools() {
+    let tools = || [copilot_wire::anthropic::Tool::new("get_tide", "The tide")];
+    let client = AnthropicClient::new("m").system("Be brief.").tools(tools());
+    let mut stage = Stage::new(client, Caller);
+    block_on(async {
+        let turn = stage.say("The tide?").await.unwrap();
+        assert_eq!(turn.to_string(), "call: get_tide {\"place\":\"Brest\"}\n");
+        let answer = Answer::data(&json!({"metres": 6})).unwrap();
+        let turn = stage.answer([answer]).await.unwrap();
+        assert_eq!(turn.to_string(), "text: It says {\"metres\":6}\n");
+    });
+}
+
+#[test]
 fn a_stream_that_breaks_off_is_noticed() {
     fn broken<F: FrontEnd>(mut front: F, mut stream: &[u8]) -> String {
         front.say("hello");
@@ -273,6 +297,9 @@ fn a_stream_that_breaks_off_is_noticed() {
     assert_eq!(broken(OpenAiClient::new("m"), &finished), no_done);
     assert_eq!(broken(SearchChat::new("w"), &finished), no_done);
     assert_eq!(broken(CopilotChat::new("a"), &finished), no_done);
+    let cut = b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n";
+    let no_stop = "Hi: Broken(\"the stream ended without message_stop\")";
+    assert_eq!(broken(AnthropicClient::new("m"), cut), no_stop);
     let done = [&finished[..], b"data: [DONE]\n\n"].concat();
     assert_eq!(broken(OpenAiClient::new("m"), &done), "Hi: Nothing");
     assert_eq!(broken(SearchChat::new("w"), &done), "Hi: Nothing");

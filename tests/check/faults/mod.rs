@@ -1,5 +1,6 @@
 //! What is done wrong: for every rule, an endpoint that breaks it and nothing else.
 
+mod anthropic;
 mod chunk;
 mod http;
 mod openbb;
@@ -10,7 +11,12 @@ use crate::script::{Fault, Front};
 pub(crate) type Broken = (&'static str, Front, Fault);
 
 pub(crate) fn all() -> impl Iterator<Item = &'static Broken> {
-    [http::FAULTS, chunk::FAULTS, openbb::FAULTS]
-        .into_iter()
-        .flatten()
+    [
+        http::FAULTS,
+        chunk::FAULTS,
+        openbb::FAULTS,
+        anthropic::FAULTS,
+    ]
+    .into_iter()
+    .flatten()
 }
