@@ -113,6 +113,10 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         .mount(descriptor, agent.clone())?
         .mount(mount, agent.clone())?
         .mount("analyst", agent.clone())?
+        .mount(
+            copilot_wire::anthropic::Model::new("analyst"),
+            agent.clone(),
+        )?
         .mount(copilot_wire::meilisearch::Mount::new(), agent)?;
     Ok(match signer {
         Some(signer) => router.playground_signer(signer)?,

@@ -3,6 +3,7 @@
 //! It takes a free port, prints it on standard output, and stops when standard input ends.
 #![allow(clippy::print_stdout)]
 
+mod anthropic;
 mod openai;
 
 use std::pin::Pin;
@@ -18,6 +19,7 @@ type Failure = Box<dyn std::error::Error>;
 
 fn main() -> Result<(), Failure> {
     let router = openai::mount(Router::new().env(Env::new(Impatient)))?;
+    let router = anthropic::mount(router)?;
     match std::env::args().nth(1).as_deref() {
         Some("actix") => actix(router),
         _ => hyper(router),

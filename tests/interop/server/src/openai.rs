@@ -27,7 +27,7 @@ pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
 }
 
 /// Everything that has no ending of its own, and everything that text can hold.
-struct Words;
+pub(crate) struct Words;
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Words {
@@ -48,7 +48,7 @@ impl<P: Protocol> Agent<P> for Words {
 }
 
 /// Calls the first tool on offer, and says what came back.
-struct Tool;
+pub(crate) struct Tool;
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Tool {
@@ -69,7 +69,7 @@ impl<P: Protocol> Agent<P> for Tool {
 }
 
 /// Asks, and says what the answer was.
-struct Confirm;
+pub(crate) struct Confirm;
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Confirm {
