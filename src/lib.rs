@@ -7,6 +7,7 @@
 //!
 #![cfg_attr(
     all(
+        feature = "anthropic",
         feature = "meilisearch",
         feature = "openbb",
         feature = "testing",
@@ -68,6 +69,7 @@
 //! | feature | what it adds | default |
 //! |---|---|---|
 //! | `openbb` `github` `openai` `meilisearch` | one protocol each | yes |
+//! | `anthropic` | the protocol Anthropic Messages | |
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
 //! | `tokio` | `TokioEnv`: keep-alive from tokio's timer | |
@@ -80,7 +82,7 @@
 //! | floor | module | what it is |
 //! |---|---|---|
 //! | 6 | `protocols` | the list of the protocols |
-//! | 5 | `openbb`, `github`, `openai`, `meilisearch` | one module and one feature a protocol |
+//! | 5 | `openbb`, `github`, `openai`, `meilisearch`, `anthropic` | one module and one feature a protocol |
 //! | 4 | [`router`], `testing` | one HTTP request in, one response out; tests; any protocol |
 //! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
 //! | 2 | [`protocol`] | what a protocol must provide; the shared vocabulary |
@@ -113,6 +115,7 @@ pub mod github;
 // Only documentation, and it speaks of everything: these features bring all the others.
 #[cfg(all(
     any(doc, doctest),
+    feature = "anthropic",
     feature = "meilisearch",
     feature = "openbb",
     feature = "testing",

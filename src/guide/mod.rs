@@ -5,7 +5,7 @@
 //!
 //! 1. [Concepts](concepts): agents, replies and bodies; how a turn ends, and how it is cancelled.
 //! 2. One chapter a front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
-//!    [OpenAI clients](openai), [Meilisearch chat](meilisearch).
+//!    [OpenAI clients](openai), [Anthropic clients](anthropic), [Meilisearch chat](meilisearch).
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
 //! 4. [Models](models): answer from any OpenAI-compatible endpoint.
@@ -17,6 +17,9 @@
 
 #[doc = include_str!("access.md")]
 pub mod access {}
+
+#[doc = include_str!("anthropic.md")]
+pub mod anthropic {}
 
 #[doc = include_str!("concepts.md")]
 pub mod concepts {}

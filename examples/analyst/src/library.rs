@@ -7,11 +7,15 @@ pub(crate) struct Found {
     pub(crate) text: String,
 }
 
-const CHAPTERS: [(&str, &str); 11] = [
+const CHAPTERS: [(&str, &str); 12] = [
     ("concepts", include_str!("../../../src/guide/concepts.md")),
     ("openbb", include_str!("../../../src/guide/openbb.md")),
     ("github", include_str!("../../../src/guide/github.md")),
     ("openai", include_str!("../../../src/guide/openai.md")),
+    (
+        "anthropic",
+        include_str!("../../../src/guide/anthropic.md"),
+    ),
     (
         "meilisearch",
         include_str!("../../../src/guide/meilisearch.md"),
