@@ -6,6 +6,7 @@ import "./cases/sse.mjs";
 import "./cases/openbb.mjs";
 import "./cases/github.mjs";
 import "./cases/openai.mjs";
+import "./cases/anthropic.mjs";
 import "./cases/meilisearch.mjs";
 import "./cases/outside.mjs";
 import "./cases/malformed.mjs";

@@ -32,6 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount(Mount::verified(signer.key_set()), Stage)?
         .mount("stage", Stage)?
         .mount(copilot_wire::meilisearch::Mount::new(), Stage)?
+        .mount(copilot_wire::anthropic::Model::new("stage"), Stage)?
         .mount(outside_protocol::Screen("/pager"), Stage)?
         .playground_signer(signer)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
