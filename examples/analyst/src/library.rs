@@ -12,10 +12,7 @@ const CHAPTERS: [(&str, &str); 12] = [
     ("openbb", include_str!("../../../src/guide/openbb.md")),
     ("github", include_str!("../../../src/guide/github.md")),
     ("openai", include_str!("../../../src/guide/openai.md")),
-    (
-        "anthropic",
-        include_str!("../../../src/guide/anthropic.md"),
-    ),
+    ("anthropic", include_str!("../../../src/guide/anthropic.md")),
     (
         "meilisearch",
         include_str!("../../../src/guide/meilisearch.md"),
