@@ -8,9 +8,11 @@ use serde_json::json;
 use crate::strict::read;
 use crate::support::{Answer, stream_of};
 
+type Case = (&'static str, fn(Reply<Anthropic>) -> Answer);
+
 #[test]
 fn streams_are_golden() {
-    let cases: [(&str, fn(Reply<Anthropic>) -> Answer); 4] = [
+    let cases: [Case; 4] = [
         ("words", |reply| {
             Box::pin(async move {
                 reply.status("Looking it up").await?;

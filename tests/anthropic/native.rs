@@ -256,16 +256,27 @@ fn an_upstream_that_fails_or_breaks_off_fails_the_answer() {
 }
 
 #[test]
-fn a_relay_says_the_text_alone() {
+fn a_relay_speaks_the_shared_vocabulary_too() {
     let answer = said(|reply| async move {
         let mut relay = Relay::new();
         relay.text(UPSTREAM.as_bytes(), &reply).await?;
-        Ok(drop(relay.finish()?))
+        Ok(relay.end(reply)?)
     });
-    assert_eq!(
-        (answer.kinds(), answer.text()),
-        (vec!["text"], "One moment.")
-    );
+    assert_eq!(answer.kinds(), ["text", "tool_use"]);
+    assert_eq!(answer.text(), "One moment.");
+    let words = include_str!("../../fixtures/anthropic/words.sse");
+    let words = words.replace(r#""input_tokens":0"#, r#""input_tokens":7"#);
+    let answer = said(move |reply| {
+        let words = words.clone();
+        async move {
+            let mut relay = Relay::new();
+            relay.text(words.as_bytes(), &reply).await?;
+            Ok(relay.end(reply)?)
+        }
+    });
+    assert_eq!(answer.kinds(), ["thinking", "text"]);
+    assert_eq!(answer.blocks[0].text, "Looking it up\n");
+    assert_eq!(answer.usage["input_tokens"], 7);
 }
 
 #[test]
