@@ -173,6 +173,10 @@ impl Protocol for Anthropic {
                 delta: Delta::Text(text),
                 ..
             } => Some(text),
+            Event::ContentBlockStart {
+                content_block: ContentBlock::Text(block),
+                ..
+            } if !block.text.is_empty() => Some(&block.text),
             _ => None,
         }
     }

@@ -6,7 +6,7 @@ use copilot_wire::anthropic::{
     StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{AgentError, SendError};
+use copilot_wire::protocol::{AgentError, Confirmation, SendError};
 use serde_json::{Value, json};
 
 use crate::strict::{Read, read};
@@ -189,6 +189,20 @@ fn a_block_of_another_type_is_passed_on_before_the_text() {
         Ok(reply.send(Say::Stop).await?)
     });
     assert_eq!(answer.kinds(), ["server_tool_use", "text"]);
+}
+
+#[test]
+fn a_question_is_shown_whatever_a_block_leaves_open() {
+    let answer = said(|reply| async move {
+        let block = ContentBlock::text("```sh\nrm x");
+        reply.send(Say::Start(block)).await?;
+        Ok(reply.confirm(Confirmation::new("1", "Go on?", "Really?"))?)
+    });
+    assert!(
+        answer.text().starts_with("```sh\nrm x\n```\n"),
+        "{}",
+        answer.text()
+    );
 }
 
 #[test]
