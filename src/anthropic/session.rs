@@ -332,7 +332,8 @@ impl Session {
             _ if self.has_text => Ok(()),
             ContentBlock::Thinking(block) => {
                 self.close(out)?;
-                self.think(&block.thinking, false, out)
+                self.think(&block.thinking, false, out)?;
+                self.native_delta(&Delta::Signature(block.signature.clone()), out)
             }
             ContentBlock::ToolResult(_) | ContentBlock::Other(_) => {
                 self.start(Block::Other, block.clone(), out)
@@ -353,8 +354,9 @@ impl Session {
                 input.push_str(text);
                 self.make_room(text.len())
             }
-            (Delta::Signature(_), _) => match &mut self.block {
-                Block::Thinking { signed, .. } => {
+            (Delta::Signature(text), _) => match &mut self.block {
+                // One that is empty is none.
+                Block::Thinking { signed, .. } if !*signed && !text.is_empty() => {
                     *signed = true;
                     self.delta(delta.clone(), out)
                 }

@@ -100,7 +100,9 @@ fn blocks_keep_the_rules_whatever_is_sent() {
             .send(Say::Start(ThinkingBlock::default().into()))
             .await?;
         reply.send(Delta::Thinking("Hm.".into())).await?;
-        reply.send(Delta::Signature("theirs".into())).await?;
+        for signature in ["", "theirs", "again"] {
+            reply.send(Delta::Signature(signature.into())).await?;
+        }
         reply.send(Say::Stop).await?;
         // A second one without a signature of its own.
         reply
@@ -141,6 +143,19 @@ fn blocks_keep_the_rules_whatever_is_sent() {
     assert_eq!(answer.blocks[2].citations.len(), 1);
     assert_eq!(answer.blocks[3].text, r#"{"n":1}"#);
     assert_eq!(answer.stop_reason.as_deref(), Some("tool_use"));
+}
+
+#[test]
+fn a_whole_thinking_block_keeps_its_signature() {
+    let answer = said(|reply| async move {
+        let block = ThinkingBlock::new("Hm.", "theirs");
+        reply.send(Say::Start(block.into())).await?;
+        reply.send(Say::Stop).await?;
+        Ok(reply.text("Yes.").await?)
+    });
+    assert_eq!(answer.kinds(), ["thinking", "text"]);
+    assert_eq!(answer.blocks[0].text, "Hm.");
+    assert_eq!(answer.blocks[0].signature, "theirs");
 }
 
 #[test]
