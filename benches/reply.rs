@@ -1,7 +1,7 @@
 //! What a token costs, from the agent's word to the frame, beside what one would write by hand.
 //!
 //! ```sh
-//! cargo bench --bench reply
+//! cargo bench --features anthropic --bench reply
 //! ```
 
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
@@ -64,15 +64,27 @@ fn drain(mut body: Body) -> usize {
 }
 
 /// The whole way: agent, reply, body. The request is there already.
-#[divan::bench]
-fn openbb_reply_200_tokens(bencher: Bencher<'_, '_>) {
+fn reply_200_tokens<P: Protocol>(bencher: Bencher<'_, '_>, body: &'static [u8]) {
     let env = Env::default();
-    let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
+    let body = Bytes::from_static(body);
     let (parts, ()) = http::Request::new(()).into_parts();
     bencher
         .counter(ItemsCount::new(EVENTS))
-        .with_inputs(|| Request::<OpenBb>::new(OpenBb::read(&parts, body.clone()).unwrap()))
+        .with_inputs(|| Request::<P>::new(P::read(&parts, body.clone()).unwrap()))
         .bench_values(|request| drain(Body::run(Speaker, request, &env)));
+}
+
+#[divan::bench]
+fn openbb_reply_200_tokens(bencher: Bencher<'_, '_>) {
+    let body = br#"{"messages":[{"role":"human","content":"hi"}]}"#;
+    reply_200_tokens::<OpenBb>(bencher, body);
+}
+
+#[cfg(feature = "anthropic")]
+#[divan::bench]
+fn anthropic_reply_200_tokens(bencher: Bencher<'_, '_>) {
+    let body = br#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}"#;
+    reply_200_tokens::<copilot_wire::anthropic::Anthropic>(bencher, body);
 }
 
 /// One event into a buffer that is there already.
