@@ -6,7 +6,7 @@ use copilot_wire::anthropic::{
     StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{AgentError, Confirmation, SendError};
+use copilot_wire::protocol::{AgentError, Confirmation, SendError, ToolCall};
 use serde_json::{Value, json};
 
 use crate::strict::{Read, read};
@@ -180,6 +180,15 @@ fn arguments_that_are_no_object_are_refused() {
         }
     });
     assert_eq!(answer.kinds(), ["text"]);
+    let answer = said(|reply| async move {
+        let calls = vec![
+            call("toolu_A", 1),
+            ToolUseBlock::new("toolu_B", "get_tide", &[1])?,
+        ];
+        assert!(matches!(reply.end(calls), Err(SendError::Invalid(_))));
+        Ok(())
+    });
+    assert_eq!(answer.kinds(), ["text"]);
     // Also where nothing says that they are complete.
     let answer = said(|reply| async move {
         reply.text("A call: ").await?;
@@ -237,6 +246,20 @@ fn calls_have_a_limit() {
         .unwrap()
         .to_owned();
     assert_eq!(message, "the calls are larger than 16777216 bytes");
+}
+
+#[test]
+fn of_several_calls_all_are_made_or_none() {
+    let answer = said(|reply| async move {
+        let large = json!({"x": "x".repeat(9 << 20)});
+        let calls = [
+            ToolCall::new("get_tide", &large)?,
+            ToolCall::new("get_wind", &large)?,
+        ];
+        assert!(matches!(reply.calls(&calls), Err(SendError::Invalid(_))));
+        Ok(())
+    });
+    assert_eq!(answer.kinds(), ["text"]);
 }
 
 const UPSTREAM: &str = include_str!("../../fixtures/anthropic/call.sse");

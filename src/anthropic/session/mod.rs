@@ -1,22 +1,22 @@
 //! One reply as it is written.
 
+mod calls;
+mod native;
+
 use std::collections::HashSet;
 use std::fmt::Write as _;
 use std::mem;
 
 use super::{
-    Accumulator, ContentBlock, Delta, Ending, ErrorObject, Event, Message, MessageDelta,
-    MessagesRequest, Stop, StopReason, TextBlock, ThinkingBlock, TooLarge, ToolUseBlock, Usage,
-    new_id,
+    Accumulator, ContentBlock, Delta, ErrorObject, Event, Message, MessageDelta, MessagesRequest,
+    Stop, StopReason, TextBlock, ThinkingBlock, TooLarge, ToolUseBlock, Usage, new_id,
 };
-use crate::json::{Escape, Json, Kind, Members};
+use crate::json::model::object;
+use crate::json::{Escape, Json, Members, ValueWriter};
 use crate::protocol::{
-    self, Citation, Env, Failure, Part, SendError, Session as _, Status, TextFrame, ToolCall,
-    markdown,
+    self, Citation, Env, Failure, Part, SendError, Session as _, Status, TextFrame, markdown,
 };
 
-/// The limit of the calls in one reply, which are held back until its end, in bytes.
-const MAX_HELD: usize = 16 * 1024 * 1024;
 /// The limit of an answer that is sent as one message, in bytes.
 const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
 /// The signature of thinking blocks. Any opaque text will do, but not an empty one, with which VS
@@ -70,7 +70,7 @@ enum Block {
         /// Whether the reasoning so far ends with a whole line.
         line: bool,
     },
-    /// A block of a type that this crate does not know.
+    /// A call, or a block of a type that this crate does not know.
     Other,
 }
 
@@ -210,163 +210,6 @@ impl Session {
             }
         }
         Ok(())
-    }
-
-    /// Calls tools of the client.
-    fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
-        for call in calls {
-            if !self.tools.contains(&call.name) {
-                let reason = "a tool that the request did not offer";
-                return Err(SendError::Unsupported(reason));
-            }
-            if call.arguments.kind() != Kind::Object {
-                return Err(SendError::Invalid("arguments must be an object".into()));
-            }
-        }
-        for call in calls {
-            self.hold(ToolUseBlock {
-                id: String::new(),
-                name: call.name.clone(),
-                input: call.arguments.clone(),
-                unknown: Members::new(),
-            })?;
-        }
-        self.write_calls(out)
-    }
-
-    /// Holds a call back.
-    fn hold(&mut self, mut call: ToolUseBlock) -> Result<(), SendError> {
-        self.make_room(call.input.as_bytes().len() + call.name.len() + 64)?;
-        // Anthropic Messages, ids of calls: letters, digits, `_` and `-`.
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-        if call.id.is_empty() || !call.id.bytes().all(allowed) {
-            call.id = new_id("toolu_", &self.env);
-        }
-        self.calls.push(call);
-        Ok(())
-    }
-
-    fn make_room(&mut self, bytes: usize) -> Result<(), SendError> {
-        if self.held + bytes > MAX_HELD {
-            let message = format!("the calls are larger than {MAX_HELD} bytes");
-            return Err(SendError::Invalid(message));
-        }
-        self.held += bytes;
-        Ok(())
-    }
-
-    /// Completes the call that is being made.
-    fn complete_call(&mut self) -> Result<(), SendError> {
-        let Some((mut call, text)) = self.building.take() else {
-            return Ok(());
-        };
-        if !text.is_empty() || call.input.is_null() {
-            call.input = Json::parse_object(&text).unwrap_or_default();
-        }
-        if call.name.is_empty() || call.input.kind() != Kind::Object {
-            return Err(SendError::Invalid("arguments must be an object".into()));
-        }
-        self.hold(call)
-    }
-
-    /// Writes the calls, each as one block. Claude Code reads the arguments from deltas only.
-    fn write_calls(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.sources(out)?;
-        for call in mem::take(&mut self.calls) {
-            self.has_calls = true;
-            let input = call.input.text().to_owned();
-            let empty = Members::new();
-            let start = ToolUseBlock {
-                input: crate::json::model::Field::to_raw(&empty),
-                ..call
-            };
-            self.start(Block::Other, start.into(), out)?;
-            self.delta(Delta::InputJson(input), out)?;
-            self.close(out)?;
-        }
-        Ok(())
-    }
-
-    fn native(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::ContentBlockStart { content_block, .. } => self.native_start(content_block, out),
-            Event::ContentBlockDelta { delta, .. } => self.native_delta(delta, out),
-            Event::ContentBlockStop { .. } if self.building.is_some() => self.complete_call(),
-            // The text block stays open.
-            Event::ContentBlockStop { .. } if self.block != Block::Text => self.close(out),
-            Event::MessageDelta(delta) => {
-                self.usage.update(&delta.usage);
-                if delta.delta.stop_reason.is_some() {
-                    self.stop = delta.delta.clone();
-                }
-                Ok(())
-            }
-            Event::End(Ending::Stop(stop)) => {
-                self.stop = stop.clone();
-                Ok(())
-            }
-            Event::End(Ending::Calls(calls)) => {
-                for call in calls {
-                    self.hold(call.clone())?;
-                }
-                self.write_calls(out)
-            }
-            Event::Error(error) | Event::End(Ending::Error(error)) => {
-                self.error(error, out);
-                Ok(())
-            }
-            // The reply writes these itself.
-            _ => Ok(()),
-        }
-    }
-
-    fn native_start(&mut self, block: &ContentBlock, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match block {
-            ContentBlock::Text(block) if block.text.is_empty() => Ok(()),
-            ContentBlock::Text(block) => self.text(&block.text, out),
-            ContentBlock::ToolUse(call) => {
-                self.complete_call()?;
-                self.building = Some((call.clone(), String::new()));
-                Ok(())
-            }
-            _ if self.has_text => Ok(()),
-            ContentBlock::Thinking(block) => {
-                self.close(out)?;
-                self.think(&block.thinking, false, out)?;
-                self.native_delta(&Delta::Signature(block.signature.clone()), out)
-            }
-            ContentBlock::ToolResult(_) | ContentBlock::Other(_) => {
-                self.start(Block::Other, block.clone(), out)
-            }
-        }
-    }
-
-    fn native_delta(&mut self, delta: &Delta, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match (delta, &mut self.building) {
-            (Delta::Text(text), _) if text.is_empty() => Ok(()),
-            (Delta::Text(text), _) => self.text(text, out),
-            (Delta::Thinking(text), _) => self.think(text, false, out),
-            (Delta::Citation(_), _) => {
-                self.open_text(out)?;
-                self.delta(delta.clone(), out)
-            }
-            (Delta::InputJson(text), Some((_, input))) => {
-                input.push_str(text);
-                self.make_room(text.len())
-            }
-            (Delta::Signature(text), _) => match &mut self.block {
-                // One that is empty is none.
-                Block::Thinking { signed, .. } if !*signed && !text.is_empty() => {
-                    *signed = true;
-                    self.delta(delta.clone(), out)
-                }
-                _ => Ok(()),
-            },
-            (Delta::InputJson(_) | Delta::Other(_), _) if self.block == Block::Other => {
-                self.delta(delta.clone(), out)
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Writes the end of an answer that failed: an error, and nothing behind it.
@@ -542,8 +385,8 @@ fn location(url: &str, title: &str, cited_text: &str) -> Json {
         ("encrypted_index", ""),
     ];
     let mut out = Vec::new();
-    let to = crate::json::ValueWriter::new(&mut out, Escape::JsonAndSeparators);
-    crate::json::model::object(to, |object| {
+    let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
+    object(to, |object| {
         for (name, text) in members {
             object.str(name, text);
         }

@@ -1,0 +1,91 @@
+//! The events that an agent of this protocol sends.
+
+use super::{Block, Session};
+use crate::anthropic::{ContentBlock, Delta, Ending, Event};
+use crate::protocol::{SendError, Session as _};
+
+impl Session {
+    /// Writes an event that an agent of this protocol sends, in the form that the rules ask for.
+    pub(super) fn native(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match event {
+            Event::ContentBlockStart { content_block, .. } => self.native_start(content_block, out),
+            Event::ContentBlockDelta { delta, .. } => self.native_delta(delta, out),
+            Event::ContentBlockStop { .. } if self.building.is_some() => self.complete_call(),
+            // The text block stays open.
+            Event::ContentBlockStop { .. } if self.block != Block::Text => self.close(out),
+            Event::MessageDelta(delta) => {
+                self.usage.update(&delta.usage);
+                if delta.delta.stop_reason.is_some() {
+                    self.stop = delta.delta.clone();
+                }
+                Ok(())
+            }
+            Event::End(Ending::Stop(stop)) => {
+                self.stop = stop.clone();
+                Ok(())
+            }
+            Event::End(Ending::Calls(calls)) => {
+                self.hold(calls.iter().cloned())?;
+                self.write_calls(out)
+            }
+            Event::Error(error) | Event::End(Ending::Error(error)) => {
+                self.error(error, out);
+                Ok(())
+            }
+            // The reply writes these itself.
+            _ => Ok(()),
+        }
+    }
+
+    fn native_start(&mut self, block: &ContentBlock, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match block {
+            ContentBlock::Text(block) if block.text.is_empty() => Ok(()),
+            ContentBlock::Text(block) => self.text(&block.text, out),
+            ContentBlock::ToolUse(call) => {
+                self.complete_call()?;
+                self.building = Some((call.clone(), String::new()));
+                Ok(())
+            }
+            _ if self.has_text => Ok(()),
+            ContentBlock::Thinking(block) => {
+                self.close(out)?;
+                self.think(&block.thinking, false, out)?;
+                self.native_delta(&Delta::Signature(block.signature.clone()), out)
+            }
+            ContentBlock::ToolResult(_) | ContentBlock::Other(_) => {
+                self.start(Block::Other, block.clone(), out)
+            }
+        }
+    }
+
+    fn native_delta(&mut self, delta: &Delta, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match (delta, self.building.is_some()) {
+            (Delta::Text(text), _) if text.is_empty() => Ok(()),
+            (Delta::Text(text), _) => self.text(text, out),
+            (Delta::Thinking(text), _) => self.think(text, false, out),
+            (Delta::Citation(_), _) => {
+                self.open_text(out)?;
+                self.delta(delta.clone(), out)
+            }
+            (Delta::InputJson(text), true) => {
+                self.make_room(text.len())?;
+                if let Some((_, input)) = &mut self.building {
+                    input.push_str(text);
+                }
+                Ok(())
+            }
+            (Delta::Signature(text), _) => match &mut self.block {
+                // One that is empty is none.
+                Block::Thinking { signed, .. } if !*signed && !text.is_empty() => {
+                    *signed = true;
+                    self.delta(delta.clone(), out)
+                }
+                _ => Ok(()),
+            },
+            (Delta::InputJson(_) | Delta::Other(_), _) if self.block == Block::Other => {
+                self.delta(delta.clone(), out)
+            }
+            _ => Ok(()),
+        }
+    }
+}
