@@ -83,7 +83,7 @@ impl Outcome<'_> {
     }
 }
 
-/// One line, whatever an error says: `openbb turn at /v1/query failed: the disk is full`.
+/// One line, whatever an error says: `PROTOCOL turn at /v1/query failed: the disk is full`.
 impl fmt::Display for Turn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} turn", self.protocol)?;
