@@ -14,7 +14,7 @@ use bytes::Bytes;
 use copilot_wire::github::Mount;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{
-    AgentError, Conversation, Env, Environment, Outcome, Protocol, Refusal, Ticks,
+    AgentError, Conversation, Env, Environment, Outcome, Protocol, Refusal, Ticks, Usage,
 };
 use copilot_wire::router::MountError;
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
@@ -48,6 +48,7 @@ impl<P: Protocol> Agent<P> for Echo {
         for word in prompt.split(' ') {
             reply.text(word).await?;
         }
+        reply.usage(Usage::new(7, 3)).await?;
         Ok(reply.status("Done").await?)
     }
 }
@@ -536,7 +537,7 @@ fn reporting() -> (Router, Arc<Mutex<Vec<String>>>) {
                 _ => String::new(),
             };
             let report = format!(
-                "{} {}{told} {:?} {:?} {}s {}b {}e {}",
+                "{} {}{told} {:?} {:?} {}s {}b {}e {}t {}",
                 turn.path,
                 turn.outcome.as_str(),
                 turn.conversation_id,
@@ -544,6 +545,7 @@ fn reporting() -> (Router, Arc<Mutex<Vec<String>>>) {
                 turn.duration.as_secs(),
                 turn.bytes,
                 turn.events,
+                turn.usage.map_or(0, |usage| usage.input_tokens),
                 turn.extensions.get().map_or("", |User(name)| *name),
             );
             log.lock().unwrap().push(report);
@@ -571,18 +573,20 @@ fn every_turn_is_reported_once_when_it_is_over() {
     let id = r#"Some("talk-1")"#;
     assert_eq!(
         reported(),
-        [format!("{head} answered {id} Some(1) 2s {size}b 4e Ali")]
+        [format!("{head} answered {id} Some(1) 2s {size}b 5e 7t Ali")]
     );
     let size = text(turn("fail")).len();
     assert_eq!(
         reported(),
-        [format!("{head} failed true {id} Some(1) 2s {size}b 0e Ali")]
+        [format!(
+            "{head} failed true {id} Some(1) 2s {size}b 0e 0t Ali"
+        )]
     );
     let size = text(turn("panic")).len();
     assert_eq!(
         reported(),
         [format!(
-            "{head} panicked true {id} Some(1) 2s {size}b 0e Ali"
+            "{head} panicked true {id} Some(1) 2s {size}b 0e 0t Ali"
         )]
     );
 
@@ -590,14 +594,16 @@ fn every_turn_is_reported_once_when_it_is_over() {
     drop(turn("wait"));
     assert_eq!(
         reported(),
-        [format!("{head} client_left {id} None 1s 0b 0e Ali")]
+        [format!("{head} client_left {id} None 1s 0b 0e 0t Ali")]
     );
     let mut body = turn("wait");
     let size = block_on(body.next()).unwrap().unwrap().len();
     drop(body);
     assert_eq!(
         reported(),
-        [format!("{head} client_left {id} Some(1) 2s {size}b 1e Ali")]
+        [format!(
+            "{head} client_left {id} Some(1) 2s {size}b 1e 0t Ali"
+        )]
     );
 
     // A detached run ends its turn itself.
@@ -608,7 +614,7 @@ fn every_turn_is_reported_once_when_it_is_over() {
     block_on(run);
     assert_eq!(
         reported(),
-        [format!("{head} answered {id} None 1s 0b 2e Ali")]
+        [format!("{head} answered {id} None 1s 0b 3e 7t Ali")]
     );
 
     // An answer without a stream.
@@ -616,7 +622,7 @@ fn every_turn_is_reported_once_when_it_is_over() {
     let (_, answer) = ask(&router, post("/v1/chat/completions"), body.to_owned());
     let size = answer.len();
     let reports = reported();
-    let end = format!("Some(1) 2s {size}b 2e Ali");
+    let end = format!("Some(1) 2s {size}b 3e 7t Ali");
     assert!(
         reports.len() == 1 && reports[0].ends_with(&end),
         "{reports:?} {end}"

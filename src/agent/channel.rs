@@ -51,7 +51,7 @@ use crate::json::short::Token;
 use crate::protocol::markdown::OpenConstructs;
 use crate::protocol::{
     self, AgentError, Capabilities, Confirmation, Failure, Part, Progress, Protocol, Record,
-    SendError, Session,
+    SendError, Session, Usage,
 };
 
 /// A write waits for the body to be polled while this many bytes are waiting.
@@ -341,6 +341,11 @@ impl<P: Protocol> Channel<P> {
             progress.first_byte = self.record.elapsed();
         }
         progress.bytes += bytes as u64;
+    }
+
+    /// Takes note of what the answer cost.
+    pub(super) fn spent(&self, usage: Usage) {
+        self.lock().progress.usage = Some(usage);
     }
 
     /// Takes note that the reply was dropped.

@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use http::Extensions;
 
-use super::{AgentError, Env, Refusal};
+use super::{AgentError, Env, Refusal, Usage};
 
 /// The report of one turn, made once, when the turn is over: its agent is done, its reply and its
 /// body are dropped. A request that was refused in place of an answer is reported too.
@@ -34,6 +34,8 @@ pub struct Turn<'a> {
     pub bytes: u64,
     /// The number of texts, parts and events that the agent wrote.
     pub events: u64,
+    /// What the agent said that the answer cost, with [`Reply::usage`](crate::Reply::usage).
+    pub usage: Option<Usage>,
     /// The extensions of the request: what guards and middleware left, such as who asked. Empty for a
     /// request that was refused.
     pub extensions: &'a Extensions,
@@ -141,6 +143,7 @@ pub(crate) struct Progress {
     pub(crate) first_byte: Option<Duration>,
     pub(crate) bytes: u64,
     pub(crate) events: u64,
+    pub(crate) usage: Option<Usage>,
     pub(crate) detached: bool,
 }
 
@@ -225,6 +228,7 @@ impl Record {
             duration: self.elapsed().unwrap_or_default(),
             bytes: progress.bytes,
             events: progress.events,
+            usage: progress.usage,
             extensions: &self.extensions,
         };
         #[cfg(feature = "tracing")]
@@ -257,6 +261,8 @@ fn trace(turn: &Turn<'_>) {
                 duration_ms = millis(turn.duration),
                 bytes = turn.bytes,
                 events = turn.events,
+                input_tokens = turn.usage.map(|usage| usage.input_tokens),
+                output_tokens = turn.usage.map(|usage| usage.output_tokens),
                 $($fields)*
             )
         };

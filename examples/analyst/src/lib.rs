@@ -18,7 +18,6 @@ pub use signatures::mount as github_mount;
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use copilot_wire::Router;
 use copilot_wire::openbb::{Descriptor, Switch};
