@@ -232,7 +232,7 @@ impl Record {
             extensions: &self.extensions,
         };
         #[cfg(feature = "tracing")]
-        self.span.in_scope(|| trace(&turn));
+        self.span.in_scope(|| trace(&turn, &self.span));
         self.env.report(&turn);
     }
 }
@@ -248,15 +248,20 @@ fn traceparent(headers: &http::HeaderMap) -> Option<(&str, &str)> {
 
 /// Sends how a turn ended, in the span of the turn.
 #[cfg(feature = "tracing")]
-fn trace(turn: &Turn<'_>) {
+fn trace(turn: &Turn<'_>, span: &tracing::Span) {
+    // What the span has need not be said again.
+    let (protocol, path) = span
+        .is_disabled()
+        .then_some((turn.protocol, turn.path))
+        .unzip();
     macro_rules! event {
         ($level:ident, $($fields:tt)*) => {
             tracing::$level!(
                 target: "copilot_wire",
-                protocol = turn.protocol,
-                path = turn.path,
+                protocol,
+                path,
                 outcome = turn.outcome.as_str(),
-                detached = turn.detached,
+                detached = turn.detached.then_some(true),
                 first_byte_ms = turn.first_byte.map(millis),
                 duration_ms = millis(turn.duration),
                 bytes = turn.bytes,
