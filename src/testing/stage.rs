@@ -117,7 +117,7 @@ impl<F: FrontEnd> Stage<F> {
     }
 
     /// Uses another environment than the clock, such as one with a runtime's timer. Times are then
-    /// by its [`now`](Environment::now).
+    /// by its [`now`](crate::protocol::Environment::now).
     #[must_use]
     pub fn env(mut self, env: Env) -> Self {
         self.env = Some(env);

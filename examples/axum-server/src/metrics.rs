@@ -30,6 +30,9 @@ struct Sums {
     output_tokens: u64,
 }
 
+/// Returns the value of one metric.
+type Value = fn(&Sums) -> f64;
+
 impl Metrics {
     /// Adds a turn that is over.
     pub(crate) fn add(&self, turn: &Turn<'_>) {
@@ -61,7 +64,7 @@ impl fmt::Display for Metrics {
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clone();
-        let metrics: [(&str, fn(&Sums) -> f64); 6] = [
+        let metrics: [(&str, Value); 6] = [
             ("agent_turns_total", |sums| sums.turns as f64),
             ("agent_turn_seconds_total", |sums| sums.seconds),
             ("agent_first_byte_seconds_total", |sums| {
