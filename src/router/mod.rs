@@ -246,7 +246,7 @@ impl Router {
         self.with(|site| site.mount(what, agent))
     }
 
-    /// Mounts a function as an agent, see [`agent_fn`](crate::agent_fn).
+    /// Mounts a function as an agent, see [`agent_fn`].
     ///
     /// # Errors
     ///
