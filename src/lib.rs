@@ -72,7 +72,8 @@
 //! | `anthropic` | the protocol Anthropic Messages | |
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
-//! | `tokio` | `TokioEnv`: keep-alive from tokio's timer | |
+//! | `tokio` | keep-alive and deadlines for uploads, from tokio's timer | |
+//! | `tracing` | a span per turn, and how each turn ended, for [`tracing`](https://docs.rs/tracing) | |
 //! | `playground` | `Router::playground`: a page that plays every front end, for local work | |
 //! | `verify` | signatures of GitHub Copilot requests | |
 //! | `testing` | front ends that are played, virtual time, scripted models; with `verify`, a signer | |

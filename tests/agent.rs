@@ -14,7 +14,7 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::openbb::{Event, FunctionCall, OpenBb, QueryRequest, Say};
 use copilot_wire::protocol::{
-    AgentError, Conversation, Env, Environment, Incident, Protocol, SendError, Ticks,
+    AgentError, Conversation, Env, Environment, Outcome, Protocol, SendError, Ticks,
 };
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::channel::{mpsc, oneshot};
@@ -268,25 +268,26 @@ impl Environment for Observed {
         assert_eq!(period, Duration::from_millis(7500));
         Some(Box::pin(self.0.ticks.lock().unwrap().take()?))
     }
+}
 
-    fn incident(&self, incident: &Incident<'_>) {
-        let line = match incident {
-            Incident::Failed {
-                protocol,
-                error,
-                told,
-            } => format!("{protocol} {error} {told}"),
-            Incident::Panicked { protocol, told } => format!("{protocol} panicked {told}"),
-            _ => "?".into(),
+/// An environment with the ticks of `observer`, which writes down the faults of turns.
+fn observed(observer: &Arc<Observer>) -> Env {
+    let faults = Arc::clone(observer);
+    Env::new(Observed(Arc::clone(observer))).observe(move |turn| {
+        let protocol = turn.protocol;
+        let line = match turn.outcome {
+            Outcome::Failed { error, told } => format!("{protocol} {error} {told}"),
+            Outcome::Panicked { told } => format!("{protocol} panicked {told}"),
+            _ => return,
         };
-        self.0.incidents.lock().unwrap().push(line);
-    }
+        faults.incidents.lock().unwrap().push(line);
+    })
 }
 
 #[test]
 fn nothing_follows_an_ending_and_the_observer_hears_of_it() {
     let observer = Arc::new(Observer::default());
-    let env = Env::new(Observed(Arc::clone(&observer)));
+    let env = observed(&observer);
     let call = || {
         FunctionCall::new(
             "get_widget_data",
@@ -333,7 +334,7 @@ fn nothing_follows_an_ending_and_the_observer_hears_of_it() {
 #[test]
 fn a_client_that_leaves_is_no_incident() {
     let observer = Arc::new(Observer::default());
-    let env = Env::new(Observed(Arc::clone(&observer)));
+    let env = observed(&observer);
     let mut body = body_in(&env, |reply| async move {
         reply.text("one").await?;
         std::future::pending().await
@@ -351,7 +352,7 @@ fn silence_is_broken_after_a_whole_silent_tick() {
         ticks: Mutex::new(Some(ticks)),
         ..Observer::default()
     };
-    let env = Env::new(Observed(Arc::new(observer)));
+    let env = observed(&Arc::new(observer));
     let words = Arc::new(Mutex::new(Some(words)));
     let mut body = body_in(&env, move |reply| {
         let mut words = words.lock().unwrap().take().unwrap();
@@ -658,13 +659,7 @@ fn a_stream_of_events_needs_no_agent() {
 
 #[test]
 fn a_panicking_observer_harms_nobody() {
-    struct Panics;
-    impl Environment for Panics {
-        fn incident(&self, _: &Incident<'_>) {
-            panic!("a bug in the observer");
-        }
-    }
-    let env = Env::new(Panics);
+    let env = Env::default().observe(|_| panic!("a bug in the observer"));
     let told = body_in(&env, |reply| async move {
         reply.text("one").await?;
         panic!("a bug in the agent");
@@ -751,7 +746,7 @@ fn bodies_and_replies_move_between_threads() {
 #[cfg(feature = "tokio")]
 #[test]
 fn without_a_tokio_runtime_there_is_no_keep_alive() {
-    let env = Env::new(copilot_wire::protocol::TokioEnv::new());
+    let env = Env::default();
     let body = body_in(&env, |reply| async move { Ok(reply.text("one").await?) });
     assert_eq!(whole(body), chunk("one"));
 }

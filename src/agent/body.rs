@@ -1,5 +1,6 @@
 //! The response body: it runs the agent and hands out what the agent says.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -11,11 +12,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_core::Stream;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 
 use super::channel::{Channel, Frames, Outcome};
 use super::{Agent, Reply, Request};
-use crate::protocol::{AgentError, Env, Protocol, Ticks};
+use crate::protocol::{AgentError, Env, Protocol, Record, Ticks};
 
 /// After this much silence at the latest the reader hears that the stream is alive.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
@@ -57,7 +58,13 @@ impl Body {
         let session = P::session(&request, env);
         let is_stream = P::is_stream(&request);
         let next_call = P::next_call(&request);
-        Self::drive(session, env, is_stream, move |reply| async move {
+        let record = Record::new(env, P::NAME)
+            .path(request.path())
+            .extensions(request.extensions().clone())
+            .conversation(|| request.conversation_id());
+        #[cfg(feature = "tracing")]
+        let record = record.open_span(request.headers());
+        Self::drive(session, record, is_stream, move |reply| async move {
             match next_call {
                 Some(call) => Ok(reply.end(call)?),
                 None => agent.answer(request, reply).await,
@@ -77,22 +84,31 @@ impl Body {
     {
         let session = P::session(request, env);
         let is_stream = P::is_stream(request);
-        Self::drive(session, env, is_stream, move |reply: Reply<P>| async move {
-            let mut events = pin!(events);
-            while let Some(event) = poll_fn(|cx| events.as_mut().poll_next(cx)).await {
-                let event = event?;
-                if P::ends(&event) {
-                    return Ok(reply.last(&event)?);
+        let record = Record::new(env, P::NAME)
+            .conversation(|| P::conversation_id(request, &HeaderMap::new()).map(Cow::into_owned));
+        #[cfg(feature = "tracing")]
+        let record = record.open_span(&HeaderMap::new());
+        Self::drive(
+            session,
+            record,
+            is_stream,
+            move |reply: Reply<P>| async move {
+                let mut events = pin!(events);
+                while let Some(event) = poll_fn(|cx| events.as_mut().poll_next(cx)).await {
+                    let event = event?;
+                    if P::ends(&event) {
+                        return Ok(reply.last(&event)?);
+                    }
+                    reply.event(event).await?;
                 }
-                reply.event(event).await?;
-            }
-            Ok(())
-        })
+                Ok(())
+            },
+        )
     }
 
     fn drive<P, Fut>(
         session: P::Session,
-        env: &Env,
+        record: Record,
         is_stream: bool,
         start: impl FnOnce(Reply<P>) -> Fut + Send + 'static,
     ) -> Self
@@ -100,7 +116,8 @@ impl Body {
         P: Protocol,
         Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
     {
-        let channel = Arc::new(Channel::<P>::new(session, env.clone(), is_stream));
+        let ticks = record.env().ticks(KEEP_ALIVE / 2);
+        let channel = Arc::new(Channel::<P>::new(session, record, is_stream));
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
         let future: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
@@ -117,7 +134,7 @@ impl Body {
             }),
             frames,
             detached: false,
-            ticks: env.ticks(KEEP_ALIVE / 2).map(Exclusive::new),
+            ticks: ticks.map(Exclusive::new),
             silent: false,
             done: false,
         })))
@@ -283,6 +300,10 @@ impl Future for Run {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let run = &mut *self;
+        #[cfg(feature = "tracing")]
+        let frames = Arc::clone(&run.frames);
+        #[cfg(feature = "tracing")]
+        let _entered = frames.span().enter();
         let staged = Arc::clone(&run.frames).stage(run.attached);
         // The agent's own state is gone after a panic, and all that is shared is whole: what it
         // was writing has been rolled back.

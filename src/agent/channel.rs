@@ -50,8 +50,8 @@ use super::staging::{self, Owner, SPARE, Staged, Staging};
 use crate::json::short::Token;
 use crate::protocol::markdown::OpenConstructs;
 use crate::protocol::{
-    AgentError, Capabilities, Confirmation, Env, Failure, Incident, Part, Protocol, SendError,
-    Session,
+    self, AgentError, Capabilities, Confirmation, Failure, Part, Progress, Protocol, Record,
+    SendError, Session, Usage,
 };
 
 /// A write waits for the body to be polled while this many bytes are waiting.
@@ -60,7 +60,7 @@ const HIGH_WATER: usize = 16 * 1024;
 pub(super) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
     stale: AtomicBool,
-    env: Env,
+    record: Record,
 }
 
 struct State<P: Protocol> {
@@ -78,8 +78,13 @@ struct State<P: Protocol> {
     frame: usize,
     turn: Turn,
     reader: Reader,
-    /// How the agent ended, once it has.
+    /// How the agent ended, until the turn is closed.
     outcome: Option<Outcome>,
+    /// How the turn was closed, and whether the front end was told of a failure.
+    closed: Option<(Outcome, bool)>,
+    /// Whether the body was dropped before all of the answer was sent.
+    unread: bool,
+    progress: Progress,
     /// The limit that the reply has exceeded: it fails, whatever the agent returns.
     too_large: Option<usize>,
     /// The status of a closed turn whose answer is one document.
@@ -126,7 +131,7 @@ impl<P: Protocol> Channel<P> {
     /// Whether the answer's text is scanned: a question must be seen whatever stands before it.
     const SCANS: bool = !P::CAPABILITIES.has(Capabilities::QUESTIONS);
 
-    pub(super) fn new(mut session: P::Session, env: Env, is_stream: bool) -> Self {
+    pub(super) fn new(mut session: P::Session, record: Record, is_stream: bool) -> Self {
         let mut out = Vec::new();
         session.open(&mut out);
         let state = State {
@@ -139,6 +144,9 @@ impl<P: Protocol> Channel<P> {
             turn: Turn::Open,
             reader: Reader::Attached(None),
             outcome: None,
+            closed: None,
+            unread: false,
+            progress: Progress::default(),
             too_large: None,
             status: StatusCode::OK,
             reply: Handle::Alive,
@@ -147,7 +155,7 @@ impl<P: Protocol> Channel<P> {
         Self {
             state: Mutex::new(state),
             stale: AtomicBool::new(false),
-            env,
+            record,
         }
     }
 
@@ -177,6 +185,7 @@ impl<P: Protocol> Channel<P> {
                 Some(token) if room => frame.write_token(token, &mut staging.out),
                 _ => return staging.write(text, Self::SCANS),
             }
+            staging.events += 1;
             true
         });
         if written == Some(true) {
@@ -275,6 +284,7 @@ impl<P: Protocol> Channel<P> {
         }
         written?;
         state.turn = turn;
+        state.progress.events += 1;
         if let Reader::Drained = state.reader {
             state.out.clear();
             staging::with(self.id(), |staging| staging.out.clear());
@@ -324,6 +334,18 @@ impl<P: Protocol> Channel<P> {
             self.stale.store(true, Ordering::Release);
             written
         })
+    }
+
+    fn sent(&self, progress: &mut Progress, bytes: usize) {
+        if progress.bytes == 0 && bytes > 0 {
+            progress.first_byte = self.record.elapsed();
+        }
+        progress.bytes += bytes as u64;
+    }
+
+    /// Takes note of what the answer cost.
+    pub(super) fn spent(&self, usage: Usage) {
+        self.lock().progress.usage = Some(usage);
     }
 
     /// Takes note that the reply was dropped.
@@ -381,21 +403,27 @@ impl<P: Protocol> Channel<P> {
             }
             Ok(())
         });
+        state.closed = Some((outcome, told));
         let reader = state.take_reader();
         drop(state);
         wake(reader);
-        let protocol = P::NAME;
-        let incident = match &outcome {
-            Outcome::Failed(error) => Incident::Failed {
-                protocol,
-                error,
-                told,
-            },
-            Outcome::Panicked => Incident::Panicked { protocol, told },
-            // A client that left is no incident.
-            Outcome::Answered | Outcome::Dropped => return,
+    }
+}
+
+/// Body, run and reply are gone: the turn is over.
+impl<P: Protocol> Drop for Channel<P> {
+    fn drop(&mut self) {
+        let state = self.state.get_mut();
+        let state = state.unwrap_or_else(PoisonError::into_inner);
+        let outcome = match &state.closed {
+            Some((Outcome::Failed(error), told)) => {
+                protocol::Outcome::Failed { error, told: *told }
+            }
+            Some((Outcome::Panicked, told)) => protocol::Outcome::Panicked { told: *told },
+            Some((Outcome::Answered, _)) if !state.unread => protocol::Outcome::Answered,
+            Some((Outcome::Answered | Outcome::Dropped, _)) | None => protocol::Outcome::ClientLeft,
         };
-        self.env.tell(&incident);
+        self.record.finish(outcome, state.progress);
     }
 }
 
@@ -512,11 +540,16 @@ pub(super) trait Frames: Owner {
 
     /// Returns the status of a closed turn whose answer is one document.
     fn status(&self) -> StatusCode;
+
+    /// Returns the span in which the agent runs.
+    #[cfg(feature = "tracing")]
+    fn span(&self) -> &tracing::Span;
 }
 
 impl<P: Protocol> Owner for Channel<P> {
-    fn unstage(&self, mut out: Vec<u8>) {
+    fn unstage(&self, mut out: Vec<u8>, events: u64) {
         let mut state = self.lock();
+        state.progress.events += events;
         out.append(&mut state.out);
         if !matches!(state.reader, Reader::Attached(_)) {
             out = Vec::new();
@@ -540,6 +573,7 @@ impl<P: Protocol> Frames for Channel<P> {
         let staging = Staging {
             id: self.id(),
             out: mem::take(&mut state.out),
+            events: 0,
             frame: state.session.text_frame(),
             limit: state.limit(),
             first: state.next_frame(),
@@ -555,6 +589,7 @@ impl<P: Protocol> Frames for Channel<P> {
         if !state.staged && !state.out.is_empty() {
             let frame = mem::take(&mut state.out);
             state.frame = frame.len();
+            self.sent(&mut state.progress, frame.len());
             let waiting = mem::take(&mut state.waiting);
             drop(state);
             // A body is polled for the next frame in any case, and its agent with it.
@@ -580,6 +615,7 @@ impl<P: Protocol> Frames for Channel<P> {
         // answer that is one document has no place for them.
         if !state.staged && state.unyielded.is_none() {
             state.session.keep_alive(&mut out);
+            self.sent(&mut state.progress, out.len());
         }
         out.into()
     }
@@ -595,6 +631,9 @@ impl<P: Protocol> Frames for Channel<P> {
     fn detach(&self, drain: bool) {
         let mut state = self.lock();
         state.reader = if drain { Reader::Drained } else { Reader::Gone };
+        state.progress.detached = drain;
+        // What a detached run writes from here on is meant to be thrown away.
+        state.unread = !drain && (state.turn != Turn::Closed || !state.out.is_empty());
         state.out = Vec::new();
         let waiting = mem::take(&mut state.waiting);
         drop(state);
@@ -603,5 +642,10 @@ impl<P: Protocol> Frames for Channel<P> {
 
     fn status(&self) -> StatusCode {
         self.lock().status
+    }
+
+    #[cfg(feature = "tracing")]
+    fn span(&self) -> &tracing::Span {
+        self.record.span()
     }
 }

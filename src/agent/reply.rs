@@ -132,7 +132,9 @@ impl<P: Protocol> Reply<P> {
     ///
     /// [`SendError::Closed`] when nobody listens any more.
     pub async fn usage(&self, usage: Usage) -> Result<(), SendError> {
-        self.part(Part::Usage(&usage)).await
+        self.part(Part::Usage(&usage)).await?;
+        self.channel.spent(usage);
+        Ok(())
     }
 
     /// Asks the user a question and ends the turn.

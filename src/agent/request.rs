@@ -4,6 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use http::request::Parts;
 use http::{Extensions, HeaderMap, Method, Uri};
@@ -25,6 +26,8 @@ struct Inner<P: Protocol> {
     headers: HeaderMap,
     extensions: Extensions,
     params: Vec<(Box<str>, Box<str>)>,
+    /// The path of the route.
+    path: Option<Arc<str>>,
 }
 
 impl<P: Protocol> Request<P> {
@@ -38,6 +41,7 @@ impl<P: Protocol> Request<P> {
             headers: HeaderMap::new(),
             extensions: Extensions::new(),
             params: Vec::new(),
+            path: None,
         }))
     }
 
@@ -55,6 +59,16 @@ impl<P: Protocol> Request<P> {
     pub(crate) fn with_params(mut self, params: Vec<(Box<str>, Box<str>)>) -> Self {
         self.0.params = params;
         self
+    }
+
+    pub(crate) fn with_path(mut self, path: Arc<str>) -> Self {
+        self.0.path = Some(path);
+        self
+    }
+
+    /// Returns the path of the route that the request came in on.
+    pub(super) fn path(&self) -> Option<Arc<str>> {
+        self.0.path.clone()
     }
 
     /// Returns the method of the HTTP request.

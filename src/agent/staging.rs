@@ -13,8 +13,8 @@ use crate::protocol::markdown::OpenConstructs;
 
 /// The owner of a buffer that is staged.
 pub(super) trait Owner: Send + Sync {
-    /// Takes the buffer back.
-    fn unstage(&self, out: Vec<u8>);
+    /// Takes the buffer back, and the number of texts that were written to it.
+    fn unstage(&self, out: Vec<u8>, events: u64);
 }
 
 /// A buffer that is staged, with what writing text needs.
@@ -22,6 +22,8 @@ pub(super) struct Staging {
     /// The channel that the buffer belongs to.
     pub(super) id: usize,
     pub(super) out: Vec<u8>,
+    /// The number of texts that were written here.
+    pub(super) events: u64,
     /// The bytes around text, if it may be written here.
     pub(super) frame: Option<TextFrame>,
     /// The size up to which text may be written here.
@@ -49,6 +51,7 @@ impl Staging {
         }
         if let Some(frame) = &self.frame {
             frame.write(text, &mut self.out);
+            self.events += 1;
         }
         self.frame.is_some()
     }
@@ -100,7 +103,7 @@ impl Drop for Staged {
     fn drop(&mut self) {
         let before = mem::take(&mut self.before);
         if let Ok(Some(staging)) = SLOT.try_with(|slot| slot.replace(before)) {
-            self.owner.unstage(staging.out);
+            self.owner.unstage(staging.out, staging.events);
         }
     }
 }

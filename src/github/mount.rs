@@ -6,6 +6,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use bytes::Bytes;
 use http::header::CONTENT_TYPE;
+use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Response, StatusCode};
 
 use super::chunk_form::ChunkForm;
@@ -138,6 +139,12 @@ impl fmt::Debug for Mount {
 /// What stands before an agent.
 #[async_trait]
 trait Gate: Send + Sync {
+    /// Refuses what no body can make right, before the body is read.
+    fn admit_head(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let _ = headers;
+        Ok(())
+    }
+
     async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal>;
 }
 
@@ -159,11 +166,19 @@ struct Signed<K>(super::verify::Verifier<K>);
 #[async_trait]
 impl<K: super::verify::KeySource> Gate for Signed<K> {
     async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal> {
-        self.0.verify(body, headers).await.map_err(|error| {
-            // The kind and nothing else: no signature, no key, no word of the body.
-            Refusal::new(error.status(), error.to_string()).code(error.kind().as_str())
-        })
+        self.0.verify(body, headers).await.map_err(unverified)
     }
+
+    fn admit_head(&self, headers: &HeaderMap) -> Result<(), Refusal> {
+        let read = super::verify::SignatureHeaders::read(headers);
+        read.map(drop).map_err(unverified)
+    }
+}
+
+/// Returns the kind of the error and nothing else: no signature, no key, no word of the body.
+#[cfg(feature = "verify")]
+fn unverified(error: super::verify::VerifyError) -> Refusal {
+    Refusal::new(error.status(), error.to_string()).code(error.kind().as_str())
 }
 
 /// Answers `POST /github`, or the path of the mount. `GET` on the same path is the liveness probe of
@@ -216,6 +231,10 @@ impl<E: Endpoint> Endpoint for Gated<E> {
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         self.endpoint.refuse(refusal)
+    }
+
+    fn admit(&self, parts: &Parts) -> Result<(), Refusal> {
+        self.mount.gate.admit_head(&parts.headers)
     }
 
     fn protocol(&self) -> Option<&'static str> {

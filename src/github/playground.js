@@ -114,7 +114,7 @@ class GitHubFront extends Front {
     if (!this.sign) return headers;
     const { signal } = this.abort;
     const options = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
-    const response = await reached(fetch("playground/sign", options), signal);
+    const response = await reached(fetch(below("/playground/sign"), options), signal);
     if (!response.ok) throw new Broken(`The server did not sign the request (HTTP ${response.status}).`);
     return { ...headers, ...(await reached(response.json(), signal)) };
   }

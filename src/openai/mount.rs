@@ -36,23 +36,19 @@ impl Mount for Model {
             let message = format!("model already mounted: {}", self.id());
             return Err(MountError::Invalid(message));
         }
-        let first = models.at(&base).next().is_none();
         models.0.push((self, agent));
-        if first {
-            let here = Here(base.clone());
-            site.route(Method::POST, &format!("{base}{COMPLETIONS}"), here)?;
-            let one = OneModel(Here(base.clone()));
-            site.route(Method::GET, &format!("{base}/models/{{model}}"), one)?;
-            site.document(&format!("{base}/models"), move |call| {
-                let models = call.shared::<Models>().into_iter();
-                model::documents(
-                    models
-                        .flat_map(|models| models.at(&base))
-                        .map(|(model, _)| model),
-                )
-            })?;
-        }
-        Ok(())
+        let here = Here(base.clone());
+        site.shared_route(Method::POST, &format!("{base}{COMPLETIONS}"), here)?;
+        let one = OneModel(Here(base.clone()));
+        site.shared_route(Method::GET, &format!("{base}/models/{{model}}"), one)?;
+        site.document(&format!("{base}/models"), move |call| {
+            let models = call.shared::<Models>().into_iter();
+            model::documents(
+                models
+                    .flat_map(|models| models.at(&base))
+                    .map(|(model, _)| model),
+            )
+        })
     }
 }
 

@@ -33,26 +33,33 @@ impl Mount for Descriptor {
     type Protocol = OpenBb;
 
     fn mount(self, agent: Arc<dyn Agent<OpenBb>>, site: &mut Site<'_>) -> Result<(), MountError> {
-        site.agent(self.query_path(), agent)?;
+        site.agent(self.route(), agent)?;
         site.origins(ORIGINS.map(HeaderValue::from_static));
         let descriptors = &mut site.shared::<Descriptors>().0;
-        let first = descriptors.is_empty();
         descriptors.push(self);
         descriptor::check_all(descriptors)
             .map_err(|error| MountError::Invalid(format!("descriptor: {error}")))?;
-        if first {
-            site.document("/agents.json", |call| descriptor::agents_json(listed(call)))?;
-            site.document("/copilots.json", |call| {
-                descriptor::copilots_json(listed(call))
-            })?;
-        }
-        Ok(())
+        site.document("/agents.json", |call| {
+            descriptor::agents_json(&advertised(call))
+        })?;
+        site.document("/copilots.json", |call| {
+            descriptor::copilots_json(&advertised(call))
+        })
     }
 }
 
-fn listed(call: &Call) -> &[Descriptor] {
-    let descriptors = call.shared::<Descriptors>();
-    descriptors.map_or(&[], |descriptors| &descriptors.0)
+/// Returns the descriptors with the paths at which clients reach this router.
+fn advertised(call: &Call) -> Vec<Descriptor> {
+    let descriptors = call.shared::<Descriptors>().cloned().unwrap_or_default();
+    let mut descriptors = descriptors.0;
+    for descriptor in &mut descriptors {
+        for place in descriptor.places() {
+            if place.starts_with('/') {
+                *place = call.public_path(place);
+            }
+        }
+    }
+    descriptors
 }
 
 /// Returns the route on which users of the Workspace rate answers, for

@@ -1,23 +1,27 @@
-//! What a reply needs from the world outside.
+//! Time, randomness and a timer, and who observes turns.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::{self, Write as _};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+#[cfg(feature = "tokio")]
+use std::task::{Context, Poll};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_core::Stream;
 
-use super::Incident;
+use super::Turn;
 
 /// A stream that yields once every so often, for keep-alive.
 pub type Ticks = Pin<Box<dyn Stream<Item = ()> + Send>>;
 
-/// Time, randomness, a timer, and somebody to tell of incidents.
+/// Time, randomness and a timer.
 ///
-/// Everything has a default that needs nothing but the standard library; that default has no timer,
-/// so streams stay silent while the agent is.
+/// Everything has a default: the system's clock and randomness, and with the feature `tokio` the timer
+/// of the tokio runtime, wherever there is one. Without a timer streams stay silent while the agent is,
+/// and uploads have no deadline.
 pub trait Environment: Send + Sync {
     /// The time of day.
     fn now(&self) -> SystemTime {
@@ -36,43 +40,130 @@ pub trait Environment: Send + Sync {
         }
     }
 
-    /// A stream that yields every `period`, or `None` without a timer.
+    /// Returns a stream that yields every `period`, first after one; `None` without a timer.
     fn ticks(&self, period: Duration) -> Option<Ticks> {
-        let _ = period;
-        None
-    }
-
-    /// Hears of what a stream could not tell its reader.
-    fn incident(&self, incident: &Incident<'_>) {
-        let _ = incident;
+        #[cfg(feature = "tokio")]
+        return tokio_ticks(period);
+        #[cfg(not(feature = "tokio"))]
+        {
+            let _ = period;
+            None
+        }
     }
 }
 
-/// The environment of a router or a body. Cloning it shares it.
+#[cfg(feature = "tokio")]
+fn tokio_ticks(period: Duration) -> Option<Ticks> {
+    use tokio::time::{Instant, MissedTickBehavior, interval_at};
+
+    tokio::runtime::Handle::try_current().ok()?;
+    // A runtime may have been built without a timer; tokio tells only by a panic.
+    let mut interval = catch_unwind(|| interval_at(Instant::now() + period, period)).ok()?;
+    // After a stall one tick is enough: they mean silence, not elapsed time.
+    interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    Some(Box::pin(IntervalTicks(interval)))
+}
+
+#[cfg(feature = "tokio")]
+struct IntervalTicks(tokio::time::Interval);
+
+#[cfg(feature = "tokio")]
+impl Stream for IntervalTicks {
+    type Item = ();
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
+        self.0.poll_tick(cx).map(|_| Some(()))
+    }
+}
+
+/// The environment of a router or a body, and who observes its turns. Cloning it shares it.
 #[derive(Clone)]
-pub struct Env(Arc<dyn Environment>);
+pub struct Env {
+    environment: Arc<dyn Environment>,
+    observers: Option<Arc<Observers>>,
+}
+
+/// The observers: the one that was added last, then the others.
+struct Observers {
+    last: Box<dyn Fn(&Turn<'_>) + Send + Sync>,
+    others: Option<Arc<Self>>,
+}
 
 struct Std;
 
 impl Environment for Std {}
 
 impl Env {
-    /// Tells the observer. It is foreign code: a panic of its own ends nothing else, and must not
-    /// meet one that is on its way.
-    pub(crate) fn tell(&self, incident: &Incident<'_>) {
-        let _ = catch_unwind(AssertUnwindSafe(|| self.incident(incident)));
-    }
-
     /// Wraps an environment.
     #[must_use]
     pub fn new(environment: impl Environment + 'static) -> Self {
-        Self(Arc::new(environment))
+        Self {
+            environment: Arc::new(environment),
+            observers: None,
+        }
+    }
+
+    /// Adds an observer: it is called once for every turn, when the turn is over. It should return
+    /// soon, because it runs where the turn ends. A panic of its own ends nothing else.
+    ///
+    /// While there is none, a turn that fails is one line on standard error. With the feature
+    /// `tracing` every turn is an event for `tracing` instead, with observers and without.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// use copilot_wire::protocol::Env;
+    ///
+    /// let failures = Arc::new(AtomicU64::new(0));
+    /// let counter = Arc::clone(&failures);
+    /// let env = Env::default().observe(move |turn| {
+    ///     if turn.outcome.is_fault() {
+    ///         counter.fetch_add(1, Ordering::Relaxed);
+    ///     }
+    /// });
+    /// # let _ = (env, failures);
+    /// ```
+    #[must_use]
+    pub fn observe(mut self, observer: impl Fn(&Turn<'_>) + Send + Sync + 'static) -> Self {
+        self.observers = Some(Arc::new(Observers {
+            last: Box::new(observer),
+            others: self.observers.take(),
+        }));
+        self
+    }
+
+    /// Takes the observers of `other`, unless it has its own.
+    pub(crate) fn with_observers_of(mut self, other: &Self) -> Self {
+        if self.observers.is_none() {
+            self.observers.clone_from(&other.observers);
+        }
+        self
+    }
+
+    /// Returns `true` if somebody is told of turns that went well.
+    pub(crate) fn is_observed(&self) -> bool {
+        cfg!(feature = "tracing") || self.observers.is_some()
+    }
+
+    /// Calls the observers. They are foreign code: a panic of theirs must not meet one that is on its
+    /// way.
+    pub(crate) fn report(&self, turn: &Turn<'_>) {
+        let mut observers = self.observers.as_deref();
+        if !self.is_observed() && turn.outcome.is_fault() {
+            // Where standard error is closed there is nobody to tell.
+            let _ = writeln!(io::stderr(), "copilot-wire: {turn}");
+        }
+        while let Some(Observers { last, others }) = observers {
+            let _ = catch_unwind(AssertUnwindSafe(|| last(turn)));
+            observers = others.as_deref();
+        }
     }
 
     /// Seconds since 1970.
     #[must_use]
     pub fn unix_time(&self) -> u64 {
-        self.0
+        self.environment
             .now()
             .duration_since(UNIX_EPOCH)
             .map_or(0, |since| since.as_secs())
@@ -82,7 +173,7 @@ impl Env {
     #[must_use]
     pub fn uuid(&self) -> String {
         let mut bytes = [0; 16];
-        self.0.random(&mut bytes);
+        self.environment.random(&mut bytes);
         let random = u128::from_be_bytes(bytes);
         let version = (random & !(0xf << 76)) | (4 << 76);
         let id = (version & !(0b11 << 62)) | (0b10 << 62);
@@ -107,7 +198,7 @@ impl std::ops::Deref for Env {
     type Target = dyn Environment;
 
     fn deref(&self) -> &Self::Target {
-        &*self.0
+        &*self.environment
     }
 }
 

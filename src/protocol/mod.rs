@@ -18,14 +18,12 @@ mod conversation;
 mod decoder;
 mod env;
 mod error;
-mod incident;
 pub(crate) mod markdown;
 mod part;
 mod refusal;
 mod session;
 pub(crate) mod shown;
-#[cfg(feature = "tokio")]
-mod tokio;
+mod turn;
 
 pub use capabilities::Capabilities;
 pub(crate) use conversation::LONGEST_NAME;
@@ -36,15 +34,14 @@ pub use conversation::{
 pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, EventError, SendError};
-pub use incident::Incident;
 pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Status, Table, TableError,
     ToolCall, ToolRun, Usage,
 };
 pub use refusal::Refusal;
 pub use session::{Failure, Session, TextFrame};
-#[cfg(feature = "tokio")]
-pub use tokio::TokioEnv;
+pub use turn::{Outcome, Turn};
+pub(crate) use turn::{Progress, Record};
 
 use std::borrow::Cow;
 
@@ -73,7 +70,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// One stream, as it is read.
     type Decoder: Decode<Event = Self::Event>;
 
-    /// The name in incidents and messages: lower-case letters, digits and `-`.
+    /// The name in reports and messages: lower-case letters, digits and `-`.
     const NAME: &'static str;
 
     /// Which parts of a reply the front end shows in a way of its own.

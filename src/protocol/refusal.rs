@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use http::header::CONTENT_TYPE;
+use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
@@ -24,6 +24,7 @@ pub struct Refusal {
     code: Cow<'static, str>,
     path: Box<str>,
     message: Cow<'static, str>,
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Refusal {
@@ -35,6 +36,7 @@ impl Refusal {
             code: Cow::Borrowed("invalid_request"),
             path: Box::default(),
             message: message.into(),
+            headers: Vec::new(),
         }
     }
 
@@ -49,6 +51,13 @@ impl Refusal {
     #[must_use]
     pub fn code(mut self, code: impl Into<Cow<'static, str>>) -> Self {
         self.code = code.into();
+        self
+    }
+
+    /// Adds a header of the response, such as `www-authenticate` or `retry-after`.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
         self
     }
 
@@ -76,7 +85,8 @@ impl Refusal {
         &self.message
     }
 
-    /// Returns the response: the status, the content type and the body.
+    /// Returns the response: the status, the content type, the headers and the body. The refusal itself
+    /// is among the response's extensions, for middleware.
     #[must_use]
     pub fn to_response(
         &self,
@@ -85,7 +95,12 @@ impl Refusal {
     ) -> Response<Bytes> {
         let mut response = Response::new(body.into());
         *response.status_mut() = self.status;
-        response.headers_mut().insert(CONTENT_TYPE, content_type);
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, content_type);
+        for (name, value) in &self.headers {
+            headers.append(name, value.clone());
+        }
+        response.extensions_mut().insert(self.clone());
         response
     }
 

@@ -15,6 +15,9 @@ const REQUEST_PRIVATE_NETWORK: HeaderName =
 const ALLOW_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-allow-private-network");
 
+/// The headers that a page may read, besides those that every page may: ids, and what a refusal brings.
+const EXPOSED: &str = "x-trace-id, x-completion-id, retry-after, www-authenticate";
+
 /// Who may call from a browser.
 ///
 /// Front ends run in browsers and call the agent across origins. Every response to an allowed
@@ -140,7 +143,7 @@ impl Cors {
         }
         if let Some(origin) = origin {
             headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-            let exposed = HeaderValue::from_static("x-trace-id, x-completion-id");
+            let exposed = HeaderValue::from_static(EXPOSED);
             headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, exposed);
         }
     }

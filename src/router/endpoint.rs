@@ -14,7 +14,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, Response, StatusCode};
 
 use crate::agent::{Agent, Body, Request};
-use crate::protocol::{AgentError, Env, Incident, Protocol, Refusal};
+use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refusal};
 
 /// The handler of a route: what a [`Mount`](super::Mount) adds to a [`Site`](super::Site).
 #[async_trait]
@@ -24,8 +24,17 @@ pub trait Endpoint: Send + Sync {
 
     /// Returns the response that refuses a request, in the form that clients of this route read.
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        let body = HeaderValue::from_static("application/json");
-        refusal.to_response(body, refusal.to_json()).map(Body::full)
+        super::refuse(refusal)
+    }
+
+    /// Checks the head of a request before its body is read. By default every one passes.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`], which [`refuse`](Self::refuse) turns into the response.
+    fn admit(&self, parts: &Parts) -> Result<(), Refusal> {
+        let _ = parts;
+        Ok(())
     }
 
     /// Returns the name of the protocol if chat clients of that protocol may post here.
@@ -42,7 +51,9 @@ pub struct Call {
     pub parts: Parts,
     /// The body of the request.
     pub body: Bytes,
-    pub(super) params: Vec<(Box<str>, Box<str>)>,
+    pub(super) params: super::Params,
+    /// The path of the route.
+    pub(super) path: Arc<str>,
     pub(super) router: super::Router,
 }
 
@@ -63,6 +74,13 @@ impl Call {
 
     fn extensions(&self) -> &Extensions {
         &self.router.inner.shared
+    }
+
+    /// Returns the path at which clients reach `path` of this router, for documents that advertise it:
+    /// below the [base path](super::Router::base_path).
+    #[must_use]
+    pub fn public_path(&self, path: &str) -> String {
+        self.router.inner.base.join(path)
     }
 
     /// Returns the environment of the router.
@@ -93,7 +111,9 @@ impl Call {
         message: P::Request,
     ) -> Response<Body> {
         let is_stream = P::is_stream(&message);
-        let request = Request::<P>::from_parts(self.parts, message).with_params(self.params);
+        let request = Request::<P>::from_parts(self.parts, message)
+            .with_params(self.params)
+            .with_path(self.path);
         let body = Body::run(agent, request, &self.router.inner.env);
         if !is_stream {
             return document(body).await;
@@ -109,9 +129,8 @@ impl Call {
         response
     }
 
-    /// Runs what answers a request of protocol `P` without an agent. A failure is reported to the
-    /// observer and returned as what the client may read of it; a panic ends this call, not the
-    /// server.
+    /// Runs what answers a request of protocol `P` without an agent, and reports it as a turn. A failure
+    /// is returned as what the client may read of it; a panic ends this call, not the server.
     ///
     /// # Errors
     ///
@@ -120,6 +139,7 @@ impl Call {
         &self,
         work: impl Future<Output = Result<T, AgentError>>,
     ) -> Result<T, Refusal> {
+        let record = Record::new(self.env(), P::NAME).path(Some(Arc::clone(&self.path)));
         let mut work = pin!(work);
         let outcome =
             poll_fn(
@@ -129,21 +149,18 @@ impl Call {
                     Err(_) => Poll::Ready(None),
                 },
             );
-        let (protocol, told) = (P::NAME, true);
-        let message = match outcome.await {
+        let ended = outcome.await;
+        let told = true;
+        let outcome = match &ended {
+            Some(Ok(_)) => Outcome::Answered,
+            Some(Err(error)) => Outcome::Failed { error, told },
+            None => Outcome::Panicked { told },
+        };
+        record.finish(outcome, Progress::default());
+        let message = match ended {
             Some(Ok(done)) => return Ok(done),
-            Some(Err(error)) => {
-                self.env().tell(&Incident::Failed {
-                    protocol,
-                    error: &error,
-                    told,
-                });
-                error.message().to_owned()
-            }
-            None => {
-                self.env().tell(&Incident::Panicked { protocol, told });
-                AgentError::DEFAULT.to_owned()
-            }
+            Some(Err(error)) => error.message().to_owned(),
+            None => AgentError::DEFAULT.to_owned(),
         };
         Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
     }

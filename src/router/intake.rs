@@ -1,61 +1,193 @@
 //! Reads a request's body, and refuses what must not be read.
 
 use std::future::poll_fn;
-use std::pin::pin;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
-use bytes::{Buf, Bytes, BytesMut};
+use bytes::{Buf, Bytes};
 use futures_core::Stream;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE};
+use http::header::{CONTENT_LENGTH, CONTENT_TYPE, RETRY_AFTER};
 use http::request::Parts;
-use http::{HeaderMap, Method, StatusCode};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
-use crate::protocol::Refusal;
+use crate::protocol::{Env, Refusal, Ticks};
 
-/// Reads the whole body of a POST; other methods carry none that counts.
-pub(super) async fn read<B, D, E>(parts: &Parts, body: B, limit: usize) -> Result<Bytes, Refusal>
-where
-    B: Stream<Item = Result<D, E>>,
-    D: Buf,
-{
-    if parts.method != Method::POST {
-        return Ok(Bytes::new());
-    }
-    if !is_json(&parts.headers) {
-        // Anything else could be posted across origins without a preflight.
-        let message = "content-type must be application/json";
-        let code = if parts.headers.contains_key(CONTENT_TYPE) {
-            "invalid_content_type"
-        } else {
-            "missing_content_type"
-        };
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message).code(code));
-    }
-    let announced = content_length(&parts.headers);
-    if announced.is_some_and(|length| length > limit as u64) {
-        return Err(too_large(limit));
-    }
-    let mut body = pin!(body);
-    let mut whole = BytesMut::new();
-    // Trust the announced length only so far: the bytes have yet to come.
-    whole.reserve(announced.map_or(0, |length| length.min(64 * 1024) as usize));
-    while let Some(chunk) = poll_fn(|cx| body.as_mut().poll_next(cx)).await {
-        let Ok(chunk) = chunk else {
-            return Err(Refusal::new(
-                StatusCode::BAD_REQUEST,
-                "the request body broke off",
-            ));
-        };
-        if chunk.remaining() > limit - whole.len() {
-            return Err(too_large(limit));
-        }
-        bytes::BufMut::put(&mut whole, chunk);
-    }
-    Ok(whole.freeze())
+/// What request bodies may cost.
+#[derive(Clone)]
+pub(super) struct Limits {
+    /// The size of one body.
+    pub(super) size: usize,
+    /// The memory of all bodies.
+    pub(super) budget: Budget,
+    /// The time that one body may take to arrive.
+    pub(super) timeout: Duration,
 }
 
-fn too_large(limit: usize) -> Refusal {
-    let message = format!("the request body is larger than {limit} bytes");
-    Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+impl Default for Limits {
+    /// Nine megabytes of widget data in one request are real.
+    fn default() -> Self {
+        Self {
+            size: 32 * 1024 * 1024,
+            budget: Budget::new(256 * 1024 * 1024),
+            timeout: Duration::from_secs(60),
+        }
+    }
+}
+
+impl Limits {
+    /// Reads the whole body of a POST; other methods carry none that counts.
+    pub(super) async fn read<B, D, E>(
+        &self,
+        parts: &Parts,
+        body: B,
+        env: &Env,
+    ) -> Result<Bytes, Refusal>
+    where
+        B: Stream<Item = Result<D, E>>,
+        D: Buf,
+    {
+        if parts.method != Method::POST {
+            return Ok(Bytes::new());
+        }
+        if !is_json(&parts.headers) {
+            // Anything else could be posted across origins without a preflight.
+            let message = "content-type must be application/json";
+            let code = if parts.headers.contains_key(CONTENT_TYPE) {
+                "invalid_content_type"
+            } else {
+                "missing_content_type"
+            };
+            return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message).code(code));
+        }
+        let announced = content_length(&parts.headers);
+        if announced.is_some_and(|length| length > self.size as u64) {
+            return Err(self.too_large());
+        }
+        let mut whole = Whole::new(&self.budget);
+        // Trust the announced length only so far: the bytes have yet to come.
+        let most = announced.map_or(self.size, |length| length as usize);
+        whole.reserve(announced.map_or(0, |_| most.min(64 * 1024)), most)?;
+        let mut body = pin!(body);
+        // There is a deadline once there is something to wait for.
+        let mut deadline = None;
+        loop {
+            let next = poll_fn(|cx| self.poll_next(cx, body.as_mut(), &mut deadline, env));
+            let Some(chunk) = next.await? else {
+                return Ok(Bytes::from_owner(whole));
+            };
+            let Ok(mut chunk) = chunk else {
+                let message = "the request body broke off";
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
+            };
+            if chunk.remaining() > self.size - whole.bytes.len() {
+                return Err(self.too_large());
+            }
+            whole.reserve(chunk.remaining(), most)?;
+            while chunk.has_remaining() {
+                whole.bytes.extend_from_slice(chunk.chunk());
+                chunk.advance(chunk.chunk().len());
+            }
+        }
+    }
+
+    fn poll_next<B: Stream>(
+        &self,
+        cx: &mut Context<'_>,
+        body: Pin<&mut B>,
+        deadline: &mut Option<Option<Ticks>>,
+        env: &Env,
+    ) -> Poll<Result<Option<B::Item>, Refusal>> {
+        if let Poll::Ready(chunk) = body.poll_next(cx) {
+            return Poll::Ready(Ok(chunk));
+        }
+        let ticks = deadline.get_or_insert_with(|| env.ticks(self.timeout));
+        match ticks.as_mut().map(|ticks| ticks.as_mut().poll_next(cx)) {
+            Some(Poll::Ready(Some(()))) => Poll::Ready(Err(self.too_slow())),
+            Some(Poll::Ready(None)) => {
+                *ticks = None;
+                Poll::Pending
+            }
+            Some(Poll::Pending) | None => Poll::Pending,
+        }
+    }
+
+    fn too_large(&self) -> Refusal {
+        let message = format!("the request body is larger than {} bytes", self.size);
+        Refusal::new(StatusCode::PAYLOAD_TOO_LARGE, message)
+    }
+
+    fn too_slow(&self) -> Refusal {
+        let message = format!("the request body took longer than {:?}", self.timeout);
+        Refusal::new(StatusCode::REQUEST_TIMEOUT, message).code("request_timeout")
+    }
+}
+
+/// The memory that is left for request bodies, in bytes.
+#[derive(Clone)]
+pub(super) struct Budget(Arc<AtomicUsize>);
+
+impl Budget {
+    pub(super) fn new(bytes: usize) -> Self {
+        Self(Arc::new(AtomicUsize::new(bytes)))
+    }
+}
+
+/// A body, as far as it has come. Its memory returns to the budget when the last slice of it is
+/// dropped.
+struct Whole {
+    bytes: Vec<u8>,
+    taken: usize,
+    budget: Budget,
+}
+
+impl Whole {
+    fn new(budget: &Budget) -> Self {
+        Self {
+            bytes: Vec::new(),
+            taken: 0,
+            budget: budget.clone(),
+        }
+    }
+
+    /// Makes room for `more` bytes, and for some beyond if the body may have up to `most`.
+    ///
+    /// A body may be as large as what it leaves of the budget, and no larger: however many uploads
+    /// stall, as much as the largest of them holds is free for others.
+    fn reserve(&mut self, more: usize, most: usize) -> Result<(), Refusal> {
+        let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
+        if more <= capacity - length {
+            return Ok(());
+        }
+        let wanted = (length + more).max((2 * length).min(most));
+        let grow = wanted - capacity;
+        let left = &self.budget.0;
+        let take = |left: usize| left.checked_sub(grow).filter(|left| *left >= wanted);
+        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+            .map_err(|_| {
+                let message = "too many request bodies at a time";
+                Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
+                    .code("overloaded")
+                    .header(RETRY_AFTER, HeaderValue::from_static("5"))
+            })?;
+        self.taken += grow;
+        self.bytes.reserve_exact(wanted - length);
+        Ok(())
+    }
+}
+
+impl AsRef<[u8]> for Whole {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        self.budget.0.fetch_add(self.taken, Ordering::Relaxed);
+    }
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {

@@ -64,6 +64,38 @@ impl Path {
     }
 }
 
+/// The path below which clients reach a router: empty, or like `/agents`.
+#[derive(Clone, Debug, Default)]
+pub(super) struct BasePath(Box<str>);
+
+impl BasePath {
+    pub(super) fn new(path: &str) -> Self {
+        let path = path.trim_matches('/');
+        Self(match path {
+            "" => Box::default(),
+            path => format!("/{path}").into(),
+        })
+    }
+
+    pub(super) fn join(&self, path: &str) -> String {
+        format!("{}{path}", self.0)
+    }
+
+    /// Returns what `path` may be below this: without it as often as it is there, and as it is.
+    ///
+    /// Front ends differ in whether an advertised path is below the URL that the user typed or below
+    /// its host, so it may be there twice, and each proxy on the way may have stripped it once.
+    pub(super) fn strip<'a>(&self, path: &'a str) -> impl Iterator<Item = &'a str> {
+        let once = |path: &'a str| match path.strip_prefix(&*self.0)? {
+            "" => Some("/"),
+            rest => rest.starts_with('/').then_some(rest),
+        };
+        let stripped = Some(path).filter(|_| !self.0.is_empty()).and_then(once);
+        let twice = stripped.and_then(once);
+        [twice, stripped, Some(path)].into_iter().flatten()
+    }
+}
+
 /// `None` when an escape is cut short, is no escape, or the result is not UTF-8.
 fn percent_decode(text: &str) -> Option<Box<str>> {
     let mut bytes = text.bytes();

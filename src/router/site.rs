@@ -1,14 +1,17 @@
 //! Mounting: what adds routes to a router.
 
+use std::any::TypeId;
 use std::sync::Arc;
 
+use http::request::Parts;
 use http::{HeaderValue, Method};
 
 use super::endpoint::{AgentEndpoint, Call, Document, Endpoint};
+use super::guard::Guard;
 use super::path::Path;
 use super::{Inner, Route};
 use crate::agent::Agent;
-use crate::protocol::Protocol;
+use crate::protocol::{Protocol, Refusal};
 
 /// Why an agent cannot be mounted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -73,13 +76,40 @@ pub trait Mount {
 #[derive(Debug)]
 pub struct Site<'a> {
     pub(super) router: &'a mut Inner,
+    /// The guards of what is added from here on.
+    pub(super) guards: Vec<Guard>,
 }
 
 impl Site<'_> {
+    /// Adds a guard to the routes that are added to this site after it, but for
+    /// [documents](Self::document), which belong to all mounts. The guards of the router run before it;
+    /// see [`Router::guard`](super::Router::guard).
+    pub fn guard<F, R>(&mut self, check: F)
+    where
+        F: Fn(Parts) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Parts, Refusal>> + Send + 'static,
+    {
+        self.guards.push(Guard::new(check));
+    }
+
+    /// Mounts an agent, as [`Router::mount`](super::Router::mount) does.
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when a path is taken or not valid, or `what` cannot be mounted beside what is
+    /// mounted already.
+    pub fn mount<M: Mount>(
+        &mut self,
+        what: M,
+        agent: impl Agent<M::Protocol> + 'static,
+    ) -> Result<(), MountError> {
+        what.mount(Arc::new(agent), self)
+    }
+
     /// Returns the state of type `T` that all mounts on this router share. It is empty at first.
     ///
-    /// So several mounts have a document together: the first one adds the route, and
-    /// [`Call::shared`] has all of them when the document is asked for.
+    /// So several mounts have a [document](Self::document) or a [route](Self::shared_route) together:
+    /// [`Call::shared`] has all of them when it is asked for.
     pub fn shared<T: Clone + Default + Send + Sync + 'static>(&mut self) -> &mut T {
         self.router.shared.get_or_insert_with(T::default)
     }
@@ -96,15 +126,58 @@ impl Site<'_> {
         path: &str,
         endpoint: impl Endpoint + 'static,
     ) -> Result<(), MountError> {
+        let guards = self.guards.clone();
+        self.add(method, path, guards, None, endpoint)
+    }
+
+    /// Adds a route that several mounts have together: the first one adds it, and for the others it is
+    /// there already. What tells them apart is in their [shared state](Self::shared).
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when the path is not valid, when an endpoint of another type has it, or when the
+    /// other mounts have other guards: those would not guard this one.
+    pub fn shared_route<E: Endpoint + 'static>(
+        &mut self,
+        method: Method,
+        path: &str,
+        endpoint: E,
+    ) -> Result<(), MountError> {
+        let guards = self.guards.clone();
+        self.add(method, path, guards, Some(TypeId::of::<E>()), endpoint)
+    }
+
+    fn add(
+        &mut self,
+        method: Method,
+        path: &str,
+        guards: Vec<Guard>,
+        shared: Option<TypeId>,
+        endpoint: impl Endpoint + 'static,
+    ) -> Result<(), MountError> {
         let parsed = Path::parse(path)?;
         let mut routes = self.router.routes.iter();
-        if routes.any(|route| route.method == method && route.path.overlaps(&parsed)) {
-            let path = path.to_owned();
-            return Err(MountError::Taken { method, path });
+        if let Some(other) =
+            routes.find(|route| route.method == method && route.path.overlaps(&parsed))
+        {
+            if shared.is_none() || other.shared != shared || other.path != parsed {
+                let path = path.to_owned();
+                return Err(MountError::Taken { method, path });
+            }
+            let is_same = |(one, two): (&Guard, &Guard)| one.is(two);
+            let same = other.guards.len() == guards.len();
+            if !(same && other.guards.iter().zip(&guards).all(is_same)) {
+                let message = format!("what shares a path needs the same guards: {method} {path}");
+                return Err(MountError::Invalid(message));
+            }
+            return Ok(());
         }
         self.router.routes.push(Route {
             method,
             path: parsed,
+            text: path.into(),
+            guards,
+            shared,
             endpoint: Arc::new(endpoint),
         });
         Ok(())
@@ -123,17 +196,20 @@ impl Site<'_> {
         self.route(Method::POST, path, AgentEndpoint(agent))
     }
 
-    /// Adds a JSON document, made whenever it is asked for.
+    /// Adds a JSON document, made whenever it is asked for. Several mounts may have one together: the
+    /// first one adds it, and for the others, which come with the same closure, it is there already.
+    ///
+    /// Guards of the router cover it, those of a site do not: it may list agents of other sites.
     ///
     /// # Errors
     ///
     /// [`MountError`] when the path is taken or not valid.
-    pub fn document(
-        &mut self,
-        path: &str,
-        make: impl Fn(&Call) -> Vec<u8> + Send + Sync + 'static,
-    ) -> Result<(), MountError> {
-        self.route(Method::GET, path, Document(make))
+    pub fn document<F>(&mut self, path: &str, make: F) -> Result<(), MountError>
+    where
+        F: Fn(&Call) -> Vec<u8> + Send + Sync + 'static,
+    {
+        let kind = TypeId::of::<F>();
+        self.add(Method::GET, path, Vec::new(), Some(kind), Document(make))
     }
 
     /// Lets pages of these origins call, unless the router has a [`Cors`](super::Cors) of its own:

@@ -2,7 +2,7 @@
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -11,7 +11,7 @@ use super::frames::Frames;
 use super::front_end::{Answer, FrontEnd, Next};
 use super::{Clock, Transcript};
 use crate::agent::{Agent, Body, Request};
-use crate::protocol::{Env, Environment, EventError, Incident, Protocol, Refusal, Ticks};
+use crate::protocol::{Env, EventError, Outcome, Protocol, Refusal, Turn};
 use crate::router::path_params;
 
 /// An agent and a front end that talk to each other in process: no server, no network, no waiting.
@@ -117,7 +117,7 @@ impl<F: FrontEnd> Stage<F> {
     }
 
     /// Uses another environment than the clock, such as one with a runtime's timer. Times are then
-    /// by its [`now`](Environment::now).
+    /// by its [`now`](crate::protocol::Environment::now).
     #[must_use]
     pub fn env(mut self, env: Env) -> Self {
         self.env = Some(env);
@@ -225,13 +225,13 @@ impl<F: FrontEnd> Stage<F> {
         let params = path_params(F::PATH, parts.uri.path());
         let request = Request::<F::Protocol>::from_parts(parts, message).with_params(params);
 
-        let incidents = Arc::new(Mutex::new(Vec::new()));
-        let env = Env::new(Listening {
-            env: self
-                .env
-                .clone()
-                .unwrap_or_else(|| Env::new(self.clock.clone())),
-            incidents: incidents.clone(),
+        let faults = Arc::new(Mutex::new(Vec::new()));
+        let observed = Arc::clone(&faults);
+        let env = self.env.clone();
+        let env = env.unwrap_or_else(|| Env::new(self.clock.clone()));
+        let env = env.observe(move |turn| {
+            let mut faults = observed.lock().unwrap_or_else(PoisonError::into_inner);
+            faults.extend(fault(turn));
         });
         let start = env.now();
         let since = || env.now().duration_since(start).unwrap_or_default();
@@ -250,8 +250,10 @@ impl<F: FrontEnd> Stage<F> {
         if let Next::Broken(why) = turn.next {
             turn.faults.push(why.into());
         }
-        let mut incidents = incidents.lock().unwrap_or_else(PoisonError::into_inner);
-        turn.faults.append(&mut incidents);
+        // The turn is reported when its body is dropped.
+        drop(frames);
+        let mut faults = faults.lock().unwrap_or_else(PoisonError::into_inner);
+        turn.faults.append(&mut faults);
         self.next = turn.next.clone();
         Ok(turn)
     }
@@ -291,40 +293,14 @@ fn refused(refusal: Refusal) -> StageError {
     StageError::Refused { status, refusal }
 }
 
-/// An environment that keeps what goes wrong.
-struct Listening {
-    env: Env,
-    incidents: Arc<Mutex<Vec<String>>>,
-}
-
-impl Environment for Listening {
-    fn now(&self) -> SystemTime {
-        self.env.now()
-    }
-
-    fn random(&self, bytes: &mut [u8]) {
-        self.env.random(bytes);
-    }
-
-    fn ticks(&self, period: Duration) -> Option<Ticks> {
-        self.env.ticks(period)
-    }
-
-    fn incident(&self, incident: &Incident<'_>) {
-        let line = match incident {
-            Incident::Failed { error, .. } => match error.cause() {
-                Some(cause) => format!("the agent failed: {cause}"),
-                None => format!("the agent failed: {}", error.message()),
-            },
-            Incident::Panicked { .. } => "the agent panicked".into(),
-        };
-        let mut incidents = self
-            .incidents
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        incidents.push(line);
-        drop(incidents);
-        self.env.incident(incident);
+fn fault(turn: &Turn<'_>) -> Option<String> {
+    match turn.outcome {
+        Outcome::Failed { error, .. } => Some(match error.cause() {
+            Some(cause) => format!("the agent failed: {cause}"),
+            None => format!("the agent failed: {}", error.message()),
+        }),
+        Outcome::Panicked { .. } => Some("the agent panicked".into()),
+        _ => None,
     }
 }
 

@@ -113,6 +113,17 @@ fn every_rule_says_what_why_and_what_to_do() {
 }
 
 #[test]
+fn a_header_that_nginx_takes_is_not_missed() {
+    let script = Script::new(Front::OpenAi, |_, answer| {
+        answer
+            .without("x-accel-buffering")
+            .header("server", "nginx/1.22.1")
+    });
+    let report = block_on(check(&script, script.target()));
+    assert!(report.findings.is_empty(), "{report}");
+}
+
+#[test]
 fn a_report_is_readable_by_people_and_programs() {
     let script = Script::new(Front::OpenAi, |asked, answer| {
         let answer = answer

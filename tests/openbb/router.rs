@@ -116,7 +116,7 @@ fn refusals_over_http() {
 
 #[test]
 fn several_agents_on_one_server() {
-    let second = || Descriptor::new("b", "B", "d").path("https://example.com/second/query");
+    let second = || Descriptor::new("b", "B", "d").path("/second/query");
     let router = router(Descriptor::new("a", "A", "d"))
         .mount(second(), Echo)
         .unwrap();

@@ -18,11 +18,9 @@ pub use signatures::mount as github_mount;
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
-use std::time::Duration;
 
 use copilot_wire::Router;
 use copilot_wire::openbb::{Descriptor, Switch};
-use copilot_wire::protocol::{Env, Environment, Incident, Ticks, TokioEnv};
 
 /// What a browser on this machine calls it. The examples serve nobody else, and no page of the web may
 /// pass for one of theirs.
@@ -107,7 +105,6 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
     .enable(Switch::WidgetDashboardSearch);
     let (mount, signer) = signatures::mount()?;
     let router = Router::new()
-        .env(environment())
         .hosts(LOOPBACK)
         .playground()?
         .mount(descriptor, agent.clone())?
@@ -122,23 +119,4 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         Some(signer) => router.playground_signer(signer)?,
         None => router,
     })
-}
-
-/// The environment of an example server: tokio's timer, and incidents on standard error.
-#[must_use]
-pub fn environment() -> Env {
-    Env::new(Outside)
-}
-
-struct Outside;
-
-impl Environment for Outside {
-    fn ticks(&self, period: Duration) -> Option<Ticks> {
-        TokioEnv::new().ticks(period)
-    }
-
-    #[expect(clippy::print_stderr, reason = "an example has no log")]
-    fn incident(&self, incident: &Incident<'_>) {
-        eprintln!("{incident:?}");
-    }
 }

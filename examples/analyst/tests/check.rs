@@ -30,7 +30,7 @@ async fn it_is_clean_in_the_workspace() {
 async fn it_is_clean_for_github() {
     let signer = RequestSigner::from_seed(b"check");
     let agent = Analyst::new(None);
-    let router = Router::new().env(analyst::environment());
+    let router = Router::new();
     let router = router
         .mount(Mount::verified(signer.key_set()), agent)
         .unwrap();

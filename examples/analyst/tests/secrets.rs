@@ -8,17 +8,18 @@ use std::sync::{Arc, Mutex};
 
 use analyst::{Analyst, Model};
 use copilot_wire::openai::testing::OpenAiClient;
-use copilot_wire::protocol::{Env, Environment, Incident};
+use copilot_wire::protocol::Env;
 use copilot_wire::testing::Stage;
 
-/// Keeps what a log would show.
-#[derive(Clone, Default)]
-struct Log(Arc<Mutex<String>>);
+/// What a log would show.
+type Log = Arc<Mutex<String>>;
 
-impl Environment for Log {
-    fn incident(&self, incident: &Incident<'_>) {
-        self.0.lock().unwrap().push_str(&format!("{incident:?}"));
-    }
+/// An environment that writes everything that it is told to a log.
+fn logging(log: &Log) -> Env {
+    let log = Arc::clone(log);
+    Env::default().observe(move |turn| {
+        log.lock().unwrap().push_str(&format!("{turn:?} {turn}"));
+    })
 }
 
 /// Answers one request with `answer`, and returns its first line.
@@ -51,8 +52,8 @@ async fn the_address_of_the_model_is_printed_without_its_secrets() {
 
         let log = Log::default();
         let stage = Stage::new(OpenAiClient::new("analyst"), Analyst::new(Some(model)));
-        let turn = stage.env(Env::new(log.clone())).say("Hello").await.unwrap();
-        let log = log.0.lock().unwrap().clone();
+        let turn = stage.env(logging(&log)).say("Hello").await.unwrap();
+        let log = log.lock().unwrap().clone();
         assert!(log.contains("Failed"), "{log}");
         assert!(!log.contains("SECRET"), "{log}");
         assert!(!turn.to_string().contains("SECRET"), "{turn}");

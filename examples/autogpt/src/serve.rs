@@ -10,9 +10,7 @@ use tokio::net::TcpListener;
 /// Serves the agent on this machine until Ctrl-C or `SIGTERM`.
 pub(crate) async fn serve(agent: AutoGpt, port: u16) -> Result<(), Box<dyn Error>> {
     let (mount, signer) = analyst::github_mount()?;
-    let router = routes(FrontEnd::new(agent), mount)?
-        .env(analyst::environment())
-        .hosts(analyst::LOOPBACK);
+    let router = routes(FrontEnd::new(agent), mount)?.hosts(analyst::LOOPBACK);
     let router = match signer {
         Some(signer) => router.playground_signer(signer)?,
         None => router,

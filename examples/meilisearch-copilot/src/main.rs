@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use std::time::Duration;
 
 use copilot_wire::meilisearch::{ApiKey, Instance};
+use copilot_wire::protocol::Env;
 use meilisearch_copilot::replay::{Recordings, Replay};
 use meilisearch_copilot::{Bridge, Upstream};
 use tokio::net::TcpListener;
@@ -59,7 +60,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let upstream = Upstream::new(instance, workspace, PATIENCE)?;
     let bridge = Bridge::new(upstream.clone(), &model);
-    let router = meilisearch_copilot::router(bridge, analyst::environment())?;
+    let router = meilisearch_copilot::router(bridge, Env::default())?;
 
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     let address = listener.local_addr()?;

@@ -8,7 +8,7 @@ use copilot_wire::async_trait;
 use copilot_wire::testing::Kit;
 use copilot_wire::testing::check::{Check, Endpoint, EndpointBody, EndpointError, Report, Target};
 use futures_util::TryStreamExt;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Method, Request, Response, StatusCode};
 
 use crate::cli::Check as Options;
 use crate::client::{Client, ClientError};
@@ -23,9 +23,23 @@ const GREETING: Duration = Duration::from_secs(10);
 /// Judges an endpoint.
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     // The target's headers, not the client's: a preflight has none of them.
-    let client = Client::new(&options.url, HeaderMap::new())?;
+    let mut client = Client::new(&options.url, HeaderMap::new())?;
+    let headers = options.headers.map()?;
+    // Where nobody listens there is nothing to judge.
+    let mut greeting = Request::new(Bytes::new());
+    *greeting.headers_mut() = headers.clone();
+    if let Some(path) = client.path().and_then(|path| path.parse().ok()) {
+        *greeting.method_mut() = Method::POST;
+        *greeting.uri_mut() = path;
+    }
+    match tokio::time::timeout(GREETING, client.send(greeting)).await {
+        Ok(Err(error)) if error.is_connect() => return Err(Failure::new(error)),
+        // Where nothing can be posted, a server is meant, and not one of its endpoints.
+        Ok(Ok(answer)) if is_no_endpoint(answer.status()) => client = client.into_root(),
+        _ => {}
+    }
     let mut target = Target::new(options.protocol);
-    for (name, value) in &options.headers.map()? {
+    for (name, value) in &headers {
         target = target.header(name.clone(), value.clone());
     }
     if let Some(path) = client.path() {
@@ -36,12 +50,6 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     }
     if let Some(path) = &options.key {
         target = target.signer(key::signer(options.protocol, path)?);
-    }
-    // Where nobody listens there is nothing to judge.
-    let greeting = client.send(Request::new(Bytes::new()));
-    match tokio::time::timeout(GREETING, greeting).await {
-        Ok(Err(error)) if error.is_connect() => return Err(Failure::new(error)),
-        _ => {}
     }
     if let Some(model) = &options.model {
         has_model(&client, options.protocol, model).await?;
@@ -93,6 +101,11 @@ async fn has_model(client: &Client, kit: Kit, model: &str) -> Result<(), Failure
         }
         _ => Ok(()),
     }
+}
+
+fn is_no_endpoint(status: StatusCode) -> bool {
+    let missing = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
+    missing.contains(&status) || status.is_redirection()
 }
 
 /// The report as it is, its headings in colour.

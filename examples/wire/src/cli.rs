@@ -90,6 +90,7 @@ The last one: see `wire keys --help`.")]
     /// the exit status at 0. Ctrl-C stops, and shows what was found so far.
     #[command(after_help = "Examples:
   wire check http://127.0.0.1:7777 -p openbb
+  wire check https://example.com/agents -p openai
   wire check https://agent.example/v1/chat/completions -p openai --model parrot --json
   wire check http://127.0.0.1:7777/github -p github --key test.key
 The last one: see `wire keys --help`.")]
@@ -160,8 +161,7 @@ pub(crate) struct Chat {
 /// The options of `wire check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// The agent: a whole endpoint; or a server, or a path with a slash at its end, below which the
-    /// usual path is taken
+    /// The agent: a whole endpoint; or a server, or a path below which the usual path is taken
     pub(crate) url: String,
     /// The front end whose rules it must keep
     #[arg(long, short, value_parser = any)]

@@ -73,6 +73,15 @@ impl Client {
         })
     }
 
+    /// Takes the address for that of a server instead of an endpoint.
+    pub(crate) fn into_root(mut self) -> Self {
+        if let Some(path) = self.path.take() {
+            self.root
+                .push_str(path.split('?').next().unwrap_or_default());
+        }
+        self
+    }
+
     /// The path of the endpoint, when the address has one.
     pub(crate) fn path(&self) -> Option<&str> {
         self.path.as_deref()

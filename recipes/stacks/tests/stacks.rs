@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use copilot_wire::protocol::{AgentError, Conversation, Env, Protocol, TokioEnv};
+use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -60,7 +60,7 @@ where
 {
     let (left, mut leaves) = unbounded_channel();
     // poem notices that a client has left when it writes, so at a keep-alive.
-    let router = Router::new().env(Env::new(TokioEnv::new()));
+    let router = Router::new();
     let router = router.mount("parrot", Parrot(left)).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -30,9 +30,12 @@ use crate::json::{List, Members};
 pub struct Descriptor {
     /// The key of the entry: lower-case letters, digits, `-` and `_`.
     pub id: String,
-    /// The base of relative paths, for front ends of 2024 that take whole URLs only. Not on the
-    /// wire.
+    /// The URL of the server, without the path that a router has below it, for front ends of 2024 that
+    /// take whole URLs only. Not on the wire.
     pub base_url: String,
+    /// The path that the agent is mounted at where its requests are posted to a whole URL. Not on the
+    /// wire.
+    pub route: String,
     /// What the user sees it called; unique among all agents that the user added.
     pub name: String,
     /// The welcome text, and what other agents choose by.
@@ -133,13 +136,26 @@ impl Descriptor {
             features,
             ..Self::default()
         }
-        .path("/v1/query")
+        .path(QUERY)
     }
 
-    /// Sets where requests are posted: a path, or a URL. Each agent of a server needs its own.
+    /// Sets the path that requests are posted to and that the agent is mounted at. Each agent of a
+    /// server needs its own.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
-        self.endpoints.get_or_insert_default().query = path.into();
+        self.route = path.into();
+        let endpoints = self.endpoints.get_or_insert_default();
+        if !endpoints.query.contains("://") {
+            endpoints.query.clone_from(&self.route);
+        }
+        self
+    }
+
+    /// Sets the whole URL that requests are posted to, where the Workspace must not derive it from the
+    /// URL of `agents.json`. It says nothing of where the agent is [mounted](Self::path).
+    #[must_use]
+    pub fn url(mut self, url: impl Into<String>) -> Self {
+        self.endpoints.get_or_insert_default().query = url.into();
         self
     }
 
@@ -224,15 +240,34 @@ impl Descriptor {
         flag.unwrap_or_else(|| matches!(self.features.get(feature), Some(Feature::Switch(true))))
     }
 
-    /// The path of the query endpoint on this server.
-    pub(crate) fn query_path(&self) -> &str {
-        let url = self.query_url();
-        let path = match url.split_once("://") {
-            Some((_, rest)) => rest.find('/').and_then(|at| rest.get(at..)).unwrap_or("/"),
-            None => url,
+    /// Returns the path that the agent is mounted at.
+    pub(crate) fn route(&self) -> &str {
+        let path = match self.query_url() {
+            path if path.starts_with('/') => path,
+            _ if self.route.is_empty() => QUERY,
+            _ => &self.route,
         };
         path.split(['?', '#']).next().unwrap_or_default()
     }
+
+    /// Returns every place on a server that is advertised.
+    pub(super) fn places(&mut self) -> impl Iterator<Item = &mut String> {
+        let endpoints = self.endpoints.iter_mut();
+        let endpoints = endpoints.flat_map(|endpoints| {
+            let Endpoints {
+                query,
+                feedback,
+                upload_docs,
+                ..
+            } = endpoints;
+            [query, feedback, upload_docs]
+        });
+        [&mut self.image, &mut self.link]
+            .into_iter()
+            .chain(endpoints)
+    }
 }
 
+/// The default path.
+const QUERY: &str = "/v1/query";
 const FEEDBACK: &str = "feedback";

@@ -9,7 +9,7 @@ class OpenBbFront extends Front {
     this.form = "2026";
     this.review = false;
     this.options = {};
-    this.first = "agents.json";
+    this.first = below("/agents.json");
     this.ready = this.#describe();
   }
 
@@ -32,7 +32,7 @@ class OpenBbFront extends Front {
     try {
       const response = await fetch(this.first, { credentials: "omit" });
       const agents = Object.entries(await response.json());
-      const [id, entry] = agents.find(([, { endpoints }]) => asText(endpoints?.query).endsWith(this.path)) ?? agents[0] ?? [];
+      const [id, entry] = agents.find(([, { endpoints }]) => asText(endpoints?.query).endsWith(this.route)) ?? agents[0] ?? [];
       if (!entry) return;
       this.id = id;
       this.agent = asText(entry.name) || id;

@@ -22,6 +22,9 @@ function filled(node, props, children) {
   return node;
 }
 
+/** A path of this server, wherever the page is served: it is the root of its router. */
+const below = (path) => location.pathname.replace(/\/?$/, path);
+
 const byId = (id) => document.getElementById(id);
 
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);

@@ -13,8 +13,9 @@ function addFront(protocol, front, events = {}) {
 }
 
 class Front {
-  constructor({ path }, page) {
+  constructor({ path, route }, page) {
     this.path = path;
+    this.route = route;
     this.page = page;
     this.abort = null;
     this.talk = 0;

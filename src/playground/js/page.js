@@ -12,11 +12,11 @@ class Page {
   /** Asks the router what is mounted. */
   async start() {
     try {
-      const response = await fetch("playground.json", { credentials: "omit", cache: "no-store" });
+      const response = await fetch(below("/playground.json"), { credentials: "omit", cache: "no-store" });
       const { fronts, signing } = await response.json();
       this.signing = signing;
       const known = fronts.filter(({ protocol }) => FRONTS.has(protocol));
-      this.fronts = known.map((mount) => ({ mount, label: labelOf(mount, known), front: null }));
+      this.fronts = known.map((mount) => ({ mount: { ...mount, route: mount.path, path: below(mount.path) }, label: labelOf(mount, known), front: null }));
     } catch {
       this.fronts = [];
     }

@@ -165,6 +165,19 @@ test("page: one document, nothing from outside, and a strict policy", async (p) 
   ok(again.headers()["content-security-policy"] !== headers["content-security-policy"], "one nonce twice");
 });
 
+for (const path of ["/below", "/below/"]) {
+  test(`page: served at ${path} it finds its agents`, async (p) => {
+    p.address += path;
+    for (const [front, route] of [["OpenBB", "/v1/query"], ["GitHub", "/github"], ["OpenAI", "/v1/chat/completions"]]) {
+      await p.open(front);
+      await p.ask("hello");
+      equal(new URL(p.posts.at(-1).url).pathname, `/below${route}`);
+      ok((await p.said()).length > 0, "no answer");
+    }
+    equal(p.posts.map(({ url }) => new URL(url).pathname).filter((asked) => !asked.startsWith("/below/")), [], "asked elsewhere");
+  });
+}
+
 test("page: other pages get no signatures", async (p) => {
   await p.open("GitHub");
   const sign = (headers) =>

@@ -12,7 +12,6 @@ use copilot_wire::Router;
 use copilot_wire::github::Mount;
 use copilot_wire::github::verify::RequestSigner;
 use copilot_wire::openbb::{Descriptor, Switch};
-use copilot_wire::protocol::{Env, TokioEnv};
 use tokio::net::TcpListener;
 
 use stage::Stage;
@@ -26,7 +25,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let scripts = copilot_wire::protocols::scripts();
     let scripts = scripts.into_iter().chain([outside_protocol::PLAYGROUND]);
     let router = Router::new()
-        .env(Env::new(TokioEnv::new()))
+        .base_path("/below")
         .playground_with(scripts)?
         .mount(descriptor, Stage)?
         .mount(Mount::verified(signer.key_set()), Stage)?

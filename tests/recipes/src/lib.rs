@@ -8,7 +8,7 @@ use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::thread;
 
 use copilot_wire::openbb::Descriptor;
-use copilot_wire::protocol::{AgentError, Conversation, Env, Protocol, TokioEnv};
+use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 
 /// The chapter, whose snippets are doctests of this package.
@@ -27,7 +27,7 @@ impl<P: Protocol> Agent<P> for Parrot {
 
 fn router() -> Router {
     let descriptor = Descriptor::new("parrot", "Parrot", "Repeats what you say");
-    let router = Router::new().env(Env::new(TokioEnv::new()));
+    let router = Router::new();
     router.mount(descriptor, Parrot).unwrap()
 }
 
@@ -53,26 +53,58 @@ where
     F: FnOnce(TcpListener, Router) -> Fut + Send + 'static,
     Fut: Future<Output = std::io::Result<()>>,
 {
+    ask(start(serve), "/v1/query");
+}
+
+/// Runs a server of tokio's that serves the router below a path, and asks it where its document says.
+pub fn try_out_below<F, Fut>(base: &str, serve: F)
+where
+    F: FnOnce(tokio::net::TcpListener, Router) -> Fut + Send + 'static,
+    Fut: Future<Output = std::io::Result<()>>,
+{
+    let address = start(move |listener, router| async move {
+        listener.set_nonblocking(true)?;
+        serve(tokio::net::TcpListener::from_std(listener)?, router).await
+    });
+    let document = exchange(address, &format!("GET {base}/agents.json"), "");
+    let path = format!("{base}/v1/query");
+    assert!(
+        document.contains(&format!("\"query\":\"{path}\"")),
+        "{document}"
+    );
+    ask(address, &path);
+}
+
+fn start<F, Fut>(serve: F) -> SocketAddr
+where
+    F: FnOnce(TcpListener, Router) -> Fut + Send + 'static,
+    Fut: Future<Output = std::io::Result<()>>,
+{
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let address = listener.local_addr().unwrap();
     thread::spawn(move || {
         let runtime = actix_web::rt::System::new();
         runtime.block_on(serve(listener, router())).unwrap();
     });
-    ask(address);
+    address
 }
 
-fn ask(address: SocketAddr) {
+fn exchange(address: SocketAddr, request: &str, body: &str) -> String {
     let mut socket = TcpStream::connect(address).unwrap();
     write!(
         socket,
-        "POST /v1/query HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
-         content-type: application/json\r\ncontent-length: {}\r\n\r\n{QUESTION}",
-        QUESTION.len()
+        "{request} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\
+         content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
     )
     .unwrap();
     let mut response = String::new();
     socket.read_to_string(&mut response).unwrap();
+    response
+}
+
+fn ask(address: SocketAddr, path: &str) {
+    let response = exchange(address, &format!("POST {path}"), QUESTION);
     assert!(response.starts_with("HTTP/1.1 200 OK\r\n"), "{response}");
     assert!(
         response.contains("content-type: text/event-stream\r\n"),

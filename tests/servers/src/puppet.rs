@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use copilot_wire::github::Mount;
 use copilot_wire::openbb::Descriptor;
-use copilot_wire::protocol::{AgentError, Conversation, Env, Protocol, TokioEnv, ToolCall};
+use copilot_wire::protocol::{AgentError, Conversation, Protocol, ToolCall};
 use copilot_wire::router::MountError;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use tokio::sync::Semaphore;
@@ -139,7 +139,6 @@ impl Puppet {
     pub fn mount(&self) -> Result<Router, MountError> {
         let descriptor = Descriptor::new("puppet", "Puppet", "Does as it is told");
         Router::new()
-            .env(Env::new(TokioEnv::new()))
             .mount(descriptor, self.clone())?
             .mount(Mount::unverified(), self.clone())?
             .mount("puppet", self.clone())?

@@ -36,7 +36,7 @@ fn free_port() -> SocketAddr {
 
 impl Nginx {
     /// `None` where nginx is not installed.
-    fn start(name: &str, upstream: SocketAddr, buffering: &str) -> Option<Self> {
+    fn start(name: &str, locations: &str) -> Option<Self> {
         let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
             .into_iter()
             .find(|program| Path::new(program).exists())?;
@@ -58,7 +58,7 @@ impl Nginx {
                client_body_temp_path {path}/body; proxy_temp_path {path}/proxy;\n\
                fastcgi_temp_path {path}/fastcgi; uwsgi_temp_path {path}/uwsgi;\n\
                scgi_temp_path {path}/scgi;\n\
-               server {{ listen {address}; location / {{ proxy_pass http://{upstream}; {buffering} }} }}\n\
+               server {{ listen {address}; {locations} }}\n\
              }}\n"
         );
         let file = folder.join("nginx.conf");
@@ -85,6 +85,11 @@ impl Nginx {
     }
 }
 
+/// A location that passes everything on.
+fn everything(upstream: SocketAddr, more: &str) -> String {
+    format!("location / {{ proxy_pass http://{upstream}; {more} }}")
+}
+
 /// The next piece of the body, whether it came in chunks or not.
 fn read(client: &mut Client, wanted: &str) {
     let piece = client.chunk().unwrap();
@@ -96,7 +101,7 @@ fn every_word_passes_before_the_next_is_said() {
     for (name, start) in SERVERS {
         let puppet = Puppet::default();
         let server = start(puppet.mount().unwrap());
-        let Some(nginx) = Nginx::start(name, server.address, "") else {
+        let Some(nginx) = Nginx::start(name, &everything(server.address, "")) else {
             println!("skipped: nginx is not installed");
             return;
         };
@@ -131,7 +136,7 @@ fn nginx_would_hold_words_back() {
     let puppet = Puppet::default();
     let server = server_tests::Server::hyper(puppet.mount().unwrap());
     let ignore = "proxy_ignore_headers X-Accel-Buffering;";
-    let Some(nginx) = Nginx::start("buffering", server.address, ignore) else {
+    let Some(nginx) = Nginx::start("buffering", &everything(server.address, ignore)) else {
         println!("skipped: nginx is not installed");
         return;
     };
@@ -142,4 +147,42 @@ fn nginx_would_hold_words_back() {
     puppet.permits.add_permits(1);
     let came = client.head().and_then(|_| client.chunk());
     assert!(came.is_err(), "{came:?}");
+}
+
+/// Below a path, which nginx strips or not, the agent is where its descriptor says.
+#[test]
+fn a_server_below_a_path_is_where_it_says() {
+    for (name, start) in SERVERS {
+        let router = Puppet::default().mount().unwrap();
+        let server = start(router.base_path("/agents"));
+        let upstream = server.address;
+        for (strips, slash) in [("strips", "/"), ("passes", "")] {
+            let location = format!("location /agents/ {{ proxy_pass http://{upstream}{slash}; }}");
+            let Some(nginx) = Nginx::start(&format!("{name}-{strips}"), &location) else {
+                println!("skipped: nginx is not installed");
+                return;
+            };
+            let mut client = Client::connect(nginx.address).unwrap();
+            client
+                .request("GET", "/agents/agents.json", &[], b"")
+                .unwrap();
+            let (head, document) = client.response().unwrap();
+            assert_eq!(head.status, 200, "{name} {strips}");
+            let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+            let mut agents = document.as_object().unwrap().values();
+            let query = agents.next().unwrap().pointer("/endpoints/query");
+            let query = query.unwrap().as_str().unwrap();
+            assert!(query.starts_with("/agents/"), "{query}");
+            // Front ends differ in what they take the path to be below.
+            for path in [query, &format!("/agents{query}")] {
+                let mut client = Client::connect(nginx.address).unwrap();
+                client.post(path, say("well")).unwrap();
+                assert_eq!(
+                    client.response().unwrap().1,
+                    chunk("well"),
+                    "{name} {strips} {path}"
+                );
+            }
+        }
+    }
 }

@@ -16,7 +16,7 @@ use axum::response::IntoResponse;
 use axum::response::sse::{Event, Sse};
 use bytes::Bytes;
 use copilot_wire::openbb::{Descriptor, OpenBb};
-use copilot_wire::protocol::{AgentError, Env, Protocol, TokioEnv};
+use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
 use futures::{Stream, StreamExt as _, stream};
 use http_body_util::{BodyExt as _, Full, StreamBody};
@@ -114,7 +114,6 @@ type SendFailure = Box<dyn std::error::Error + Send + Sync>;
 fn router<A: Agent<OpenBb> + 'static>(agent: A) -> Result<Router, Failure> {
     let descriptor = Descriptor::new("words", "Words", "Says words");
     Ok(Router::new()
-        .env(Env::new(TokioEnv::new()))
         .mount(descriptor, agent)?)
 }
 

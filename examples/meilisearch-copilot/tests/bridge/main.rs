@@ -15,7 +15,7 @@ use copilot_wire::meilisearch::{
     ApiError, ApiKey, ChatRequest, Event, Instance, Meilisearch, Message, Outcome, Sources, Tools,
 };
 use copilot_wire::openai::{Event as OpenAiEvent, OpenAi};
-use copilot_wire::protocol::{Env, Environment, EventDecoder, Incident};
+use copilot_wire::protocol::{Env, Environment, EventDecoder};
 use meilisearch_copilot::replay::{Recordings, Replay, Script, Step};
 use meilisearch_copilot::{Bridge, Memory, Store, Turn, Upstream};
 use serde_json::{Value, json};
@@ -27,14 +27,8 @@ type Log = Arc<Mutex<String>>;
 
 /// A fixed time, ids that count, and a log.
 fn counting(log: Log) -> Env {
-    struct Counting(AtomicU64, Log);
+    struct Counting(AtomicU64);
     impl Environment for Counting {
-        fn incident(&self, incident: &Incident<'_>) {
-            self.1.lock().unwrap().push_str(&format!("{incident:?}"));
-            if let Incident::Failed { error, .. } = incident {
-                self.1.lock().unwrap().push_str(&error.to_string());
-            }
-        }
         fn now(&self) -> SystemTime {
             SystemTime::UNIX_EPOCH + Duration::from_secs(1_760_000_000)
         }
@@ -47,7 +41,11 @@ fn counting(log: Log) -> Env {
             }
         }
     }
-    Env::new(Counting(AtomicU64::new(1), log))
+    Env::new(Counting(AtomicU64::new(1))).observe(move |turn| {
+        if turn.outcome.is_fault() {
+            log.lock().unwrap().push_str(&format!("{turn:?} {turn}"));
+        }
+    })
 }
 
 /// A bridge in front of a replay, both on loopback.

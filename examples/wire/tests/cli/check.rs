@@ -76,7 +76,7 @@ fn an_agent_is_asked_where_its_descriptor_says() {
     let relay = Relay::new(server.address);
     // The agent beside the descriptor is another one.
     let descriptor = Descriptor::new("elsewhere", "Elsewhere", "Is elsewhere");
-    let descriptor = descriptor.path(relay.url("/v1/query"));
+    let descriptor = descriptor.url(relay.url("/v1/query"));
     let describes = Server::new(Router::new().mount(descriptor, Mute).unwrap());
     let seen = run(&["check", &describes.url(""), "-p", "openbb"], "");
     assert_eq!((seen.status, &*seen.err), (0, ""), "{}", seen.out);
@@ -192,4 +192,24 @@ fn what_was_found_before_ctrl_c_is_shown() {
     let (status, err) = running.end();
     assert_eq!(status, Some(1), "{err}");
     assert!(err.starts_with("wire: stopped at request 2 of 1"), "{err}");
+}
+
+/// With a slash at its end and without, an address below which agents are is that of a server.
+#[test]
+fn a_server_below_a_path_is_found() {
+    let descriptor = Descriptor::new("analyst", "Analyst", "Analyses");
+    let router = Router::new()
+        .base_path("/agents")
+        .playground()
+        .and_then(|router| router.mount(descriptor, analyst()))
+        .and_then(|router| router.mount("analyst", analyst()))
+        .unwrap();
+    let server = Server::new(router);
+    for path in ["/agents", "/agents/"] {
+        for protocol in ["openbb", "openai"] {
+            let seen = run(&["check", &server.url(path), "-p", protocol], "");
+            assert_eq!(seen.status, 0, "{path} {protocol}: {}", seen.out);
+            assert!(seen.out.contains("0 errors"), "{}", seen.out);
+        }
+    }
 }

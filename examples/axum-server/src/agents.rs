@@ -1,0 +1,70 @@
+//! The three agents, each on the front ends that it is for.
+
+use std::sync::Arc;
+
+use analyst::Analyst;
+use copilot_wire::openbb::{Descriptor, Switch};
+use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::router::MountError;
+use copilot_wire::{Agent, Reply, Request, Router, async_trait, github, meilisearch};
+
+use crate::keys::User;
+
+/// Mounts the agents.
+pub(crate) fn mount(router: Router) -> Result<Router, MountError> {
+    let describe = |id: &str, name: &str, description: &str| {
+        Descriptor::new(id, name, description).path(format!("/{id}/query"))
+    };
+    let analyst = Arc::new(Analyst::new(None));
+    router
+        .mount(
+            describe(
+                "analyst",
+                "Analyst",
+                "Says what the data of your widgets says.",
+            )
+            .enable(Switch::WidgetDashboardSelect)
+            .enable(Switch::WidgetDashboardSearch),
+            Arc::clone(&analyst),
+        )?
+        .mount("analyst", Arc::clone(&analyst))?
+        // Whoever calls has a key, so GitHub's own signature is not needed.
+        .mount(github::Mount::unverified(), Arc::clone(&analyst))?
+        .mount(meilisearch::Mount::new(), analyst)?
+        .mount(describe("butler", "Butler", "Knows who you are."), Butler)?
+        .mount("butler", Butler)?
+        .mount(
+            describe("counter", "Counter", "Counts your words."),
+            Counter,
+        )?
+        .mount("counter", Counter)
+}
+
+/// Knows who asks: the guard has left it in the request.
+struct Butler;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Butler {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        let name = request
+            .extensions()
+            .get()
+            .map_or("stranger", |User(name)| name);
+        Ok(reply.text(format!("At your service, {name}.")).await?)
+    }
+}
+
+/// Counts words.
+struct Counter;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Counter {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        let words = request
+            .prompt()
+            .unwrap_or_default()
+            .split_whitespace()
+            .count();
+        Ok(reply.text(format!("{words} words.")).await?)
+    }
+}

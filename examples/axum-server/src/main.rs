@@ -1,0 +1,27 @@
+//! `API_KEYS=ali=sesame cargo run -p axum-server` serves three agents on
+//! <http://127.0.0.1:7777/agents/>.
+
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+
+use axum_server::{Settings, serve};
+use tokio::net::TcpListener;
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    tracing_subscriber::fmt().with_writer(io::stderr).init();
+    let settings = Settings::from_env()?;
+    let stop = analyst::stop_signal()?;
+    let listener = TcpListener::bind(settings.address).await?;
+    greet(listener.local_addr()?);
+    Ok(serve(listener, settings, stop).await?)
+}
+
+#[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
+fn greet(address: SocketAddr) {
+    println!("axum-server: listening on http://{address}");
+    println!("  OpenBB Workspace   add http://{address}/agents, with your key as X-API-KEY");
+    println!("  OpenAI clients     base URL http://{address}/agents/v1, with your key");
+    println!("  Prometheus         scrape http://{address}/metrics");
+}

@@ -1,0 +1,94 @@
+//! Metrics, in the text format of Prometheus.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+use copilot_wire::protocol::Turn;
+
+use crate::keys::User;
+
+/// Sums over all turns.
+#[derive(Default)]
+pub(crate) struct Metrics(Mutex<BTreeMap<Labels, Sums>>);
+
+/// All are one of a few: the routes, the outcomes, the users with a key.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Labels {
+    path: String,
+    outcome: &'static str,
+    user: String,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    turns: u64,
+    seconds: f64,
+    first_byte_seconds: f64,
+    bytes: u64,
+    input_tokens: u64,
+    output_tokens: u64,
+}
+
+/// Returns the value of one metric.
+type Value = fn(&Sums) -> f64;
+
+impl Metrics {
+    /// Adds a turn that is over.
+    pub(crate) fn add(&self, turn: &Turn<'_>) {
+        let labels = Labels {
+            path: turn.path.to_owned(),
+            outcome: turn.outcome.as_str(),
+            user: turn
+                .extensions
+                .get()
+                .map_or("", |User(user)| user)
+                .to_owned(),
+        };
+        let usage = turn.usage.unwrap_or_default();
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let sums = all.entry(labels).or_default();
+        sums.turns += 1;
+        sums.seconds += turn.duration.as_secs_f64();
+        sums.first_byte_seconds += turn.first_byte.unwrap_or_default().as_secs_f64();
+        sums.bytes += turn.bytes;
+        sums.input_tokens += usage.input_tokens;
+        sums.output_tokens += usage.output_tokens;
+    }
+}
+
+impl fmt::Display for Metrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self
+            .0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone();
+        let metrics: [(&str, Value); 6] = [
+            ("agent_turns_total", |sums| sums.turns as f64),
+            ("agent_turn_seconds_total", |sums| sums.seconds),
+            ("agent_first_byte_seconds_total", |sums| {
+                sums.first_byte_seconds
+            }),
+            ("agent_sent_bytes_total", |sums| sums.bytes as f64),
+            ("agent_input_tokens_total", |sums| sums.input_tokens as f64),
+            ("agent_output_tokens_total", |sums| {
+                sums.output_tokens as f64
+            }),
+        ];
+        for (name, value) in metrics {
+            writeln!(f, "# TYPE {name} counter")?;
+            for (labels, sums) in &all {
+                let Labels {
+                    path,
+                    outcome,
+                    user,
+                } = labels;
+                // Escaped as Prometheus wants it: paths and users of the settings are plain text.
+                let labels = format!("path={path:?},outcome={outcome:?},user={user:?}");
+                writeln!(f, "{name}{{{labels}}} {}", value(sums))?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,82 @@
+//! The settings, which come from the environment.
+
+use std::env::{self, VarError};
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+
+/// What the server can be told.
+#[derive(Clone)]
+#[non_exhaustive]
+pub struct Settings {
+    /// Where it listens: `ADDRESS`, by default `127.0.0.1:7777`.
+    pub address: SocketAddr,
+    /// The users and their keys: `API_KEYS`, such as `ali=sesame,dorothy=poppy`. Required.
+    pub keys: Vec<(String, String)>,
+    /// How many requests a user may send in a minute: `PER_MINUTE`, by default 60.
+    pub per_minute: u32,
+    /// How many turns there may be at a time: `TURNS`, by default 256.
+    pub turns: usize,
+}
+
+/// A setting is missing or not valid. It names the setting and never shows its value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SettingsError(&'static str);
+
+impl Settings {
+    /// Reads the settings.
+    ///
+    /// # Errors
+    ///
+    /// When `API_KEYS` is missing, or a setting is not valid.
+    pub fn from_env() -> Result<Self, SettingsError> {
+        let keys = env::var("API_KEYS").map_err(|_| SettingsError("API_KEYS"))?;
+        Ok(Self {
+            address: setting("ADDRESS", SocketAddr::from(([127, 0, 0, 1], 7777)))?,
+            keys: users(&keys).ok_or(SettingsError("API_KEYS"))?,
+            per_minute: setting("PER_MINUTE", 60)?,
+            turns: setting("TURNS", 256)?,
+        })
+    }
+}
+
+fn setting<T: FromStr>(name: &'static str, default: T) -> Result<T, SettingsError> {
+    match env::var(name) {
+        Ok(value) => value.parse().map_err(|_| SettingsError(name)),
+        Err(VarError::NotPresent) => Ok(default),
+        Err(VarError::NotUnicode(_)) => Err(SettingsError(name)),
+    }
+}
+
+fn users(text: &str) -> Option<Vec<(String, String)>> {
+    let user = |user: &str| {
+        let (name, key) = user.split_once('=')?;
+        (!name.is_empty() && !key.is_empty()).then(|| (name.to_owned(), key.to_owned()))
+    };
+    text.split(',').map(user).collect()
+}
+
+impl fmt::Display for SettingsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the setting {} is missing or not valid", self.0)?;
+        match self.0 {
+            "API_KEYS" => f.write_str(": it must be like ali=sesame,dorothy=poppy"),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for SettingsError {}
+
+/// Keys are secrets.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let users: Vec<&str> = self.keys.iter().map(|(user, _)| &**user).collect();
+        f.debug_struct("Settings")
+            .field("address", &self.address)
+            .field("users", &users)
+            .field("per_minute", &self.per_minute)
+            .field("turns", &self.turns)
+            .finish()
+    }
+}

@@ -1,0 +1,138 @@
+//! The program, in a process of its own.
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(clippy::unwrap_used, missing_docs)]
+#![cfg(unix)]
+
+use std::process::Command;
+
+use server_tests::{Client, Program, Response};
+
+const KEY: &str = "authorization: Bearer sesame";
+const OTHER_KEY: &str = "x-api-key: poppy";
+
+fn start(settings: &[(&str, &str)]) -> Program {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_axum-server"));
+    command.env("ADDRESS", "127.0.0.1:0");
+    command.env("API_KEYS", "ali=sesame,dorothy=poppy");
+    Program::start(command.envs(settings.iter().copied())).unwrap()
+}
+
+fn ask(program: &Program, path: &str, key: &str, prompt: &str) -> (Response, String) {
+    let mut client = Client::connect(program.address).unwrap();
+    let body = format!(r#"{{"messages":[{{"role":"human","content":"{prompt}"}}]}}"#);
+    let headers = ["content-type: application/json", key];
+    client
+        .request("POST", path, &headers, body.as_bytes())
+        .unwrap();
+    client.response().unwrap()
+}
+
+fn get(program: &Program, path: &str, key: &str) -> (Response, String) {
+    let mut client = Client::connect(program.address).unwrap();
+    client.request("GET", path, &[key], b"").unwrap();
+    client.response().unwrap()
+}
+
+#[test]
+fn three_agents_answer_who_has_a_key_and_are_counted() {
+    let program = start(&[]);
+    let (head, document) = get(&program, "/agents/agents.json", KEY);
+    assert_eq!(head.status, 200);
+    for (id, answer) in [
+        ("analyst", "data: "),
+        ("butler", "At your service, ali."),
+        ("counter", "2 words."),
+    ] {
+        let path = format!("/agents/{id}/query");
+        assert!(document.contains(&path), "{document}");
+        let (head, reply) = ask(&program, &path, KEY, "Hello there");
+        assert_eq!(head.status, 200, "{id}");
+        assert!(reply.contains(answer), "{reply}");
+    }
+    let (_, reply) = ask(&program, "/agents/butler/query", OTHER_KEY, "Hello");
+    assert!(reply.contains("At your service, dorothy."), "{reply}");
+
+    for key in ["x-api-key: sesam", "authorization: Bearer", "x-none: 1"] {
+        let (head, reply) = ask(&program, "/agents/butler/query", key, "Hello");
+        assert_eq!(head.status, 401, "{key}");
+        assert_eq!(head.header("www-authenticate"), Some("Bearer"));
+        assert!(reply.contains("unauthorized"), "{reply}");
+        assert_eq!(get(&program, "/agents/agents.json", key).0.status, 401);
+    }
+
+    let (_, metrics) = get(&program, "/metrics", "accept: text/plain");
+    for line in [
+        r#"agent_turns_total{path="/butler/query",outcome="answered",user="ali"} 1"#,
+        r#"agent_turns_total{path="/butler/query",outcome="answered",user="dorothy"} 1"#,
+        r#"agent_turns_total{path="/butler/query",outcome="refused",user=""} 3"#,
+    ] {
+        assert!(metrics.contains(line), "{metrics}");
+    }
+}
+
+#[test]
+fn a_key_has_a_limit_of_its_own() {
+    let program = start(&[("PER_MINUTE", "2")]);
+    let statuses = |key| -> Vec<u16> {
+        // Enough for two minutes, should a new one begin.
+        let ask = |_| ask(&program, "/agents/counter/query", key, "Hello").0;
+        let answers: Vec<_> = (0..5).map(ask).collect();
+        for answer in answers.iter().filter(|answer| answer.status != 200) {
+            assert_eq!(answer.status, 429);
+            let wait: u64 = answer.header("retry-after").unwrap().parse().unwrap();
+            assert!((1..=60).contains(&wait));
+        }
+        answers.iter().map(|answer| answer.status).collect()
+    };
+    for key in [KEY, OTHER_KEY] {
+        let statuses = statuses(key);
+        assert_eq!(statuses.first(), Some(&200), "{statuses:?}");
+        assert!(statuses.contains(&429), "{statuses:?}");
+    }
+}
+
+#[test]
+fn a_signal_lets_streams_finish() {
+    let mut program = start(&[]);
+    let mut client = Client::connect(program.address).unwrap();
+    let body =
+        r#"{"model":"analyst","stream":true,"messages":[{"role":"user","content":"Hello"}]}"#;
+    let headers = ["content-type: application/json", "connection: close", KEY];
+    client
+        .request(
+            "POST",
+            "/agents/v1/chat/completions",
+            &headers,
+            body.as_bytes(),
+        )
+        .unwrap();
+    client.head().unwrap();
+    let mut answer = client.chunk().unwrap();
+    program.signal("TERM").unwrap();
+    loop {
+        let chunk = client.chunk().unwrap();
+        if chunk.is_empty() {
+            break;
+        }
+        answer.extend(chunk);
+    }
+    let answer = String::from_utf8(answer).unwrap();
+    assert!(answer.ends_with("data: [DONE]\n\n"), "{answer}");
+    assert!(program.wait().unwrap().success());
+}
+
+#[test]
+fn without_keys_it_does_not_start() {
+    for keys in ["", "ali", "ali=", "=sesame", "ali=sesame,"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_axum-server"))
+            .env("API_KEYS", keys)
+            .output()
+            .unwrap();
+        assert!(!output.status.success(), "{keys}");
+        let told = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            told.contains("API_KEYS") && !told.contains("sesame,"),
+            "{told}"
+        );
+    }
+}

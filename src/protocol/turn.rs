@@ -1,0 +1,291 @@
+//! The report of a turn, for the people who run an agent.
+
+use std::fmt::{self, Write as _};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use http::Extensions;
+
+use super::{AgentError, Env, Refusal, Usage};
+
+/// The report of one turn, made once, when the turn is over: its agent is done, its reply and its
+/// body are dropped. A request that was refused in place of an answer is reported too.
+///
+/// Observers get it, see [`Env::observe`]. Its `Display` is one line for a log.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Turn<'a> {
+    /// The name of the protocol.
+    pub protocol: &'static str,
+    /// The path of the route, such as `/chats/{workspace}/chat/completions`: one of a few, so it may
+    /// label a metric. Empty for a body that was made without a router.
+    pub path: &'a str,
+    /// The id of the conversation, when the front end sent one.
+    pub conversation_id: Option<&'a str>,
+    /// How the turn ended.
+    pub outcome: Outcome<'a>,
+    /// Whether the agent was [detached](crate::Body::detach) from its body.
+    pub detached: bool,
+    /// The time until the first bytes of the body were sent.
+    pub first_byte: Option<Duration>,
+    /// The time from the request to the end of the turn, by the clock of the environment.
+    pub duration: Duration,
+    /// The number of bytes of the body that were sent.
+    pub bytes: u64,
+    /// The number of texts, parts and events that the agent wrote.
+    pub events: u64,
+    /// What the agent said that the answer cost, with [`Reply::usage`](crate::Reply::usage).
+    pub usage: Option<Usage>,
+    /// The extensions of the request: what guards and middleware left, such as who asked. Empty for a
+    /// request that was refused.
+    pub extensions: &'a Extensions,
+}
+
+/// How a turn ended.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Outcome<'a> {
+    /// The agent answered.
+    Answered,
+    /// The request was refused before an agent could answer it.
+    Refused(&'a Refusal),
+    /// The agent returned an error.
+    Failed {
+        /// What the agent returned.
+        error: &'a AgentError,
+        /// Whether the front end was told: once a turn has ended, nothing can follow.
+        told: bool,
+    },
+    /// The agent panicked, in its own task or in another one that held its reply.
+    Panicked {
+        /// Whether the front end was told.
+        told: bool,
+    },
+    /// The client left before it had the whole answer, or the agent was dropped for another reason.
+    ClientLeft,
+}
+
+impl Outcome<'_> {
+    /// Returns the outcome as a word: `answered`, `refused`, `failed`, `panicked` or `client_left`.
+    #[must_use]
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Answered => "answered",
+            Self::Refused(_) => "refused",
+            Self::Failed { .. } => "failed",
+            Self::Panicked { .. } => "panicked",
+            Self::ClientLeft => "client_left",
+        }
+    }
+
+    /// Returns `true` if something is wrong with the agent: it failed or panicked.
+    #[must_use]
+    pub fn is_fault(&self) -> bool {
+        matches!(self, Self::Failed { .. } | Self::Panicked { .. })
+    }
+}
+
+/// One line, whatever an error says: `PROTOCOL turn at /v1/query failed: the disk is full`.
+impl fmt::Display for Turn<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} turn", self.protocol)?;
+        if !self.path.is_empty() {
+            write!(f, " at {}", self.path)?;
+        }
+        let word = match self.outcome {
+            Outcome::ClientLeft => "was left by its client",
+            Outcome::Refused(_) => "was refused",
+            outcome => outcome.as_str(),
+        };
+        write!(f, " {word}")?;
+        let mut line = OneLine(f);
+        match &self.outcome {
+            Outcome::Failed { error, .. } => write!(line, ": {error}"),
+            Outcome::Refused(refusal) => write!(line, " ({}): {refusal}", refusal.status()),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Writes control characters, line breaks among them, as escapes.
+struct OneLine<'a, 'f>(&'a mut fmt::Formatter<'f>);
+
+impl fmt::Write for OneLine<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        for c in text.chars() {
+            match c.is_control() {
+                true => write!(self.0, "{}", c.escape_default())?,
+                false => self.0.write_char(c)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A turn under way: what is known of it from the start, for the report at its end.
+pub(crate) struct Record {
+    env: Env,
+    protocol: &'static str,
+    path: Option<Arc<str>>,
+    conversation_id: Option<String>,
+    /// What the request's extensions hold lives as long as the turn, such as a permit that limits how
+    /// many turns there are.
+    extensions: Extensions,
+    /// `None` where nobody would be told how long it took.
+    start: Option<SystemTime>,
+    #[cfg(feature = "tracing")]
+    span: tracing::Span,
+}
+
+/// What is counted in the course of a turn.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    pub(crate) first_byte: Option<Duration>,
+    pub(crate) bytes: u64,
+    pub(crate) events: u64,
+    pub(crate) usage: Option<Usage>,
+    pub(crate) detached: bool,
+}
+
+impl Record {
+    /// Starts the record of a turn.
+    pub(crate) fn new(env: &Env, protocol: &'static str) -> Self {
+        Self {
+            env: env.clone(),
+            protocol,
+            path: None,
+            conversation_id: None,
+            extensions: Extensions::new(),
+            start: env.is_observed().then(|| env.now()),
+            #[cfg(feature = "tracing")]
+            span: tracing::Span::none(),
+        }
+    }
+
+    /// Sets the path of the route.
+    pub(crate) fn path(mut self, path: Option<Arc<str>>) -> Self {
+        self.path = path;
+        self
+    }
+
+    /// Sets what the request brought.
+    pub(crate) fn extensions(mut self, extensions: Extensions) -> Self {
+        self.extensions = extensions;
+        self
+    }
+
+    /// Sets the conversation, unless nobody would be told.
+    pub(crate) fn conversation<T: Into<String>>(mut self, id: impl FnOnce() -> Option<T>) -> Self {
+        if self.start.is_some() {
+            self.conversation_id = id().map(Into::into);
+        }
+        self
+    }
+
+    /// Opens the span in which the agent runs. Its parent is the span of the caller; an id of a trace
+    /// that the client began is written down beside it.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn open_span(mut self, headers: &http::HeaderMap) -> Self {
+        let (trace_id, parent_id) = traceparent(headers).unzip();
+        self.span = tracing::info_span!(
+            target: "copilot_wire",
+            "turn",
+            protocol = self.protocol,
+            path = self.path.as_deref(),
+            conversation_id = self.conversation_id.as_deref(),
+            trace_id,
+            parent_id,
+        );
+        self
+    }
+
+    /// Returns the span in which the agent runs.
+    #[cfg(feature = "tracing")]
+    pub(crate) fn span(&self) -> &tracing::Span {
+        &self.span
+    }
+
+    pub(crate) fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// Returns how long ago the turn began; `None` where nobody would be told.
+    pub(crate) fn elapsed(&self) -> Option<Duration> {
+        // The system's clock may have been set back meanwhile.
+        self.start
+            .map(|start| self.env.now().duration_since(start).unwrap_or_default())
+    }
+
+    /// Reports the turn.
+    pub(crate) fn finish(&self, outcome: Outcome<'_>, progress: Progress) {
+        let turn = Turn {
+            protocol: self.protocol,
+            path: self.path.as_deref().unwrap_or_default(),
+            conversation_id: self.conversation_id.as_deref(),
+            outcome,
+            detached: progress.detached,
+            first_byte: progress.first_byte,
+            duration: self.elapsed().unwrap_or_default(),
+            bytes: progress.bytes,
+            events: progress.events,
+            usage: progress.usage,
+            extensions: &self.extensions,
+        };
+        #[cfg(feature = "tracing")]
+        self.span.in_scope(|| trace(&turn, &self.span));
+        self.env.report(&turn);
+    }
+}
+
+/// Returns the trace and the span that a W3C `traceparent` header names.
+#[cfg(feature = "tracing")]
+fn traceparent(headers: &http::HeaderMap) -> Option<(&str, &str)> {
+    let mut parts = headers.get("traceparent")?.to_str().ok()?.split('-');
+    let (_version, trace, span) = (parts.next()?, parts.next()?, parts.next()?);
+    let is_id = |id: &str, length| id.len() == length && id.bytes().all(|b| b.is_ascii_hexdigit());
+    (is_id(trace, 32) && is_id(span, 16)).then_some((trace, span))
+}
+
+/// Sends how a turn ended, in the span of the turn.
+#[cfg(feature = "tracing")]
+fn trace(turn: &Turn<'_>, span: &tracing::Span) {
+    // What the span has need not be said again.
+    let (protocol, path) = span
+        .is_disabled()
+        .then_some((turn.protocol, turn.path))
+        .unzip();
+    macro_rules! event {
+        ($level:ident, $($fields:tt)*) => {
+            tracing::$level!(
+                target: "copilot_wire",
+                protocol,
+                path,
+                outcome = turn.outcome.as_str(),
+                detached = turn.detached.then_some(true),
+                first_byte_ms = turn.first_byte.map(millis),
+                duration_ms = millis(turn.duration),
+                bytes = turn.bytes,
+                events = turn.events,
+                input_tokens = turn.usage.map(|usage| usage.input_tokens),
+                output_tokens = turn.usage.map(|usage| usage.output_tokens),
+                $($fields)*
+            )
+        };
+    }
+    match turn.outcome {
+        Outcome::Failed { error, told } => event!(error, error = %error, told, "turn failed"),
+        Outcome::Panicked { told } => event!(error, told, "agent panicked"),
+        Outcome::Refused(refusal) => event!(
+            info,
+            status = refusal.status().as_u16(),
+            reason = %refusal,
+            "request refused"
+        ),
+        Outcome::Answered | Outcome::ClientLeft => event!(info, "turn ended"),
+    }
+}
+
+#[cfg(feature = "tracing")]
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
