@@ -40,6 +40,9 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
 /// Copies clean blocks whole; the first dirty one of a long text changes the way of working.
 #[inline(never)]
 fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
+    if bytes.len() <= SHORT {
+        return escape_words::<SEPARATORS>(bytes, out);
+    }
     out.reserve(bytes.len() + STAGE);
     let mut rest = bytes;
     while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
@@ -122,7 +125,11 @@ fn escape_block<const SEPARATORS: bool>(
 #[inline(never)]
 fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
     let written = out.len();
-    out.resize(written + 6 * rest.len() + 8, 0);
+    // Six bytes for each of a word, and the excess of a copy: a fill of fixed size is no call.
+    match rest.len() {
+        0..=8 => out.extend_from_slice(&[0; 6 * 8 + 8]),
+        length => out.resize(written + 6 * length + 8, 0),
+    }
     let stage = out.get_mut(written..).unwrap_or_default();
     let mut to = 0;
     while !rest.is_empty() {

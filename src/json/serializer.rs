@@ -9,6 +9,7 @@ use serde::ser::{self, Serialize, SerializeSeq};
 
 use super::error::WriteError;
 use super::escape::{Escape, escape, escape_raw};
+use super::rollback::Rollback;
 
 mod compound;
 mod key;
@@ -48,7 +49,7 @@ pub fn write<T: Serialize + ?Sized>(
     policy: Escape,
     out: &mut Vec<u8>,
 ) -> Result<(), WriteError> {
-    let mut rollback = Rollback::new(out);
+    let rollback = Rollback::new(out);
     value.serialize(Serializer {
         out: rollback.out,
         policy,
@@ -58,32 +59,6 @@ pub fn write<T: Serialize + ?Sized>(
     })?;
     rollback.keep();
     Ok(())
-}
-
-/// Cuts a vector back to its length unless what was added is kept; on unwinding too.
-#[derive(Debug)]
-pub(super) struct Rollback<'a> {
-    pub(super) out: &'a mut Vec<u8>,
-    length: Option<usize>,
-}
-
-impl<'a> Rollback<'a> {
-    pub(super) fn new(out: &'a mut Vec<u8>) -> Self {
-        let length = Some(out.len());
-        Self { out, length }
-    }
-
-    pub(super) fn keep(&mut self) {
-        self.length = None;
-    }
-}
-
-impl Drop for Rollback<'_> {
-    fn drop(&mut self) {
-        if let Some(length) = self.length {
-            self.out.truncate(length);
-        }
-    }
 }
 
 /// Appends a string with its quotes.

@@ -57,8 +57,7 @@ pub(super) fn word(bytes: &[u8]) -> Option<u64> {
     }
 }
 
-/// A text of at most sixteen bytes in which nothing is escaped and nothing begins a construct of
-/// Markdown or HTML: what most tokens of a model are.
+/// A text of at most sixteen bytes in which nothing is escaped: what most tokens of a model are.
 #[derive(Clone, Copy)]
 pub(crate) struct Token {
     /// The first eight bytes, filled up with spaces.
@@ -71,15 +70,20 @@ pub(crate) struct Token {
 impl Token {
     pub(crate) const MAX: usize = SHORT;
 
-    /// Returns the token, or `None` if the text may be anything else.
+    /// Returns the token, or `None` if the text may be anything else. With `inert` nothing in it
+    /// begins a construct of Markdown or HTML either.
     #[inline(always)]
-    pub(crate) fn new(text: &str) -> Option<Self> {
+    pub(crate) fn new(text: &str, inert: bool) -> Option<Self> {
+        let is_clean = |word| match inert {
+            true => is_inert(word),
+            false => special::<true>(word) == 0,
+        };
         let bytes = text.as_bytes();
         let len = bytes.len();
         let (first, last) = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
             (Some(first), Some(last)) if len <= SHORT => {
                 let last = u64::from_le_bytes(*last);
-                if !is_inert(last) {
+                if !is_clean(last) {
                     return None;
                 }
                 (u64::from_le_bytes(*first), last)
@@ -87,7 +91,7 @@ impl Token {
             (None, None) => (word(bytes)? | spaces_from(len), 0),
             _ => return None,
         };
-        if !is_inert(first) {
+        if !is_clean(first) {
             return None;
         }
         Some(Self { first, last, len })

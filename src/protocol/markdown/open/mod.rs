@@ -114,29 +114,29 @@ impl OpenConstructs {
 
 /// Returns `true` for bytes that matter in the middle of a line: those of code spans, escapes,
 /// links, tables, mathematics and HTML, and line ends.
+#[inline(always)]
 fn is_active(byte: u8) -> bool {
-    matches!(
-        byte,
-        b'\n' | b'\r' | b'<' | b'`' | b'\\' | b'[' | b']' | b'$' | b'|' | b'{'
-    )
+    // Brackets, braces, `|` and `\` are three columns of the table of ASCII, but for `}`. Without
+    // branches, for vector instructions.
+    let column = (byte | 0x20).wrapping_sub(b'{') <= b'}' - b'{';
+    column | (byte == b'\n') | (byte == b'\r') | (byte == b'<') | (byte == b'`') | (byte == b'$')
 }
 
 /// Returns the offset of the first active byte.
 fn next_active(bytes: &[u8]) -> Option<usize> {
     // Nearly all text has none, and blocks without a branch are searched several times as fast.
-    let mut blocks = bytes.chunks_exact(32);
-    let mut before = 0;
-    for block in &mut blocks {
+    let mut rest = bytes;
+    while let Some((block, after)) = rest.split_first_chunk::<32>() {
         if block
             .iter()
             .fold(false, |found, byte| found | is_active(*byte))
         {
             break;
         }
-        before += block.len();
+        rest = after;
     }
-    let rest = bytes.get(before..)?;
-    Some(before + rest.iter().position(|byte| is_active(*byte))?)
+    let at = rest.iter().position(|byte| is_active(*byte))?;
+    Some(bytes.len() - rest.len() + at)
 }
 
 /// Writes the end tags of `names`, the last one first.
