@@ -159,8 +159,9 @@ impl<P: Protocol> Channel<P> {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Writes a piece of text: into the staging buffer in the agent's own poll.
-    #[inline]
+    /// Writes a piece of text: into the staging buffer in the agent's own poll. A plain token is
+    /// written by the agent's own code, whatever else calls this.
+    #[inline(always)]
     pub(super) fn poll_text(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
         let written = staging::with(self.id(), |staging| {
             if staging.out.len() < staging.token_limit && !self.stale.load(Ordering::Acquire) {
@@ -197,7 +198,10 @@ impl<P: Protocol> Channel<P> {
             state.scan(Some(text));
             staging.quiet = state.is_quiet();
         }
-        frame.write(text, &mut staging.out);
+        match Token::escaped(text) {
+            Some(token) => frame.write_token(token, &mut staging.out),
+            None => frame.write(text, &mut staging.out),
+        }
         staging.limit_tokens();
         true
     }

@@ -5,7 +5,7 @@
 
 use std::fmt::{self, Display};
 
-use serde::ser::{self, Serialize, SerializeSeq};
+use serde::ser::{self, Serialize};
 
 use super::error::WriteError;
 use super::escape::{Escape, escape, escape_raw};
@@ -186,11 +186,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
     }
 
     fn serialize_bytes(self, value: &[u8]) -> Result<(), WriteError> {
-        let mut array = self.serialize_seq(Some(value.len()))?;
-        for byte in value {
-            array.serialize_element(byte)?;
-        }
-        SerializeSeq::end(array)
+        self.collect_seq(value)
     }
 
     #[inline]

@@ -1,6 +1,7 @@
 //! Texts of a few bytes, which tokens are, looked at in words of eight.
 
-use super::lanes::{ONES, SEPARATOR_LEAD};
+use super::escape::{escape_byte, length_of};
+use super::lanes::{ONES, SEPARATOR_LEAD, put};
 
 /// The longest text that is copied in two words.
 pub(super) const SHORT: usize = 16;
@@ -97,6 +98,29 @@ impl Token {
         Some(Self { first, last, len })
     }
 
+    /// Returns what a short text is written as, or `None` if that may be longer or escape a
+    /// separator.
+    pub(crate) fn escaped(text: &str) -> Option<Self> {
+        let mut bytes = [b' '; SHORT + 8];
+        let mut len = 0;
+        for (at, &byte) in text.as_bytes().iter().enumerate() {
+            let is_lead = byte == SEPARATOR_LEAD;
+            if len >= SHORT || is_lead && text.get(at..).is_some_and(starts_with_separator) {
+                return None;
+            }
+            let sequence = escape_byte(byte);
+            put::<8>(&mut bytes, len, &sequence);
+            len += length_of(sequence);
+        }
+        let at = |from: usize| bytes.get(from..)?.first_chunk().copied();
+        let (first, last) = (at(0)?, at(len.saturating_sub(8))?);
+        (len <= SHORT).then_some(Self {
+            first: u64::from_le_bytes(first),
+            last: u64::from_le_bytes(last),
+            len,
+        })
+    }
+
     /// Calls `put` with the bytes of the token and where they go; they may go beyond its end.
     #[inline(always)]
     pub(crate) fn put(self, mut put: impl FnMut(usize, &[u8; 8])) {
@@ -116,6 +140,10 @@ impl Token {
         });
         out.truncate(start + self.len);
     }
+}
+
+fn starts_with_separator(text: &str) -> bool {
+    text.starts_with(['\u{2028}', '\u{2029}'])
 }
 
 /// Returns `true` if every byte of a word is ASCII that JSON does not escape and that begins nothing

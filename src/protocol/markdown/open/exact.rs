@@ -80,6 +80,7 @@ enum Html {
 }
 
 impl Exact {
+    #[inline]
     pub(super) fn is_quiet(&self) -> bool {
         // These are read together with the character behind them.
         let joins = |last| matches!(last, b'\\' | b']' | b'$' | b'`' | b'<');
@@ -97,31 +98,34 @@ impl Exact {
             }
             let mut characters = rest.chars();
             let character = characters.next()?;
+            let after = characters.as_str();
             if character == '\n' {
                 return Some(match self.end_line() {
-                    Ok(()) => (Ok(()), characters.as_str()),
+                    Ok(()) => (Ok(()), after),
                     // The line end is for the next state.
                     doubt => (doubt, rest),
                 });
             }
-            let tag = self.line.ends_with('<')
-                && (character.is_ascii_alphabetic() || matches!(character, '/' | '!' | '?'));
-            self.line.push(character);
-            rest = characters.as_str();
-            match &self.fence {
-                None => {
-                    self.begun |= is_word(character);
-                    self.tagged |= tag;
-                }
-                Some(fence) => {
-                    self.begun |= !matches!(character, ' ' | '\t' | '`' | '~');
-                    self.tagged |= !fence.is_certain() && tag;
-                }
-            }
+            rest = after;
+            self.push(character);
             if self.line.len() > MAX_LINE {
                 return Some((Err(Doubt), rest));
             }
         }
+    }
+
+    #[inline]
+    fn push(&mut self, character: char) {
+        let fence = self.fence.as_ref();
+        if self.line.as_bytes().last() == Some(&b'<') && fence.is_none_or(|it| !it.is_certain()) {
+            self.tagged |= character.is_ascii_alphabetic() || matches!(character, '/' | '!' | '?');
+        }
+        self.begun = self.begun
+            || match fence {
+                None => is_word(character),
+                Some(_) => !matches!(character, ' ' | '\t' | '`' | '~'),
+            };
+        self.line.push(character);
     }
 
     /// Reads the line. It is kept if there is a doubt.
