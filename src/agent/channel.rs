@@ -159,10 +159,21 @@ impl<P: Protocol> Channel<P> {
         std::ptr::from_ref(self).addr()
     }
 
-    /// Writes a piece of text: into the staging buffer in the agent's own poll. A plain token is
-    /// written by the agent's own code, whatever else calls this.
+    /// Writes a piece of text: into the staging buffer in the agent's own poll. Empty text writes
+    /// nothing.
+    ///
+    /// Generic, so that the way of a token becomes part of the agent's own code where it can: that
+    /// is worth 30 instructions of 230.
     #[inline(always)]
-    pub(super) fn poll_text(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
+    pub(super) fn poll_text<T: AsRef<str>>(
+        &self,
+        cx: &Context<'_>,
+        text: &T,
+    ) -> Poll<Result<(), SendError>> {
+        let text = text.as_ref();
+        if text.is_empty() {
+            return Poll::Ready(Ok(()));
+        }
         let written = staging::with(self.id(), |staging| {
             if staging.out.len() < staging.token_limit && !self.stale.load(Ordering::Acquire) {
                 if let (Some(frame), Some(token)) = (&staging.frame, Token::new(text, Self::SCANS))
