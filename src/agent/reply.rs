@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 
 use super::channel::Channel;
 use crate::protocol::{
