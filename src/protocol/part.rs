@@ -151,7 +151,9 @@ impl ToolRun {
     pub fn to_status(&self) -> Status {
         let (status, label, outcome) = match &self.outcome {
             Ok(result) => {
-                let text = result.string().unwrap_or(Cow::Borrowed(result.text()));
+                let text = result
+                    .string()
+                    .unwrap_or_else(|| Cow::Borrowed(result.text()));
                 let status = Status::new(format!("Ran {}", self.name));
                 (status, "Result", text.into_owned())
             }

@@ -116,7 +116,14 @@ fn little_is_held_of_a_long_text() {
 
 #[test]
 fn plain_text_is_skipped_behind_code_and_comparisons() {
-    for text in ["Use `Vec` n", "a `b", "a < b", "a <3", "- x | y", "```\nVec<String"] {
+    for text in [
+        "Use `Vec` n",
+        "a `b",
+        "a < b",
+        "a <3",
+        "- x | y",
+        "```\nVec<String",
+    ] {
         assert!(scan(text).is_quiet(), "{text:?}");
     }
     // A tag is read to its end, and a fence may still grow.
