@@ -28,7 +28,7 @@ fn wire(name: &str, data: &str) -> Vec<u8> {
 }
 
 fn decode(wire: &[u8], size: usize) -> usize {
-    let mut decoder = Decoder::with_limit(2 * wire.len());
+    let mut decoder = Decoder::new().limit(2 * wire.len());
     let mut length = 0;
     for mut chunk in wire.chunks(size) {
         while let Some(frame) = decoder.next(&mut chunk).unwrap() {

@@ -118,7 +118,7 @@ fn what_goes_wrong_with_feedback_is_told() {
             |feedback| async move {
                 assert_ne!(feedback.user_comment, "panic", "a bug in the handler");
                 let cause = std::io::Error::other("the disk is full");
-                Err(AgentError::from(cause).with_message("try again"))
+                Err(AgentError::from(cause).user_message("try again"))
             },
         ))
         .unwrap();

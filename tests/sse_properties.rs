@@ -74,9 +74,9 @@ fn event() -> impl Strategy<Value = Event<'static>> {
     (text(), text(), text()).prop_map(|(name, data, id)| {
         let name = EventName::try_from(name.replace(['\r', '\n'], ""));
         let id = EventId::try_from(id.replace(['\r', '\n', '\0'], "")).unwrap();
-        let event = Event::new(data).with_id(&id);
+        let event = Event::new(data).identified(&id);
         match &name {
-            Ok(name) => event.with_name(name).into_owned(),
+            Ok(name) => event.named(name).into_owned(),
             Err(_) => event.into_owned(),
         }
     })
@@ -171,7 +171,7 @@ proptest! {
         limit in 0_usize..60,
     ) {
         let run = |sizes: &[usize]| {
-            let mut decoder = Decoder::with_limit(limit).report_comments(true);
+            let mut decoder = Decoder::new().limit(limit).report_comments(true);
             let mut rest = stream.as_slice();
             let mut sizes = sizes.iter().copied().cycle();
             let mut frames = 0;
@@ -278,7 +278,7 @@ fn every_buffer_counts_towards_the_budget() {
     ];
     for stream in &streams {
         for size in [1, 7, stream.len()] {
-            let mut decoder = Decoder::with_limit(128);
+            let mut decoder = Decoder::new().limit(128);
             let mut chunks = stream.as_bytes().chunks(size);
             let error = chunks.find_map(|mut chunk| decoder.next(&mut chunk).err());
             assert_eq!(
@@ -299,7 +299,7 @@ fn every_buffer_counts_towards_the_budget() {
 fn a_budget_is_for_one_event_not_for_the_stream() {
     let stream = format!("event: tick\ndata: {}\n: ping\n\n", "x".repeat(90)).repeat(1_000);
     for size in [1, 16, 1_460, stream.len()] {
-        let mut decoder = Decoder::with_limit(128);
+        let mut decoder = Decoder::new().limit(128);
         let mut events = 0;
         for mut chunk in stream.as_bytes().chunks(size) {
             while decoder.next(&mut chunk).unwrap().is_some() {
@@ -338,7 +338,7 @@ fn work_is_linear_in_the_length_of_the_stream() {
     let size = 8 * 1024 * 1024;
     let line = format!("data: {}\n\n", "x".repeat(size));
     for chunk_size in [1, 16, 1_460] {
-        let mut decoder = Decoder::with_limit(2 * size);
+        let mut decoder = Decoder::new().limit(2 * size);
         let mut lengths = Vec::new();
         for mut chunk in line.as_bytes().chunks(chunk_size) {
             while let Some(frame) = decoder.next(&mut chunk).unwrap() {
@@ -362,7 +362,7 @@ fn work_is_linear_in_the_length_of_the_stream() {
     assert_eq!(seen, count);
 
     let lines = format!("{}\n", "data: x\n".repeat(count));
-    let mut decoder = Decoder::with_limit(2 * size);
+    let mut decoder = Decoder::new().limit(2 * size);
     let mut lengths = Vec::new();
     for mut chunk in lines.as_bytes().chunks(16) {
         while let Some(frame) = decoder.next(&mut chunk).unwrap() {

@@ -77,7 +77,8 @@ pub fn naive(stream: &[u8]) -> Vec<Seen> {
 
 /// What our decoder sees, and what stopped it.
 pub fn ours(stream: &[u8], how: u8, limit: usize) -> (Vec<Seen>, Option<DecodeError>) {
-    let mut decoder = Decoder::with_limit(limit)
+    let mut decoder = Decoder::new()
+        .limit(limit)
         .report_comments(true)
         .report_retry(true);
     let mut seen = Vec::new();
@@ -124,7 +125,7 @@ pub fn decode(data: &[u8]) {
     }
 
     // Without the reports the events are the same.
-    let mut decoder = Decoder::with_limit(usize::MAX);
+    let mut decoder = Decoder::new().limit(usize::MAX);
     let mut events = Vec::new();
     for mut chunk in Chunks::new(stream, how) {
         while let Ok(Some(frame)) = decoder.next(&mut chunk) {
@@ -204,11 +205,11 @@ pub fn encode(data: &[u8]) {
         if shape & 4 != 0 {
             let mut event = Event::new(text.as_str());
             if let Ok(name) = &name {
-                event = event.with_name(name);
+                event = event.named(name);
                 seen_name = name.as_str();
             }
             if let Ok(id) = &id {
-                event = event.with_id(id);
+                event = event.identified(id);
                 if !id.as_str().is_empty() {
                     id.as_str().clone_into(&mut last_id);
                 }

@@ -3,7 +3,6 @@
 use std::fmt;
 use std::future::poll_fn;
 use std::sync::Arc;
-use std::task::Poll;
 
 use super::channel::Channel;
 use crate::protocol::{
@@ -50,10 +49,7 @@ impl<P: Protocol> Reply<P> {
         text: T,
     ) -> impl Future<Output = Result<(), SendError>> + Send {
         // No `async fn`: its states would be entered and left for every token.
-        poll_fn(move |cx| match text.as_ref() {
-            "" => Poll::Ready(Ok(())),
-            text => self.channel.poll_text(cx, text),
-        })
+        poll_fn(move |cx| self.channel.poll_text(cx, &text))
     }
 
     /// Shows a piece of the model's reasoning, where the front end shows it apart from the answer;

@@ -148,7 +148,7 @@ impl<'a> Context<'a> {
                         _ => Why::Permission,
                     };
                     Some(Withheld {
-                        kind,
+                        kind: kind.into(),
                         why,
                         reference,
                     })

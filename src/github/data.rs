@@ -1,69 +1,61 @@
 //! The data of a reference by its type.
 
-use std::borrow::Cow;
-
 use super::place::Place;
-use crate::json::{Json, JsonError, Kind, Reader};
+use crate::json::model::{Field, model};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader};
 
 /// The data of a reference by its type: those of GitHub's documentation on context passing, of VS
 /// Code and of copilot-go.
 ///
-/// A view: it borrows from the reference, which keeps the data as it came. A member that is missing
-/// or of another type is `None`, because clients differ in what they send.
+/// The reference keeps the data as it came. A member that is missing or of another type is `None`,
+/// because clients differ in what they send.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Data<'a> {
     /// `client.file`: an open file, from VS Code and Visual Studio.
-    ClientFile(ClientFile<'a>),
+    ClientFile(ClientFile),
     /// `client.selection`: the selected lines of an open file.
-    ClientSelection(ClientSelection<'a>),
+    ClientSelection(ClientSelection),
     /// `github.repository`: a repository, from every client.
-    Repository(Box<Repository<'a>>),
+    Repository(Box<Repository>),
     /// `github.current-url`: the page of github.com that the user looks at.
-    CurrentUrl(Cow<'a, str>),
+    CurrentUrl(String),
     /// `github.file`: a file of a repository, from github.com. It has no content.
-    File(Box<RepositoryFile<'a>>),
+    File(Box<RepositoryFile>),
     /// `github.snippet`: lines of a file of a repository, from github.com. It has no content.
-    Snippet(Box<RepositoryFile<'a>>),
+    Snippet(Box<RepositoryFile>),
     /// `github.agent`: the agent that wrote an assistant's message, from github.com.
-    Agent(AgentProfile<'a>),
+    Agent(AgentProfile),
     /// `github.redacted`: something was attached, and withheld from this agent. Holds the type that
     /// was withheld. [`Context::withheld`](super::Context::withheld) knows why.
-    Redacted(Cow<'a, str>),
+    Redacted(String),
     /// Any other type, one of the agent's own for example, or data that is no object.
     Other(Option<&'a Json>),
 }
 
 impl<'a> Data<'a> {
     pub(super) fn read(kind: &str, data: Option<&'a Json>) -> Self {
-        let Some(object) = data.filter(|data| data.kind() == Kind::Object) else {
-            return Self::Other(data);
-        };
-        let read = match kind {
-            "client.file" => ClientFile::read(object).map(Self::ClientFile),
-            "client.selection" => ClientSelection::read(object).map(Self::ClientSelection),
-            "github.repository" => Repository::read(object).map(|it| Self::Repository(it.into())),
-            "github.current-url" => string(object, "url").map(Self::CurrentUrl),
-            "github.file" => RepositoryFile::read(object).map(|it| Self::File(it.into())),
-            "github.snippet" => RepositoryFile::read(object).map(|it| Self::Snippet(it.into())),
-            "github.agent" => AgentProfile::read(object).map(Self::Agent),
-            "github.redacted" => string(object, "type").map(Self::Redacted),
-            _ => return Self::Other(data),
-        };
-        read.unwrap_or(Self::Other(data))
+        Self::typed(kind, data).unwrap_or(Self::Other(data))
     }
-}
 
-/// The string member of an object, empty when there is none.
-fn string<'a>(object: &'a Json, name: &str) -> Result<Cow<'a, str>, JsonError> {
-    let mut value = None;
-    object.reader().object(|reader, key| {
-        if key == name {
-            value = reader.string()?;
-        }
-        Ok(())
-    })?;
-    Ok(value.unwrap_or_default())
+    fn typed(kind: &str, data: Option<&Json>) -> Option<Self> {
+        let data = data.filter(|data| data.kind() == Kind::Object)?;
+        let text = |name| -> String {
+            let value = data.get(name).unwrap_or_default();
+            value.string().unwrap_or_default().into_owned()
+        };
+        Some(match kind {
+            "client.file" => Self::ClientFile(Field::from_raw(data)?),
+            "client.selection" => Self::ClientSelection(Field::from_raw(data)?),
+            "github.repository" => Self::Repository(Box::new(Field::from_raw(data)?)),
+            "github.current-url" => Self::CurrentUrl(text("url")),
+            "github.file" => Self::File(Box::new(Field::from_raw(data)?)),
+            "github.snippet" => Self::Snippet(Box::new(Field::from_raw(data)?)),
+            "github.agent" => Self::Agent(Field::from_raw(data)?),
+            "github.redacted" => Self::Redacted(text("type")),
+            _ => return None,
+        })
+    }
 }
 
 /// Why the content of a file is a word in place of the text.
@@ -97,269 +89,239 @@ impl Exclusion {
 /// An open file. The reference's id is its path, relative to the repository where there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ClientFile<'a> {
+pub struct ClientFile {
     /// VS Code's id of the language.
-    pub language: Option<Cow<'a, str>>,
+    pub language: Option<String>,
     /// The whole text, or a marker: see [`exclusion`](Self::exclusion).
-    pub content: Cow<'a, str>,
+    pub content: String,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
 
-impl<'a> ClientFile<'a> {
-    /// Why the text is missing, if it is.
+model!(ClientFile, null: absent, escape: Json {
+    language: "language",
+    content: "content" always,
+});
+
+impl ClientFile {
+    /// Returns why the text is missing, if it is.
     #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
         Exclusion::of(&self.content)
     }
-
-    fn read(data: &'a Json) -> Result<Self, JsonError> {
-        let mut file = Self::default();
-        data.reader().object(|reader, key| {
-            match &*key {
-                "language" => file.language = reader.string()?,
-                "content" => file.content = reader.string()?.unwrap_or_default(),
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(file)
-    }
 }
 
 /// A place in a file.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Position {
     /// The line; the first is 0.
     pub line: u64,
     /// The column; the first is 0.
     pub col: u64,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
 
-impl Position {
-    fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
-        let mut position = Self::default();
-        reader.object(|reader, key| {
-            match &*key {
-                "line" => position.line = integer(reader)?.unwrap_or_default(),
-                "col" => position.col = integer(reader)?.unwrap_or_default(),
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(position)
-    }
-}
+model!(Position, null: absent, escape: Json {
+    line: "line" always => integer,
+    col: "col" always => integer,
+});
 
 /// Selected lines of an open file. An empty selection comes as the whole line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct ClientSelection<'a> {
+pub struct ClientSelection {
     /// Where it starts.
     pub start: Position,
     /// Where it ends.
     pub end: Position,
     /// The text, or a marker: see [`exclusion`](Self::exclusion).
-    pub content: Cow<'a, str>,
+    pub content: String,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
 
-impl<'a> ClientSelection<'a> {
-    /// Why the text is missing, if it is.
+model!(ClientSelection, null: absent, escape: Json {
+    start: "start" always,
+    end: "end" always,
+    content: "content" always,
+});
+
+impl ClientSelection {
+    /// Returns why the text is missing, if it is.
     #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
         Exclusion::of(&self.content)
-    }
-
-    fn read(data: &'a Json) -> Result<Self, JsonError> {
-        let mut selection = Self::default();
-        data.reader().object(|reader, key| {
-            match &*key {
-                "start" if reader.is(Kind::Object) => selection.start = Position::read(reader)?,
-                "end" if reader.is(Kind::Object) => selection.end = Position::read(reader)?,
-                "content" => selection.content = reader.string()?.unwrap_or_default(),
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(selection)
     }
 }
 
 /// A repository. VS Code sends its name, owner and id only.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Repository<'a> {
+pub struct Repository {
     /// The id. Recorded requests have a number, the documentation a string: this is its text.
-    pub id: Option<Cow<'a, str>>,
+    pub id: Option<String>,
     /// The name.
-    pub name: Option<Cow<'a, str>>,
+    pub name: Option<String>,
     /// The owner's login.
-    pub owner_login: Option<Cow<'a, str>>,
+    pub owner_login: Option<String>,
     /// `User` or `Organization`.
-    pub owner_type: Option<Cow<'a, str>>,
+    pub owner_type: Option<String>,
     /// Where the readme file is.
-    pub readme_path: Option<Cow<'a, str>>,
+    pub readme_path: Option<String>,
     /// What the repository says about itself.
-    pub description: Option<Cow<'a, str>>,
+    pub description: Option<String>,
     /// The commit that the user looks at.
-    pub commit_oid: Option<Cow<'a, str>>,
+    pub commit_oid: Option<String>,
     /// The full name of the ref, such as `refs/heads/main`.
-    pub git_ref: Option<Cow<'a, str>>,
-    /// The short name of the ref, such as `main`.
-    pub ref_name: Option<Cow<'a, str>>,
-    /// `branch` or `tag`.
-    pub ref_type: Option<Cow<'a, str>>,
+    pub git_ref: Option<String>,
+    /// The short name of the ref and its type.
+    pub ref_info: Option<RefInfo>,
     /// `public` or `private`.
-    pub visibility: Option<Cow<'a, str>>,
-    /// The languages with their share in percent, largest first.
-    pub languages: Vec<(Cow<'a, str>, f64)>,
+    pub visibility: Option<String>,
+    /// The languages, largest first.
+    pub languages: List<Language>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
 
-impl<'a> Repository<'a> {
-    fn read(data: &'a Json) -> Result<Self, JsonError> {
-        let mut it = Self::default();
-        data.reader().object(|reader, key| {
-            match &*key {
-                "id" => it.id = id(reader)?,
-                "name" => it.name = reader.string()?,
-                "ownerLogin" => it.owner_login = reader.string()?,
-                "ownerType" => it.owner_type = reader.string()?,
-                "readmePath" => it.readme_path = reader.string()?,
-                "description" => it.description = reader.string()?,
-                "commitOID" => it.commit_oid = reader.string()?,
-                "ref" => it.git_ref = reader.string()?,
-                "refInfo" if reader.is(Kind::Object) => reader.object(|reader, key| {
-                    match &*key {
-                        "name" => it.ref_name = reader.string()?,
-                        "type" => it.ref_type = reader.string()?,
-                        _ => {}
-                    }
-                    Ok(())
-                })?,
-                "visibility" => it.visibility = reader.string()?,
-                "languages" if reader.is(Kind::Array) => reader.array(|reader, _| {
-                    it.languages.extend(language(reader)?);
-                    Ok(())
-                })?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(it)
-    }
+model!(Repository, null: absent, escape: Json {
+    id: "id" => id,
+    name: "name",
+    owner_login: "ownerLogin",
+    owner_type: "ownerType",
+    readme_path: "readmePath",
+    description: "description",
+    commit_oid: "commitOID",
+    git_ref: "ref",
+    ref_info: "refInfo",
+    visibility: "visibility",
+    languages: "languages",
+});
+
+/// A ref by its short name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RefInfo {
+    /// The short name, such as `main`.
+    pub name: Option<String>,
+    /// `branch` or `tag`.
+    pub kind: Option<String>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
 
-fn language<'a>(reader: &mut Reader<'a>) -> Result<Option<(Cow<'a, str>, f64)>, JsonError> {
-    if !reader.is(Kind::Object) {
-        return Ok(None);
-    }
-    let (mut name, mut percent) = (None, 0.0);
-    reader.object(|reader, key| {
-        match &*key {
-            "name" => name = reader.string()?,
-            "percent" => percent = reader.f64()?.unwrap_or_default(),
-            _ => {}
-        }
-        Ok(())
-    })?;
-    Ok(name.map(|name| (name, percent)))
+model!(RefInfo, null: absent, escape: Json {
+    name: "name",
+    kind: "type",
+});
+
+/// A language of a repository.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Language {
+    /// The name.
+    pub name: String,
+    /// Its share in percent.
+    pub percent: f64,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
+
+model!(Language, null: absent, escape: Json {
+    name: "name" always,
+    percent: "percent" always,
+});
 
 /// A file of a repository, or lines of one. Fetch the content with the request's token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct RepositoryFile<'a> {
+pub struct RepositoryFile {
     /// Its page on github.com.
-    pub url: Option<Cow<'a, str>>,
+    pub url: Option<String>,
     /// Its path in the repository.
-    pub path: Option<Cow<'a, str>>,
+    pub path: Option<String>,
     /// The ref.
-    pub git_ref: Option<Cow<'a, str>>,
+    pub git_ref: Option<String>,
     /// The commit.
-    pub commit_oid: Option<Cow<'a, str>>,
+    pub commit_oid: Option<String>,
     /// The repository's id: the text of a number or a string.
-    pub repo_id: Option<Cow<'a, str>>,
+    pub repo_id: Option<String>,
     /// The repository's name.
-    pub repo_name: Option<Cow<'a, str>>,
+    pub repo_name: Option<String>,
     /// The repository's owner.
-    pub repo_owner: Option<Cow<'a, str>>,
+    pub repo_owner: Option<String>,
     /// GitHub's id of the language.
-    pub language_id: Option<Cow<'a, str>>,
+    pub language_id: Option<String>,
     /// The language.
-    pub language_name: Option<Cow<'a, str>>,
-    /// The first and the last line of a snippet.
-    pub range: Option<(u64, u64)>,
+    pub language_name: Option<String>,
+    /// The lines of a snippet.
+    pub range: Option<LineRange>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
 
-impl<'a> RepositoryFile<'a> {
-    fn read(data: &'a Json) -> Result<Self, JsonError> {
-        let mut it = Self::default();
-        data.reader().object(|reader, key| {
-            match &*key {
-                "url" => it.url = reader.string()?,
-                "path" => it.path = reader.string()?,
-                "ref" => it.git_ref = reader.string()?,
-                "commitOID" => it.commit_oid = reader.string()?,
-                "repoID" => it.repo_id = id(reader)?,
-                "repoName" => it.repo_name = reader.string()?,
-                "repoOwner" => it.repo_owner = reader.string()?,
-                "languageID" => it.language_id = id(reader)?,
-                "languageName" => it.language_name = reader.string()?,
-                "range" if reader.is(Kind::Object) => {
-                    let (mut start, mut end) = (None, None);
-                    reader.object(|reader, key| {
-                        match &*key {
-                            "start" => start = integer(reader)?,
-                            "end" => end = integer(reader)?,
-                            _ => {}
-                        }
-                        Ok(())
-                    })?;
-                    it.range = start.zip(end);
-                }
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(it)
-    }
+model!(RepositoryFile, null: absent, escape: Json {
+    url: "url",
+    path: "path",
+    git_ref: "ref",
+    commit_oid: "commitOID",
+    repo_id: "repoID" => id,
+    repo_name: "repoName",
+    repo_owner: "repoOwner",
+    language_id: "languageID" => id,
+    language_name: "languageName",
+    range: "range",
+});
 
-    /// What its page says about owner, repository and path.
+impl RepositoryFile {
+    /// Returns what its page says about owner, repository and path.
     #[must_use]
     pub fn place(&self) -> Option<Place<'_>> {
         Place::parse(self.url.as_deref()?)
     }
 }
 
+/// The lines of a snippet.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LineRange {
+    /// The first line.
+    pub start: Option<u64>,
+    /// The last line.
+    pub end: Option<u64>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(LineRange, null: absent, escape: Json {
+    start: "start" => line,
+    end: "end" => line,
+});
+
 /// The agent that wrote a message.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct AgentProfile<'a> {
+pub struct AgentProfile {
     /// The App's id: the text of a number or a string.
-    pub id: Option<Cow<'a, str>>,
+    pub id: Option<String>,
     /// The App's slug.
-    pub login: Option<Cow<'a, str>>,
+    pub login: Option<String>,
     /// Its picture.
-    pub avatar_url: Option<Cow<'a, str>>,
+    pub avatar_url: Option<String>,
     /// Its page.
-    pub url: Option<Cow<'a, str>>,
+    pub url: Option<String>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
 
-impl<'a> AgentProfile<'a> {
-    fn read(data: &'a Json) -> Result<Self, JsonError> {
-        let mut it = Self::default();
-        data.reader().object(|reader, key| {
-            match &*key {
-                "id" => it.id = id(reader)?,
-                "login" => it.login = reader.string()?,
-                "avatarURL" => it.avatar_url = reader.string()?,
-                "url" => it.url = reader.string()?,
-                _ => {}
-            }
-            Ok(())
-        })?;
-        Ok(it)
-    }
-}
+model!(AgentProfile, null: absent, escape: Json {
+    id: "id" => id,
+    login: "login",
+    avatar_url: "avatarURL",
+    url: "url",
+});
 
 /// An integer, also one that was written with a fraction of zero: senders write `0` and `0.0`.
 fn integer(reader: &mut Reader<'_>) -> Result<Option<u64>, JsonError> {
@@ -377,10 +339,15 @@ pub(super) fn whole(value: f64) -> Option<u64> {
     fits.then_some(value as u64)
 }
 
+fn line(reader: &mut Reader<'_>) -> Result<Option<Option<u64>>, JsonError> {
+    Ok(integer(reader)?.map(Some))
+}
+
 /// An id: a string, or the digits of a number. Repository ids come as both.
-fn id<'a>(reader: &mut Reader<'a>) -> Result<Option<Cow<'a, str>>, JsonError> {
+fn id(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
     if reader.is(Kind::Number) {
-        return Ok(Some(Cow::Owned(reader.value()?.text().to_owned())));
+        return Ok(Some(Some(reader.value()?.text().to_owned())));
     }
-    Ok(reader.string()?.filter(|id| !id.is_empty()))
+    let id = reader.string()?.filter(|id| !id.is_empty());
+    Ok(id.map(|id| Some(id.into_owned())))
 }

@@ -67,8 +67,8 @@ pub use confirmation::Confirmation;
 pub use context::{Context, EditorContext, Why, Withheld};
 pub use copilot_error::{CopilotError, ErrorKind};
 pub use data::{
-    AgentProfile, ClientFile, ClientSelection, Data, Exclusion, Position, Repository,
-    RepositoryFile,
+    AgentProfile, ClientFile, ClientSelection, Data, Exclusion, Language, LineRange, Position,
+    RefInfo, Repository, RepositoryFile,
 };
 pub use event::{Event, Raw, Say};
 pub use message::{Content, FunctionCall, Message};

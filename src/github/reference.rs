@@ -20,7 +20,7 @@ use crate::protocol::{Citation, SendError};
 ///
 /// let reference = Reference::new("tides.table", "brest", "Brest tide table")
 ///     .display_url("https://tides.example/brest")
-///     .with_data(&[("port", "Brest")].into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
+///     .data(&[("port", "Brest")].into_iter().collect::<std::collections::BTreeMap<_, _>>())?;
 /// assert_eq!(
 ///     reference.to_json(),
 ///     r#"{"type":"tides.table","id":"brest","data":{"port":"Brest"},"is_implicit":false,"metadata":{"display_name":"Brest tide table","display_url":"https://tides.example/brest"}}"#,
@@ -121,7 +121,7 @@ impl Reference {
     /// [`SendError::Invalid`] when it is no object, or has a member `url` or `html_url`: VS Code
     /// then shows that URL and ignores the name. If that is what the user should see, say so with
     /// [`show_bare_url`](Self::show_bare_url).
-    pub fn with_data<T: Serialize + ?Sized>(mut self, data: &T) -> Result<Self, SendError> {
+    pub fn data<T: Serialize + ?Sized>(mut self, data: &T) -> Result<Self, SendError> {
         let data = Json::encode(data)?;
         if data.kind() != Kind::Object {
             return Err(SendError::Invalid("data must be an object".into()));

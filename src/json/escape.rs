@@ -40,6 +40,9 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
 /// Copies clean blocks whole; the first dirty one of a long text changes the way of working.
 #[inline(never)]
 fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
+    if bytes.len() <= SHORT {
+        return escape_words::<SEPARATORS>(bytes, out);
+    }
     out.reserve(bytes.len() + STAGE);
     let mut rest = bytes;
     while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
@@ -184,10 +187,7 @@ fn escape_one(text: &[u8]) -> (Sequence, usize) {
     match text {
         [SEPARATOR_LEAD, _, 0xA9, ..] => (sequence(br"\u2029"), 3),
         [SEPARATOR_LEAD, ..] => (sequence(br"\u2028"), 3),
-        [byte, ..] => (
-            ESCAPES.get(usize::from(*byte)).copied().unwrap_or_default(),
-            1,
-        ),
+        [byte, ..] => (escape_byte(*byte), 1),
         [] => (sequence(b""), 0),
     }
 }
@@ -198,21 +198,30 @@ type Sequence = [u8; 8];
 const fn sequence(text: &[u8]) -> Sequence {
     let length = text.len() as u8;
     match *text {
+        [a] => [a, 0, 0, 0, 0, 0, 0, length],
         [a, b] => [a, b, 0, 0, 0, 0, 0, length],
         [a, b, c, d, e, f] => [a, b, c, d, e, f, 0, length],
         _ => [0; 8],
     }
 }
 
-fn length_of([.., length]: Sequence) -> usize {
+pub(super) fn length_of([.., length]: Sequence) -> usize {
     usize::from(length)
 }
 
-/// The sequence of every byte below 0x80 that has one.
-const ESCAPES: [Sequence; 128] = {
-    let mut all = [[0; 8]; 128];
+/// Returns what a byte is written as.
+#[inline(always)]
+pub(super) fn escape_byte(byte: u8) -> Sequence {
+    SEQUENCES
+        .get(usize::from(byte))
+        .copied()
+        .unwrap_or_default()
+}
+
+static SEQUENCES: [Sequence; 256] = {
+    let mut all = [[0; 8]; 256];
     let mut rest: &mut [Sequence] = &mut all;
-    let mut byte = 0;
+    let mut byte: u8 = 0;
     while let Some((entry, after)) = rest.split_first_mut() {
         *entry = match byte {
             b'"' | b'\\' => sequence(&[b'\\', byte]),
@@ -230,10 +239,10 @@ const ESCAPES: [Sequence; 128] = {
                 };
                 sequence(&[b'\\', b'u', b'0', b'0', b'0' + (byte >> 4), low])
             }
-            _ => [0; 8],
+            _ => sequence(&[byte]),
         };
         rest = after;
-        byte += 1;
+        byte = byte.wrapping_add(1);
     }
     all
 };

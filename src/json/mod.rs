@@ -54,6 +54,7 @@ pub(crate) mod model;
 mod nesting;
 mod object_writer;
 mod reader;
+pub(crate) mod rollback;
 mod scan;
 mod serializer;
 pub(crate) mod short;

@@ -5,7 +5,8 @@ use serde::Serialize;
 use super::error::WriteError;
 use super::escape::Escape;
 use super::members::Members;
-use super::serializer::{Rollback, write, write_key, write_str};
+use super::rollback::Rollback;
+use super::serializer::{write, write_key, write_str};
 use super::value::{Json, write_raw};
 
 /// Writes one object, member by member in the order of the calls, straight into a vector.
@@ -49,7 +50,7 @@ impl<'a> ObjectWriter<'a> {
     }
 
     /// Ends the object.
-    pub fn finish(mut self) {
+    pub fn finish(self) {
         self.rollback.out.push(b'}');
         self.rollback.keep();
     }
@@ -257,7 +258,7 @@ impl<'a> ValueWriter<'a> {
         items: I,
         mut write: impl FnMut(I::Item, ValueWriter<'_>) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        let mut rollback = Rollback::new(self.out);
+        let rollback = Rollback::new(self.out);
         rollback.out.push(b'[');
         for (index, item) in items.into_iter().enumerate() {
             if index > 0 {

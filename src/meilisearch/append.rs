@@ -1,7 +1,6 @@
 //! A message to keep for the next request.
 
 use super::Message;
-use super::quote::Quoted;
 
 /// `_meiliAppendConversationMessage`: a message to keep for the next request, because the server
 /// keeps nothing.
@@ -26,9 +25,5 @@ impl Append {
             id: String::new(),
             message,
         }
-    }
-
-    pub(super) fn write(&self, arguments: &mut Quoted<'_>) {
-        arguments.json(self.message.json());
     }
 }

@@ -77,7 +77,6 @@ mod mount;
 mod outcome;
 mod progress;
 mod protocol;
-mod quote;
 mod request;
 mod session;
 mod setting;
@@ -110,7 +109,7 @@ pub use setting::Setting;
 pub use sources::Sources;
 pub use tools::Tools;
 pub use workspace::{
-    Prompts, PromptsChange, Source, WorkspaceChange, WorkspaceSettings, Workspaces,
+    Prompts, PromptsChange, Source, WorkspaceChange, WorkspaceEntry, WorkspaceSettings, Workspaces,
 };
 
 /// Plays the front end on the playground.

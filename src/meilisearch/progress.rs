@@ -1,12 +1,11 @@
 //! A search begins.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use crate::json::model::{Field as _, model};
 use crate::json::{Json, JsonError, Kind, Members};
 use crate::protocol::shown::Size;
-
-use super::quote::Quoted;
 
 /// `_meiliSearchProgress`: a search begins. `Debug` does not show the arguments.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -69,43 +68,24 @@ impl Progress {
         }
     }
 
+    /// Reads the arguments of the notification.
     pub(super) fn read(json: &Json) -> Option<Self> {
-        let mut progress = Self::default();
-        let mut seen = false;
-        let mut reader = json.reader();
-        let read = reader.object_keeping(&mut progress.unknown, |reader, key| {
-            let text = match &*key {
-                "call_id" => &mut progress.call_id,
-                "function_name" => &mut progress.function_name,
-                // The documentation's name for it; no server sends it.
-                "function_arguments" | "function_parameters"
-                    if !seen && reader.is(Kind::String) =>
-                {
-                    seen = true;
-                    &mut progress.function_arguments
-                }
-                _ => return Ok(()),
-            };
-            if let Some(value) = reader.string()? {
-                *text = value.into_owned();
-            }
-            Ok(())
-        });
-        (read.is_ok() && seen).then_some(progress)
-    }
-
-    pub(super) fn write(&self, arguments: &mut Quoted<'_>) {
-        arguments
-            .raw(r#"{"call_id":"#)
-            .str(&self.call_id)
-            .raw(r#","function_name":"#)
-            .str(&self.function_name)
-            .raw(r#","function_arguments":"#)
-            .str(&self.function_arguments)
-            .members(&self.unknown)
-            .raw("}");
+        let mut progress = Self::from_raw(json)?;
+        // The second is the documentation's name for it; no server sends it.
+        let arguments = |name| json.get(name)?.string().map(Cow::into_owned);
+        if arguments("function_arguments").is_none() {
+            progress.function_arguments = arguments("function_parameters")?;
+            progress.unknown.retain(|key| key != "function_parameters");
+        }
+        Some(progress)
     }
 }
+
+model!(Progress, escape: Json {
+    call_id: "call_id" always,
+    function_name: "function_name" always,
+    function_arguments: "function_arguments" always,
+});
 
 model!(Search, null: absent, escape: Json {
     index_uid: "index_uid" always,

@@ -1,10 +1,10 @@
 //! How a reply is written.
 
-use crate::json::{Escape, escape};
+use crate::json::model::Field as _;
+use crate::json::{Escape, Json, escape};
 use crate::protocol::{self, Citation, Env, Part, SendError, Session as _, TextFrame, markdown};
 
-use super::quote::Quoted;
-use super::{Append, ChatRequest, Event, Failure, FinishReason, Progress, Sources, Tools, tools};
+use super::{ChatRequest, Event, Failure, FinishReason, Tools};
 
 /// What the chunks of one reply share.
 ///
@@ -81,31 +81,9 @@ impl Session {
         out.extend_from_slice(&self.tail);
     }
 
-    fn progress(&mut self, progress: &Progress, out: &mut Vec<u8>) {
-        let write = |arguments: &mut Quoted<'_>| progress.write(arguments);
-        self.notify(Tools::PROGRESS, tools::PROGRESS, &progress.id, write, out);
-    }
-
-    fn append(&mut self, append: &Append, out: &mut Vec<u8>) {
-        let write = |arguments: &mut Quoted<'_>| append.write(arguments);
-        self.notify(Tools::APPEND, tools::APPEND, &append.id, write, out);
-    }
-
-    fn sources(&mut self, sources: &Sources, out: &mut Vec<u8>) {
-        let write = |arguments: &mut Quoted<'_>| sources.write(arguments);
-        self.notify(Tools::SOURCES, tools::SOURCES, &sources.id, write, out);
-    }
-
     /// A notification is one chunk with one complete call at index 0 under an id of its own; one
     /// that the request did not switch on is left out.
-    fn notify(
-        &mut self,
-        tool: Tools,
-        name: &str,
-        id: &str,
-        arguments: impl FnOnce(&mut Quoted<'_>),
-        out: &mut Vec<u8>,
-    ) {
+    fn notify(&mut self, tool: Tools, id: &str, arguments: &Json, out: &mut Vec<u8>) {
         if !self.tools.contains(tool) {
             return;
         }
@@ -114,9 +92,9 @@ impl Session {
         out.extend_from_slice(BEFORE_CALL);
         self.id(id, out);
         out.extend_from_slice(BEFORE_NAME);
-        out.extend_from_slice(name.as_bytes());
+        out.extend(tool.names().flat_map(str::bytes));
         out.extend_from_slice(BEFORE_ARGUMENTS);
-        arguments(&mut Quoted::new(out));
+        escape(arguments.text(), Escape::Json, out);
         out.extend_from_slice(AFTER_CALL);
         out.extend_from_slice(&self.tail);
     }
@@ -241,9 +219,9 @@ impl protocol::Session for Session {
         match event {
             Event::Text(text) => self.write_text(text, out),
             Event::Refusal(text) => self.refusal(text, out),
-            Event::Progress(progress) => self.progress(progress, out),
-            Event::Append(append) => self.append(append, out),
-            Event::Sources(sources) => self.sources(sources, out),
+            Event::Progress(it) => self.notify(Tools::PROGRESS, &it.id, &it.to_raw(), out),
+            Event::Append(it) => self.notify(Tools::APPEND, &it.id, it.message.json(), out),
+            Event::Sources(it) => self.notify(Tools::SOURCES, &it.id, &it.to_raw(), out),
             Event::Error(failure) => self.error(failure, out),
             Event::RoundBreak => self.round_break(out),
             Event::Finish(reason) => self.end(reason, out),

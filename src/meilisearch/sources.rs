@@ -1,11 +1,10 @@
 //! The documents that a search found.
 
+use crate::json::model::{Field as _, model};
 use crate::json::{Json, Kind, Members};
 use crate::protocol::EventError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-
-use super::quote::Quoted;
 
 /// `_meiliSearchSources`: the documents that a search found, as stored, in rank order and with the
 /// displayed attributes only.
@@ -61,39 +60,21 @@ impl Sources {
             .collect()
     }
 
+    /// Reads the arguments of the notification.
     pub(super) fn read(json: &Json) -> Option<Self> {
-        let mut sources = Self::default();
-        let mut documents = None;
-        let mut reader = json.reader();
-        let read = reader.object_keeping(&mut sources.unknown, |reader, key| {
-            match &*key {
-                "call_id" => {
-                    if let Some(id) = reader.string()? {
-                        sources.call_id = id.into_owned();
-                    }
-                }
-                // The documentation's name for it; no server sends it.
-                "sources" | "documents"
-                    if documents.is_none()
-                        && (reader.is(Kind::Array) || reader.is(Kind::Object)) =>
-                {
-                    documents = Some(reader.value()?);
-                }
-                _ => {}
-            }
-            Ok(())
-        });
-        sources.documents = documents?;
-        read.is_ok().then_some(sources)
-    }
-
-    pub(super) fn write(&self, arguments: &mut Quoted<'_>) {
-        arguments
-            .raw(r#"{"call_id":"#)
-            .str(&self.call_id)
-            .raw(r#","sources":"#)
-            .json(&self.documents)
-            .members(&self.unknown)
-            .raw("}");
+        let mut sources = Self::from_raw(json)?;
+        if sources.documents.is_null() {
+            // The documentation's name for it; no server sends it.
+            let documents = sources.unknown.get("documents")?;
+            sources.documents = documents.clone();
+            sources.unknown.retain(|key| key != "documents");
+        }
+        let is_list = |kind| matches!(kind, Kind::Array | Kind::Object);
+        is_list(sources.documents.kind()).then_some(sources)
     }
 }
+
+model!(Sources, escape: Json {
+    call_id: "call_id" always,
+    documents: "sources" always,
+});

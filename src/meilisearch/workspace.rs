@@ -5,7 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 
 use crate::json::model::{model, names};
-use crate::json::{Escape, JsonError, Kind, Members, ObjectWriter, Reader};
+use crate::json::{Escape, List, Members, ObjectWriter};
 use crate::protocol::shown::Address;
 
 use super::{ApiKey, Setting};
@@ -238,45 +238,35 @@ impl PromptsChange {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Workspaces {
-    /// Their ids.
-    pub uids: Vec<String>,
+    /// The workspaces.
+    pub results: List<WorkspaceEntry>,
     /// How many come before these.
     pub offset: u64,
     /// How many a page has at most.
     pub limit: u64,
     /// How many there are.
     pub total: u64,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
 
-impl Workspaces {
-    /// Reads the body of a response.
-    ///
-    /// # Errors
-    ///
-    /// When it is not a JSON object.
-    pub fn from_json(json: impl AsRef<[u8]>) -> Result<Self, JsonError> {
-        let mut page = Self::default();
-        let body = Bytes::copy_from_slice(json.as_ref());
-        let mut reader = Reader::new(&body)?;
-        reader.object(|reader, key| {
-            let number = match &*key {
-                "results" if reader.is(Kind::Array) => {
-                    return reader.array(|reader, _| {
-                        let uid = reader.value()?.get("uid");
-                        page.uids
-                            .extend(uid.and_then(|uid| Some(uid.string()?.into_owned())));
-                        Ok(())
-                    });
-                }
-                "offset" => &mut page.offset,
-                "limit" => &mut page.limit,
-                "total" => &mut page.total,
-                _ => return Ok(()),
-            };
-            *number = reader.u64()?.unwrap_or_default();
-            Ok(())
-        })?;
-        reader.end()?;
-        Ok(page)
-    }
+/// A workspace in a page of them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WorkspaceEntry {
+    /// The id.
+    pub uid: String,
+    /// Members that this crate does not know.
+    pub unknown: Members,
 }
+
+model!(Workspaces, escape: Json {
+    results: "results" always,
+    offset: "offset" always,
+    limit: "limit" always,
+    total: "total" always,
+});
+
+model!(WorkspaceEntry, escape: Json {
+    uid: "uid" always,
+});

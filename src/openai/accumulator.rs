@@ -88,19 +88,19 @@ impl Accumulator {
     /// An accumulator for one completion, with the default limit.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_limit(Self::DEFAULT_LIMIT)
-    }
-
-    /// An accumulator for one completion that takes about `limit` bytes.
-    #[must_use]
-    pub fn with_limit(limit: usize) -> Self {
         Self {
             head: ChatCompletion::default(),
             unknown: Newest::default(),
             choices: BTreeMap::new(),
             weight: 0,
-            limit,
+            limit: Self::DEFAULT_LIMIT,
         }
+    }
+
+    /// Sets the limit: a completion takes about this many bytes.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
     }
 
     /// Adds a chunk.

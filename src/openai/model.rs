@@ -19,7 +19,7 @@ pub struct Model {
     id: String,
     created: u64,
     owned_by: String,
-    path: String,
+    pub(super) path: String,
     unknown: Members,
 }
 
@@ -75,10 +75,6 @@ impl Model {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
-    }
-
-    pub(super) fn path_text(&self) -> &str {
-        &self.path
     }
 
     /// Returns the path of the client's base URL; `None` when the path is not below one.

@@ -27,7 +27,7 @@ impl Mount for Model {
         let models = site.shared::<Models>();
         let base = self.base_path();
         let base = base
-            .ok_or_else(|| MountError::Path(self.path_text().to_owned()))?
+            .ok_or_else(|| MountError::Path(self.path.clone()))?
             .to_owned();
         if models
             .find(&base, self.id())

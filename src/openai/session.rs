@@ -88,7 +88,7 @@ impl Session {
             TEXT_TAIL
         };
         let whole = (!request.is_stream()).then(|| {
-            let mut whole = Accumulator::with_limit(WHOLE_LIMIT);
+            let mut whole = Accumulator::new().limit(WHOLE_LIMIT);
             let head = ChatCompletionChunk {
                 created: Some(fields.created),
                 id: Some(id.clone()),

@@ -166,7 +166,7 @@ fn chart(chart: &Chart, session: &Session) -> Result<Event, SendError> {
 
 fn finish(artifact: Artifact, name: &str, about: Option<&str>, session: &Session) -> Event {
     let artifact = artifact
-        .with_uuid(session.env.uuid())
+        .uuid(session.env.uuid())
         .named(name)
         .described(about.unwrap_or_default());
     Event::Say(artifact.into())

@@ -125,17 +125,22 @@ impl<P: Protocol> EventDecoder<P> {
     /// Creates a decoder with the limit of the protocol, [`Decode::LIMIT`].
     #[must_use]
     pub fn new() -> Self {
-        Self::with_limit(P::Decoder::LIMIT)
-    }
-
-    /// Creates a decoder that takes frames of up to `limit` bytes and retains no more than that
-    /// between them.
-    #[must_use]
-    pub fn with_limit(limit: usize) -> Self {
+        let limit = P::Decoder::LIMIT;
         Self {
-            frames: sse::Decoder::with_limit(limit),
+            frames: sse::Decoder::new().limit(limit),
             decoder: P::Decoder::new(limit),
             events: Events::new(),
+        }
+    }
+
+    /// Sets the limit, before the first byte: frames of up to `limit` bytes are taken, and no more
+    /// than that is retained between them.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self {
+            frames: self.frames.limit(limit),
+            decoder: P::Decoder::new(limit),
+            ..self
         }
     }
 

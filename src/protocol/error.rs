@@ -55,7 +55,7 @@ pub enum EventError {
 /// Why an agent gave up.
 ///
 /// Any error converts into it with `?`. What the *user* reads is a plain sentence, by default one
-/// that says nothing about the cause; [`with_message`](Self::with_message) sets another. The cause
+/// that says nothing about the cause; [`user_message`](Self::user_message) sets another. The cause
 /// itself goes to the observer only.
 ///
 /// Clients are told not to run the turn again, because an agent with side effects would have them
@@ -84,7 +84,7 @@ impl AgentError {
 
     /// Sets the message that the user reads.
     #[must_use]
-    pub fn with_message(mut self, message: impl Into<Box<str>>) -> Self {
+    pub fn user_message(mut self, message: impl Into<Box<str>>) -> Self {
         self.message = Some(message.into());
         self
     }

@@ -89,22 +89,12 @@ impl Decoder {
     /// A decoder for one stream, with the default limit.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_limit(Self::DEFAULT_LIMIT)
-    }
-
-    /// A decoder for one stream that fails when one event needs more than `limit` bytes.
-    ///
-    /// One limit for all there is: the data lines joined, the name, the id, the last event id and
-    /// the line that is being read. It does not depend on the chunks: an event that is too large
-    /// is refused even where it could have been borrowed.
-    #[must_use]
-    pub fn with_limit(limit: usize) -> Self {
         Self {
             held: Held::default(),
             head: Head::default(),
             last_id: String::new(),
             retry: None,
-            limit,
+            limit: Self::DEFAULT_LIMIT,
             report_comments: false,
             report_retry: false,
             unsettled: true,
@@ -113,6 +103,16 @@ impl Decoder {
             after_cr: false,
             failed: None,
         }
+    }
+
+    /// Sets the limit: the stream fails when one event needs more bytes.
+    ///
+    /// One limit for all there is: the data lines joined, the name, the id, the last event id and
+    /// the line that is being read. It does not depend on the chunks: an event that is too large
+    /// is refused even where it could have been borrowed.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
     }
 
     /// Whether comments are handed out. Without this they are skipped.

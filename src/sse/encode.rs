@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use super::line::{find_line_end, split_line};
 use super::{Event, EventId, EventName};
+use crate::json::rollback::Rollback;
 
 /// Appends one event to a buffer, all or nothing.
 ///
@@ -28,17 +29,15 @@ use super::{Event, EventId, EventName};
 #[derive(Debug)]
 #[must_use = "an event that is not finished is taken back"]
 pub struct EventWriter<'a> {
-    out: &'a mut Vec<u8>,
-    /// Where the event starts, until it is finished.
-    start: Option<usize>,
+    event: Rollback<'a>,
 }
 
 impl<'a> EventWriter<'a> {
     /// Starts an event at the end of `out`.
     #[inline]
     pub fn new(out: &'a mut Vec<u8>) -> Self {
-        let start = Some(out.len());
-        Self { out, start }
+        let event = Rollback::new(out);
+        Self { event }
     }
 
     /// Writes the `event` field.
@@ -56,7 +55,7 @@ impl<'a> EventWriter<'a> {
     /// Writes the `retry` field: how long a reader that reconnects shall wait.
     pub fn retry(self, millis: u64) -> Self {
         // Writing to a `Vec` does not fail.
-        let _ = writeln!(self.out, "retry: {millis}");
+        let _ = writeln!(self.event.out, "retry: {millis}");
         self
     }
 
@@ -66,7 +65,7 @@ impl<'a> EventWriter<'a> {
     /// Called again, it adds further lines. Empty text is one empty line, which is still an event;
     /// an event without any data is not handed out by readers.
     pub fn data(self, text: &str) -> Self {
-        data_lines(text.as_bytes(), self.out);
+        data_lines(text.as_bytes(), self.event.out);
         self
     }
 
@@ -96,42 +95,33 @@ impl<'a> EventWriter<'a> {
         self,
         write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>,
     ) -> Result<Self, E> {
-        self.out.extend_from_slice(b"data: ");
-        let start = self.out.len();
-        write(self.out)?;
-        let written = self.out.get(start..).unwrap_or_default();
+        self.event.out.extend_from_slice(b"data: ");
+        let start = self.event.out.len();
+        write(self.event.out)?;
+        let written = self.event.out.get(start..).unwrap_or_default();
         if find_line_end(written).is_some() {
-            split_again(start, self.out);
+            split_again(start, self.event.out);
         } else {
-            self.out.push(b'\n');
+            self.event.out.push(b'\n');
         }
         Ok(self)
     }
 
     /// Ends the event with the blank line.
     #[inline]
-    pub fn finish(mut self) {
-        self.out.push(b'\n');
-        self.start = None;
+    pub fn finish(self) {
+        self.event.out.push(b'\n');
+        self.event.keep();
     }
 
     /// HTML standard, server-sent events: one space after the colon is not part of the value. It is
     /// always written, because a value may start with a space of its own.
     #[inline]
     fn field(self, name: &[u8], value: &str) -> Self {
-        self.out.extend_from_slice(name);
-        self.out.extend_from_slice(value.as_bytes());
-        self.out.push(b'\n');
+        self.event.out.extend_from_slice(name);
+        self.event.out.extend_from_slice(value.as_bytes());
+        self.event.out.push(b'\n');
         self
-    }
-}
-
-impl Drop for EventWriter<'_> {
-    #[inline]
-    fn drop(&mut self) {
-        if let Some(start) = self.start {
-            self.out.truncate(start);
-        }
     }
 }
 

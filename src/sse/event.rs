@@ -14,7 +14,7 @@ use super::{EventId, EventName};
 /// use copilot_wire::sse::Event;
 ///
 /// let name = event_name!("tick");
-/// let event = Event::new("one\ntwo").with_name(&name);
+/// let event = Event::new("one\ntwo").named(&name);
 /// assert_eq!(event.name(), "tick");
 /// assert_eq!(event.data(), "one\ntwo");
 /// assert_eq!(event.id(), "");
@@ -43,7 +43,7 @@ impl<'a> Event<'a> {
     }
 
     /// The same event under another name.
-    pub fn with_name(self, name: &'a EventName) -> Self {
+    pub fn named(self, name: &'a EventName) -> Self {
         Self {
             name: Cow::Borrowed(name.as_str()),
             ..self
@@ -51,7 +51,7 @@ impl<'a> Event<'a> {
     }
 
     /// The same event with an id.
-    pub fn with_id(self, id: &'a EventId) -> Self {
+    pub fn identified(self, id: &'a EventId) -> Self {
         Self {
             id: Cow::Borrowed(id.as_str()),
             ..self

@@ -87,9 +87,11 @@ fn data_is_typed() {
     let place = Place::parse(url).unwrap();
     assert_eq!(place.page, Page::Issue(12));
     assert_eq!(repository.git_ref.as_deref(), Some("refs/heads/main"));
-    assert_eq!(repository.ref_name.as_deref(), Some("main"));
-    assert_eq!(repository.ref_type.as_deref(), Some("branch"));
-    assert_eq!(repository.languages[0], ("Rust".into(), 91.4));
+    let head = repository.ref_info.as_ref().unwrap();
+    assert_eq!(head.name.as_deref(), Some("main"));
+    assert_eq!(head.kind.as_deref(), Some("branch"));
+    let rust = &repository.languages[0];
+    assert_eq!((rust.name.as_str(), rust.percent), ("Rust", 91.4));
     assert_eq!(
         repository.description.as_deref(),
         Some("Tide predictions \"as a service\"")
@@ -100,7 +102,8 @@ fn data_is_typed() {
         file.place().unwrap().page,
         Page::Other("blob/main/src/lib.rs")
     );
-    assert_eq!(snippet.range, Some((3, 9)));
+    let range = snippet.range.as_ref().unwrap();
+    assert_eq!((range.start, range.end), (Some(3), Some(9)));
     assert_eq!(snippet.repo_id.as_deref(), Some("718293041"));
     assert_eq!(snippet.language_id.as_deref(), Some("327"));
 
@@ -156,9 +159,15 @@ fn what_is_unknown_or_odd_is_kept() {
         panic!("{data:?}")
     };
     assert_eq!(repository.id.as_deref(), Some("abc-123"));
-    assert_eq!(repository.languages, [("C".into(), 0.0)]);
+    let languages: Vec<_> = repository.languages.iter().map(|it| &*it.name).collect();
+    assert_eq!(
+        (languages.as_slice(), repository.languages[0].percent),
+        (&["C", ""][..], 0.0)
+    );
+    assert_eq!(repository.ref_info, None);
     assert_eq!((selection.start.line, selection.start.col), (0, 2));
-    assert_eq!(snippet.range, None);
+    let range = snippet.range.as_ref().unwrap();
+    assert_eq!((range.start, range.end), (Some(1), None));
 }
 
 #[test]

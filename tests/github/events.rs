@@ -200,14 +200,14 @@ fn builders_follow_what_clients_render() {
     ] {
         let data = Json::parse(data).unwrap();
         assert!(
-            Reference::new("a.b", "1", "One").with_data(&data).is_err(),
+            Reference::new("a.b", "1", "One").data(&data).is_err(),
             "{data:?}"
         );
     }
     let nested = serde_json::json!({"page": {"url": "fine"}});
-    assert!(Reference::new("a.b", "1", "One").with_data(&nested).is_ok());
+    assert!(Reference::new("a.b", "1", "One").data(&nested).is_ok());
     let bare = reference
-        .with_data(&serde_json::json!({"n": 1}))
+        .data(&serde_json::json!({"n": 1}))
         .unwrap()
         .show_bare_url("https://example.com/1");
     assert_eq!(

@@ -88,7 +88,7 @@ impl FetchKeys for Endpoint {
 
 fn setup() -> (Endpoint, Clock, CachedKeys<Endpoint>) {
     let (endpoint, clock) = (Endpoint::default(), Clock::default());
-    let keys = CachedKeys::new(endpoint.clone()).with_clock(clock.read());
+    let keys = CachedKeys::new(endpoint.clone()).clock(clock.read());
     (endpoint, clock, keys)
 }
 

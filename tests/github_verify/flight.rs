@@ -64,7 +64,7 @@ fn setup() -> (
     CachedKeys<impl Fn(Request<()>) -> Fetch + Send + Sync + 'static>,
 ) {
     let (endpoint, clock) = (Endpoint::default(), Clock::default());
-    let keys = CachedKeys::new(endpoint.fetch()).with_clock(clock.read());
+    let keys = CachedKeys::new(endpoint.fetch()).clock(clock.read());
     (endpoint, clock, keys)
 }
 
@@ -241,7 +241,7 @@ fn a_fetch_that_panics_is_a_failed_one() {
             Ok(Response::new(document))
         }
     })
-    .with_clock(clock.read());
+    .clock(clock.read());
 
     let count = Arc::default();
     let [mut one, mut two] = [(); 2].map(|()| keys.keys(signer.identifier()));

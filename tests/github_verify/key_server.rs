@@ -91,7 +91,7 @@ fn rotation_over_a_socket() {
     let url = format!("http://127.0.0.1:{port}/meta/public_keys/copilot_api");
     let keys = CachedKeys::new(|request: Request<()>| async move { fetch(&request) })
         .url(url.parse().unwrap())
-        .with_clock(move || Duration::from_secs(3600 * clock.load(Ordering::Relaxed)));
+        .clock(move || Duration::from_secs(3600 * clock.load(Ordering::Relaxed)));
 
     let mut held: Vec<String> = Vec::new();
     for step in &steps {

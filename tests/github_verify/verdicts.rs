@@ -55,7 +55,7 @@ fn the_genuine_request_verifies() {
 fn errors_tell_their_kind_and_no_more() {
     let signer = RequestSigner::from_seed(b"secrets");
     let (identifier, signature) = (signer.identifier(), signer.signature(BODY));
-    let cause = KeyError::with_source(KeyErrorKind::Transport, "authorization: token ghu_secret");
+    let cause = KeyError::new(KeyErrorKind::Transport).cause("authorization: token ghu_secret");
     let errors = [
         VerifyError::from(cause),
         verify(b"{}", &signer.sign(BODY), &signer.key_set()).unwrap_err(),

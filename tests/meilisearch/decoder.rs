@@ -277,7 +277,7 @@ fn a_million_tiny_chunks_lose_nothing() {
 
 #[test]
 fn what_is_held_is_bounded() {
-    let mut decoder = EventDecoder::<Meilisearch>::with_limit(4096);
+    let mut decoder = EventDecoder::<Meilisearch>::new().limit(4096);
     let stream = chunk(
         "1",
         &call(0, Some("_meiliSearchSources"), "{\"call_id\":\""),
@@ -296,7 +296,7 @@ fn what_is_held_is_bounded() {
     let many: String = (0..1000)
         .map(|index| chunk("1", &call(index, Some("f"), ""), None))
         .collect();
-    let mut decoder = EventDecoder::<Meilisearch>::with_limit(4096);
+    let mut decoder = EventDecoder::<Meilisearch>::new().limit(4096);
     let mut input = many.as_bytes();
     let errors = std::iter::from_fn(|| decoder.next(&mut input).transpose())
         .filter(Result::is_err)

@@ -134,7 +134,7 @@ fn the_call_that_a_result_names_is_the_newest_before_it() {
 /// The events of one frame, in a decoder that takes much.
 fn events(frame: &str) -> Vec<Event> {
     let stream = format!("data: {frame}\n\n");
-    let mut decoder = EventDecoder::<Meilisearch>::with_limit(1 << 28);
+    let mut decoder = EventDecoder::<Meilisearch>::new().limit(1 << 28);
     let mut input = stream.as_bytes();
     let mut events = Vec::new();
     while let Some(event) = decoder.next(&mut input).unwrap() {
@@ -288,7 +288,7 @@ fn long_lists_of_settings_are_read_in_linear_time() {
         r#"{{"results":[{}],"total":1}}"#,
         list(MANY, |at| format!(r#"{{"uid":"w{at}"}}"#))
     );
-    assert_eq!(Workspaces::from_json(&page).unwrap().uids.len(), MANY);
+    assert_eq!(Workspaces::from_json(&page).unwrap().results.len(), MANY);
     let keys = format!("{{{}}}", list(MANY, |at| format!(r#""k{at}":0"#)));
     let keys = Bytes::from(keys);
     assert_eq!(IndexSettings::from_json(&keys).unwrap().unknown.len(), MANY);
@@ -348,7 +348,7 @@ fn depth_costs_no_stack() {
         ] {
             let data = place.replace('@', &value).replace('$', &quoted(&value));
             let stream = format!("data: {data}\n\n");
-            let mut decoder = EventDecoder::<Meilisearch>::with_limit(1 << 26);
+            let mut decoder = EventDecoder::<Meilisearch>::new().limit(1 << 26);
             let mut input = stream.as_bytes();
             while let Ok(Some(event)) = decoder.next(&mut input) {
                 assert_eq!(event, event.clone());

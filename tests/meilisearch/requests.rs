@@ -140,7 +140,8 @@ fn workspace_settings_are_those_of_the_recording() {
 fn workspaces_are_listed() {
     let page = Bytes::from(fixture("recorded/chats_list.body.json"));
     let page = Workspaces::from_json(&page).unwrap();
-    assert_eq!(page.uids, ["az", "closed", "custom", "mis", "oai", "vllm"]);
+    let uids: Vec<_> = page.results.iter().map(|it| &*it.uid).collect();
+    assert_eq!(uids, ["az", "closed", "custom", "mis", "oai", "vllm"]);
     assert_eq!((page.offset, page.limit, page.total), (0, 20, 6));
 }
 

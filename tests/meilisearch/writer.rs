@@ -356,7 +356,7 @@ proptest! {
     fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..400), frames in prop::collection::vec("\\PC{0,40}", 0..6)) {
         let mut stream: Vec<u8> = frames.iter().flat_map(|frame| format!("data: {{{frame}}}\n\n").into_bytes()).collect();
         stream.extend(bytes);
-        let mut decoder = EventDecoder::<Meilisearch>::with_limit(256);
+        let mut decoder = EventDecoder::<Meilisearch>::new().limit(256);
         let mut input = stream.as_slice();
         for _ in 0..100 {
             if let Ok(None) = decoder.next(&mut input) {

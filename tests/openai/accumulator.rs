@@ -138,7 +138,7 @@ fn an_index_from_the_wire_is_never_a_size() {
 
 #[test]
 fn it_holds_no_more_than_its_limit() {
-    let mut whole = Accumulator::with_limit(1000);
+    let mut whole = Accumulator::new().limit(1000);
     let piece = ChatCompletionChunk::from(Delta::text("x".repeat(100)));
     let pushed = (0..100).take_while(|_| whole.push(&piece).is_ok()).count();
     assert!((1..10).contains(&pushed));
@@ -153,7 +153,7 @@ fn it_holds_no_more_than_its_limit() {
         },
         |n| delta(&format!(r#"{{"k{n}":0}}"#)),
     ] {
-        let mut whole = Accumulator::with_limit(10_000);
+        let mut whole = Accumulator::new().limit(10_000);
         assert!((0..1000).any(|n| whole.push(&hostile(n)).is_err()));
     }
 }

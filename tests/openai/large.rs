@@ -136,7 +136,7 @@ fn the_call_that_a_result_names_is_the_newest_before_it() {
 #[test]
 fn calls_of_one_among_many_tools_are_made_in_linear_time() {
     let tools = (0..MANY).map(|at| Tool::from(Function::new(format!("function_{at:06}"), "")));
-    let request = ChatRequest::new("m", vec![ChatMessage::user("x")]).with_tools(tools);
+    let request = ChatRequest::new("m", vec![ChatMessage::user("x")]).offer(tools);
     let mut session = OpenAi::session(&request, &fixed());
     let last = protocol::ToolCall::new(format!("function_{:06}", MANY - 1), &json!({})).unwrap();
     let mut out = Vec::new();
@@ -150,12 +150,12 @@ fn calls_of_one_among_many_tools_are_made_in_linear_time() {
 
 /// The chunks that every case below brings, through everything that takes chunks.
 fn play(name: &str, events: &[String]) {
-    let decoder = || EventDecoder::<OpenAi>::with_limit(1 << 26);
+    let decoder = || EventDecoder::<OpenAi>::new().limit(1 << 26);
     let stream: String = events
         .iter()
         .map(|data| format!("data: {data}\n\n"))
         .collect();
-    let whole = || Accumulator::with_limit(usize::MAX);
+    let whole = || Accumulator::new().limit(usize::MAX);
     let mut relay = Relay::from_parts(decoder(), whole());
     let mut input = stream.as_bytes();
     let mut all = whole();
@@ -319,12 +319,14 @@ fn depth_costs_no_stack_in_answers() {
             let data = place.replace('@', &value);
             let stream = format!("data: {data}\n\n");
             let mut input = stream.as_bytes();
-            let event = EventDecoder::<OpenAi>::with_limit(1 << 26).next(&mut input);
+            let event = EventDecoder::<OpenAi>::new()
+                .limit(1 << 26)
+                .next(&mut input);
             if let Ok(Some(event)) = event {
                 assert_eq!(event, event.clone());
                 assert!(!format!("{event:?}").is_empty());
                 if let Event::Chunk(chunk) = event {
-                    let mut all = Accumulator::with_limit(usize::MAX);
+                    let mut all = Accumulator::new().limit(usize::MAX);
                     all.push(&chunk).unwrap();
                     let completion = all.finish();
                     assert_eq!(completion, completion.clone());

@@ -48,13 +48,13 @@ fn whatever_is_kept_is_weighed() {
     for place in PLACES {
         let large = chunk(&place.replace('@', &long));
         let small = chunk(&place.replace('@', "\"y\""));
-        let mut all = Accumulator::with_limit(64 * 1024);
+        let mut all = Accumulator::new().limit(64 * 1024);
         all.push(&small).unwrap();
         let before = all.clone().finish();
         // What the head of the completion says counts once; so does what a call is.
         let once = ["id", "model", "system", "service", "type"];
         if once.iter().any(|name| place.contains(&format!("\"{name}"))) {
-            all = Accumulator::with_limit(64 * 1024);
+            all = Accumulator::new().limit(64 * 1024);
             assert!(all.push(&large).is_err(), "{place}");
             assert_eq!(all.finish(), ChatCompletion::default(), "{place}");
             continue;
@@ -80,7 +80,7 @@ fn nothing_small_adds_up_beyond_the_limit() {
         r#"{"choices":[{"logprobs":{"content":[{"@":0}]}}]}"#,
         r#"{"choices":[{"delta":{"tool_calls":[{"@":0}]}}]}"#,
     ] {
-        let mut all = Accumulator::with_limit(64 * 1024);
+        let mut all = Accumulator::new().limit(64 * 1024);
         let many = (0..10_000).take_while(|at| {
             let name = format!("k{at}");
             all.push(&chunk(&place.replace('@', &name))).is_ok()
@@ -95,7 +95,7 @@ fn what_is_replaced_is_given_back() {
     let event = format!(
         r#"{{"citations":{citations},"usage":{{"prompt_tokens":1,"x":{citations}}},"choices":[{{"index":0,"delta":{{"annotations":{citations}}},"content_filter_results":{citations}}}]}}"#
     );
-    let mut all = Accumulator::with_limit(256 * 1024);
+    let mut all = Accumulator::new().limit(256 * 1024);
     for at in 0..1000 {
         let event = event.replace("[\"u", &format!("[\"{at}"));
         all.push(&chunk(&event)).unwrap();

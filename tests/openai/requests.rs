@@ -94,7 +94,7 @@ fn a_client_builds_what_a_server_reads() {
     )
     .stream(true)
     .include_usage()
-    .with_tools(vec![
+    .offer(vec![
         Function::new("f", "does it").parameters(schema).into(),
     ])
     .with("temperature", &0)

@@ -16,7 +16,7 @@ fn stream(messages: Vec<ChatMessage>) -> ChatRequest {
     let tool = Function::new("get_tide", "The tide at a port.");
     ChatRequest::new("m", messages)
         .stream(true)
-        .with_tools(vec![tool.into()])
+        .offer(vec![tool.into()])
 }
 
 fn ask(router: &Router, request: &ChatRequest) -> String {

@@ -47,7 +47,7 @@ fn event(input: &Json) -> Option<Event> {
                     text(&data, "function"),
                     data.get("input_arguments").unwrap(),
                 );
-                call.with_extra_state(state).into()
+                call.extra_state(state).into()
             }
         });
     }
@@ -57,7 +57,7 @@ fn event(input: &Json) -> Option<Event> {
     let named = |artifact: Artifact| {
         said(
             artifact
-                .with_uuid(text(&args, "uuid"))
+                .uuid(text(&args, "uuid"))
                 .named(&text(&args, "name"))
                 .described(text(&args, "description")),
         )
@@ -92,7 +92,7 @@ fn event(input: &Json) -> Option<Event> {
                 let mut source =
                     DataSource::new(text(&request, "origin"), text(&request, "widget_id"));
                 source.widget_uuid = Some(text(&request, "uuid"));
-                source.with_args(&members(request.get("input_arguments")))
+                source.args(&members(request.get("input_arguments")))
             };
             FunctionCall::from(GetWidgetData::of(requests.elements().map(source))).into()
         }
@@ -101,8 +101,7 @@ fn event(input: &Json) -> Option<Event> {
                 text(&args, "function"),
                 args.get("input_arguments").unwrap(),
             );
-            call.with_extra_state(args.get("extra_state").unwrap())
-                .into()
+            call.extra_state(args.get("extra_state").unwrap()).into()
         }
         "table" => named(Artifact::table(&get("data").unwrap()).unwrap()),
         "chart" => {
@@ -144,7 +143,7 @@ fn event(input: &Json) -> Option<Event> {
                 let mut metadata = Members::new();
                 metadata.push("input_args", input.get("input_arguments").unwrap());
                 source.metadata = Some(Json::encode(&metadata).unwrap());
-                let citation = Citation::new(source).with_id(text(&input, "id"));
+                let citation = Citation::new(source).id(text(&input, "id"));
                 match input
                     .get("extra_details")
                     .filter(|details| details.kind() == Kind::Object)
@@ -157,7 +156,7 @@ fn event(input: &Json) -> Option<Event> {
         }
         "citations_full" => said(
             Citation::web("https://example.com")
-                .with_id("d4ea65d0-03d7-4684-9f85-58a628518867")
+                .id("d4ea65d0-03d7-4684-9f85-58a628518867")
                 .described("page")
                 .detail(&serde_json::json!({"Name": "Example"}))
                 .unwrap()

@@ -126,16 +126,13 @@ fn state_that_is_never_empty_and_never_invented() {
         state(call()).text(),
         r#"{"copilot_function_call_arguments":{"data_sources":[{"origin":"o","id":"i","input_args":{}}]}}"#,
     );
+    assert_eq!(state(call().extra_state(crate::json("{}"))), state(call()));
     assert_eq!(
-        state(call().with_extra_state(crate::json("{}"))),
-        state(call())
-    );
-    assert_eq!(
-        state(call().with_extra_state(crate::json(r#"{"a":1}"#))).text(),
+        state(call().extra_state(crate::json(r#"{"a":1}"#))).text(),
         r#"{"a":1}"#
     );
     assert_eq!(
-        state(call().with_summary("Fetch")).text(),
+        state(call().summary("Fetch")).text(),
         r#"{"copilot_function_call_arguments":{"summary":"Fetch"}}"#
     );
     // What is large is not sent twice.
@@ -146,7 +143,7 @@ fn state_that_is_never_empty_and_never_invented() {
     );
     // State of one's own is sent to old front ends too: they repeat the whole call.
     let old = request("e2_flat_widgets_all_flags");
-    let own = FunctionCall::from(all_widgets(&old)).with_extra_state(crate::json(r#"{"a":1}"#));
+    let own = FunctionCall::from(all_widgets(&old)).extra_state(crate::json(r#"{"a":1}"#));
     let sent = data(&old, own).unwrap();
     let content = serde_json::to_string(&sent).unwrap();
     let back = read(format!(
@@ -233,7 +230,7 @@ fn several_calls_at_once() {
     let mut ran = Vec::new();
     let mut next = queue.next();
     while let Some(call) = next {
-        let call = call.with_state_member("turn", crate::json("7"));
+        let call = call.state_member("turn", crate::json("7"));
         ran.push(call.input_arguments.get("tabs").unwrap().text().to_owned());
         request = reply_to(&request, call);
         assert_eq!(

@@ -289,8 +289,8 @@ fn names_are_unique_in_a_chat() {
         said(named("Table_1a2b")),
         said(named("T")),
         said(shown),
-        said(named("T").with_uuid("u")),
-        said(named("T").with_uuid("u").named("T 4")),
+        said(named("T").uuid("u")),
+        said(named("T").uuid("u").named("T 4")),
     ];
     let out = encode(&request, events).unwrap();
     let turn = workspace::read(&out).unwrap();
@@ -308,7 +308,7 @@ fn names_are_unique_in_a_chat() {
         .collect();
     assert_eq!(steps, ["T 2", "T 3"]);
     // An artifact of the context may be sent again under its name: it is the same one.
-    let again = said(named("Table_1a2b").with_uuid("3fa85f64-5717-4562-b3fc-2c963f66afa6"));
+    let again = said(named("Table_1a2b").uuid("3fa85f64-5717-4562-b3fc-2c963f66afa6"));
     let turn = workspace::read(&encode(&request, [again]).unwrap()).unwrap();
     assert_eq!(turn.artifacts[0]["name"], "Table_1a2b");
 }
@@ -317,7 +317,7 @@ fn names_are_unique_in_a_chat() {
 #[test]
 fn names_are_unique_in_a_step() {
     let named = |name: &str| Artifact::table(&rows()).unwrap().named(name);
-    let one = named("X").with_uuid("u");
+    let one = named("X").uuid("u");
     let step = StatusUpdate::info("step")
         .artifact(one.clone())
         .artifact(named("X"))
@@ -418,7 +418,7 @@ fn details_are_filtered() {
 fn no_null_of_ours_and_every_null_of_the_user() {
     let table = Artifact::table(&json!([{"a": null}]))
         .unwrap()
-        .with_uuid("u")
+        .uuid("u")
         .named("T")
         .described("d");
     assert_eq!(
@@ -427,7 +427,7 @@ fn no_null_of_ours_and_every_null_of_the_user() {
     );
     let mut source = SourceInfo::new("widget");
     source.metadata = Some(crate::json(r#"{"x":null}"#));
-    let citation = Citation::new(source).with_id("i");
+    let citation = Citation::new(source).id("i");
     assert_eq!(
         data(&plain(), said(citation)).unwrap(),
         r#"{"citations":[{"id":"i","source_info":{"type":"widget","metadata":{"x":null},"citable":true}}]}"#,

@@ -314,7 +314,7 @@ fn state_with_many_members() {
     let call = FunctionCall::raw("f", crate::json("{}"));
     let carried = call.clone().carrying(&request).extra_state.unwrap();
     assert_eq!(carried.text(), state);
-    let call = call.with_extra_state(carried).carrying(&request);
+    let call = call.extra_state(carried).carrying(&request);
     assert_eq!(call.extra_state.unwrap().members().count(), MANY);
     let pending = same(MANY, r#"{"function":"f","input_arguments":{}}"#);
     let state = format!(r#""data":[],"extra_state":{{"pending_bridge_calls":{pending}}}"#);
@@ -329,11 +329,11 @@ fn names_of_many_artifacts() {
     let artifact = Artifact::text("T", "x");
     let mut step = StatusUpdate::info("m");
     for at in 0..SOME {
-        step = step.artifact(artifact.clone().with_uuid(at.to_string()));
+        step = step.artifact(artifact.clone().uuid(at.to_string()));
     }
     let mut out = Vec::new();
     for at in 0..SOME {
-        let artifact = artifact.clone().with_uuid(at.to_string());
+        let artifact = artifact.clone().uuid(at.to_string());
         session.event(&said(artifact), &mut out).unwrap();
     }
     session.event(&said(step), &mut out).unwrap();

@@ -58,7 +58,7 @@ fn what_is_carried_on() {
     );
     let call = FunctionCall::raw("f", crate::json("{}"));
     let state = |call: FunctionCall| call.carrying(&request).extra_state;
-    let own = |state: &str| call.clone().with_extra_state(crate::json(state));
+    let own = |state: &str| call.clone().extra_state(crate::json(state));
     let carried = |text: &str| Some(crate::json(text));
     assert_eq!(state(call.clone()), carried(r#"{"a":1,"b":[2],"c":3}"#));
     assert_eq!(

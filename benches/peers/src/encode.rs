@@ -58,7 +58,7 @@ pub fn drain_actix(body: impl MessageBody, mut each: impl FnMut(&[u8])) -> usize
 
 /// Every event of a stream: its name and its data as a value.
 fn decoded(wire: &[u8]) -> Vec<(String, serde_json::Value)> {
-    let mut decoder = Decoder::with_limit(64 * 1024 * 1024);
+    let mut decoder = Decoder::new().limit(64 * 1024 * 1024);
     let mut rest = wire;
     let mut events = Vec::new();
     while let Some(frame) = decoder.next(&mut rest).unwrap() {

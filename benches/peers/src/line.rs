@@ -27,7 +27,7 @@ pub fn pieces(length: usize) -> Row {
 
     let source = pieces.clone();
     let ours = move || {
-        let mut decoder = Decoder::with_limit(2 * length);
+        let mut decoder = Decoder::new().limit(2 * length);
         let mut found = 0;
         for piece in source() {
             let mut rest = &piece[..];

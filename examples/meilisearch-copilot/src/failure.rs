@@ -60,7 +60,7 @@ impl From<reqwest::Error> for UpstreamError {
 /// Tells the user what happened, and the log why.
 pub(crate) fn told(error: UpstreamError) -> AgentError {
     let message = error.message();
-    AgentError::from(error).with_message(message)
+    AgentError::from(error).user_message(message)
 }
 
 /// Returns what the user reads of a search that failed while the answer goes on. `status` is the

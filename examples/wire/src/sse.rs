@@ -32,7 +32,7 @@ struct Line<'a> {
 
 /// Writes every complete event as it comes.
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
-    let mut decoder = Decoder::with_limit(options.limit);
+    let mut decoder = Decoder::new().limit(options.limit);
     let mut pieces = options.input.pieces(options.chunk)?;
     let mut events = false;
     while let Some(mut bytes) = pieces.next(screen)? {

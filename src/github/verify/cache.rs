@@ -124,7 +124,7 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
     /// Another clock: the time since any fixed moment, never going back.
     #[doc(hidden)]
     #[must_use]
-    pub fn with_clock(mut self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
+    pub fn clock(mut self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
         self.clock = Box::new(clock);
         self
     }

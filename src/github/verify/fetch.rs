@@ -118,11 +118,11 @@ pub(super) async fn fetch<F: FetchKeys>(
     let response = fetch
         .fetch(request)
         .await
-        .map_err(|source| KeyError::with_source(KeyErrorKind::Transport, source))?;
+        .map_err(|source| KeyError::new(KeyErrorKind::Transport).cause(source))?;
     match response.status() {
         StatusCode::OK => {
             let keys = KeySet::from_json(response.body())
-                .map_err(|source| KeyError::with_source(KeyErrorKind::Document, source))?;
+                .map_err(|source| KeyError::new(KeyErrorKind::Document).cause(source))?;
             let keys = if current_only {
                 keys.current_only()
             } else {

@@ -61,14 +61,12 @@ impl KeyError {
         Self { kind, source: None }
     }
 
-    /// An error with the cause that the HTTP client or the store of the keys gave.
-    pub fn with_source(
-        kind: KeyErrorKind,
-        source: impl Into<Box<dyn Error + Send + Sync>>,
-    ) -> Self {
+    /// Sets the cause that the HTTP client or the store of the keys gave.
+    #[must_use]
+    pub fn cause(self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
-            kind,
             source: Some(source.into().into()),
+            ..self
         }
     }
 

@@ -1,6 +1,6 @@
 //! Arrays and objects, while they are being written.
 
-use serde::ser::{self, Serialize, SerializeSeq};
+use serde::ser::{self, Serialize};
 
 use super::super::error::WriteError;
 use super::key::KeySerializer;
@@ -43,65 +43,66 @@ impl<'a> Compound<'a> {
     }
 
     #[inline]
+    fn element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
+        self.comma();
+        value.serialize(self.inner.again())
+    }
+
+    #[inline]
+    fn field<T: Serialize + ?Sized>(&mut self, key: &str, value: &T) -> Result<(), WriteError> {
+        let Some(name) = self.raw else {
+            write_key(key, self.first, self.inner.policy, self.inner.out);
+            self.first = false;
+            return value.serialize(self.inner.again());
+        };
+        if key != name || !self.first {
+            return Err(WriteError::RAW);
+        }
+        self.first = false;
+        let raw = true;
+        let inner = self.inner.again();
+        value.serialize(Serializer { raw, ..inner })
+    }
+
     fn finish(self) -> Result<(), WriteError> {
+        if self.raw.is_some() && self.first {
+            return Err(WriteError::RAW);
+        }
         self.inner.out.extend_from_slice(self.close);
         Ok(())
     }
 }
 
-impl SerializeSeq for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
+/// Implements the traits of arrays, and of the fields of objects.
+macro_rules! pieces {
+    ($($of:ident: $name:ident($($key:ident)?) = $write:ident),* $(,)?) => {$(
+        impl ser::$of for Compound<'_> {
+            type Ok = ();
+            type Error = WriteError;
 
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        self.comma();
-        value.serialize(self.inner.again())
-    }
+            #[inline]
+            fn $name<T: Serialize + ?Sized>(
+                &mut self,
+                $($key: &'static str,)?
+                value: &T,
+            ) -> Result<(), WriteError> {
+                self.$write($($key,)? value)
+            }
 
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
+            fn end(self) -> Result<(), WriteError> {
+                self.finish()
+            }
+        }
+    )*};
 }
 
-impl ser::SerializeTuple for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    #[inline]
-    fn serialize_element<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        SerializeSeq::serialize_element(self, value)
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
-}
-
-impl ser::SerializeTupleStruct for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        SerializeSeq::serialize_element(self, value)
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
-}
-
-impl ser::SerializeTupleVariant for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    fn serialize_field<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
-        SerializeSeq::serialize_element(self, value)
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
+pieces! {
+    SerializeSeq: serialize_element() = element,
+    SerializeTuple: serialize_element() = element,
+    SerializeTupleStruct: serialize_field() = element,
+    SerializeTupleVariant: serialize_field() = element,
+    SerializeStruct: serialize_field(key) = field,
+    SerializeStructVariant: serialize_field(key) = field,
 }
 
 impl ser::SerializeMap for Compound<'_> {
@@ -118,56 +119,6 @@ impl ser::SerializeMap for Compound<'_> {
     fn serialize_value<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), WriteError> {
         self.inner.out.push(b':');
         value.serialize(self.inner.again())
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        self.finish()
-    }
-}
-
-impl ser::SerializeStruct for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    #[inline]
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), WriteError> {
-        if let Some(name) = self.raw {
-            if key != name || !self.first {
-                return Err(WriteError::RAW);
-            }
-            self.first = false;
-            return value.serialize(Serializer {
-                raw: true,
-                ..self.inner.again()
-            });
-        }
-        write_key(key, self.first, self.inner.policy, self.inner.out);
-        self.first = false;
-        value.serialize(self.inner.again())
-    }
-
-    fn end(self) -> Result<(), WriteError> {
-        if self.raw.is_some() && self.first {
-            return Err(WriteError::RAW);
-        }
-        self.finish()
-    }
-}
-
-impl ser::SerializeStructVariant for Compound<'_> {
-    type Ok = ();
-    type Error = WriteError;
-
-    fn serialize_field<T: Serialize + ?Sized>(
-        &mut self,
-        key: &'static str,
-        value: &T,
-    ) -> Result<(), WriteError> {
-        ser::SerializeStruct::serialize_field(self, key, value)
     }
 
     fn end(self) -> Result<(), WriteError> {

@@ -54,7 +54,7 @@ impl OpenAiClient {
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = impl Into<Tool>>) -> Self {
         let tools = tools.into_iter().map(Into::into);
-        self.request = self.request.with_tools(tools);
+        self.request = self.request.offer(tools);
         self
     }
 

@@ -119,14 +119,14 @@ impl FunctionCall {
 
     /// Sets what comes back with the result: an object.
     #[must_use]
-    pub fn with_extra_state(mut self, state: Json) -> Self {
+    pub fn extra_state(mut self, state: Json) -> Self {
         self.extra_state = Some(state);
         self
     }
 
     /// Adds a member to what comes back with the result.
     #[must_use]
-    pub fn with_state_member(mut self, key: &str, value: Json) -> Self {
+    pub fn state_member(mut self, key: &str, value: Json) -> Self {
         let state = self.extra_state.take().unwrap_or_default();
         self.extra_state = Some(with_members(&state, vec![(key.to_owned(), value)]));
         self
@@ -134,11 +134,11 @@ impl FunctionCall {
 
     /// Sets the line that the user reads while the call runs, such as `Fetch the price of TSLA`.
     #[must_use]
-    pub fn with_summary(self, summary: &str) -> Self {
+    pub fn summary(self, summary: &str) -> Self {
         let mut asked = Members::new();
         asked.push("summary", crate::openbb::request::string(summary));
         let asked = asked.to_raw();
-        self.with_state_member(ASKED, asked)
+        self.state_member(ASKED, asked)
     }
 
     /// Carries on the state that came with the newest result: only the state of the last call

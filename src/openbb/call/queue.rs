@@ -101,7 +101,7 @@ impl FunctionCall {
     /// Adds a member to the state, beside what it would carry anyway.
     fn filled_with(self, key: &str, value: Json) -> Self {
         let made = self.origin;
-        let mut call = self.filled().with_state_member(key, value);
+        let mut call = self.filled().state_member(key, value);
         call.origin = made;
         call
     }

@@ -105,7 +105,7 @@ impl State {
         let mut state = Members::new();
         state.push("version", crate::json::model::encode(&self.version)?);
         state.push("value", crate::json::model::encode(value)?);
-        Ok(call.into().with_state_member(self.name, state.to_raw()))
+        Ok(call.into().state_member(self.name, state.to_raw()))
     }
 
     /// Takes what came back with the newest result; `None` when there is no such state.

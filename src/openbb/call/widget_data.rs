@@ -59,14 +59,14 @@ impl DataSource {
 
     /// Sets the arguments.
     #[must_use]
-    pub fn with_args(mut self, arguments: &Members) -> Self {
+    pub fn args(mut self, arguments: &Members) -> Self {
         self.input_args = arguments.to_raw();
         self
     }
 
     /// Sets one argument.
     #[must_use]
-    pub fn with_arg(self, name: &str, value: Json) -> Self {
+    pub fn arg(self, name: &str, value: Json) -> Self {
         self.with_each(vec![(name.to_owned(), value)])
     }
 
@@ -82,7 +82,7 @@ impl From<&Widget> for DataSource {
     fn from(widget: &Widget) -> Self {
         Self {
             widget_uuid: widget.id().map(Into::into),
-            ..Self::new(&*widget.origin, &*widget.widget_id).with_args(&widget.arguments())
+            ..Self::new(&*widget.origin, &*widget.widget_id).args(&widget.arguments())
         }
     }
 }

@@ -240,7 +240,7 @@ impl Artifact {
 
     /// Sets the id. A fresh one is there already.
     #[must_use]
-    pub fn with_uuid(mut self, uuid: impl Into<String>) -> Self {
+    pub fn uuid(mut self, uuid: impl Into<String>) -> Self {
         self.uuid = uuid.into();
         self
     }

@@ -207,7 +207,7 @@ impl Citation {
 
     /// Sets the id. A fresh one is there already.
     #[must_use]
-    pub fn with_id(mut self, id: impl Into<String>) -> Self {
+    pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
     }

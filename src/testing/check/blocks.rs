@@ -26,7 +26,7 @@ impl<'a> Block<'a> {
 
 /// Takes a body apart: its blocks, and what is left behind the last blank line.
 pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
-    let mut decoder = Decoder::with_limit(usize::MAX);
+    let mut decoder = Decoder::new().limit(usize::MAX);
     let mut blocks = Vec::new();
     let mut rest = body;
     let mut lines = Vec::new();

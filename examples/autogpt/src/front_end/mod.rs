@@ -109,5 +109,5 @@ fn told(error: TurnError) -> AgentError {
         TurnError::Unreadable => "The run of this conversation cannot be read. Start a new chat.",
         _ => "The run of this conversation cannot be reached. Please try again.",
     };
-    AgentError::from(error).with_message(message)
+    AgentError::from(error).user_message(message)
 }

@@ -34,7 +34,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
     let kit = options.protocol;
     let mut reader = (kit.reader)();
     let mut report = Report::new(screen);
-    let mut frames = Decoder::with_limit(LIMIT);
+    let mut frames = Decoder::new().limit(LIMIT);
     let mut blocks = Blocks::default();
     let mut pieces = options.input.pieces(None)?;
     let mut body = Vec::new();

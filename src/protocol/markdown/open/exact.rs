@@ -17,8 +17,8 @@ pub(super) struct Exact {
     line: String,
     /// The line has a character that neither indents nor marks a list, a quotation or a table.
     begun: bool,
-    /// The line has a tag or a code span, or its last character is a backslash.
-    delicate: bool,
+    /// The line has what may be a tag.
+    tagged: bool,
     fence: Option<Fence>,
     block: Block,
     /// The elements that are open.
@@ -80,9 +80,11 @@ enum Html {
 }
 
 impl Exact {
+    #[inline]
     pub(super) fn is_quiet(&self) -> bool {
         // These are read together with the character behind them.
-        self.begun && !self.delicate && !self.line.ends_with(['\\', ']', '$'])
+        let joins = |last| matches!(last, b'\\' | b']' | b'$' | b'`' | b'<');
+        self.begun && !self.tagged && !self.line.bytes().next_back().is_some_and(joins)
     }
 
     /// Reads up to the end of a line. Returns what came of it and the rest of the text; `None` if
@@ -96,29 +98,34 @@ impl Exact {
             }
             let mut characters = rest.chars();
             let character = characters.next()?;
+            let after = characters.as_str();
             if character == '\n' {
                 return Some(match self.end_line() {
-                    Ok(()) => (Ok(()), characters.as_str()),
+                    Ok(()) => (Ok(()), after),
                     // The line end is for the next state.
                     doubt => (doubt, rest),
                 });
             }
-            self.line.push(character);
-            rest = characters.as_str();
-            match &self.fence {
-                None => {
-                    self.begun |= is_word(character);
-                    self.delicate |= matches!(character, '<' | '`');
-                }
-                Some(fence) => {
-                    self.begun |= !matches!(character, ' ' | '\t' | '`' | '~');
-                    self.delicate |= !fence.is_certain() && character == '<';
-                }
-            }
+            rest = after;
+            self.push(character);
             if self.line.len() > MAX_LINE {
                 return Some((Err(Doubt), rest));
             }
         }
+    }
+
+    #[inline]
+    fn push(&mut self, character: char) {
+        let fence = self.fence.as_ref();
+        if self.line.as_bytes().last() == Some(&b'<') && fence.is_none_or(|it| !it.is_certain()) {
+            self.tagged |= character.is_ascii_alphabetic() || matches!(character, '/' | '!' | '?');
+        }
+        self.begun = self.begun
+            || match fence {
+                None => is_word(character),
+                Some(_) => !matches!(character, ' ' | '\t' | '`' | '~'),
+            };
+        self.line.push(character);
     }
 
     /// Reads the line. It is kept if there is a doubt.
@@ -127,7 +134,7 @@ impl Exact {
         let read = self.line(line.strip_suffix('\r').unwrap_or(&line));
         if read.is_ok() {
             line.clear();
-            (self.begun, self.delicate) = (false, false);
+            (self.begun, self.tagged) = (false, false);
         }
         self.line = line;
         read
@@ -175,8 +182,9 @@ impl Exact {
     }
 
     fn line(&mut self, line: &str) -> Result<(), Doubt> {
+        let has = line.bytes().fold(0, |has, byte| has | class(byte));
         // Nearly all lines have nothing that counts.
-        if self.fence.is_none() && line.bytes().all(is_inert) {
+        if self.fence.is_none() && has == 0 {
             if line.trim_ascii().is_empty() {
                 self.block = Block::default();
             } else {
@@ -186,7 +194,8 @@ impl Exact {
         }
         // A line end, or white space that only some take for a blank line.
         let odd = |c: char| c.is_control() && c != '\t';
-        if line.contains(odd) || line.trim().len() < line.trim_matches([' ', '\t']).len() {
+        let odd_end = || line.trim().len() < line.trim_matches([' ', '\t']).len();
+        if has & ODD != 0 && (line.contains(odd) || odd_end()) {
             return Err(Doubt);
         }
         if let Some(fence) = &self.fence {
@@ -202,10 +211,14 @@ impl Exact {
         }
         if text == "$$" {
             self.math = !self.math;
-        } else {
+        } else if has & MATH != 0 {
             self.odd_math |= text.matches("$$").count() % 2 == 1;
         }
-        if let Some(fence) = Fence::begin(line)? {
+        let fence = match has & FENCE {
+            0 => None,
+            _ => Fence::begin(line)?,
+        };
+        if let Some(fence) = fence {
             if self.math || self.odd_math || self.block.html != Html::None {
                 return Err(Doubt);
             }
@@ -213,11 +226,11 @@ impl Exact {
             self.block = Block::default();
             return Ok(());
         }
-        let label = text.trim_start_matches(|c: char| !is_word(c) && c != '[');
-        if label.contains(']') {
-            self.label = false;
+        if has & LABEL != 0 {
+            let label = text.trim_start_matches(|c: char| !is_word(c) && c != '[');
+            let ends = label.contains(']');
+            self.label = !ends && (self.label || label.starts_with('['));
         }
-        self.label |= label.starts_with('[') && !label.contains(']');
         self.inline(line)?;
         self.end_content_line();
         Ok(())
@@ -234,12 +247,8 @@ impl Exact {
     fn inline(&mut self, line: &str) -> Result<(), Doubt> {
         let markers = line.find(|c| is_word(c) || c == '<').unwrap_or(line.len());
         let (markers, _) = line.split_at(markers);
-        let container = !markers.contains(|c| !is_marker(c));
-        // CommonMark, indented code blocks, also within a list or a quotation.
-        let indented = markers.contains('\t') || markers.contains("    ");
         let mut rest = line;
         while let Some(character) = rest.chars().next() {
-            let first = rest.len() + markers.len() == line.len();
             let after = rest.get(character.len_utf8()..).unwrap_or_default();
             rest = match character {
                 '\\' => self.escape(after)?,
@@ -258,7 +267,10 @@ impl Exact {
                     self.block.no_ends |= after.starts_with('(');
                     after
                 }
-                '<' => self.markup(after, (first && container).then_some(markers), indented)?,
+                '<' => {
+                    let first = rest.len() + markers.len() == line.len();
+                    self.markup(after, markers, first)?
+                }
                 _ => after,
             };
         }
@@ -300,14 +312,9 @@ impl Exact {
         after
     }
 
-    /// Reads what a `<` begins. `first` is what stands before it on its line, if that may mark a
-    /// list or a quotation.
-    fn markup<'a>(
-        &mut self,
-        after: &'a str,
-        first: Option<&str>,
-        indented: bool,
-    ) -> Result<&'a str, Doubt> {
+    /// Reads what a `<` begins, on a line that has these `markers`; `first` if nothing else stands
+    /// before it.
+    fn markup<'a>(&mut self, after: &'a str, markers: &str, first: bool) -> Result<&'a str, Doubt> {
         let tag = match after.chars().next() {
             Some('!' | '?') => return Err(Doubt),
             Some('/') => tag::end(after.get(1..).unwrap_or_default()),
@@ -331,8 +338,8 @@ impl Exact {
         if !tag::is_ordinary(&name) {
             return Err(Doubt);
         }
-        if let (Some(before), Html::None) = (first, self.block.html) {
-            let at_start = before.is_empty();
+        if first && self.block.html == Html::None && !markers.contains(|c| !is_marker(c)) {
+            let at_start = markers.is_empty();
             self.block.html = if at_start {
                 Html::AtStart
             } else {
@@ -349,6 +356,8 @@ impl Exact {
             return self.open(name).map(|()| rest);
         }
         // HTML, any other end tag: it does not reach beyond the paragraph or item that it stands in.
+        // CommonMark, indented code blocks, also within a list or a quotation.
+        let indented = markers.contains('\t') || markers.contains("    ");
         let code = indented && self.block.html != Html::AtStart;
         let closes = |element: &Element| {
             element.name == name && (element.here || element.top && self.block.top)
@@ -439,13 +448,27 @@ fn is_marker(character: char) -> bool {
         )
 }
 
-/// Returns `true` for bytes that neither begin nor end a construct, wherever they stand in a line.
-fn is_inert(byte: u8) -> bool {
-    matches!(byte, b' '..=b'~' | b'\t')
-        && !matches!(
-            byte,
-            b'$' | b'<' | b'[' | b'\\' | b']' | b'`' | b'{' | b'|' | b'~'
-        )
+/// What a line may have, by its bytes: a control character or one that is not ASCII.
+const ODD: u8 = 1;
+/// A fence.
+const FENCE: u8 = 1 << 1;
+/// Display mathematics.
+const MATH: u8 = 1 << 2;
+/// An end of a label.
+const LABEL: u8 = 1 << 3;
+/// Another construct.
+const OTHER: u8 = 1 << 4;
+
+/// Returns what a byte may begin or end, wherever it stands in a line.
+fn class(byte: u8) -> u8 {
+    match byte {
+        b'`' | b'~' => FENCE,
+        b'$' => MATH,
+        b'[' | b']' => LABEL,
+        b'<' | b'\\' | b'{' | b'|' => OTHER,
+        b' '..=b'~' | b'\t' => 0,
+        _ => ODD,
+    }
 }
 
 /// Returns `true` for characters that no marker of a block has: what follows them on a line is

@@ -114,6 +114,24 @@ fn little_is_held_of_a_long_text() {
     assert!(format!("{constructs:?}").len() < 3 * MAX_LINE);
 }
 
+#[test]
+fn plain_text_is_skipped_behind_code_and_comparisons() {
+    for text in [
+        "Use `Vec` n",
+        "a `b",
+        "a < b",
+        "a <3",
+        "- x | y",
+        "```\nVec<String",
+    ] {
+        assert!(scan(text).is_quiet(), "{text:?}");
+    }
+    // A tag is read to its end, and a fence may still grow.
+    for text in ["a <b", "a </", "a <!", "a `", "a <", "``", "\n", "  "] {
+        assert!(!scan(text).is_quiet(), "{text:?}");
+    }
+}
+
 /// Texts in which anything may meet anything.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
