@@ -299,6 +299,20 @@ fn a_guard_of_some_agents_leaves_the_others_and_the_documents_open() {
     );
 }
 
+#[cfg(feature = "anthropic")]
+#[test]
+fn a_guard_of_one_anthropic_model_would_not_guard_either() {
+    use copilot_wire::anthropic::Model;
+
+    let free = Router::new().mount(Model::new("free"), Echo).unwrap();
+    let paid = free.with(|site| {
+        site.guard(api_key);
+        site.mount(Model::new("paid"), Echo)
+    });
+    let error = paid.unwrap_err().to_string();
+    assert!(error.contains("guards"), "{error}");
+}
+
 /// Models share one route, and who asks for which is not known before the body is read.
 #[test]
 fn a_guard_that_would_not_guard_is_an_error() {

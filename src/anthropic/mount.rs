@@ -43,14 +43,10 @@ impl Mount for Model {
             let message = format!("model already mounted: {}", self.id());
             return Err(MountError::Invalid(message));
         }
-        let first = models.at(&path).next().is_none();
         models.0.push((self, agent));
-        if first {
-            let count = format!("{path}/count_tokens");
-            site.route(Method::POST, &count, CountTokens)?;
-            site.route(Method::POST, &path, Messages(path.clone()))?;
-        }
-        Ok(())
+        let count = format!("{path}/count_tokens");
+        site.shared_route(Method::POST, &count, CountTokens)?;
+        site.shared_route(Method::POST, &path, Messages(path.clone()))
     }
 }
 
