@@ -64,19 +64,19 @@ impl Accumulator {
     /// Creates an accumulator for one message, with the default limit.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_limit(Self::DEFAULT_LIMIT)
-    }
-
-    /// Creates an accumulator for one message that takes about `limit` bytes.
-    #[must_use]
-    pub fn with_limit(limit: usize) -> Self {
         Self {
             message: Message::default(),
             blocks: BTreeMap::new(),
             stopped: false,
             weight: 0,
-            limit,
+            limit: Self::DEFAULT_LIMIT,
         }
+    }
+
+    /// Sets the limit: a message takes about this many bytes.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
     }
 
     /// Adds an event.

@@ -118,7 +118,7 @@ fn a_stream_that_was_cut_is_noticed() {
 
 #[test]
 fn an_accumulator_has_a_limit() {
-    let mut whole = Accumulator::with_limit(1_000);
+    let mut whole = Accumulator::new().limit(1_000);
     let delta = |index, text: &str| Event::ContentBlockDelta {
         index,
         delta: Delta::Text(text.into()),
@@ -131,18 +131,18 @@ fn an_accumulator_has_a_limit() {
     );
     assert_eq!(whole.text().len(), 500);
     // Empty blocks take room too, and so do arguments and sources.
-    let mut whole = Accumulator::with_limit(10_000);
+    let mut whole = Accumulator::new().limit(10_000);
     assert!((0..1_000).any(|index| whole.push(&delta(index, "")).is_err()));
     for delta in [
         Delta::InputJson("x".repeat(100)),
         Delta::Thinking("x".repeat(100)),
         Delta::Citation(copilot_wire::json::Json::parse(r#"{"type":"x"}"#).unwrap()),
     ] {
-        let mut whole = Accumulator::with_limit(10_000);
+        let mut whole = Accumulator::new().limit(10_000);
         let piece = Event::ContentBlockDelta { index: 0, delta };
         assert!((0..1_000).any(|_| whole.push(&piece).is_err()), "{piece:?}");
     }
-    let mut whole = Accumulator::with_limit(1_000);
+    let mut whole = Accumulator::new().limit(1_000);
     let alive = Event::MessageDelta(MessageDelta::default());
     assert!(
         (0..10_000).all(|_| whole.push(&alive).is_ok()),

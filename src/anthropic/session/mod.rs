@@ -83,7 +83,7 @@ impl Session {
             usage: Usage::new(0, 0),
             ..Message::default()
         };
-        let whole = (!request.is_stream()).then(|| Accumulator::with_limit(WHOLE_LIMIT));
+        let whole = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
         let tools = request.offered().map(|tool| tool.name.clone());
         Self {
             env: env.clone(),
