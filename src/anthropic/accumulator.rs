@@ -73,7 +73,7 @@ impl Accumulator {
         }
     }
 
-    /// Sets the limit: an answer takes about this many bytes.
+    /// Sets the limit: a message takes about this many bytes.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }

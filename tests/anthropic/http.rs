@@ -65,6 +65,29 @@ fn both_headers_with_a_key_reach_the_agent() {
 }
 
 #[test]
+fn a_guard_sees_both_headers_and_refuses_in_the_form_of_the_protocol() {
+    let keys = echo().guard(|parts| async move {
+        let key = parts.headers.get("x-api-key");
+        let bearer = parts.headers.get("authorization");
+        match key.is_some_and(|key| key == "k") || bearer.is_some_and(|key| key == "Bearer k") {
+            true => Ok(parts),
+            false => Err(Refusal::new(StatusCode::UNAUTHORIZED, "unknown key")),
+        }
+    });
+    for (name, value) in [("x-api-key", "k"), ("authorization", "Bearer k")] {
+        let request = http::Request::post("/v1/messages").header(name, value);
+        let response = send(&keys, request, &ask("Hi").to_string());
+        assert_eq!(read(&whole(response.into_body())).text(), "Hi");
+    }
+    let (head, text) = post(&keys, &ask("Hi"));
+    assert_eq!(head.status, 401);
+    // Without it Claude Code sends the request eleven times.
+    assert_eq!(head.headers["x-should-retry"], "false");
+    let expected = ErrorObject::new("authentication_error", "unknown key").to_body();
+    assert_eq!(text.as_bytes(), expected);
+}
+
+#[test]
 fn a_whole_answer_is_one_message() {
     let router = router(agent(|_, reply: Reply<Anthropic>| async move {
         reply.status("Looking").await?;
