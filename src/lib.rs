@@ -130,6 +130,8 @@ pub mod json;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
 #[cfg(feature = "openai")]
+pub mod models;
+#[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "openbb")]
 pub mod openbb;
