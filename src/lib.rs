@@ -129,7 +129,7 @@ pub mod guide;
 pub mod json;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
-#[cfg(feature = "openai")]
+#[cfg(any(feature = "openai", feature = "responses"))]
 pub mod models;
 #[cfg(feature = "openai")]
 pub mod openai;
@@ -140,6 +140,8 @@ mod playground;
 pub mod protocol;
 #[cfg(any(feature = "playground", feature = "testing"))]
 pub mod protocols;
+#[cfg(feature = "responses")]
+pub mod responses;
 pub mod router;
 pub mod sse;
 #[cfg(feature = "testing")]
