@@ -16,12 +16,6 @@ fn request(body: &str) -> ResponsesRequest {
     Responses::read(&parts, Bytes::copy_from_slice(body.as_bytes())).unwrap()
 }
 
-/// The body of a recorded request.
-fn recorded(name: &str) -> String {
-    let file: Value = serde_json::from_str(&fixture(name)).unwrap();
-    file["body"].to_string()
-}
-
 #[test]
 fn a_text_is_one_message_of_the_user() {
     let request = request(r#"{"model":"m","instructions":"Be kind.","input":"hi"}"#);
@@ -37,35 +31,7 @@ fn a_text_is_one_message_of_the_user() {
 
 #[test]
 fn a_conversation_is_read_whole() {
-    let request = request(
-        &json!({"input": [
-            {"type": "message", "role": "developer", "content": [{"type": "input_text", "text": "Be brief."}]},
-            {"role": "user", "content": [
-                {"type": "input_text", "text": "What"}, {"type": "input_text", "text": "is this?"},
-                {"type": "input_image", "image_url": "data:image/png;base64,AAAA"},
-                {"type": "input_file", "filename": "a.pdf", "file_id": "file_1"},
-                {"type": "input_tomorrow", "x": 1}, 7,
-            ]},
-            {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "x"},
-            {"type": "web_search_call", "id": "ws_1", "status": "completed"},
-            {"type": "message", "role": "assistant", "content": [
-                {"type": "output_text", "text": "Let me look.", "annotations": []},
-                {"type": "refusal", "refusal": "Or not."},
-            ]},
-            "odd",
-            {"type": "function_call", "call_id": "call_1", "name": "one", "arguments": "{\"a\":1}"},
-            {"type": "function_call", "call_id": "call_2", "name": "two", "arguments": ""},
-            {"type": "function_call", "call_id": "call_3", "name": "three", "arguments": "{"},
-            {"type": "function_call_output", "call_id": "call_2", "output": [
-                {"type": "input_text", "text": "second"},
-                {"type": "input_image", "image_url": "https://a.example/x.png"},
-            ]},
-            {"type": "function_call_output", "call_id": "call_1", "output": "first"},
-            {"type": "function_call_output", "call_id": "call_3", "output": ""},
-            {"type": "function_call_output", "call_id": "call_9", "output": "whose?"},
-        ]})
-        .to_string(),
-    );
+    let request = request(&fixture("req_conversation.json"));
     let kinds: Vec<_> = request
         .history()
         .map(|item| match item {
@@ -82,6 +48,7 @@ fn a_conversation_is_read_whole() {
     assert_eq!(
         kinds,
         [
+            "System: Be kind.".to_owned(),
             "System: Be brief.".to_owned(),
             "User: What\nis this?".to_owned(),
             format!("None {base64:?}"),
@@ -141,7 +108,7 @@ fn recorded_clients_are_answered() {
         ("codex-02.json", 7, Some("say hi with a shell")),
         ("copilot-01.json", 17, None),
     ] {
-        let body = recorded(name);
+        let body = fixture(name);
         let known = request(&body);
         assert_eq!(known.tools().count(), tools, "{name}");
         assert!(known.is_stream());
@@ -159,7 +126,7 @@ fn recorded_clients_are_answered() {
             let results = request.results().count();
             Ok(reply.text(&format!("{results} results")).await?)
         }));
-        let body = body.replace("\"analyst\"", "\"m\"");
+        let body = body.replace("\"model\": \"analyst\"", "\"model\": \"m\"");
         let checked = check(&post(&router, &body).1, End::Completed);
         let results = usize::from(name == "codex-02.json");
         assert_eq!(checked.text, format!("{results} results"));
@@ -169,7 +136,7 @@ fn recorded_clients_are_answered() {
 #[test]
 fn what_was_recorded_is_written_again() {
     for name in ["codex-01.json", "codex-02.json", "copilot-01.json"] {
-        let body = recorded(name);
+        let body = fixture(name);
         let written = request(&body).to_json();
         let again: Value = serde_json::from_slice(&written).unwrap();
         assert_eq!(
