@@ -12,8 +12,11 @@ use crate::agent::{Agent, Body};
 use crate::protocol::Refusal;
 use crate::router::{Call, Endpoint, Mount, MountError, Site};
 
-/// The models of one dialect in a router, each with its agent.
-struct Models<P>(Vec<(Model<P>, Arc<dyn Agent<P>>)>);
+/// A model with its agent.
+type Mounted<P> = (Model<P>, Arc<dyn Agent<P>>);
+
+/// The models of one dialect in a router.
+struct Models<P>(Vec<Mounted<P>>);
 
 impl<P> Default for Models<P> {
     fn default() -> Self {
@@ -58,18 +61,14 @@ impl<P: Dialect> Mount for Model<P> {
 
 impl<P: Dialect> Models<P> {
     /// Returns the models that share this base path.
-    fn at<'a>(&'a self, base: &'a str) -> impl Iterator<Item = &'a (Model<P>, Arc<dyn Agent<P>>)> {
+    fn at<'a>(&'a self, base: &'a str) -> impl Iterator<Item = &'a Mounted<P>> {
         self.0
             .iter()
             .filter(move |(model, _)| model.base_path() == Some(base))
     }
 
     /// Returns the model that a request asks for; the first one when it does not say.
-    fn find<'a>(
-        &'a self,
-        base: &'a str,
-        id: &str,
-    ) -> Result<&'a (Model<P>, Arc<dyn Agent<P>>), Refusal> {
+    fn find<'a>(&'a self, base: &'a str, id: &str) -> Result<&'a Mounted<P>, Refusal> {
         self.at(base)
             .find(|(model, _)| id.is_empty() || model.id() == id)
             .ok_or_else(unknown_model)

@@ -1,5 +1,5 @@
 //! The Responses protocol of OpenAI: what Codex speaks, and Copilot's command line, VS Code's custom
-//! endpoints and the AI SDK can speak.
+//! endpoints and the AI SDK can speak. Servers answer at `POST /v1/responses`.
 //!
 //! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
 //!   `POST /v1/responses`, as a stream or whole, and is listed at `GET /v1/models`.
@@ -54,7 +54,7 @@
 //! # What is written
 //!
 //! These rules satisfy all known readers: Codex, Copilot's command line, VS Code, both official
-//! clients and the AI SDK, which is the strictest.
+//! clients and the AI SDK. `testing` has them as rules for other servers.
 //!
 //! 1. The name of an event equals the member `type` of its data; there are no `id` lines.
 //! 2. `sequence_number` counts all events from 0 without gaps.
@@ -66,7 +66,7 @@
 //!    from the item, the official clients from the response. So the output is kept, up to 8 MiB; a
 //!    reply that is larger fails.
 //! 6. A response object has every member that the schema requires, and at its end the usage, with
-//!    zeros if it is not known, because the AI SDK takes no end without numbers.
+//!    zeros if it is not known, because version 2 of the AI SDK's provider takes no end without numbers.
 //! 7. After a failure `response.failed`, with the code `invalid_prompt`, after which no client runs the
 //!    turn again, or `server_error` if the agent said that it may be run again.
 //! 8. Silence is broken with a repeated `response.in_progress`: comments do not reset the idle clock
@@ -75,6 +75,25 @@
 //! Responses are not stored. A request that continues a stored response is refused with status 400 and
 //! the code `previous_response_not_found`, after which VS Code sends the turn again with the whole
 //! history. Tools that are not functions, and items of unknown kinds, are kept and not acted upon.
+//!
+//! # Checked with the clients
+//!
+//! `tests/interop/responses/run` lets `openai` 7.57.0 for Node and 3.54.0 for Python, and `ai` 7.0.173
+//! with `@ai-sdk/openai` 4.0.118, read replies of this crate, with the retries that they have by default:
+//!
+//! | situation | Node | Python | AI SDK |
+//! |---|---|---|---|
+//! | text, with everything that text can hold: events, helper, whole | yes | yes | yes |
+//! | reasoning, sources, usage | yes | yes | yes |
+//! | keep-alive events | yes | yes | yes |
+//! | a tool call, several calls; there and back | yes | yes | yes |
+//! | an incomplete answer, and one that says nothing | yes | yes | yes |
+//! | failure on the way, at once, and without `stream`: the agent runs once | yes | yes | yes |
+//! | failure that may be run again: without `stream` three runs | yes | yes | yes, streams as well |
+//! | a relayed stream, whole and cut | yes | yes | yes |
+//! | a question and its answer | yes | yes | yes |
+//! | the list of models; an unknown model, a stored response | yes | yes | yes, but it reads no list |
+//! | a client that leaves | yes | yes | yes |
 
 mod accumulator;
 mod block;

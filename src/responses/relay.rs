@@ -11,7 +11,8 @@ use crate::protocol::{EventDecoder, EventError, Protocol, SendError};
 /// Give it the bytes as they arrive. [`forward`](Self::forward) relays events inside a reply of this
 /// protocol: ids, indexes and numbers are the reply's own, and the upstream end is dropped, because
 /// the reply ends once, as every reply does. [`text`](Self::text) says the text in a reply of any
-/// protocol. Both collect what went through, calls included, for [`finish`](Self::finish).
+/// protocol, and its reasoning and usage. Both collect what went through, calls included, for
+/// [`finish`](Self::finish).
 ///
 /// ```
 /// # use copilot_wire::protocol::{AgentError, Protocol, ToolCall};
@@ -122,7 +123,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Says the text, in a reply of any protocol.
+    /// Says the text, in a reply of any protocol, with the reasoning and the usage.
     ///
     /// # Errors
     ///
@@ -134,8 +135,19 @@ impl Relay {
     ) -> Result<(), RelayError> {
         let mut input = bytes;
         while let Some(event) = self.next(&mut input)? {
-            if let Some(text) = event.said() {
-                reply.text(text).await?;
+            let delta = event.delta.as_deref().unwrap_or_default();
+            match event.kind {
+                EventKind::TextDelta | EventKind::RefusalDelta => reply.text(delta).await?,
+                EventKind::SummaryDelta | EventKind::ReasoningDelta => {
+                    reply.reasoning(delta).await?;
+                }
+                _ => {
+                    let response = event.response.as_ref();
+                    let usage = response.and_then(|response| response.usage.as_ref());
+                    if let Some(usage) = usage.filter(|_| event.is_last()) {
+                        reply.usage(usage.into()).await?;
+                    }
+                }
             }
         }
         Ok(())

@@ -165,7 +165,7 @@ impl Session {
         }
         out.extend_from_slice(b",\"output\":[");
         out.extend_from_slice(&self.output);
-        // The AI SDK takes no end of a response without numbers.
+        // The AI SDK's provider up to its version 2 takes no end of a response without numbers.
         out.extend_from_slice(b"],\"usage\":");
         self.usage.write_to(ValueWriter::new(out, ESCAPE));
         out.extend_from_slice(CONSTANTS);

@@ -180,6 +180,15 @@ fn a_stream_is_passed_on_as_text_or_as_it_is() {
 }
 
 #[test]
+fn a_relayed_text_has_its_reasoning_and_usage() {
+    let checked = check(&relay(fixture("words.sse").leak()), End::Completed);
+    let first = check(&fixture("words.sse"), End::Completed);
+    assert_eq!(checked.text, first.text);
+    assert_eq!(checked.items[0]["summary"], first.items[0]["summary"]);
+    assert_eq!(checked.response["usage"], first.response["usage"]);
+}
+
+#[test]
 fn a_relay_fails_as_its_upstream_does() {
     let failed = fixture("failed.sse");
     let cut = failed

@@ -27,7 +27,7 @@ fn session() -> (Session, Vec<u8>) {
 #[derive(Clone, Debug)]
 enum Step {
     Text(String),
-    Event(StreamEvent),
+    Event(Box<StreamEvent>),
     Status(String),
     Reasoning(String),
     Cite(String, Option<String>),
@@ -78,7 +78,7 @@ fn event() -> impl Strategy<Value = StreamEvent> {
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         4 => "\\PC{1,12}|[\u{0}-\u{20}\u{2028}\"\\\\]{1,4}".prop_map(Step::Text),
-        3 => event().prop_map(Step::Event),
+        3 => event().prop_map(|event| Step::Event(Box::new(event))),
         1 => "\\PC{0,8}".prop_map(Step::Status),
         1 => "\\PC{1,8}".prop_map(Step::Reasoning),
         1 => ("\\PC{0,8}", prop::option::of("https://a.example/\\PC{0,4}|x")).prop_map(|(title, url)| Step::Cite(title, url)),
@@ -96,7 +96,7 @@ fn take(session: &mut Session, step: &Step, out: &mut Vec<u8>) {
     let call = |name: &str| ToolCall::new(name, &json!({"a": 1})).unwrap();
     let written = match step {
         Step::Text(text) => session.text(text, out),
-        Step::Event(event) => session.event(&event.clone().into(), out),
+        Step::Event(event) => session.event(&Event::Stream(event.clone()), out),
         Step::Status(text) => {
             let status = Status::new(text.as_str()).detail("a", "b");
             session.part(Part::Status(&status), out)

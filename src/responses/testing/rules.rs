@@ -80,7 +80,7 @@ rules! {
         "answer in text when the request has no such tool";
     USAGE = Error "responses/usage",
         "a response that has ended says its usage",
-        "the AI SDK does not recognise the event, and the answer has no finish reason",
+        "version 2 of the AI SDK's provider does not recognise the event, and the answer has no finish reason",
         "send zeros if the counts are not known";
     FAILED = Error "responses/failed",
         "`response.failed` has an error with `code` and `message`",
