@@ -94,6 +94,10 @@
 //! | a question and its answer | yes | yes | yes |
 //! | the list of models; an unknown model, a stored response | yes | yes | yes, but it reads no list |
 //! | a client that leaves | yes | yes | yes |
+//!
+//! Codex 0.169.0 and Copilot's command line 1.0.102 were run against the same server on 2026-11-22: both show
+//! text and failures, run a failing agent once, and run a call and send its result; Codex shows reasoning,
+//! and stays with an idle clock of 70 ms through pauses of 100 ms that are broken every 20 ms.
 
 mod accumulator;
 mod block;

@@ -110,30 +110,38 @@ impl Session {
         }
     }
 
+    /// Writes an event up to its number. Returns `false` if no events are written.
+    fn start(&mut self, kind: &EventKind, out: &mut Vec<u8>) -> bool {
+        if self.streams {
+            let name = kind.as_str().as_bytes();
+            for piece in [b"event: ", name, b"\ndata: {\"type\":\"", name] {
+                out.extend_from_slice(piece);
+            }
+            out.extend_from_slice(b"\",\"sequence_number\":");
+            self.number.next(out);
+        }
+        self.streams
+    }
+
     /// Writes one event; `members` appends its members behind the number, each with a comma first.
     fn write(&mut self, kind: &EventKind, out: &mut Vec<u8>, members: impl FnOnce(&mut Vec<u8>)) {
-        if !self.streams {
-            return;
+        if self.start(kind, out) {
+            members(out);
+            out.extend_from_slice(TAIL);
         }
-        let name = kind.as_str().as_bytes();
-        for piece in [b"event: ", name, b"\ndata: {\"type\":\"", name] {
-            out.extend_from_slice(piece);
-        }
-        out.extend_from_slice(b"\",\"sequence_number\":");
-        self.number.next(out);
-        members(out);
-        out.extend_from_slice(b"}\n\n");
     }
 
     /// Writes an event with the response while it is in progress.
     fn in_progress(&mut self, kind: &EventKind, out: &mut Vec<u8>) {
-        let mut response = b",\"response\":".to_vec();
-        self.head_to(&mut response, "in_progress");
-        response.extend_from_slice(
-            br#","completed_at":null,"incomplete_details":null,"error":null,"output":[],"usage":null"#,
-        );
-        response.extend_from_slice(CONSTANTS);
-        self.write(kind, out, |out| out.extend_from_slice(&response));
+        if self.start(kind, out) {
+            out.extend_from_slice(b",\"response\":");
+            self.head_to(out, "in_progress");
+            out.extend_from_slice(
+                br#","completed_at":null,"incomplete_details":null,"error":null,"output":[],"usage":null"#,
+            );
+            out.extend_from_slice(CONSTANTS);
+            out.extend_from_slice(TAIL);
+        }
     }
 
     fn head_to(&self, out: &mut Vec<u8>, status: &str) {
@@ -479,16 +487,13 @@ impl Session {
             self.close(out);
         }
         self.done = true;
-        if !self.streams {
+        if !self.start(&kind, out) {
             self.response_to(end, out);
             return;
         }
-        let mut response = Vec::new();
-        self.response_to(end, &mut response);
-        self.write(&kind, out, |out| {
-            out.extend_from_slice(b",\"response\":");
-            out.extend_from_slice(&response);
-        });
+        out.extend_from_slice(b",\"response\":");
+        self.response_to(end, out);
+        out.extend_from_slice(TAIL);
         out.extend_from_slice(b"data: [DONE]\n\n");
     }
 }
@@ -559,6 +564,9 @@ impl protocol::Session for Session {
         }
     }
 }
+
+/// The end of an event.
+const TAIL: &[u8] = b"}\n\n";
 
 const ESCAPE: Escape = Escape::JsonAndSeparators;
 
