@@ -218,7 +218,7 @@ impl Session {
         self.block = Some(block);
         if kind == BlockKind::Message {
             for annotation in mem::take(&mut self.annotations) {
-                self.annotate(annotation, out);
+                self.place_annotation(annotation, out);
             }
         }
     }
@@ -247,19 +247,28 @@ impl Session {
     }
 
     /// Adds a source to the message. While none is open, it waits for one.
-    fn annotate(&mut self, mut annotation: Annotation, out: &mut Vec<u8>) {
-        let open = self.block.as_mut();
-        let Some(block) = open.filter(|block| block.kind == BlockKind::Message) else {
-            self.annotations.push(annotation);
-            return;
-        };
+    fn annotate(&mut self, annotation: &Annotation, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let len = annotation.to_raw().as_bytes().len();
+        self.check(len)?;
+        self.kept += len;
+        match &self.block {
+            Some(block) if block.kind == BlockKind::Message => {
+                self.place_annotation(annotation.clone(), out);
+            }
+            _ => self.annotations.push(annotation.clone()),
+        }
+        Ok(())
+    }
+
+    /// Writes a source of the open message.
+    fn place_annotation(&mut self, mut annotation: Annotation, out: &mut Vec<u8>) {
+        let Some(block) = &mut self.block else { return };
         // Without a place it stands at the end of the text so far.
         annotation.start_index.get_or_insert(block.chars);
         annotation.end_index.get_or_insert(block.chars);
         let index = block.annotations;
         let annotation = annotation.to_raw();
         block.annotate(&annotation);
-        self.kept += annotation.as_bytes().len();
         let place = block.place.clone();
         self.write(&EventKind::AnnotationAdded, out, |out| {
             out.extend_from_slice(&place);
@@ -270,15 +279,16 @@ impl Session {
         });
     }
 
-    fn cite(&mut self, citation: &Citation, out: &mut Vec<u8>) {
+    fn cite(&mut self, citation: &Citation, out: &mut Vec<u8>) -> Result<(), SendError> {
         if let Some(url) = citation.url.as_deref().filter(|url| is_web(url)) {
             let title = match citation.title.trim() {
                 "" => url,
                 title => title,
             };
-            self.annotate(Annotation::url_citation(url, title), out);
+            self.annotate(&Annotation::url_citation(url, title), out)?;
         }
         self.citations.push(citation.clone());
+        Ok(())
     }
 
     /// Returns the list of the sources, once: coding clients do not show annotations.
@@ -435,12 +445,10 @@ impl Session {
                 }
                 _ => Ok(()),
             },
-            EventKind::AnnotationAdded => {
-                if let Some(annotation) = &event.annotation {
-                    self.annotate(Annotation::clone(annotation), out);
-                }
-                Ok(())
-            }
+            EventKind::AnnotationAdded => match &event.annotation {
+                Some(annotation) => self.annotate(annotation, out),
+                None => Ok(()),
+            },
             EventKind::ItemDone => match event.item.as_deref() {
                 // Their deltas have said it.
                 Some(item) if item.is_message() || item.kind == "reasoning" => Ok(()),
@@ -519,10 +527,7 @@ impl protocol::Session for Session {
                 self.usage = (*usage).into();
                 Ok(())
             }
-            Part::Cite(citation) => {
-                self.cite(citation, out);
-                Ok(())
-            }
+            Part::Cite(citation) => self.cite(citation, out),
             Part::Table(table) => self.text(&markdown::table(table), out),
             Part::Chart(chart) => self.text(&markdown::table(&chart.to_table()), out),
             Part::Error(notice) => self.text(&markdown::notice(notice), out),

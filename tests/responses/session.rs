@@ -277,3 +277,32 @@ fn a_written_response_is_read_again() {
     assert_eq!(response.created_at, 1_764_000_000);
     assert_eq!(response.text(), "Hi");
 }
+
+/// What is repeated at the end is bounded, whatever it is.
+#[test]
+fn the_limit_is_that_of_all_that_is_kept() {
+    let piece = "x".repeat(1 << 20);
+    let large = |event: StreamEvent| {
+        let (mut session, mut out) = session();
+        for round in 0..9 {
+            let len = out.len();
+            match session.event(&event.clone().into(), &mut out) {
+                Ok(()) => assert!(round < 8),
+                Err(SendError::TooLarge { limit }) => {
+                    assert_eq!((round >= 7, limit), (true, 8 << 20));
+                    assert_eq!(out.len(), len);
+                    return;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        panic!("no limit");
+    };
+    large(StreamEvent::text(piece.as_str()));
+    large(StreamEvent::reasoning(piece.as_str()));
+    large(StreamEvent::item(Item::call("c", "f", piece.as_str())));
+    large(StreamEvent::annotation(Annotation::url_citation(
+        "https://a.example",
+        piece.as_str(),
+    )));
+}
