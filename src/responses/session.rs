@@ -1,20 +1,22 @@
 //! One response as it is written.
 
+mod items;
+
 use std::collections::HashSet;
 use std::mem;
 
 use serde::Serialize;
 
-use super::block::{Block, BlockKind, push_string};
+use items::item_at;
+
+use super::block::{Block, BlockKind};
 use super::number::Number;
 use super::{
-    Annotation, Ending, ErrorObject, Event, EventKind, Item, ResponsesRequest, StreamEvent, Usage,
+    Annotation, Ending, ErrorObject, Event, EventKind, ResponsesRequest, StreamEvent, Usage,
 };
-use crate::json::model::{Field, object};
-use crate::json::{Escape, Kind, ValueWriter, write};
-use crate::protocol::{
-    self, Citation, Env, Failure, Level, Part, SendError, Status, ToolCall, markdown,
-};
+use crate::json::model::{Field as _, object};
+use crate::json::{Escape, ValueWriter, write};
+use crate::protocol::{self, Citation, Env, Failure, Level, Part, SendError, Status, markdown};
 
 /// The largest output that is kept to be repeated at the end, in bytes.
 const LIMIT: usize = 8 * 1024 * 1024;
@@ -321,111 +323,6 @@ impl Session {
         Ok(())
     }
 
-    /// Calls tools of the client.
-    fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
-        let items = calls.iter().map(|call| {
-            if !self.tools.contains(&call.name) {
-                return Err(SendError::Unsupported(
-                    "a tool that the request did not offer",
-                ));
-            }
-            if call.arguments.kind() != Kind::Object {
-                return Err(SendError::Invalid("arguments must be an object".into()));
-            }
-            Ok(Item::call("", call.name.as_str(), call.arguments.text()))
-        });
-        let items: Vec<_> = items.collect::<Result<_, _>>()?;
-        self.end_with(&items, out)
-    }
-
-    /// Writes the sources and whole items, all or none.
-    fn end_with(&mut self, items: &[Item], out: &mut Vec<u8>) -> Result<(), SendError> {
-        let items = items.iter().map(|item| self.prepare(item));
-        let items: Vec<_> = items.collect::<Result<_, _>>()?;
-        let sources = self.sources();
-        self.check(sources.len() + items.iter().map(|(_, len)| len).sum::<usize>())?;
-        self.say(BlockKind::Message, &sources, out)?;
-        for (item, _) in items {
-            self.item(item, out);
-        }
-        Ok(())
-    }
-
-    /// Completes an item that is neither a message nor reasoning; returns also its length.
-    fn prepare(&self, item: &Item) -> Result<(Item, usize), SendError> {
-        let mut item = item.clone();
-        let is_empty = |text: &Option<String>| text.as_deref().unwrap_or_default().is_empty();
-        if item.kind.is_empty() {
-            return Err(SendError::Invalid("an item must have a type".into()));
-        }
-        if is_empty(&item.id) {
-            let prefix = if item.is_call() { "fc" } else { "item" };
-            item.id = Some(new_id(prefix, &self.env));
-        }
-        item.status = Some("completed".into());
-        if item.is_call() {
-            if is_empty(&item.name) {
-                return Err(SendError::Invalid("a call must have a name".into()));
-            }
-            if is_empty(&item.call_id) {
-                item.call_id = Some(new_id("call", &self.env));
-            }
-            // Arguments are a JSON text, and empty text is not.
-            if is_empty(&item.arguments) {
-                item.arguments = Some("{}".into());
-            }
-        }
-        let len = item.to_raw().as_bytes().len();
-        Ok((item, len))
-    }
-
-    /// Writes a whole item that is complete and fits.
-    fn item(&mut self, mut item: Item, out: &mut Vec<u8>) {
-        if self.done {
-            return;
-        }
-        self.close(out);
-        let whole = item.to_raw();
-        let whole = whole.as_bytes();
-        self.kept += whole.len();
-        let index = self.items;
-        item.status = Some("in_progress".into());
-        if item.is_call() {
-            let arguments = item.arguments.replace(String::new()).unwrap_or_default();
-            let begun = item.to_raw();
-            let begun = begun.as_bytes();
-            self.write(&EventKind::ItemAdded, out, |out| item_at(index, begun, out));
-            self.arguments(&item, &arguments, out);
-        } else {
-            let begun = item.to_raw();
-            let begun = begun.as_bytes();
-            self.write(&EventKind::ItemAdded, out, |out| item_at(index, begun, out));
-        }
-        self.item_done(whole, out);
-    }
-
-    /// Writes the arguments of a call, in one piece and as a whole.
-    fn arguments(&mut self, call: &Item, arguments: &str, out: &mut Vec<u8>) {
-        let mut place = b",\"item_id\":".to_vec();
-        push_string(call.id.as_deref().unwrap_or_default(), &mut place);
-        place.extend_from_slice(b",\"output_index\":");
-        ValueWriter::new(&mut place, ESCAPE).u64(self.items);
-        let mut text = Vec::new();
-        push_string(arguments, &mut text);
-        self.write(&EventKind::ArgumentsDelta, out, |out| {
-            for piece in [&*place, b",\"delta\":", &*text] {
-                out.extend_from_slice(piece);
-            }
-        });
-        self.write(&EventKind::ArgumentsDone, out, |out| {
-            out.extend_from_slice(&place);
-            out.extend_from_slice(b",\"name\":");
-            push_string(call.name.as_deref().unwrap_or_default(), out);
-            out.extend_from_slice(b",\"arguments\":");
-            out.extend_from_slice(&text);
-        });
-    }
-
     /// Writes what an event of another server means.
     fn relay(&mut self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), SendError> {
         let usage = event.response.as_ref().and_then(|it| it.usage.as_ref());
@@ -573,15 +470,8 @@ impl protocol::Session for Session {
 /// The end of an event.
 const TAIL: &[u8] = b"}\n\n";
 
+/// How strings are escaped.
 const ESCAPE: Escape = Escape::JsonAndSeparators;
-
-/// Appends the members of an event that holds a whole item.
-fn item_at(index: u64, item: &[u8], out: &mut Vec<u8>) {
-    out.extend_from_slice(b",\"output_index\":");
-    ValueWriter::new(out, ESCAPE).u64(index);
-    out.extend_from_slice(b",\"item\":");
-    out.extend_from_slice(item);
-}
 
 fn new_id(prefix: &str, env: &Env) -> String {
     format!("{prefix}_{}", env.uuid().replace('-', ""))
