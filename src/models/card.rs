@@ -76,7 +76,12 @@ impl Cards {
 
 /// Lists a model at `GET {base}/models`, unless one of its name is listed there. `refuse` is the form
 /// of a refusal.
-pub(super) fn list(site: &mut Site<'_>, base: &str, card: Card, refuse: Refuse) -> Result<(), MountError> {
+pub(super) fn list(
+    site: &mut Site<'_>,
+    base: &str,
+    card: Card,
+    refuse: Refuse,
+) -> Result<(), MountError> {
     let cards = site.shared::<Cards>();
     if cards.find(base, &card.id).is_none() {
         cards.0.push((base.to_owned(), card));

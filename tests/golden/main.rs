@@ -125,7 +125,7 @@ enum FrontEnd {
     Anthropic,
 }
 
-const FRONT_ENDS: [FrontEnd; 5] = [
+const FRONT_ENDS: [FrontEnd; 6] = [
     FrontEnd::OpenBb,
     FrontEnd::GitHub,
     FrontEnd::OpenAi,
