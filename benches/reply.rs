@@ -105,6 +105,47 @@ fn openbb_text_alone_200_tokens(bencher: Bencher<'_, '_>) {
     });
 }
 
+/// The same for events that are numbered and whose text is kept.
+#[cfg(feature = "responses")]
+#[divan::bench]
+fn responses_reply_200_tokens(bencher: Bencher<'_, '_>) {
+    use copilot_wire::responses::Responses;
+
+    let env = Env::default();
+    let body = Bytes::from_static(br#"{"stream":true,"input":"hi"}"#);
+    let (parts, ()) = http::Request::new(()).into_parts();
+    bencher
+        .counter(ItemsCount::new(EVENTS))
+        .with_inputs(|| Request::<Responses>::new(Responses::read(&parts, body.clone()).unwrap()))
+        .bench_values(|request| drain(Body::run(Speaker, request, &env)));
+}
+
+/// One numbered event into a buffer that is there already.
+#[cfg(feature = "responses")]
+#[divan::bench]
+fn responses_text_alone_200_tokens(bencher: Bencher<'_, '_>) {
+    use copilot_wire::responses::Responses;
+
+    let env = Env::default();
+    let body = Bytes::from_static(br#"{"stream":true,"input":"hi"}"#);
+    let (parts, ()) = http::Request::new(()).into_parts();
+    let request = Responses::read(&parts, body).unwrap();
+    bencher
+        .counter(ItemsCount::new(EVENTS))
+        .with_inputs(|| {
+            let mut session = Responses::session(&request, &env);
+            let mut out = Vec::with_capacity(64 * 1024);
+            session.text("The", &mut out).unwrap();
+            (session, out)
+        })
+        .bench_local_values(|(mut session, mut out)| {
+            for token in tokens() {
+                session.text(black_box(token), &mut out).unwrap();
+            }
+            (session, out)
+        });
+}
+
 #[derive(serde::Serialize)]
 struct Delta<'a> {
     delta: &'a str,

@@ -10,6 +10,7 @@
         feature = "anthropic",
         feature = "meilisearch",
         feature = "openbb",
+        feature = "responses",
         feature = "testing",
         feature = "tokio",
         feature = "tower",
@@ -70,6 +71,7 @@
 //! |---|---|---|
 //! | `openbb` `github` `openai` `meilisearch` | one protocol each | yes |
 //! | `anthropic` | the protocol Anthropic Messages | |
+//! | `responses` | the Responses protocol of OpenAI | |
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
 //! | `tokio` | keep-alive and deadlines for uploads, from tokio's timer | |
@@ -83,7 +85,8 @@
 //! | floor | module | what it is |
 //! |---|---|---|
 //! | 6 | `protocols` | the list of the protocols |
-//! | 5 | `openbb`, `github`, `openai`, `meilisearch`, `anthropic` | one module and one feature a protocol |
+//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic` | one module and one feature a protocol |
+//! |   | `models` | how several of them are mounted, and the list of all models |
 //! | 4 | [`router`], `testing` | one HTTP request in, one response out; tests; any protocol |
 //! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
 //! | 2 | [`protocol`] | what a protocol must provide; the shared vocabulary |
@@ -119,6 +122,7 @@ pub mod github;
     feature = "anthropic",
     feature = "meilisearch",
     feature = "openbb",
+    feature = "responses",
     feature = "testing",
     feature = "tokio",
     feature = "tower",
@@ -129,6 +133,8 @@ pub mod guide;
 pub mod json;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
+#[cfg(any(feature = "openai", feature = "responses"))]
+pub mod models;
 #[cfg(feature = "openai")]
 pub mod openai;
 #[cfg(feature = "openbb")]
@@ -138,6 +144,8 @@ mod playground;
 pub mod protocol;
 #[cfg(any(feature = "playground", feature = "testing"))]
 pub mod protocols;
+#[cfg(feature = "responses")]
+pub mod responses;
 pub mod router;
 pub mod sse;
 #[cfg(feature = "testing")]

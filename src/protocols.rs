@@ -27,6 +27,8 @@ macro_rules! every_protocol {
         $each!(github::GitHub);
         #[cfg(feature = "openai")]
         $each!(openai::OpenAi);
+        #[cfg(feature = "responses")]
+        $each!(responses::Responses);
         #[cfg(feature = "meilisearch")]
         $each!(meilisearch::Meilisearch);
         #[cfg(feature = "anthropic")]

@@ -13,6 +13,7 @@ use copilot_wire::protocol::{
     Capabilities, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
     EventDecoder, Notice, Part, Protocol, Session as _, Status, Table, ToolCall, ToolRun,
 };
+use copilot_wire::responses::{self, Responses};
 use serde_json::json;
 
 struct Fixed;
@@ -60,6 +61,18 @@ fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
             openai::Ending::Calls(Vec::new()),
             openai::Ending::Finish(openai::FinishReason::Length),
             openai::Ending::Error(openai::ErrorObject::new("away")),
+        ],
+    );
+    ends::<Responses>(
+        [
+            responses::StreamEvent::text("Hi"),
+            responses::StreamEvent::item(responses::Item::call("call_1", "f", "{}")),
+            responses::StreamEvent::usage(responses::Usage::new(1, 2)),
+        ],
+        [
+            responses::Ending::Calls(Vec::new()),
+            responses::Ending::Incomplete("max_output_tokens".into()),
+            responses::Ending::Failed(responses::ErrorObject::new("server_error", "away")),
         ],
     );
     ends::<GitHub>(
@@ -190,6 +203,9 @@ fn a_capability_is_a_part_that_is_shown_natively() {
     capabilities::<OpenAi>(&format!(
         r#"{{"model":"m","stream":true,"messages":[{{"role":"user","content":"hi"}}],{tools}}}"#
     ));
+    capabilities::<Responses>(
+        r#"{"model":"m","stream":true,"input":"hi","tools":[{"type":"function","name":"f"}]}"#,
+    );
     capabilities::<GitHub>(r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     capabilities::<OpenBb>(
         r#"{"messages":[{"role":"human","content":"hi"}],"workspace_options":[],

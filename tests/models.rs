@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::Debug;
 
 use copilot_wire::json::JsonError;
-use copilot_wire::{anthropic, github, meilisearch, openai, openbb};
+use copilot_wire::{anthropic, github, meilisearch, openai, openbb, responses};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::ser::{Impossible, SerializeStruct};
@@ -84,6 +84,15 @@ fn all() -> Vec<Model> {
         anthropic::ToolResultBlock { "tool_use_id", "content", "is_error" }
         anthropic::Tool { "type", "name", "description", "input_schema" }
         anthropic::ErrorObject { "type", "message" }
+        responses::ResponsesRequest { "model", "instructions", "input", "stream", "tools", "tool_choice", "conversation" }
+        responses::Item { "id", "type", "status", "role", "content", "call_id", "name", "arguments", "output", "summary" }
+        responses::ContentPart { "type", "text", "refusal", "annotations" }
+        responses::Annotation { "type", "start_index", "url", "title" }
+        responses::Tool { "type", "name", "description", "parameters", "strict" }
+        responses::Response { "id", "created_at", "status", "incomplete_details", "output", "error", "usage" }
+        responses::Usage { "input_tokens", "input_tokens_details", "total_tokens" }
+        responses::ErrorObject { "code", "message", "type", "param" }
+        responses::StreamEvent { "type", "sequence_number", "response", "item", "part", "delta", "annotation", "arguments" }
         meilisearch::WorkspaceSettings { "source", "orgId", "prompts" }
         meilisearch::IndexSettings { "description", "documentTemplateMaxBytes", "searchParameters" }
         meilisearch::Search { "index_uid", "q", "filter" }
@@ -177,6 +186,10 @@ fn odd_elements_keep_their_places() {
             "openai",
         ),
         (
+            r#"{"model":"m","input":[7,{"role":"a","content":"x"},null,{"role":"b","content":"y"},"z"]}"#,
+            "responses",
+        ),
+        (
             r#"{"messages":[7,{"role":"a","content":"x"},null,{"role":"b","content":"y"},"z"]}"#,
             "openbb",
         ),
@@ -191,6 +204,9 @@ fn odd_elements_keep_their_places() {
                 .unwrap()
                 .to_json(),
             "openai" => openai::ChatRequest::from_json(text).unwrap().to_json(),
+            "responses" => responses::ResponsesRequest::from_json(text)
+                .unwrap()
+                .to_json(),
             _ => openbb::QueryRequest::from_json(text).unwrap().to_json(),
         };
         assert_eq!(written, text);

@@ -87,6 +87,8 @@ macro_rules! protocols {
         $each::<copilot_wire::openai::OpenAi>("openai", $search);
         #[cfg(feature = "anthropic")]
         $each::<copilot_wire::anthropic::Anthropic>("anthropic", $search);
+        #[cfg(feature = "responses")]
+        $each::<copilot_wire::responses::Responses>("responses", $search);
         #[cfg(feature = "meilisearch")]
         $each::<copilot_wire::meilisearch::Meilisearch>("meilisearch", $search);
     }};
@@ -274,6 +276,7 @@ impl<P: Protocol> Agent<P> for Fails {
     feature = "openbb",
     feature = "github",
     feature = "openai",
+    feature = "responses",
     feature = "meilisearch"
 ))]
 fn responses_show_no_secret() {
@@ -288,6 +291,8 @@ fn responses_show_no_secret() {
         .unwrap()
         .mount("fails", Fails)
         .unwrap()
+        .mount(copilot_wire::responses::Model::new("fails"), Fails)
+        .unwrap()
         .mount(copilot_wire::meilisearch::Mount::new(), Fails)
         .unwrap();
     let mut search = Search(Vec::new());
@@ -297,6 +302,8 @@ fn responses_show_no_secret() {
         good.to_owned(),
         good.replace("user", "human"),
         good.replace("true", "false"),
+        good.replace("messages", "input"),
+        good.replace("messages", "input").replace("true", "false"),
         good.replace("\"hi\"", SECRET),
         format!("{{\"messages\":\"{SECRET}\"}}"),
         format!("{{\"messages\":\"{SECRET}"),
@@ -308,6 +315,7 @@ fn responses_show_no_secret() {
         "/v1/query",
         "/github",
         "/v1/chat/completions",
+        "/v1/responses",
         "/chats/main/chat/completions",
         "/chats/s3cr3tCanary0123456789/chat/completions",
         "/v1/models/s3cr3tCanary0123456789",

@@ -5,7 +5,8 @@
 //!
 //! 1. [Concepts](concepts): agents, replies and bodies; how a turn ends, and how it is cancelled.
 //! 2. One chapter a front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
-//!    [OpenAI clients](openai), [Anthropic clients](anthropic), [Meilisearch chat](meilisearch).
+//!    [OpenAI clients](openai), [Responses](responses) for Codex and other coding clients,
+//!    [Anthropic clients](anthropic), [Meilisearch chat](meilisearch).
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
 //! 4. [Models](models): answer from any OpenAI-compatible endpoint.
@@ -44,6 +45,9 @@ pub mod openai {}
 
 #[doc = include_str!("openbb.md")]
 pub mod openbb {}
+
+#[doc = include_str!("responses.md")]
+pub mod responses {}
 
 // What this chapter shows is no dependency of this package. Its snippets are the tests of
 // `tests/recipes`; in this package's own tests the chapter is empty.

@@ -492,6 +492,24 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
+impl<T: Field> Field for Box<T> {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        Ok(T::read_from(reader)?.map(Self::new))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        T::write_to(self, to);
+    }
+
+    fn is_absent(&self) -> bool {
+        T::is_absent(self)
+    }
+
+    fn drop_odd(&mut self) {
+        T::drop_odd(self);
+    }
+}
+
 /// A position in a list; `null` is the first. One that is not a position is an error, because
 /// taking it for another would mix two entries up.
 impl Field for u32 {

@@ -8,6 +8,7 @@
     feature = "openbb",
     feature = "github",
     feature = "openai",
+    feature = "responses",
     feature = "meilisearch"
 ))]
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
@@ -21,6 +22,9 @@
 mod confirmation;
 #[path = "../github/debug_cli.rs"]
 mod debug_cli;
+#[allow(dead_code)]
+#[path = "../responses/rules.rs"]
+mod responses_rules;
 #[path = "../openai/rules.rs"]
 mod rules;
 #[path = "../anthropic/strict.rs"]
@@ -44,6 +48,7 @@ use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Conversation, Env, Environment, Notice, Protocol,
     Status, Table,
 };
+use copilot_wire::responses::Model;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::StreamExt;
 use futures::executor::block_on;
@@ -75,6 +80,8 @@ fn router(agent: impl Every) -> Router {
         .unwrap()
         .mount("golden", agent.clone())
         .unwrap()
+        .mount(Model::new("golden"), agent.clone())
+        .unwrap()
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())
         .unwrap()
         .mount(copilot_wire::anthropic::Model::new("golden"), agent)
@@ -86,6 +93,7 @@ trait Every:
     Agent<copilot_wire::openbb::OpenBb>
     + Agent<copilot_wire::github::GitHub>
     + Agent<copilot_wire::openai::OpenAi>
+    + Agent<copilot_wire::responses::Responses>
     + Agent<Meilisearch>
     + Agent<copilot_wire::anthropic::Anthropic>
     + Clone
@@ -97,6 +105,7 @@ impl<A> Every for A where
     A: Agent<copilot_wire::openbb::OpenBb>
         + Agent<copilot_wire::github::GitHub>
         + Agent<copilot_wire::openai::OpenAi>
+        + Agent<copilot_wire::responses::Responses>
         + Agent<Meilisearch>
         + Agent<copilot_wire::anthropic::Anthropic>
         + Agent<copilot_wire::anthropic::Anthropic>
@@ -111,14 +120,16 @@ enum FrontEnd {
     OpenBb,
     GitHub,
     OpenAi,
+    Responses,
     Meilisearch,
     Anthropic,
 }
 
-const FRONT_ENDS: [FrontEnd; 5] = [
+const FRONT_ENDS: [FrontEnd; 6] = [
     FrontEnd::OpenBb,
     FrontEnd::GitHub,
     FrontEnd::OpenAi,
+    FrontEnd::Responses,
     FrontEnd::Meilisearch,
     FrontEnd::Anthropic,
 ];
@@ -129,6 +140,7 @@ impl FrontEnd {
             Self::OpenBb => "/v1/query",
             Self::GitHub => "/github",
             Self::OpenAi => "/v1/chat/completions",
+            Self::Responses => "/v1/responses",
             Self::Meilisearch => "/chats/movies/chat/completions",
             Self::Anthropic => "/v1/messages",
         }
@@ -149,6 +161,7 @@ impl FrontEnd {
             // The empty list is what tells the newest form from the oldest ones.
             Self::OpenBb => json!({"messages": messages, "workspace_options": {}, "tools": []}),
             Self::GitHub => json!({"messages": messages, "agent": "golden"}),
+            Self::Responses => json!({"model": "golden", "stream": true, "input": messages}),
             Self::OpenAi | Self::Meilisearch | Self::Anthropic => {
                 json!({"model": "golden", "stream": true, "messages": messages})
             }
@@ -180,6 +193,7 @@ impl FrontEnd {
             }
             Self::Anthropic => strict::read(stream).text().to_owned(),
             Self::OpenAi => content(&rules::check(stream, false, rules::End::Done)),
+            Self::Responses => responses_rules::check(stream, responses_rules::End::Completed).text,
             Self::Meilisearch => {
                 let rest = stream.strip_suffix("data: [DONE]\n\n").unwrap();
                 let frames = rest.split_inclusive("\n\n");

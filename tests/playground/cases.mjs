@@ -7,6 +7,7 @@ import "./cases/openbb.mjs";
 import "./cases/github.mjs";
 import "./cases/openai.mjs";
 import "./cases/anthropic.mjs";
+import "./cases/responses.mjs";
 import "./cases/meilisearch.mjs";
 import "./cases/outside.mjs";
 import "./cases/malformed.mjs";

@@ -114,6 +114,10 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
             copilot_wire::anthropic::Model::new("analyst"),
             agent.clone(),
         )?
+        .mount(
+            copilot_wire::responses::Model::new("analyst"),
+            agent.clone(),
+        )?
         .mount(copilot_wire::meilisearch::Mount::new(), agent)?;
     Ok(match signer {
         Some(signer) => router.playground_signer(signer)?,

@@ -145,7 +145,7 @@ pub(crate) struct Chat {
     /// Dismiss every confirmation
     #[arg(long)]
     pub(crate) no: bool,
-    /// The model to ask for (openai, meilisearch, anthropic)
+    /// The model to ask for (openai, responses, meilisearch, anthropic)
     #[arg(long)]
     pub(crate) model: Option<String>,
     /// The workspace to talk in (meilisearch)
@@ -166,7 +166,7 @@ pub(crate) struct Check {
     /// The front end whose rules it must keep
     #[arg(long, short, value_parser = any)]
     pub(crate) protocol: Kit,
-    /// The model to ask for (openai, meilisearch, anthropic); the first one that the server lists without it
+    /// The model to ask for (openai, responses, meilisearch, anthropic); the first one that the server lists without it
     #[arg(long)]
     pub(crate) model: Option<String>,
     /// Sign requests with the test key in this file, and judge what becomes of bad signatures

@@ -33,7 +33,7 @@ async function unharmed(p, { away, asked }) {
   away.close();
 }
 
-for (const front of ["OpenBB", "GitHub", "OpenAI", "Meilisearch"]) {
+for (const front of ["OpenBB", "GitHub", "OpenAI", "Responses", "Meilisearch"]) {
   test(`hostile: Markdown in ${front}`, async (p) => {
     const attack = await attacked(p, front);
     ok((await p.said()).includes("<script>hit()</script>"), "markup is not shown as text");

@@ -56,7 +56,7 @@ for (const colorScheme of ["light", "dark"]) {
 for (const width of [390, 360, 320]) {
   for (const colorScheme of ["light", "dark"]) {
     test(`looks: setup on a phone of ${width}, ${colorScheme}`, async (p) => {
-      for (const front of ["OpenBB", "GitHub", "OpenAI", "Meilisearch"]) {
+      for (const front of ["OpenBB", "GitHub", "OpenAI", "Responses", "Meilisearch"]) {
         await p.open(front);
         await p.page.getByRole("button", { name: "Setup" }).tap();
         await setupFits(p, front);

@@ -6,6 +6,8 @@ const event = (data, name) => `${name ? `event: ${name}\n` : ""}data: ${typeof d
 const chunk = (choice) => event({ choices: [{ index: 0, ...choice }] });
 const END = chunk({ delta: { content: "The end." }, finish_reason: "stop" }) + event("[DONE]");
 
+const item = (text, sequence_number) => event({ type: "response.output_item.done", sequence_number, item: { type: "message", content: [{ text }] } }, "response.output_item.done");
+
 const FRONTS = {
   OpenBB: ["/v1/query", event({ delta: "The end." }, "copilotMessageChunk"), [
     [event("null", "copilotMessageChunk"), "“copilotMessageChunk” is malformed: data is no object"],
@@ -30,6 +32,14 @@ const FRONTS = {
     [chunk({ delta: null }), "delta is no object"],
     [chunk({ delta: { tool_calls: [null] } }), "tool_calls[0] is no object"],
     [chunk({ delta: { tool_calls: [{ index: 0, function: null }] } }), "tool_calls[].function is no object"],
+  ]],
+  Responses: ["/v1/responses", item("The end.", 5) + event({ type: "response.completed", sequence_number: 6, response: {} }, "response.completed"), [
+    [event("null", "response.created"), "“response.created” is malformed: data is no object"],
+    [event({ type: "response.other", sequence_number: 0 }, "response.created"), "its type is response.other"],
+    [event({ type: "response.output_item.done", sequence_number: 1, item: null }, "response.output_item.done"), "item is no object"],
+    [event({ type: "response.in_progress", sequence_number: 9 }, "response.in_progress"), "sequence_number is not 2"],
+    [event({ type: "response.output_text.delta", sequence_number: 3, delta: null }, "response.output_text.delta"), null],
+    [event({ type: "response.output_text.delta", sequence_number: 4, delta: "The end." }, "response.output_text.delta"), null],
   ]],
   Meilisearch: ["/chats/playground/chat/completions", END, [
     [event("null"), "data is no object"],

@@ -2,7 +2,7 @@
 
 import { equal, ok, test } from "../harness.mjs";
 
-for (const front of ["OpenBB", "GitHub", "OpenAI", "Meilisearch"]) {
+for (const front of ["OpenBB", "GitHub", "OpenAI", "Responses", "Meilisearch"]) {
   for (const how of ["the button", "Esc"]) {
     test(`${front}: ${how} stops a stream`, async (p) => {
       await p.open(front);
@@ -232,7 +232,7 @@ test("page: the setup stays open when a selection ends outside of it", async (p)
 });
 
 test("page: a landscape phone starts at the top", async (p) => {
-  for (const front of ["OpenBB", "GitHub", "OpenAI", "Meilisearch"]) {
+  for (const front of ["OpenBB", "GitHub", "OpenAI", "Responses", "Meilisearch"]) {
     await p.open(front);
     // The page goes to the end of a chat in the next frame.
     await p.page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));

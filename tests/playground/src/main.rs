@@ -30,6 +30,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount(descriptor, Stage)?
         .mount(Mount::verified(signer.key_set()), Stage)?
         .mount("stage", Stage)?
+        .mount(copilot_wire::responses::Model::new("stage"), Stage)?
         .mount(copilot_wire::meilisearch::Mount::new(), Stage)?
         .mount(copilot_wire::anthropic::Model::new("stage"), Stage)?
         .mount(outside_protocol::Screen("/pager"), Stage)?

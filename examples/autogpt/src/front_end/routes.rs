@@ -22,5 +22,9 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
         .mount(descriptor, agent.clone())?
         .mount(mount, agent.clone())?
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
+        .mount(
+            copilot_wire::responses::Model::new("autogpt"),
+            agent.clone(),
+        )?
         .mount("autogpt", agent)
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::program::{Running, fixture, run};
 use crate::server::Server;
 
-const FRONTS: [&str; 4] = ["openbb", "github", "openai", "meilisearch"];
+const FRONTS: [&str; 5] = ["openbb", "github", "openai", "responses", "meilisearch"];
 
 /// Does what it is told, in one word.
 #[derive(Clone)]
@@ -99,6 +99,11 @@ fn serve() -> (Server, std::sync::mpsc::Receiver<()>) {
         .mount(Mount::unverified(), servant.clone())
         .unwrap()
         .mount("servant", servant.clone())
+        .unwrap()
+        .mount(
+            copilot_wire::responses::Model::new("servant"),
+            servant.clone(),
+        )
         .unwrap()
         .mount(copilot_wire::meilisearch::Mount::new(), servant)
         .unwrap();
@@ -275,7 +280,11 @@ fn a_recorded_conversation_goes_on() {
         } else {
             ("user", "assistant")
         };
-        let request = json!({"model": "servant", "stream": true, "messages": [
+        let messages = match front {
+            "responses" => "input",
+            _ => "messages",
+        };
+        let request = json!({"model": "servant", "stream": true, messages: [
             {"role": user, "content": "one"},
             {"role": agent, "content": "two"},
         ]});

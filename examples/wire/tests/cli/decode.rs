@@ -4,7 +4,14 @@ use crate::program::{fixture, run};
 
 #[test]
 fn golden_streams_are_clean() {
-    for front in ["openbb", "github", "openai", "meilisearch", "anthropic"] {
+    for front in [
+        "openbb",
+        "github",
+        "openai",
+        "responses",
+        "meilisearch",
+        "anthropic",
+    ] {
         let file = fixture(&format!("golden/{front}.sse"));
         let seen = run(&["decode", front, &file], "");
         assert_eq!(seen.status, 0, "{}", seen.out);
@@ -30,7 +37,14 @@ fn golden_streams_are_clean() {
 
 #[test]
 fn offsets_are_those_of_the_events() {
-    for front in ["openbb", "github", "openai", "meilisearch", "anthropic"] {
+    for front in [
+        "openbb",
+        "github",
+        "openai",
+        "responses",
+        "meilisearch",
+        "anthropic",
+    ] {
         let file = fixture(&format!("golden/{front}.sse"));
         let bytes = std::fs::read(&file).unwrap();
         for line in run(&["decode", front, &file, "--json"], "").json() {

@@ -5,6 +5,7 @@
 
 mod anthropic;
 mod openai;
+mod responses;
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -20,6 +21,7 @@ type Failure = Box<dyn std::error::Error>;
 fn main() -> Result<(), Failure> {
     let router = openai::mount(Router::new().env(Env::new(Impatient)))?;
     let router = anthropic::mount(router)?;
+    let router = responses::mount(router)?;
     match std::env::args().nth(1).as_deref() {
         Some("actix") => actix(router),
         _ => hyper(router),

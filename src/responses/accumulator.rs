@@ -1,0 +1,192 @@
+//! Events, put together to a whole response again.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::{ContentPart, EventKind, Item, Response, StreamEvent};
+use crate::json::List;
+
+/// Puts events together to a response.
+///
+/// The last event of a complete stream has the whole response. Some servers leave the output out of
+/// it, and a stream that is cut has no such event: then the output is that of the items that were
+/// completed, and of the texts that were streamed.
+#[derive(Clone)]
+pub struct Accumulator {
+    response: Response,
+    /// By their places; an index from the wire is never a size.
+    items: BTreeMap<u64, Building>,
+    ended: bool,
+    weight: usize,
+    limit: usize,
+}
+
+/// The events put together are larger than the accumulator may hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the response is larger than the limit of {limit} bytes")]
+#[non_exhaustive]
+pub struct TooLarge {
+    /// The limit, in bytes.
+    pub limit: usize,
+}
+
+/// An item of which more may come.
+#[derive(Clone, Default)]
+struct Building {
+    item: Item,
+    text: String,
+    done: bool,
+}
+
+/// What an item takes beside its text.
+const OVERHEAD: usize = 512;
+
+impl Accumulator {
+    /// The limit of [`new`](Self::new): 32 MiB.
+    pub const DEFAULT_LIMIT: usize = 32 * 1024 * 1024;
+
+    /// Creates an accumulator for one response, with the default limit.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_limit(Self::DEFAULT_LIMIT)
+    }
+
+    /// Creates an accumulator for one response that takes about `limit` bytes.
+    #[must_use]
+    pub fn with_limit(limit: usize) -> Self {
+        Self {
+            response: Response::default(),
+            items: BTreeMap::new(),
+            ended: false,
+            weight: 0,
+            limit,
+        }
+    }
+
+    /// Adds an event.
+    ///
+    /// # Errors
+    ///
+    /// [`TooLarge`] when more would be held than the limit; the event is then left out.
+    pub fn push(&mut self, event: &StreamEvent) -> Result<(), TooLarge> {
+        match event.kind {
+            EventKind::ItemAdded | EventKind::ItemDone => {
+                let Some(item) = event.item.as_deref() else {
+                    return Ok(());
+                };
+                self.weigh(OVERHEAD + item.to_json().len())?;
+                let building = self.building(event);
+                if !building.done {
+                    building.item = item.clone();
+                    building.done = event.kind == EventKind::ItemDone;
+                }
+            }
+            EventKind::TextDelta
+            | EventKind::RefusalDelta
+            | EventKind::SummaryDelta
+            | EventKind::ReasoningDelta
+            | EventKind::ArgumentsDelta => {
+                let delta = event.delta.as_deref().unwrap_or_default();
+                let new = !self.items.contains_key(&event.output_index.unwrap_or(0));
+                self.weigh(delta.len() + if new { OVERHEAD } else { 0 })?;
+                let building = self.building(event);
+                building.text.push_str(delta);
+                if building.item.kind.is_empty() {
+                    building.item = begun(&event.kind);
+                }
+            }
+            _ => {
+                if let Some(response) = event.response.as_deref() {
+                    self.weigh(response.to_json().len())?;
+                    self.response = response.clone();
+                }
+                self.ended |= event.is_last();
+                if event.kind == EventKind::Error {
+                    self.response.error = event.error();
+                    self.response.status = "failed".into();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn weigh(&mut self, more: usize) -> Result<(), TooLarge> {
+        let weight = self.weight.saturating_add(more);
+        if weight > self.limit {
+            return Err(TooLarge { limit: self.limit });
+        }
+        self.weight = weight;
+        Ok(())
+    }
+
+    fn building(&mut self, event: &StreamEvent) -> &mut Building {
+        let index = event.output_index.unwrap_or(0);
+        self.items.entry(index).or_default()
+    }
+
+    /// Returns `true` if the response has come to its end. Without that the stream was cut.
+    #[must_use]
+    pub fn is_ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Returns the response as far as it has come.
+    #[must_use]
+    pub fn finish(self) -> Response {
+        let mut response = self.response;
+        if response.output.is_empty() {
+            let items = self.items.into_values().map(Building::finish);
+            response.output = items.collect();
+        }
+        response
+    }
+}
+
+/// Returns the item that a stream begins with a delta.
+fn begun(kind: &EventKind) -> Item {
+    let kind = match kind {
+        EventKind::ArgumentsDelta => "function_call",
+        EventKind::SummaryDelta | EventKind::ReasoningDelta => "reasoning",
+        _ => return Item::message("assistant", Vec::new()),
+    };
+    Item {
+        kind: kind.into(),
+        ..Item::default()
+    }
+}
+
+impl Building {
+    fn finish(self) -> Item {
+        let mut item = self.item;
+        if self.done {
+            return item;
+        }
+        item.status = Some("incomplete".into());
+        if item.is_call() {
+            item.arguments = Some(self.text);
+        } else if item.is_message() {
+            item.content = vec![ContentPart::output_text(self.text)].into();
+        } else if item.kind == "reasoning" {
+            let part = ContentPart::new("summary_text", self.text);
+            item.summary = Some(List::from(vec![part]));
+        }
+        item
+    }
+}
+
+impl Default for Accumulator {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// Shows how much there is, not what: arguments and texts may hold anything.
+impl fmt::Debug for Accumulator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Accumulator")
+            .field("items", &self.items.len())
+            .field("weight", &self.weight)
+            .field("limit", &self.limit)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,208 @@
+//! An open item of text: a message or reasoning.
+
+use super::EventKind;
+use crate::json::{Escape, Json, ValueWriter, escape};
+
+/// What an open item is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum BlockKind {
+    Message,
+    Reasoning,
+}
+
+/// An item while its text is streamed, with all that was streamed.
+pub(super) struct Block {
+    pub(super) kind: BlockKind,
+    id: String,
+    index: u64,
+    /// The members that say where the text belongs, each with a comma first.
+    pub(super) place: Box<[u8]>,
+    /// The text so far, escaped: it is repeated three times.
+    text: Vec<u8>,
+    /// How many characters it has.
+    pub(super) chars: u64,
+    /// The annotations so far, as the elements of an array.
+    sources: Vec<u8>,
+    /// How many there are.
+    pub(super) annotations: u64,
+}
+
+const POLICY: Escape = Escape::JsonAndSeparators;
+
+impl BlockKind {
+    pub(super) fn prefix(self) -> &'static str {
+        match self {
+            Self::Message => "msg",
+            Self::Reasoning => "rs",
+        }
+    }
+
+    /// Returns a delta up to its number.
+    pub(super) fn delta_head(self) -> &'static [u8] {
+        match self {
+            Self::Message => {
+                b"event: response.output_text.delta\ndata: {\"type\":\"response.output_text.delta\",\"sequence_number\":"
+            }
+            Self::Reasoning => {
+                b"event: response.reasoning_summary_text.delta\ndata: {\"type\":\"response.reasoning_summary_text.delta\",\"sequence_number\":"
+            }
+        }
+    }
+
+    /// Returns the part's members that follow its text.
+    fn tail(self) -> &'static [u8] {
+        match self {
+            Self::Message => b",\"logprobs\":[]",
+            Self::Reasoning => b"",
+        }
+    }
+
+    pub(super) fn part_added(self) -> EventKind {
+        match self {
+            Self::Message => EventKind::PartAdded,
+            Self::Reasoning => EventKind::SummaryPartAdded,
+        }
+    }
+
+    pub(super) fn text_done(self) -> EventKind {
+        match self {
+            Self::Message => EventKind::TextDone,
+            Self::Reasoning => EventKind::SummaryDone,
+        }
+    }
+
+    pub(super) fn part_done(self) -> EventKind {
+        match self {
+            Self::Message => EventKind::PartDone,
+            Self::Reasoning => EventKind::SummaryPartDone,
+        }
+    }
+}
+
+impl Block {
+    pub(super) fn new(kind: BlockKind, id: String, index: u64) -> Self {
+        let part = match kind {
+            BlockKind::Message => "content_index",
+            BlockKind::Reasoning => "summary_index",
+        };
+        let place = format!(",\"item_id\":\"{id}\",\"output_index\":{index},\"{part}\":0");
+        Self {
+            kind,
+            id,
+            index,
+            place: place.into_bytes().into(),
+            text: Vec::new(),
+            chars: 0,
+            sources: Vec::new(),
+            annotations: 0,
+        }
+    }
+
+    /// Adds a piece of text and returns the place where it begins, escaped.
+    #[inline]
+    pub(super) fn push(&mut self, text: &str) -> usize {
+        let start = self.text.len();
+        escape(text, POLICY, &mut self.text);
+        self.chars += text.chars().count() as u64;
+        start
+    }
+
+    /// Returns the text from a place on.
+    pub(super) fn text_from(&self, start: usize) -> &[u8] {
+        self.text.get(start..).unwrap_or_default()
+    }
+
+    /// Appends what follows the number of a delta.
+    #[inline]
+    pub(super) fn delta_to(&self, start: usize, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.place);
+        out.extend_from_slice(b",\"delta\":\"");
+        out.extend_from_slice(self.text_from(start));
+        out.push(b'"');
+        out.extend_from_slice(self.kind.tail());
+        out.extend_from_slice(b"}\n\n");
+    }
+
+    /// Adds a source.
+    pub(super) fn annotate(&mut self, annotation: &Json) {
+        if self.annotations > 0 {
+            self.sources.push(b',');
+        }
+        self.sources.extend_from_slice(annotation.as_bytes());
+        self.annotations += 1;
+    }
+
+    /// Appends the members of the event that opens the item.
+    pub(super) fn added_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b",\"output_index\":");
+        ValueWriter::new(out, POLICY).u64(self.index);
+        out.extend_from_slice(b",\"item\":{\"id\":\"");
+        out.extend_from_slice(self.id.as_bytes());
+        out.extend_from_slice(match self.kind {
+            BlockKind::Message => {
+                br#"","type":"message","status":"in_progress","role":"assistant","content":[]}"#
+            }
+            BlockKind::Reasoning => br#"","type":"reasoning","summary":[]}"#,
+        });
+    }
+
+    /// Appends the members of the event that opens the part.
+    pub(super) fn part_added_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.place);
+        out.extend_from_slice(b",\"part\":");
+        part_to(self.kind, b"", b"", out);
+    }
+
+    /// Appends the members of the event that repeats the text.
+    pub(super) fn text_done_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.place);
+        out.extend_from_slice(b",\"text\":\"");
+        out.extend_from_slice(&self.text);
+        out.push(b'"');
+        out.extend_from_slice(self.kind.tail());
+    }
+
+    /// Appends the members of the event that repeats the part.
+    pub(super) fn part_done_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.place);
+        out.extend_from_slice(b",\"part\":");
+        part_to(self.kind, &self.text, &self.sources, out);
+    }
+
+    /// Appends the whole item.
+    pub(super) fn item_to(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"id\":\"");
+        out.extend_from_slice(self.id.as_bytes());
+        out.extend_from_slice(match self.kind {
+            BlockKind::Message => {
+                br#"","type":"message","status":"completed","role":"assistant","content":["#
+            }
+            BlockKind::Reasoning => br#"","type":"reasoning","summary":["#,
+        });
+        part_to(self.kind, &self.text, &self.sources, out);
+        out.extend_from_slice(b"]}");
+    }
+}
+
+fn part_to(kind: BlockKind, text: &[u8], annotations: &[u8], out: &mut Vec<u8>) {
+    let (head, tail): (&[u8], &[u8]) = match kind {
+        BlockKind::Message => (
+            b"{\"type\":\"output_text\",\"text\":\"",
+            b"],\"logprobs\":[]}",
+        ),
+        BlockKind::Reasoning => (b"{\"type\":\"summary_text\",\"text\":\"", b"}"),
+    };
+    out.extend_from_slice(head);
+    out.extend_from_slice(text);
+    out.push(b'"');
+    if kind == BlockKind::Message {
+        out.extend_from_slice(b",\"annotations\":[");
+        out.extend_from_slice(annotations);
+    }
+    out.extend_from_slice(tail);
+}
+
+/// Appends a JSON string.
+pub(super) fn push_string(text: &str, out: &mut Vec<u8>) {
+    ValueWriter::new(out, POLICY).str(text);
+}

@@ -1,0 +1,239 @@
+//! What a message says and what a call returned: text or parts.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::json::model::{Field, json_api, model};
+use crate::json::{Json, JsonError, List, Members, Reader, ValueWriter};
+use crate::protocol::shown::Size;
+
+/// The content of a message, or the output of a call.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Plain text.
+    Text(String),
+    /// Texts, images and files in a row.
+    Parts(List<ContentPart>),
+    /// Nothing.
+    #[default]
+    Null,
+}
+
+impl Content {
+    /// Returns the text; that of parts is joined with line breaks, and what is not text is left out.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        let parts = match self {
+            Self::Text(text) => return Cow::Borrowed(text),
+            Self::Parts(parts) => parts,
+            Self::Null => return Cow::Borrowed(""),
+        };
+        let mut texts = parts.iter().filter_map(ContentPart::said);
+        let mut all = Cow::Borrowed(texts.next().unwrap_or_default());
+        for text in texts {
+            let all = all.to_mut();
+            all.push('\n');
+            all.push_str(text);
+        }
+        all
+    }
+
+    /// Returns the parts; none when the content is plain text.
+    #[must_use]
+    pub fn parts(&self) -> &[ContentPart] {
+        match self {
+            Self::Parts(parts) => parts,
+            _ => &[],
+        }
+    }
+}
+
+json_api!(Content);
+
+impl Field for Content {
+    const EXPECTED: &'static str = "content";
+
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if let Some(text) = reader.string()? {
+            return Ok(Some(Self::Text(text.into_owned())));
+        }
+        Ok(List::read_from(reader)?.map(Self::Parts))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        match self {
+            Self::Text(text) => to.str(text),
+            Self::Parts(parts) => parts.write_to(to),
+            // An empty place becomes `null`.
+            Self::Null => {}
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        matches!(self, Self::Null)
+    }
+}
+
+/// Shows how long a text is, never what it is.
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.debug_tuple("Text").field(&Size::of(text)).finish(),
+            Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
+            Self::Null => f.write_str("Null"),
+        }
+    }
+}
+
+impl From<&str> for Content {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Content {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Vec<ContentPart>> for Content {
+    fn from(parts: Vec<ContentPart>) -> Self {
+        Self::Parts(parts.into())
+    }
+}
+
+/// One part of a message, of a call's output or of a reasoning summary.
+///
+/// The members of images and files are in `unknown`, as slices of the request: they are not copied.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ContentPart {
+    /// The kind: `input_text`, `output_text`, `summary_text`, `refusal`, `input_image`, `input_file`.
+    pub kind: String,
+    /// The text, in a part that has one.
+    pub text: Option<String>,
+    /// The refusal, in a part that is one.
+    pub refusal: Option<String>,
+    /// The sources of an `output_text`.
+    pub annotations: Option<List<Annotation>>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(ContentPart, null: absent {
+    kind: "type" always,
+    text: "text",
+    refusal: "refusal",
+    annotations: "annotations",
+});
+
+impl ContentPart {
+    /// Creates a text of the user.
+    #[must_use]
+    pub fn input_text(text: impl Into<String>) -> Self {
+        Self::new("input_text", text)
+    }
+
+    /// Creates a text of the assistant.
+    #[must_use]
+    pub fn output_text(text: impl Into<String>) -> Self {
+        Self {
+            annotations: Some(List::new()),
+            ..Self::new("output_text", text)
+        }
+    }
+
+    /// Creates an image of the user, by its address or as a `data:` URL.
+    #[must_use]
+    pub fn input_image(url: &str) -> Self {
+        let mut unknown = Members::new();
+        // A string always serialises.
+        unknown.push("image_url", Json::encode(url).unwrap_or_default());
+        Self {
+            kind: "input_image".into(),
+            unknown,
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn new(kind: &str, text: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            text: Some(text.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Returns the text or the refusal.
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        self.text.as_deref().or(self.refusal.as_deref())
+    }
+}
+
+/// Shows how long texts are, never what they are.
+impl fmt::Debug for ContentPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ContentPart")
+            .field("kind", &self.kind)
+            .field("said", &self.said().map(Size::of))
+            .field("annotations", &self.annotations)
+            .field("unknown", &self.unknown)
+            .finish()
+    }
+}
+
+/// A source of a text.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Annotation {
+    /// The kind, such as `url_citation`. The members of others are in `unknown`.
+    pub kind: String,
+    /// Where the cited text begins, in characters of its part.
+    pub start_index: Option<u64>,
+    /// Where the cited text ends.
+    pub end_index: Option<u64>,
+    /// The address of the source.
+    pub url: Option<String>,
+    /// The name of the source.
+    pub title: Option<String>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Annotation, null: absent {
+    kind: "type" always,
+    start_index: "start_index",
+    end_index: "end_index",
+    url: "url",
+    title: "title",
+});
+
+impl Annotation {
+    /// Creates a citation of a web page.
+    #[must_use]
+    pub fn url_citation(url: impl Into<String>, title: impl Into<String>) -> Self {
+        Self {
+            kind: "url_citation".into(),
+            url: Some(url.into()),
+            title: Some(title.into()),
+            ..Self::default()
+        }
+    }
+}
+
+/// Shows how long texts are, never what they are.
+impl fmt::Debug for Annotation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Annotation")
+            .field("kind", &self.kind)
+            .field("start_index", &self.start_index)
+            .field("end_index", &self.end_index)
+            .field("url", &self.url.as_deref().map(Size::of))
+            .field("title", &self.title.as_deref().map(Size::of))
+            .field("unknown", &self.unknown)
+            .finish()
+    }
+}

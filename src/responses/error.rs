@@ -1,0 +1,98 @@
+//! The error object, in a response, in a stream and as the body of a refusal.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use crate::json::model::{Field as _, model, object};
+use crate::json::{Escape, Members, ValueWriter};
+use crate::protocol::shown::Cut;
+use crate::protocol::{Failure, Refusal};
+
+/// What went wrong, as it is told to a client.
+///
+/// `Debug` shows the names in it only: what servers say may hold keys.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ErrorObject {
+    /// A short name, such as `invalid_prompt` or `server_error`. It decides whether clients run the
+    /// turn again: they do at `server_error`.
+    pub code: Option<String>,
+    /// What went wrong, fit for the user.
+    pub message: String,
+    /// The class, such as `invalid_request_error`.
+    pub kind: Option<String>,
+    /// The member of the request that is at fault.
+    pub param: Option<String>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(ErrorObject, null: absent {
+    code: "code",
+    message: "message" always,
+    kind: "type",
+    param: "param",
+});
+
+impl ErrorObject {
+    /// Creates an error.
+    #[must_use]
+    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
+        Self {
+            code: Some(code.into()),
+            message: message.into(),
+            ..Self::default()
+        }
+    }
+
+    pub(super) fn failure(failure: &Failure<'_>) -> Self {
+        // At `server_error` Codex and Copilot's command line run the turn again, six times; at
+        // `invalid_prompt` they show the message.
+        let code = match failure.retryable {
+            true => "server_error",
+            false => "invalid_prompt",
+        };
+        Self::new(code, failure.message)
+    }
+
+    pub(super) fn refusal(refusal: &Refusal) -> Self {
+        let kind = match refusal.status().as_u16() {
+            401 => "authentication_error",
+            403 => "permission_error",
+            429 => "rate_limit_error",
+            500.. => "server_error",
+            _ => "invalid_request_error",
+        };
+        let path = refusal.path();
+        Self {
+            kind: Some(kind.into()),
+            param: (!path.is_empty()).then(|| path.to_owned()),
+            ..Self::new(refusal.kind(), refusal.to_string())
+        }
+    }
+
+    /// Serializes the error as the body of a response: `{"error":{...}}`.
+    #[must_use]
+    pub fn to_body(&self) -> Bytes {
+        let mut out = Vec::new();
+        self.write_body(&mut out);
+        out.into()
+    }
+
+    pub(super) fn write_body(&self, out: &mut Vec<u8>) {
+        object(ValueWriter::new(out, Escape::JsonAndSeparators), |body| {
+            self.write_to(body.member("error"));
+        });
+    }
+}
+
+impl fmt::Debug for ErrorObject {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ErrorObject")
+            .field("code", &self.code.as_deref().map(Cut))
+            .field("kind", &self.kind.as_deref().map(Cut))
+            .field("param", &self.param.as_deref().map(Cut))
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,328 @@
+//! The events of a stream, and what ends a turn.
+
+use std::fmt;
+
+use bytes::Bytes;
+
+use super::{Annotation, ContentPart, ErrorObject, Item, Response, Usage};
+use crate::json::Members;
+use crate::json::model::{Field as _, model, names};
+use crate::protocol::EventError;
+use crate::protocol::shown::Size;
+
+/// An event in either direction.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// An event as it is on the wire.
+    Stream(Box<StreamEvent>),
+    /// An ending on its way out. On the wire it is several events.
+    End(Ending),
+    /// The stream is complete: `[DONE]`. What follows is to be ignored.
+    Done,
+}
+
+impl Event {
+    /// Reads the data of one event. `name` is the kind of data that does not say its own.
+    pub(super) fn read(name: &str, data: &str) -> Result<Self, EventError> {
+        if data.trim_start().starts_with("[DONE]") {
+            return Ok(Self::Done);
+        }
+        let mut event = StreamEvent::parse(&Bytes::copy_from_slice(data.as_bytes()))?;
+        if event.kind.as_str().is_empty() {
+            event.kind = match event.error() {
+                Some(_) => EventKind::Error,
+                None => name.into(),
+            };
+        }
+        Ok(Self::Stream(Box::new(event)))
+    }
+}
+
+/// What ends a turn in another way than a complete answer in text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// Calls for the client, made with [`Item::call`].
+    Calls(Vec<Item>),
+    /// The answer is incomplete, with the reason: `max_output_tokens` or `content_filter`.
+    Incomplete(String),
+    /// The answer failed.
+    Failed(ErrorObject),
+}
+
+impl From<StreamEvent> for Event {
+    fn from(event: StreamEvent) -> Self {
+        Self::Stream(Box::new(event))
+    }
+}
+
+impl From<Ending> for Event {
+    fn from(ending: Ending) -> Self {
+        Self::End(ending)
+    }
+}
+
+impl From<ErrorObject> for Ending {
+    fn from(error: ErrorObject) -> Self {
+        Self::Failed(error)
+    }
+}
+
+/// The kind of an event: the name of the event and the member `type` of its data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum EventKind {
+    /// The response was begun.
+    Created,
+    /// The response is worked on. Sent once, and as keep-alive.
+    InProgress,
+    /// The response is complete, and in the event as a whole.
+    Completed,
+    /// The response ended before it was complete.
+    Incomplete,
+    /// The response failed.
+    Failed,
+    /// An item was begun.
+    ItemAdded,
+    /// An item is complete, and in the event as a whole.
+    ItemDone,
+    /// A part of a message was begun.
+    PartAdded,
+    /// A part of a message is complete.
+    PartDone,
+    /// A piece of the answer's text.
+    TextDelta,
+    /// The text of a part is complete.
+    TextDone,
+    /// A source of the text.
+    AnnotationAdded,
+    /// A piece of a refusal.
+    RefusalDelta,
+    /// A refusal is complete.
+    RefusalDone,
+    /// A piece of a call's arguments.
+    ArgumentsDelta,
+    /// The arguments of a call are complete.
+    ArgumentsDone,
+    /// A part of a reasoning summary was begun.
+    SummaryPartAdded,
+    /// A part of a reasoning summary is complete.
+    SummaryPartDone,
+    /// A piece of a reasoning summary.
+    SummaryDelta,
+    /// The text of a summary part is complete.
+    SummaryDone,
+    /// A piece of reasoning itself.
+    ReasoningDelta,
+    /// Reasoning is complete.
+    ReasoningDone,
+    /// A failure without a response.
+    Error,
+    /// A kind that this crate does not know.
+    Other(String),
+}
+
+names!(EventKind {
+    Created: "response.created",
+    InProgress: "response.in_progress",
+    Completed: "response.completed",
+    Incomplete: "response.incomplete",
+    Failed: "response.failed",
+    ItemAdded: "response.output_item.added",
+    ItemDone: "response.output_item.done",
+    PartAdded: "response.content_part.added",
+    PartDone: "response.content_part.done",
+    TextDelta: "response.output_text.delta",
+    TextDone: "response.output_text.done",
+    AnnotationAdded: "response.output_text.annotation.added",
+    RefusalDelta: "response.refusal.delta",
+    RefusalDone: "response.refusal.done",
+    ArgumentsDelta: "response.function_call_arguments.delta",
+    ArgumentsDone: "response.function_call_arguments.done",
+    SummaryPartAdded: "response.reasoning_summary_part.added",
+    SummaryPartDone: "response.reasoning_summary_part.done",
+    SummaryDelta: "response.reasoning_summary_text.delta",
+    SummaryDone: "response.reasoning_summary_text.done",
+    ReasoningDelta: "response.reasoning_text.delta",
+    ReasoningDone: "response.reasoning_text.done",
+    Error: "error",
+});
+
+impl Default for EventKind {
+    fn default() -> Self {
+        Self::Other(String::new())
+    }
+}
+
+/// One event of a stream. Which members it has depends on its kind.
+///
+/// Sent through a reply, its meaning counts: the session of the reply writes ids, indexes and numbers
+/// of its own, opens and closes items, and repeats what is complete. So events of another server can be
+/// sent as they are. Written here with [`to_json`](Self::to_json) it is as it is.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct StreamEvent {
+    /// The kind.
+    pub kind: EventKind,
+    /// The place in the stream, counted from 0.
+    pub sequence_number: Option<u64>,
+    /// The response as far as it has come.
+    pub response: Option<Box<Response>>,
+    /// The item that the event belongs to, by its id.
+    pub item_id: Option<String>,
+    /// The item that the event belongs to, by its place in the output.
+    pub output_index: Option<u64>,
+    /// The part of the item's content.
+    pub content_index: Option<u64>,
+    /// The part of the item's summary.
+    pub summary_index: Option<u64>,
+    /// The place of the annotation in its part.
+    pub annotation_index: Option<u64>,
+    /// The item.
+    pub item: Option<Box<Item>>,
+    /// The part.
+    pub part: Option<Box<ContentPart>>,
+    /// The annotation.
+    pub annotation: Option<Box<Annotation>>,
+    /// A piece of text.
+    pub delta: Option<String>,
+    /// A whole text.
+    pub text: Option<String>,
+    /// The function of a call.
+    pub name: Option<String>,
+    /// The arguments of a call.
+    pub arguments: Option<String>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(StreamEvent, null: absent {
+    kind: "type" always,
+    sequence_number: "sequence_number",
+    response: "response",
+    item_id: "item_id",
+    output_index: "output_index",
+    content_index: "content_index",
+    summary_index: "summary_index",
+    annotation_index: "annotation_index",
+    item: "item",
+    part: "part",
+    annotation: "annotation",
+    delta: "delta",
+    text: "text",
+    name: "name",
+    arguments: "arguments",
+});
+
+impl StreamEvent {
+    fn new(kind: EventKind) -> Self {
+        Self {
+            kind,
+            ..Self::default()
+        }
+    }
+
+    /// Creates a piece of the answer's text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            delta: Some(text.into()),
+            ..Self::new(EventKind::TextDelta)
+        }
+    }
+
+    /// Creates a piece of a reasoning summary.
+    #[must_use]
+    pub fn reasoning(text: impl Into<String>) -> Self {
+        Self {
+            delta: Some(text.into()),
+            ..Self::new(EventKind::SummaryDelta)
+        }
+    }
+
+    /// Creates a source of the text. Without indexes it stands at the end of the text so far.
+    #[must_use]
+    pub fn annotation(annotation: Annotation) -> Self {
+        Self {
+            annotation: Some(Box::new(annotation)),
+            ..Self::new(EventKind::AnnotationAdded)
+        }
+    }
+
+    /// Creates a whole item that is neither a message nor reasoning, such as a call.
+    #[must_use]
+    pub fn item(item: Item) -> Self {
+        Self {
+            item: Some(Box::new(item)),
+            ..Self::new(EventKind::ItemDone)
+        }
+    }
+
+    /// Creates the token counts of the answer; the last ones sent count.
+    #[must_use]
+    pub fn usage(usage: Usage) -> Self {
+        Self {
+            response: Some(Box::new(Response {
+                usage: Some(usage),
+                ..Response::default()
+            })),
+            ..Self::new(EventKind::InProgress)
+        }
+    }
+
+    /// Returns the piece of the answer's text, or of a refusal, that the event adds.
+    #[must_use]
+    pub fn said(&self) -> Option<&str> {
+        match self.kind {
+            EventKind::TextDelta | EventKind::RefusalDelta => self.delta.as_deref(),
+            _ => None,
+        }
+    }
+
+    /// Returns what an event of failure says: that of the response, or its own.
+    #[must_use]
+    pub fn error(&self) -> Option<ErrorObject> {
+        let nested = self.unknown.get("error").and_then(ErrorObject::from_raw);
+        let own = || {
+            // The members of the object are those of the event.
+            let event = self.to_raw();
+            let mut error = ErrorObject::from_raw(&event)?;
+            error.kind = None;
+            error.unknown = Members::new();
+            Some(error)
+        };
+        match self.kind {
+            EventKind::Failed => self.response.as_ref()?.error.clone(),
+            EventKind::Error => nested.or_else(own),
+            _ => nested,
+        }
+    }
+
+    /// Returns `true` if nothing but `[DONE]` follows.
+    #[must_use]
+    pub fn is_last(&self) -> bool {
+        use EventKind::{Completed, Error, Failed, Incomplete};
+        matches!(self.kind, Completed | Incomplete | Failed | Error)
+    }
+}
+
+/// Shows how long texts are, never what they are.
+impl fmt::Debug for StreamEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamEvent")
+            .field("kind", &self.kind)
+            .field("sequence_number", &self.sequence_number)
+            .field("response", &self.response)
+            .field("output_index", &self.output_index)
+            .field("item", &self.item)
+            .field("part", &self.part)
+            .field("annotation", &self.annotation)
+            .field("delta", &self.delta.as_deref().map(Size::of))
+            .field("text", &self.text.as_deref().map(Size::of))
+            .field("name", &self.name)
+            .field("arguments", &self.arguments.as_deref().map(Size::of))
+            .field("unknown", &self.unknown)
+            .finish_non_exhaustive()
+    }
+}

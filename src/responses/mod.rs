@@ -1,0 +1,200 @@
+//! The Responses protocol of OpenAI: what Codex speaks, and Copilot's command line, VS Code's custom
+//! endpoints and the AI SDK can speak. Servers answer at `POST /v1/responses`.
+//!
+//! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
+//!   `POST /v1/responses`, as a stream or whole, and is listed at `GET /v1/models`.
+//! * Client: [`ResponsesRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder)
+//!   reads the answer as [`Event`]s, which an [`Accumulator`] puts together to a [`Response`].
+//! * In between: a [`Relay`] passes the answer of another server on, inside any reply.
+//!
+//! ```
+//! use copilot_wire::protocol::EventDecoder;
+//! use copilot_wire::responses::{Accumulator, Event, Responses, ResponsesRequest};
+//!
+//! let request = ResponsesRequest::new("gpt-5", "Hello").stream(true);
+//! let body = request.to_json(); // to be posted to …/responses
+//! # drop(body);
+//!
+//! let mut decoder = EventDecoder::<Responses>::new();
+//! let mut whole = Accumulator::new();
+//! for mut bytes in [
+//!     &b"data: {\"type\":\"response.output_text.delta\",\"output_index\":0,\"delta\":\"Hi\"}\n\nda"[..],
+//!     b"ta: {\"type\":\"response.completed\",\"response\":{\"id\":\"resp_1\",\"status\":\"completed\"}}\n\n",
+//! ] {
+//!     while let Some(event) = decoder.next(&mut bytes)? {
+//!         if let Event::Stream(event) = event {
+//!             whole.push(&event)?;
+//!         }
+//!     }
+//! }
+//! decoder.end()?;
+//! assert_eq!(whole.finish().text(), "Hi");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How words are said
+//!
+//! | word | here |
+//! |---|---|
+//! | `text` | text of a message item, which stays open until something else comes |
+//! | `reasoning` | a reasoning item with the text as its summary, which stays open until something else comes |
+//! | `status`, `tool_run` | a reasoning item of its own, with the message and the details as its summary |
+//! | `cite` | a `url_citation` if there is a web address, and a Markdown list of links at the end of the answer, because coding clients do not show annotations |
+//! | `table`, `chart` | a Markdown table |
+//! | `error` | a paragraph of text; the turn goes on |
+//! | `confirm` | a question in text; the answer is read from the next user message |
+//! | `usage` | the usage of the response |
+//! | `call`, `calls` | `function_call` items, if the request offered the functions |
+//!
+//! A question is found again by the id in its last line, which crossed the client: make ids hard to
+//! guess where a yes does harm, and let no model repeat them.
+//!
+//! Beyond words, an agent for this protocol sends a [`StreamEvent`] and ends with an [`Ending`].
+//!
+//! # What is written
+//!
+//! These rules satisfy all known readers: Codex, Copilot's command line, VS Code, both official
+//! clients and the AI SDK. `testing` has them as rules for other servers.
+//!
+//! 1. The name of an event equals the member `type` of its data; there are no `id` lines.
+//! 2. `sequence_number` counts all events from 0 without gaps.
+//! 3. `response.created` and `response.in_progress` come first, `response.completed` and `[DONE]` last.
+//!    Codex runs a turn again that ends without its last event.
+//! 4. Items are not interleaved. A message is one item until a call or reasoning interrupts it, because
+//!    VS Code puts an empty line between the texts of two items, and Codex prints each apart.
+//! 5. What was streamed is repeated by the `done` events and by the last event: Codex takes its text
+//!    from the item, the official clients from the response. So the output is kept, up to 8 MiB; a
+//!    reply that is larger fails.
+//! 6. A response object has every member that the schema requires, and at its end the usage, with
+//!    zeros if it is not known, because version 2 of the AI SDK's provider takes no end without numbers.
+//! 7. After a failure `response.failed`, with the code `invalid_prompt`, after which no client runs the
+//!    turn again, or `server_error` if the agent said that it may be run again.
+//! 8. Silence is broken with a repeated `response.in_progress`: comments do not reset the idle clock
+//!    of Codex.
+//!
+//! Responses are not stored. A request that continues a stored response is refused with status 400 and
+//! the code `previous_response_not_found`, after which VS Code sends the turn again with the whole
+//! history. Tools that are not functions, and items of unknown kinds, are kept and not acted upon.
+//!
+//! # Checked with the clients
+//!
+//! `tests/interop/responses/run` lets `openai` 7.57.0 for Node and 3.54.0 for Python, and `ai` 7.0.173
+//! with `@ai-sdk/openai` 4.0.118, read replies of this crate, with the retries that they have by default:
+//!
+//! | situation | Node | Python | AI SDK |
+//! |---|---|---|---|
+//! | text, with everything that text can hold: events, helper, whole | yes | yes | yes |
+//! | reasoning, sources, usage | yes | yes | yes |
+//! | keep-alive events | yes | yes | yes |
+//! | a tool call, several calls; there and back | yes | yes | yes |
+//! | an incomplete answer, and one that says nothing | yes | yes | yes |
+//! | failure on the way, at once, and without `stream`: the agent runs once | yes | yes | yes |
+//! | failure that may be run again: without `stream` three runs | yes | yes | yes, streams as well |
+//! | a relayed stream, whole and cut | yes | yes | yes |
+//! | a question and its answer | yes | yes | yes |
+//! | the list of models; an unknown model, a stored response | yes | yes | yes, but it reads no list |
+//! | a client that leaves | yes | yes | yes |
+//!
+//! Codex 0.169.0 and Copilot's command line 1.0.102 were run against the same server on 2026-11-22: both show
+//! text and failures, run a failing agent once, and run a call and send its result; Codex shows reasoning,
+//! and stays with an idle clock of 70 ms through pauses of 100 ms that are broken every 20 ms.
+
+mod accumulator;
+mod block;
+mod content;
+mod conversation;
+mod decoder;
+mod error;
+mod event;
+mod item;
+mod mount;
+mod number;
+mod relay;
+mod request;
+mod response;
+mod session;
+#[cfg(feature = "testing")]
+pub mod testing;
+mod tool;
+
+pub use accumulator::{Accumulator, TooLarge};
+pub use content::{Annotation, Content, ContentPart};
+pub use decoder::Decoder;
+pub use error::ErrorObject;
+pub use event::{Ending, Event, EventKind, StreamEvent};
+pub use item::Item;
+pub use mount::Model;
+pub use relay::{Relay, RelayError};
+pub use request::{Input, ResponsesRequest};
+pub use response::{IncompleteDetails, InputTokensDetails, OutputTokensDetails, Response, Usage};
+pub use session::Session;
+pub use tool::Tool;
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue};
+
+use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+
+/// The Responses protocol of OpenAI.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Responses;
+
+impl Protocol for Responses {
+    type Request = ResponsesRequest;
+    type Output = StreamEvent;
+    type Ending = Ending;
+    type Event = Event;
+    type Session = Session;
+    type Decoder = Decoder;
+
+    const NAME: &'static str = "responses";
+    const CAPABILITIES: Capabilities = Capabilities::STEPS
+        .and(Capabilities::CALLS)
+        .and(Capabilities::REASONING)
+        .and(Capabilities::TOOL_RUNS);
+
+    fn read(_: &Parts, body: Bytes) -> Result<ResponsesRequest, Refusal> {
+        ResponsesRequest::read(&body)
+    }
+
+    fn conversation_id<'a>(
+        request: &'a ResponsesRequest,
+        _: &'a HeaderMap,
+    ) -> Option<Cow<'a, str>> {
+        request.conversation_id()
+    }
+
+    fn session(request: &ResponsesRequest, env: &Env) -> Session {
+        Session::new(request, env)
+    }
+
+    fn is_stream(request: &ResponsesRequest) -> bool {
+        request.is_stream()
+    }
+
+    fn ends(event: &Event) -> bool {
+        matches!(event, Event::End(_))
+    }
+
+    fn text_of(event: &Event) -> Option<&str> {
+        match event {
+            Event::Stream(event) => event.said(),
+            _ => None,
+        }
+    }
+
+    fn refuse(refusal: &Refusal) -> http::Response<Bytes> {
+        refusal.to_response(
+            HeaderValue::from_static("application/json"),
+            ErrorObject::refusal(refusal).to_body(),
+        )
+    }
+}
+
+/// Plays the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

@@ -1,0 +1,34 @@
+//! How an agent is mounted: as a model.
+
+use super::{Responses, ResponsesRequest};
+use crate::models::{self, Dialect};
+
+/// A model, as clients of the Responses API see it: the name that an agent is mounted under.
+///
+/// It answers at `POST /v1/responses` and is listed at `GET /v1/models`.
+///
+/// ```
+/// # use copilot_wire::protocol::{AgentError, Protocol};
+/// # use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+/// # struct Analyst;
+/// # #[async_trait]
+/// # impl<P: Protocol> Agent<P> for Analyst {
+/// #     async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+/// #         Ok(reply.text("Up 3 %.").await?)
+/// #     }
+/// # }
+/// use copilot_wire::responses::Model;
+///
+/// let router = Router::new().mount(Model::new("analyst"), Analyst)?;
+/// # drop(router);
+/// # Ok::<(), copilot_wire::router::MountError>(())
+/// ```
+pub type Model = models::Model<Responses>;
+
+impl Dialect for Responses {
+    const PATH: &'static str = "/responses";
+
+    fn model(request: &mut ResponsesRequest) -> &mut String {
+        &mut request.model
+    }
+}

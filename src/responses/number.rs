@@ -1,0 +1,45 @@
+//! The number of an event.
+
+/// A counter that is kept as its decimal digits: no event divides.
+pub(super) struct Number {
+    /// Right-aligned, behind zeros. `u64::MAX` has 20 digits.
+    digits: [u8; 20],
+    /// How many of the digits are zeros in front.
+    zeros: usize,
+}
+
+impl Number {
+    pub(super) const ZERO: Self = Self {
+        digits: [b'0'; 20],
+        zeros: 19,
+    };
+
+    /// Appends the number and counts on.
+    #[inline]
+    pub(super) fn next(&mut self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.digits.get(self.zeros..).unwrap_or_default());
+        for (at, digit) in self.digits.iter_mut().enumerate().rev() {
+            self.zeros = self.zeros.min(at);
+            if *digit < b'9' {
+                *digit += 1;
+                return;
+            }
+            *digit = b'0';
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_follow_each_other() {
+        let mut number = Number::ZERO;
+        for expected in 0..2_001 {
+            let mut out = Vec::new();
+            number.next(&mut out);
+            assert_eq!(out, expected.to_string().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! The request.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytes::Bytes;
+use http::StatusCode;
+use serde::Serialize;
+
+use super::{Item, Tool};
+use crate::json::model::{Field, json_api, model};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, WriteError};
+use crate::protocol::Refusal;
+use crate::protocol::shown::Size;
+
+/// A request for a response.
+///
+/// Servers read it and clients write it; what is not named here, such as `temperature`, is in
+/// `unknown`.
+///
+/// ```
+/// use copilot_wire::responses::ResponsesRequest;
+///
+/// let request = ResponsesRequest::new("gpt-5", "Hello").stream(true);
+/// assert_eq!(&*request.to_json(), br#"{"model":"gpt-5","input":"Hello","stream":true}"#);
+/// ```
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResponsesRequest {
+    /// The model that shall answer; empty when the request names none.
+    pub model: String,
+    /// Instructions from whoever runs the agent.
+    pub instructions: Option<String>,
+    /// The conversation. Never empty in a request that was read.
+    pub input: Input,
+    /// Whether the answer shall be a stream; absent means no.
+    pub stream: Option<bool>,
+    /// The tools that the answer may call.
+    pub tools: List<Tool>,
+    /// Which of them it may or must call: `none`, `auto`, `required`, or an object.
+    pub tool_choice: Option<Json>,
+    /// The response that this request continues, for servers that store responses.
+    pub previous_response_id: Option<String>,
+    /// The stored conversation, by its id or as an object with it.
+    pub conversation: Option<Json>,
+    /// A name that is stable over the turns of one conversation.
+    pub prompt_cache_key: Option<String>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(ResponsesRequest, null: absent {
+    model: "model" always,
+    instructions: "instructions",
+    input: "input" always,
+    stream: "stream",
+    tools: "tools",
+    tool_choice: "tool_choice",
+    previous_response_id: "previous_response_id",
+    conversation: "conversation",
+    prompt_cache_key: "prompt_cache_key",
+});
+
+impl ResponsesRequest {
+    /// Creates a request.
+    #[must_use]
+    pub fn new(model: impl Into<String>, input: impl Into<Input>) -> Self {
+        Self {
+            model: model.into(),
+            input: input.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets whether the answer shall be a stream.
+    #[must_use]
+    pub fn stream(mut self, stream: bool) -> Self {
+        self.stream = Some(stream);
+        self
+    }
+
+    /// Sets the instructions.
+    #[must_use]
+    pub fn instructions(mut self, text: impl Into<String>) -> Self {
+        self.instructions = Some(text.into());
+        self
+    }
+
+    /// Sets the tools that the answer may call.
+    #[must_use]
+    pub fn with_tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
+        self.tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Adds any other member, such as `temperature`.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] when the value does not serialise.
+    pub fn with<T: Serialize + ?Sized>(
+        mut self,
+        member: impl Into<String>,
+        value: &T,
+    ) -> Result<Self, WriteError> {
+        self.unknown.push(member, Json::encode(value)?);
+        Ok(self)
+    }
+
+    /// Reads the body of a request and refuses what only a server with a store can answer.
+    pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
+        let request = Self::parse(body)?;
+        let refuse = |message| Refusal::new(StatusCode::BAD_REQUEST, message);
+        if request.unknown.get("previous_response_id").is_some()
+            || request.previous_response_id.is_some()
+        {
+            // At this code VS Code sends the turn again, with the whole history.
+            let refusal = refuse("responses are not stored: send the whole conversation");
+            return Err(refusal
+                .at("previous_response_id")
+                .code("previous_response_not_found"));
+        }
+        let mut items = request.input.items().iter();
+        if let Some(at) = items.position(|item| item.kind == "item_reference") {
+            let refusal = refuse("items are not stored: send the item itself");
+            return Err(refusal.at(format!("input[{at}]")));
+        }
+        if request.input.is_empty() {
+            let refusal = refuse("must be a text or an array with at least one item");
+            return Err(refusal.at("input"));
+        }
+        Ok(request)
+    }
+
+    /// Returns `true` if the answer shall be a stream.
+    #[must_use]
+    pub fn is_stream(&self) -> bool {
+        self.stream == Some(true)
+    }
+
+    /// Returns the id that is stable over the turns of one conversation: `prompt_cache_key`, else
+    /// `conversation`.
+    pub(super) fn conversation_id(&self) -> Option<Cow<'_, str>> {
+        let key = self.prompt_cache_key.as_deref().map(Cow::Borrowed);
+        let conversation = || {
+            let conversation = self.conversation.as_ref()?;
+            let id = match conversation.kind() {
+                Kind::Object => conversation.get("id")?.string()?.into_owned(),
+                _ => conversation.string()?.into_owned(),
+            };
+            Some(Cow::Owned(id))
+        };
+        key.filter(|key| !key.is_empty())
+            .or_else(conversation)
+            .filter(|id| !id.is_empty())
+    }
+
+    /// Returns the functions that may be called: none when `tool_choice` is `none`.
+    pub(super) fn offered(&self) -> impl Iterator<Item = (&str, &Tool)> + Send {
+        let choice = self.tool_choice.as_ref();
+        let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
+        let tools = self.tools.iter().filter(move |_| !none);
+        tools.filter_map(|tool| Some((tool.callable()?, tool)))
+    }
+}
+
+/// Shows how long texts are, never what they are.
+impl fmt::Debug for ResponsesRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResponsesRequest")
+            .field("model", &self.model)
+            .field("instructions", &self.instructions.as_deref().map(Size::of))
+            .field("input", &self.input)
+            .field("stream", &self.stream)
+            .field("tools", &self.tools)
+            .field("tool_choice", &self.tool_choice)
+            .field("unknown", &self.unknown)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The conversation in a request: one text of the user, or items.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Input {
+    /// One message of the user.
+    Text(String),
+    /// Items, oldest first.
+    Items(List<Item>),
+}
+
+impl Input {
+    /// Returns the items; none when the input is one text.
+    #[must_use]
+    pub fn items(&self) -> &[Item] {
+        match self {
+            Self::Text(_) => &[],
+            Self::Items(items) => items,
+        }
+    }
+
+    /// Adds an item. A text becomes the message that it stands for.
+    pub fn push(&mut self, item: Item) {
+        match self {
+            Self::Items(items) => items.push(item),
+            Self::Text(text) => {
+                let text = Item::user(std::mem::take(text));
+                *self = Self::Items(vec![text, item].into());
+            }
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        match self {
+            Self::Text(_) => false,
+            Self::Items(items) => items.is_empty(),
+        }
+    }
+}
+
+json_api!(Input);
+
+impl Field for Input {
+    const EXPECTED: &'static str = "a text or an array";
+
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if let Some(text) = reader.string()? {
+            return Ok(Some(Self::Text(text.into_owned())));
+        }
+        Ok(List::read_from(reader)?.map(Self::Items))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        match self {
+            Self::Text(text) => to.str(text),
+            Self::Items(items) => items.write_to(to),
+        }
+    }
+}
+
+impl Default for Input {
+    fn default() -> Self {
+        Self::Items(List::new())
+    }
+}
+
+/// Shows how long a text is, never what it is.
+impl fmt::Debug for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.debug_tuple("Text").field(&Size::of(text)).finish(),
+            Self::Items(items) => items.fmt(f),
+        }
+    }
+}
+
+impl From<&str> for Input {
+    fn from(text: &str) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+impl From<String> for Input {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<Vec<Item>> for Input {
+    fn from(items: Vec<Item>) -> Self {
+        Self::Items(items.into())
+    }
+}

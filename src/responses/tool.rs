@@ -1,0 +1,57 @@
+//! Tools that a request offers.
+
+use crate::json::model::model;
+use crate::json::{Json, Members};
+
+/// A tool that a request offers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tool {
+    /// The kind: `function`, or one such as `web_search` that an agent does not call. The members of
+    /// other kinds are in `unknown`.
+    pub kind: String,
+    /// The name of a function.
+    pub name: Option<String>,
+    /// What it does.
+    pub description: Option<String>,
+    /// The JSON schema of its arguments.
+    pub parameters: Option<Json>,
+    /// Whether the arguments must follow the schema exactly.
+    pub strict: Option<bool>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Tool, null: absent {
+    kind: "type" always,
+    name: "name",
+    description: "description",
+    parameters: "parameters",
+    strict: "strict",
+});
+
+impl Tool {
+    /// Creates a function without arguments.
+    #[must_use]
+    pub fn function(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            kind: "function".into(),
+            name: Some(name.into()),
+            description: Some(description.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the JSON schema of the arguments.
+    #[must_use]
+    pub fn parameters(mut self, schema: Json) -> Self {
+        self.parameters = Some(schema);
+        self
+    }
+
+    /// Returns the name of a function that can be called.
+    pub(super) fn callable(&self) -> Option<&str> {
+        let name = self.name.as_deref().filter(|name| !name.is_empty());
+        name.filter(|_| self.kind == "function")
+    }
+}

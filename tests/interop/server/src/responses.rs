@@ -1,0 +1,136 @@
+//! The same for the Responses protocol.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use copilot_wire::protocol::{AgentError, Usage};
+use copilot_wire::responses::{Ending, Item, Model, Relay, Responses};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+
+use crate::Failure;
+use crate::openai::{Confirm, Tool, Words};
+
+/// Mounts one model for each situation.
+pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
+    let mut router = router
+        .mount(Model::new("words"), Words)?
+        .mount(Model::new("tool"), Tool)?
+        .mount(Model::new("confirm"), Confirm)?;
+    for name in NATIVE {
+        router = router.mount(Model::new(name), Native(name))?;
+    }
+    Ok(router)
+}
+
+const NATIVE: [&str; 14] = [
+    "slow",
+    "thinks",
+    "fails",
+    "fails-at-once",
+    "panics",
+    "away",
+    "runs",
+    "left",
+    "usage",
+    "length",
+    "calls",
+    "nothing",
+    "relay",
+    "relay/cut",
+];
+
+const CALL: &[u8] = include_bytes!("../../../../fixtures/responses/call.sse");
+
+/// How often an agent has failed.
+static RUNS: AtomicUsize = AtomicUsize::new(0);
+/// How often a client has left before the end.
+static LEFT: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts an agent that is dropped before its end.
+struct Leaving(bool);
+
+impl Drop for Leaving {
+    fn drop(&mut self) {
+        if !self.0 {
+            LEFT.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+}
+
+struct Native(&'static str);
+
+#[async_trait]
+impl Agent<Responses> for Native {
+    async fn answer(
+        &self,
+        _: Request<Responses>,
+        reply: Reply<Responses>,
+    ) -> Result<(), AgentError> {
+        match self.0 {
+            "slow" => {
+                let mut leaving = Leaving(false);
+                for word in ["one ", "two ", "three"] {
+                    reply.text(word).await?;
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+                leaving.0 = true;
+            }
+            "thinks" => {
+                reply.reasoning("I should ").await?;
+                reply.reasoning("look.").await?;
+                reply.text("Done.").await?;
+            }
+            "fails" | "panics" => {
+                RUNS.fetch_add(1, Ordering::Relaxed);
+                reply.text("Par").await?;
+                if self.0 == "fails" {
+                    return Err(AgentError::new("The model is away."));
+                }
+                // A bug, on purpose.
+                std::panic::resume_unwind(Box::new(()));
+            }
+            "fails-at-once" => {
+                RUNS.fetch_add(1, Ordering::Relaxed);
+                return Err(AgentError::new("The model is away."));
+            }
+            "away" => {
+                RUNS.fetch_add(1, Ordering::Relaxed);
+                return Err(AgentError::new("Try again.").retryable());
+            }
+            "runs" => reply.text(RUNS.load(Ordering::Relaxed).to_string()).await?,
+            "left" => reply.text(LEFT.load(Ordering::Relaxed).to_string()).await?,
+            "usage" => {
+                reply.text("Hi").await?;
+                let usage = Usage::new(19, 10);
+                reply
+                    .usage(usage.cached_input_tokens(3).reasoning_tokens(7))
+                    .await?;
+            }
+            "length" => {
+                reply.text("cut off").await?;
+                reply.end(Ending::Incomplete("max_output_tokens".into()))?;
+            }
+            "calls" => {
+                let call = |id: &str, n: u64| Item::call(id, "get_tide", format!("{{\"n\":{n}}}"));
+                reply.end(Ending::Calls(vec![call("call_A", 1), call("call_B", 2)]))?;
+            }
+            "nothing" => {}
+            "relay" => relay(CALL, &reply).await?,
+            "relay/cut" => {
+                let (half, _) = CALL.split_at(CALL.len() / 2);
+                relay(half, &reply).await?;
+            }
+            _ => return Err(AgentError::new("no such situation")),
+        }
+        Ok(())
+    }
+}
+
+async fn relay(upstream: &[u8], reply: &Reply<Responses>) -> Result<(), AgentError> {
+    let mut relay = Relay::new();
+    for piece in upstream.chunks(50) {
+        relay.forward(piece, reply).await?;
+    }
+    relay.finish()?;
+    Ok(())
+}

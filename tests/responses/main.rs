@@ -1,0 +1,18 @@
+//! The Responses protocol: both roles, against fixtures and in process.
+#![cfg(all(feature = "responses", feature = "testing"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests"
+)]
+
+mod client;
+mod conformance;
+mod requests;
+mod rules;
+mod server;
+mod session;
+mod support;
+mod words;

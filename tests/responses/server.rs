@@ -1,0 +1,332 @@
+//! The server role, in process: requests through a router, answers as a client reads them.
+
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use copilot_wire::Router;
+use copilot_wire::protocol::{AgentError, Env, Environment, Ticks};
+use copilot_wire::responses::{Model, Response};
+use copilot_wire::router::MountError;
+use futures::StreamExt;
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use crate::rules::{End, check};
+use crate::support::{HI, agent, agent_with_request, answer, post, router, send, whole};
+
+fn hello() -> Router {
+    router(agent(|reply| async move {
+        reply.status("Looking").await?;
+        Ok(reply.text("Hello \"world\"\u{2028}").await?)
+    }))
+}
+
+#[test]
+fn the_headers_are_those_of_a_stream() {
+    let response = send(&hello(), Method::POST, "/v1/responses", HI);
+    let header = |name: &str| response.headers()[name].to_str().unwrap();
+    assert_eq!(header("content-type"), "text/event-stream");
+    assert_eq!(header("cache-control"), "no-cache, no-transform");
+}
+
+#[test]
+fn without_stream_the_answer_is_one_response() {
+    let (_, stream) = post(&hello(), HI);
+    let streamed = check(&stream, End::Completed).response;
+    for stream in ["", r#","stream":false"#, r#","stream":null"#] {
+        let body = format!(r#"{{"model":"m","input":"hi"{stream}}}"#);
+        let response = send(&hello(), Method::POST, "/v1/responses", &body);
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()["content-type"], "application/json");
+        let text = whole(response.into_body());
+        let whole: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(whole, streamed);
+        let response = Response::from_json(&text).unwrap();
+        assert_eq!(response.text(), "Hello \"world\"\u{2028}");
+    }
+}
+
+#[test]
+fn a_failure_without_stream_is_a_status_that_no_client_retries() {
+    for (retryable, expected, code) in [
+        (false, StatusCode::BAD_REQUEST, "invalid_prompt"),
+        (true, StatusCode::SERVICE_UNAVAILABLE, "server_error"),
+    ] {
+        let router = router(agent(move |reply| async move {
+            reply.text("Half").await?;
+            let error = AgentError::new("Away.");
+            Err(if retryable { error.retryable() } else { error })
+        }));
+        let response = send(&router, Method::POST, "/v1/responses", r#"{"input":"hi"}"#);
+        assert_eq!(response.status(), expected);
+        let retry = response.headers().get("x-should-retry").cloned();
+        assert_eq!(retry.is_some_and(|value| value == "false"), !retryable);
+        let body: Value = serde_json::from_str(&whole(response.into_body())).unwrap();
+        assert_eq!(body, json!({"error": {"code": code, "message": "Away."}}));
+    }
+}
+
+#[test]
+fn what_a_client_must_not_repeat_is_refused_with_400() {
+    let hello = hello();
+    for (body, param, code) in [
+        (
+            r#"{"input":"hi","previous_response_id":"resp_1"}"#,
+            "previous_response_id",
+            "previous_response_not_found",
+        ),
+        (
+            r#"{"input":"hi","previous_response_id":7}"#,
+            "previous_response_id",
+            "previous_response_not_found",
+        ),
+        (
+            r#"{"input":["odd",{"role":"user","content":"hi"},{"type":"item_reference","id":"msg_1"}]}"#,
+            "input[1]",
+            "invalid_request",
+        ),
+        (r#"{"input":[]}"#, "input", "invalid_request"),
+        (r#"{"model":"m"}"#, "input", "invalid_request"),
+        (r#"{"input":7}"#, "input", "invalid_request"),
+    ] {
+        let (status, text) = post(&hello, body);
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
+        let error: Value = serde_json::from_str(&text).unwrap();
+        let error = &error["error"];
+        assert_eq!(error["type"], "invalid_request_error");
+        assert_eq!(
+            (&error["param"], &error["code"]),
+            (&json!(param), &json!(code))
+        );
+        assert!(!error["message"].as_str().unwrap().is_empty());
+    }
+    for body in ["[]", "", "{", "7"] {
+        let (status, text) = post(&hello, body);
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
+        assert!(text.contains("malformed_json"), "{text}");
+    }
+}
+
+#[test]
+fn models_of_every_dialect_are_listed_once() {
+    let named = |name: &'static str| agent(move |reply| async move { Ok(reply.text(name).await?) });
+    let router = Router::new()
+        .mount(Model::new("one").owned_by("us").created(7), named("first"))
+        .unwrap()
+        .mount(Model::from("two"), named("second"))
+        .unwrap()
+        .mount(
+            Model::from("else".to_owned()).path("/else/responses"),
+            named("third"),
+        )
+        .unwrap();
+    let get = |path: &str| {
+        let response = send(&router, Method::GET, path, "");
+        let status = response.status();
+        let body: Value = serde_json::from_str(&whole(response.into_body())).unwrap();
+        (status, body)
+    };
+    let one = json!({"id": "one", "object": "model", "created": 7, "owned_by": "us"});
+    let two = json!({"id": "two", "object": "model", "created": 0, "owned_by": "copilot-wire"});
+    assert_eq!(
+        get("/v1/models"),
+        (
+            StatusCode::OK,
+            json!({"object": "list", "data": [one, two]})
+        )
+    );
+    assert_eq!(get("/v1/models/one"), (StatusCode::OK, one));
+    let (status, body) = get("/v1/models/else");
+    assert_eq!(
+        (status, &body["error"]["code"]),
+        (StatusCode::NOT_FOUND, &json!("model_not_found"))
+    );
+    assert_eq!(get("/else/models").1["data"][0]["id"], "else");
+
+    let text = |body: &str| {
+        let (status, text) = post(&router, body);
+        let response = Response::from_json(&text).unwrap_or_default();
+        (status.as_u16(), response.model.clone(), response.text())
+    };
+    assert_eq!(
+        text(r#"{"model":"two","input":"hi"}"#),
+        (200, "two".into(), "second".into())
+    );
+    assert_eq!(
+        text(r#"{"input":"hi"}"#),
+        (200, "one".into(), "first".into())
+    );
+    assert_eq!(text(r#"{"model":"none","input":"hi"}"#).0, 404);
+
+    let again = Router::new()
+        .mount(Model::new("m"), named("a"))
+        .unwrap()
+        .mount(Model::new("m"), named("b"));
+    assert!(matches!(again, Err(MountError::Invalid(_))));
+    let odd = Router::new().mount(Model::new("m").path("/v1/other"), named("a"));
+    assert!(matches!(odd, Err(MountError::Path(_))));
+}
+
+#[cfg(feature = "openai")]
+#[test]
+fn one_name_in_two_dialects_stands_once_in_the_list() {
+    use copilot_wire::protocol::{Conversation, Protocol};
+    use copilot_wire::{Agent, Reply, Request, async_trait};
+
+    struct Parrot;
+    #[async_trait]
+    impl<P: Protocol> Agent<P> for Parrot {
+        async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+            Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
+        }
+    }
+
+    let parrot = Arc::new(Parrot);
+    for chat_first in [true, false] {
+        let chat = copilot_wire::openai::Model::new("parrot");
+        let responses = Model::new("parrot");
+        let router = Router::new();
+        let router = match chat_first {
+            true => router
+                .mount(chat, parrot.clone())
+                .and_then(|router| router.mount(responses, parrot.clone())),
+            false => router
+                .mount(responses, parrot.clone())
+                .and_then(|router| router.mount(chat, parrot.clone())),
+        };
+        let router = router
+            .unwrap()
+            .mount(Model::new("other"), parrot.clone())
+            .unwrap();
+        let list = whole(send(&router, Method::GET, "/v1/models", "").into_body());
+        let list: Value = serde_json::from_str(&list).unwrap();
+        let ids = list["data"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|model| &model["id"]);
+        assert_eq!(ids.collect::<Vec<_>>(), ["parrot", "other"]);
+        let (_, text) = post(&router, r#"{"model":"parrot","input":"hi"}"#);
+        assert_eq!(Response::from_json(&text).unwrap().text(), "hi");
+        let chat = r#"{"model":"parrot","messages":[{"role":"user","content":"hi"}]}"#;
+        let response = send(&router, Method::POST, "/v1/chat/completions", chat);
+        assert_eq!(response.status(), StatusCode::OK);
+    }
+}
+
+/// Ticks that come as fast as they are taken.
+struct Ticking;
+
+impl Environment for Ticking {
+    fn ticks(&self, _: Duration) -> Option<Ticks> {
+        Some(Box::pin(futures::stream::repeat(()).take(6)))
+    }
+}
+
+#[test]
+fn silence_is_broken_with_a_numbered_event() {
+    let waited = Arc::new(AtomicBool::new(false));
+    let silent = agent(move |reply| {
+        let waited = Arc::clone(&waited);
+        async move {
+            reply.text("One.").await?;
+            // Pending for some polls, so that ticks are seen.
+            let mut polls = 0;
+            poll_fn(|cx: &mut Context<'_>| {
+                polls += 1;
+                cx.waker().wake_by_ref();
+                if polls > 8 {
+                    Poll::Ready(())
+                } else {
+                    Poll::Pending
+                }
+            })
+            .await;
+            waited.store(true, Ordering::Relaxed);
+            Ok(reply.text("Two.").await?)
+        }
+    });
+    let router = Router::new().env(Env::new(Ticking));
+    let router = router.mount(Model::new("m"), silent).unwrap();
+    let checked = check(&post(&router, HI).1, End::Completed);
+    let alive = checked
+        .kinds()
+        .into_iter()
+        .filter(|kind| *kind == "in_progress")
+        .count();
+    assert!(alive > 1, "{:?}", checked.kinds());
+    assert_eq!(checked.text, "One.Two.");
+    assert_eq!(checked.items.len(), 1);
+}
+
+#[test]
+fn a_client_that_leaves_drops_the_agent() {
+    struct Gone(Arc<AtomicBool>);
+    impl Drop for Gone {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let gone = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&gone);
+    let router = router(agent(move |reply| {
+        let gone = Gone(Arc::clone(&flag));
+        async move {
+            let _gone = gone;
+            reply.text("One.").await?;
+            std::future::pending().await
+        }
+    }));
+    let mut body = send(&router, Method::POST, "/v1/responses", HI).into_body();
+    let mut cx = Context::from_waker(Waker::noop());
+    assert!(matches!(
+        body.poll_next_unpin(&mut cx),
+        Poll::Ready(Some(_))
+    ));
+    assert!(!gone.load(Ordering::Relaxed));
+    drop(body);
+    assert!(gone.load(Ordering::Relaxed));
+}
+
+#[test]
+fn an_answer_that_cannot_be_repeated_fails() {
+    let piece = "x".repeat(1 << 20);
+    for (pieces, end) in [(7, End::Completed), (9, End::Failed)] {
+        let piece = piece.clone();
+        let stream = answer(move |reply| {
+            let piece = piece.clone();
+            async move {
+                for _ in 0..pieces {
+                    reply.text(&piece).await?;
+                }
+                Ok(())
+            }
+        });
+        let checked = check(&stream, end);
+        assert_eq!(checked.text.len(), pieces.min(8) << 20);
+        if end == End::Failed {
+            assert_eq!(checked.response["error"]["code"], "invalid_prompt");
+        }
+    }
+}
+
+#[test]
+fn the_conversation_has_a_stable_id() {
+    for (members, expected) in [
+        (r#","prompt_cache_key":"k","conversation":"c""#, Some("k")),
+        (r#","conversation":"c""#, Some("c")),
+        (r#","conversation":{"id":"c"}"#, Some("c")),
+        (r#","prompt_cache_key":"","conversation":{}"#, None),
+        ("", None),
+    ] {
+        let router = router(agent_with_request(move |request, _| async move {
+            assert_eq!(request.conversation_id().as_deref(), expected);
+            Ok(())
+        }));
+        let body = format!(r#"{{"stream":true,"input":"hi"{members}}}"#);
+        check(&post(&router, &body).1, End::Completed);
+    }
+}

@@ -1,0 +1,308 @@
+//! What is written keeps the rules, whatever is said in whatever order.
+
+use copilot_wire::protocol::{
+    Chart, ChartKind, Citation, Failure, Notice, Part, Protocol, SendError, Session as _, Status,
+    ToolCall, Usage,
+};
+use copilot_wire::responses::{
+    Accumulator, Annotation, Event, EventKind, Item, Response, Responses, ResponsesRequest,
+    Session, StreamEvent, Tool,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+use crate::rules::{End, check};
+use crate::support::{fixed, read};
+
+fn session() -> (Session, Vec<u8>) {
+    let request = ResponsesRequest::new("m \"1\"", "hi")
+        .stream(true)
+        .with_tools([Tool::function("f", "")]);
+    let mut session = Responses::session(&request, &fixed());
+    let mut out = Vec::new();
+    session.open(&mut out);
+    (session, out)
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Text(String),
+    Event(Box<StreamEvent>),
+    Status(String),
+    Reasoning(String),
+    Cite(String, Option<String>),
+    Notice(String),
+    Chart(String),
+    Usage(u64),
+    KeepAlive,
+    /// Not offered, so an error that leaves no trace.
+    Refused,
+    Calls(usize),
+}
+
+fn event() -> impl Strategy<Value = StreamEvent> {
+    let of = |kind: EventKind| {
+        let mut event = StreamEvent::default();
+        event.kind = kind;
+        event
+    };
+    prop_oneof![
+        "\\PC{0,8}".prop_map(StreamEvent::text),
+        "\\PC{0,8}".prop_map(StreamEvent::reasoning),
+        "\\PC{0,8}".prop_map(|text| StreamEvent::annotation(Annotation::url_citation(
+            "https://a.example",
+            text
+        ))),
+        "\\PC{0,8}".prop_map(|text| StreamEvent::item(Item::call("call_1", "up", text))),
+        "[a-z_]{0,8}".prop_map(|kind| {
+            let mut item = Item::default();
+            item.kind = kind;
+            StreamEvent::item(item)
+        }),
+        prop::sample::select(vec![
+            "response.created",
+            "response.completed",
+            "response.output_item.added",
+            "response.output_item.done",
+            "response.content_part.added",
+            "response.output_text.done",
+            "response.reasoning_summary_part.added",
+            "response.output_text.annotation.added",
+            "response.from_tomorrow",
+            "",
+        ])
+        .prop_map(move |kind| of(kind.into())),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => "\\PC{1,12}|[\u{0}-\u{20}\u{2028}\"\\\\]{1,4}".prop_map(Step::Text),
+        3 => event().prop_map(|event| Step::Event(Box::new(event))),
+        1 => "\\PC{0,8}".prop_map(Step::Status),
+        1 => "\\PC{1,8}".prop_map(Step::Reasoning),
+        1 => ("\\PC{0,8}", prop::option::of("https://a.example/\\PC{0,4}|x")).prop_map(|(title, url)| Step::Cite(title, url)),
+        1 => "\\PC{0,8}".prop_map(Step::Notice),
+        1 => "\\PC{0,8}".prop_map(Step::Chart),
+        1 => (0_u64..9).prop_map(Step::Usage),
+        1 => Just(Step::KeepAlive),
+        1 => Just(Step::Refused),
+        1 => (1_usize..3).prop_map(Step::Calls),
+    ]
+}
+
+fn take(session: &mut Session, step: &Step, out: &mut Vec<u8>) {
+    let start = out.len();
+    let call = |name: &str| ToolCall::new(name, &json!({"a": 1})).unwrap();
+    let written = match step {
+        Step::Text(text) => session.text(text, out),
+        Step::Event(event) => session.event(&Event::Stream(event.clone()), out),
+        Step::Status(text) => {
+            let status = Status::new(text.as_str()).detail("a", "b");
+            session.part(Part::Status(&status), out)
+        }
+        Step::Reasoning(text) => session.part(Part::Reasoning(text), out),
+        Step::Cite(title, url) => {
+            let mut citation = Citation::new(title.as_str());
+            citation.url.clone_from(url);
+            session.part(Part::Cite(&citation), out)
+        }
+        Step::Notice(text) => session.part(Part::Error(&Notice::new(text.as_str())), out),
+        Step::Chart(name) => {
+            let kind = ChartKind::Pie {
+                angle: "a".into(),
+                label: "b".into(),
+            };
+            let chart = Chart::new(name.as_str(), kind, &json!([{"a": 1, "b": 2}])).unwrap();
+            session.part(Part::Chart(&chart), out)
+        }
+        Step::Usage(tokens) => session.part(Part::Usage(&Usage::new(*tokens, 1)), out),
+        Step::KeepAlive => {
+            session.keep_alive(out);
+            Ok(())
+        }
+        Step::Refused => session.part(Part::Calls(&[call("f"), call("g")]), out),
+        Step::Calls(count) => session.part(Part::Calls(&vec![call("f"); *count]), out),
+    };
+    match written {
+        Ok(()) => {}
+        Err(SendError::Unsupported(_)) if matches!(step, Step::Refused) => {}
+        Err(SendError::Invalid(_)) if matches!(step, Step::Event(_)) => {}
+        Err(error) => panic!("{step:?}: {error}"),
+    }
+    if !matches!(step, Step::Refused) {
+        return;
+    }
+    // What fails writes nothing.
+    assert_eq!(out.len(), start);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn every_stream_keeps_the_rules(steps in prop::collection::vec(step(), 0..14), fails in any::<bool>()) {
+        let (mut session, mut out) = session();
+        for step in &steps {
+            take(&mut session, step, &mut out);
+        }
+        let end = if fails { End::Failed } else { End::Completed };
+        match fails {
+            true => session.fail(&Failure::new("away"), &mut out),
+            false => session.finish(&mut out),
+        }
+        let text = String::from_utf8(out).unwrap();
+        let checked = check(&text, end);
+
+        // Whoever reads it gets the same events, however it is cut, and the same response.
+        let events = read(text.as_bytes());
+        prop_assert_eq!(events.len(), checked.events.len());
+        let mut whole = Accumulator::new();
+        let mut pieces = Accumulator::new();
+        for (event, value) in events.iter().zip(&checked.events) {
+            prop_assert_eq!(&serde_json::to_value(event).unwrap(), value);
+            prop_assert_eq!(&StreamEvent::from_json(event.to_json()).unwrap(), event);
+            whole.push(event).unwrap();
+            if !event.is_last() {
+                pieces.push(event).unwrap();
+            }
+        }
+        let response = whole.finish();
+        if fails {
+            // What was streamed is there, though the last event repeats only what was complete.
+            prop_assert_eq!(response.error.unwrap().message, "away");
+        } else {
+            prop_assert_eq!(&serde_json::to_value(&response).unwrap(), &checked.response);
+            prop_assert_eq!(&pieces.finish().output, &response.output);
+            prop_assert_eq!(response.text(), checked.text);
+        }
+    }
+
+    #[test]
+    fn a_relayed_stream_says_the_same(steps in prop::collection::vec(step(), 0..10)) {
+        let (mut first, mut out) = session();
+        for step in &steps {
+            take(&mut first, step, &mut out);
+        }
+        first.finish(&mut out);
+        let upstream = check(std::str::from_utf8(&out).unwrap(), End::Completed);
+        let (mut second, mut again) = session();
+        for event in read(&out) {
+            second.event(&event.into(), &mut again).unwrap();
+        }
+        second.finish(&mut again);
+        let relayed = check(std::str::from_utf8(&again).unwrap(), End::Completed);
+        prop_assert_eq!(relayed.text, upstream.text);
+        prop_assert_eq!(&relayed.response["usage"], &upstream.response["usage"]);
+        let calls = |checked: &[serde_json::Value]| {
+            let calls = checked.iter().filter(|item| item["type"] == "function_call");
+            calls.cloned().collect::<Vec<_>>()
+        };
+        prop_assert_eq!(calls(&relayed.items), calls(&upstream.items));
+    }
+}
+
+#[test]
+fn nothing_follows_the_end() {
+    let (mut session, mut out) = session();
+    session.text("One.", &mut out).unwrap();
+    session.finish(&mut out);
+    let len = out.len();
+    session.text("Two.", &mut out).unwrap();
+    session.part(Part::Reasoning("x"), &mut out).unwrap();
+    session.event(&Event::Done, &mut out).unwrap();
+    session
+        .event(
+            &StreamEvent::item(Item::call("c", "f", "{}")).into(),
+            &mut out,
+        )
+        .unwrap();
+    session.finish(&mut out);
+    session.fail(&Failure::new("away"), &mut out);
+    assert_eq!(out.len(), len);
+}
+
+#[test]
+fn an_ending_of_another_server_is_passed_on() {
+    for (event, end) in [
+        (
+            r#"{"type":"response.incomplete","response":{"incomplete_details":{"reason":"content_filter"}}}"#,
+            End::Incomplete,
+        ),
+        (
+            r#"{"type":"response.failed","response":{"error":{"code":"server_error","message":"x"}}}"#,
+            End::Failed,
+        ),
+        (
+            r#"{"type":"error","code":"x","message":"y","param":null}"#,
+            End::Failed,
+        ),
+        (r#"{"error":{"message":"y"}}"#, End::Failed),
+    ] {
+        let (mut session, mut out) = session();
+        session.text("Half", &mut out).unwrap();
+        let frame = format!("data: {event}\n\ndata: [DONE]\n\n");
+        for event in read(frame.as_bytes()) {
+            session.event(&event.into(), &mut out).unwrap();
+        }
+        session.finish(&mut out);
+        let checked = check(std::str::from_utf8(&out).unwrap(), end);
+        if end == End::Failed {
+            assert!(
+                !checked.response["error"]["message"]
+                    .as_str()
+                    .unwrap()
+                    .is_empty()
+            );
+        } else {
+            let reason = &checked.response["incomplete_details"]["reason"];
+            assert_eq!(reason, "content_filter");
+        }
+    }
+}
+
+#[test]
+fn a_written_response_is_read_again() {
+    let request = ResponsesRequest::new("m", "hi");
+    let mut session = Responses::session(&request, &fixed());
+    let mut out = Vec::new();
+    session.open(&mut out);
+    session.text("Hi", &mut out).unwrap();
+    session.keep_alive(&mut out);
+    assert!(out.is_empty(), "all of it comes at the end");
+    session.finish(&mut out);
+    let response = Response::from_json(&out).unwrap();
+    assert_eq!(response.to_json().len(), out.len());
+    assert_eq!(Response::from_json(response.to_json()).unwrap(), response);
+    assert_eq!(response.created_at, 1_764_000_000);
+    assert_eq!(response.text(), "Hi");
+}
+
+/// What is repeated at the end is bounded, whatever it is.
+#[test]
+fn the_limit_is_that_of_all_that_is_kept() {
+    let piece = "x".repeat(1 << 20);
+    let large = |event: StreamEvent| {
+        let (mut session, mut out) = session();
+        for round in 0..9 {
+            let len = out.len();
+            match session.event(&event.clone().into(), &mut out) {
+                Ok(()) => assert!(round < 8),
+                Err(SendError::TooLarge { limit }) => {
+                    assert_eq!((round >= 7, limit), (true, 8 << 20));
+                    assert_eq!(out.len(), len);
+                    return;
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        panic!("no limit");
+    };
+    large(StreamEvent::text(piece.as_str()));
+    large(StreamEvent::reasoning(piece.as_str()));
+    large(StreamEvent::item(Item::call("c", "f", piece.as_str())));
+    large(StreamEvent::annotation(Annotation::url_citation(
+        "https://a.example",
+        piece.as_str(),
+    )));
+}

@@ -1,0 +1,124 @@
+//! What the Responses tests share.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
+use copilot_wire::responses::{Event, Model, Responses, StreamEvent};
+use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use futures::executor::block_on;
+use futures::{StreamExt, stream};
+use http::{Method, Response, StatusCode};
+
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
+
+/// An agent made of a closure.
+pub(crate) struct Closure<F>(F);
+
+pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<Responses>
+where
+    F: Fn(Reply<Responses>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    Closure(move |_, reply| -> Answer { Box::pin(answer(reply)) })
+}
+
+pub(crate) fn agent_with_request<F, Fut>(answer: F) -> impl Agent<Responses>
+where
+    F: Fn(Request<Responses>, Reply<Responses>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    Closure(move |request, reply| -> Answer { Box::pin(answer(request, reply)) })
+}
+
+#[async_trait]
+impl<F> Agent<Responses> for Closure<F>
+where
+    F: Fn(Request<Responses>, Reply<Responses>) -> Answer + Send + Sync,
+{
+    async fn answer(
+        &self,
+        request: Request<Responses>,
+        reply: Reply<Responses>,
+    ) -> Result<(), AgentError> {
+        (self.0)(request, reply).await
+    }
+}
+
+/// A fixed time, and random bytes that are counted.
+pub(crate) fn fixed() -> Env {
+    struct Fixed(AtomicU8);
+    impl Environment for Fixed {
+        fn now(&self) -> SystemTime {
+            SystemTime::UNIX_EPOCH + Duration::from_secs(1_764_000_000)
+        }
+        fn random(&self, bytes: &mut [u8]) {
+            bytes.fill(self.0.fetch_add(1, Ordering::Relaxed));
+        }
+    }
+    Env::new(Fixed(AtomicU8::new(0x11)))
+}
+
+/// Mounts an agent as the model `m`.
+pub(crate) fn router(agent: impl Agent<Responses> + 'static) -> Router {
+    let router = Router::new().env(fixed());
+    router.mount(Model::new("m"), agent).unwrap()
+}
+
+pub(crate) fn send(router: &Router, method: Method, path: &str, body: &str) -> Response<Body> {
+    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body.as_bytes()));
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", "application/json")
+        .body(stream::iter([chunk]))
+        .unwrap();
+    block_on(router.handle(request))
+}
+
+pub(crate) fn whole(body: Body) -> String {
+    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
+    String::from_utf8(frames.concat()).unwrap()
+}
+
+pub(crate) fn post(router: &Router, body: &str) -> (StatusCode, String) {
+    let response = send(router, Method::POST, "/v1/responses", body);
+    (response.status(), whole(response.into_body()))
+}
+
+/// A small request for a stream, with one function on offer.
+pub(crate) const HI: &str = r#"{"model":"m","stream":true,"input":"hi","tools":[{"type":"function","name":"get_tide","parameters":{"type":"object"}}]}"#;
+
+/// Posts [`HI`] to an agent and returns the stream.
+pub(crate) fn answer<F, Fut>(answer: F) -> String
+where
+    F: Fn(Reply<Responses>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    let (status, text) = post(&router(agent(answer)), HI);
+    assert_eq!(status, StatusCode::OK);
+    text
+}
+
+/// Returns what a client reads of a stream.
+pub(crate) fn read(bytes: &[u8]) -> Vec<StreamEvent> {
+    let mut decoder = EventDecoder::<Responses>::new();
+    let mut events = Vec::new();
+    let mut input = bytes;
+    while let Some(event) = decoder.next(&mut input).unwrap() {
+        if let Event::Stream(event) = event {
+            events.push(*event);
+        }
+    }
+    decoder.end().unwrap();
+    assert!(decoder.decoder().is_done());
+    events
+}
+
+pub(crate) fn fixture(name: &str) -> String {
+    let path = format!("{}/fixtures/responses/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
