@@ -133,7 +133,7 @@ pub mod guide;
 pub mod json;
 #[cfg(feature = "meilisearch")]
 pub mod meilisearch;
-#[cfg(any(feature = "openai", feature = "responses"))]
+#[cfg(any(feature = "anthropic", feature = "openai", feature = "responses"))]
 pub mod models;
 #[cfg(feature = "openai")]
 pub mod openai;
@@ -142,7 +142,11 @@ pub mod openbb;
 #[cfg(feature = "playground")]
 mod playground;
 pub mod protocol;
-#[cfg(any(feature = "playground", feature = "testing"))]
+#[cfg(any(
+    feature = "playground",
+    feature = "testing",
+    all(feature = "anthropic", feature = "openai", feature = "responses"),
+))]
 pub mod protocols;
 #[cfg(feature = "responses")]
 pub mod responses;

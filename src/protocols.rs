@@ -13,7 +13,15 @@
 //! kits.push(kit::<Theirs>());
 //! ```
 
-#[cfg(feature = "playground")]
+#[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
+use std::sync::Arc;
+
+#[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
+use crate::agent::Agent;
+#[cfg(any(
+    feature = "playground",
+    all(feature = "anthropic", feature = "openai", feature = "responses"),
+))]
 use crate::router::{MountError, Router};
 #[cfg(feature = "testing")]
 use crate::testing::{Kit, Toolkit, kit};
@@ -93,5 +101,44 @@ impl Router {
     /// [`MountError`] when something else has the path `/` or `/playground.json`.
     pub fn playground(self) -> Result<Self, MountError> {
         self.playground_with(scripts())
+    }
+}
+
+#[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
+impl Router {
+    /// Mounts an agent under one name in the three dialects of language models: chat completions,
+    /// Responses and Messages. Copilot, VS Code, Codex, Claude Code and the clients of OpenAI and
+    /// Anthropic all speak one of them.
+    ///
+    /// ```
+    /// # use copilot_wire::protocol::{AgentError, Protocol};
+    /// # use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+    /// # struct Analyst;
+    /// # #[async_trait]
+    /// # impl<P: Protocol> Agent<P> for Analyst {
+    /// #     async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+    /// #         Ok(reply.text("Up 3 %.").await?)
+    /// #     }
+    /// # }
+    /// // POST /v1/chat/completions, /v1/responses and /v1/messages; GET /v1/models.
+    /// let router = Router::new().mount_model("analyst", Analyst)?;
+    /// # drop(router);
+    /// # Ok::<(), copilot_wire::router::MountError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// Those of [`mount`](Self::mount).
+    pub fn mount_model<A>(self, name: &str, agent: A) -> Result<Self, MountError>
+    where
+        A: Agent<crate::openai::OpenAi>
+            + Agent<crate::responses::Responses>
+            + Agent<crate::anthropic::Anthropic>
+            + 'static,
+    {
+        let agent = Arc::new(agent);
+        self.mount(crate::openai::Model::new(name), Arc::clone(&agent))?
+            .mount(crate::responses::Model::new(name), Arc::clone(&agent))?
+            .mount(crate::anthropic::Model::new(name), agent)
     }
 }

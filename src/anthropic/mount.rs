@@ -1,91 +1,75 @@
 //! How an agent is mounted: as a model.
 
-use std::sync::Arc;
-
 use async_trait::async_trait;
 use http::{HeaderValue, Method, Response, StatusCode};
 
 use super::{
-    Anthropic, ContentBlock, Message, MessagesRequest, Model, REQUEST_ID, SHOULD_RETRY, StopReason,
-    Usage, new_id,
+    Anthropic, ContentBlock, Message, MessagesRequest, REQUEST_ID, SHOULD_RETRY, StopReason, Usage,
+    new_id,
 };
-use crate::agent::{Agent, Body};
+use crate::agent::Body;
 use crate::json::model::object;
 use crate::json::{Escape, ValueWriter};
+use crate::models::{self, Dialect};
 use crate::protocol::{Env, Protocol, Refusal};
-use crate::router::{Call, Endpoint, Mount, MountError, Site, json};
+use crate::router::{Call, Endpoint, MountError, Site, json};
 
-type Mounted = (Model, Arc<dyn Agent<Anthropic>>);
-
-/// The models of a router, each with its agent.
-#[derive(Clone, Default)]
-struct Models(Vec<Mounted>);
-
-/// Answers at `POST /v1/messages`, as a stream or whole, and estimates tokens at
-/// `POST /v1/messages/count_tokens`.
+/// A model, as clients of Anthropic Messages see it: the name that an agent is mounted under.
 ///
-/// Several agents share these paths: the request's `model` says which one answers, the first one
-/// when it says nothing. To mount one agent under several names, mount clones of an `Arc`.
+/// It answers at `POST /v1/messages`, as a stream or whole, estimates tokens at
+/// `POST /v1/messages/count_tokens`, and is listed at `GET /v1/models`. Clients are given what is before
+/// `/v1/messages` as their base URL.
 ///
 /// A request without `stream` for a single token, such as a client sends to count tokens or to try a
 /// key, is answered without the agent.
-impl Mount for Model {
-    type Protocol = Anthropic;
+///
+/// ```
+/// use copilot_wire::anthropic::Model;
+///
+/// let model = Model::new("analyst").path("/agents/v1/messages");
+/// assert_eq!(model.id(), "analyst");
+/// ```
+pub type Model = models::Model<Anthropic>;
 
-    fn mount(
-        self,
-        agent: Arc<dyn Agent<Anthropic>>,
-        site: &mut Site<'_>,
-    ) -> Result<(), MountError> {
-        let path = self.path_text().to_owned();
-        let models = site.shared::<Models>();
-        if models.at(&path).any(|(model, _)| model.id() == self.id()) {
-            let message = format!("model already mounted: {}", self.id());
-            return Err(MountError::Invalid(message));
-        }
-        models.0.push((self, agent));
-        let count = format!("{path}/count_tokens");
-        site.shared_route(Method::POST, &count, CountTokens)?;
-        site.shared_route(Method::POST, &path, Messages(path.clone()))
+impl Model {
+    /// Sets whether clients may send a request again whose stream failed. The default is no.
+    ///
+    /// The header that forbids it is sent before the agent runs, so it cannot depend on the failure.
+    /// With `false`, a failure that the agent calls
+    /// [retryable](crate::protocol::AgentError::retryable) is not retried by clients that obey the
+    /// header, such as Copilot's command line. With `true`, every failure in a stream is retried by
+    /// those clients, and an agent with side effects has them several times.
+    #[must_use]
+    pub fn retries(mut self, retries: bool) -> Self {
+        self.may_retry = retries;
+        self
     }
 }
 
-impl Models {
-    /// Returns the models at this path.
-    fn at<'a>(&'a self, path: &'a str) -> impl Iterator<Item = &'a Mounted> {
-        let models = self.0.iter();
-        models.filter(move |(model, _)| model.path_text() == path)
-    }
-}
+impl Dialect for Anthropic {
+    const PATH: &'static str = "/messages";
 
-/// `POST /v1/messages` for all models of a path.
-struct Messages(String);
-
-impl Messages {
-    /// Returns the model that a request asks for; the first one when it does not say.
-    fn find<'a>(&'a self, call: &'a Call, id: &str) -> Result<&'a Mounted, Refusal> {
-        let models = call.shared::<Models>().into_iter();
-        let mut models = models.flat_map(|models| models.at(&self.0));
-        let found = models.find(|(model, _)| id.is_empty() || model.id() == id);
-        found.ok_or_else(|| Refusal::new(StatusCode::NOT_FOUND, "no such model").at("model"))
+    fn model(request: &mut MessagesRequest) -> &mut String {
+        &mut request.model
     }
 
-    async fn answer(&self, mut call: Call) -> Result<Response<Body>, Refusal> {
-        let body = std::mem::take(&mut call.body);
-        let mut request = Anthropic::read(&call.parts, body)?;
-        let (model, agent) = self.find(&call, &request.model)?;
-        if request.model.is_empty() {
-            model.id().clone_into(&mut request.model);
-        }
-        if request.max_tokens == Some(1) && !request.is_stream() {
-            return Ok(json(StatusCode::OK, probed(&request, call.env()).to_json()));
-        }
-        let (agent, may_retry) = (Arc::clone(agent), model.may_retry());
-        let mut response = call.answer_request(agent, request).await;
+    fn routes(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
+        site.shared_route(Method::POST, &format!("{path}/count_tokens"), CountTokens)
+    }
+
+    fn answer_itself(request: &MessagesRequest, env: &Env) -> Option<Response<Body>> {
+        let is_probe = request.max_tokens == Some(1) && !request.is_stream();
+        is_probe.then(|| json(StatusCode::OK, probed(request, env).to_json()))
+    }
+
+    fn finish(response: &mut Response<Body>, may_retry: bool, env: &Env) {
         if may_retry && response.status() == StatusCode::OK {
             response.headers_mut().remove(SHOULD_RETRY);
         }
-        Ok(response)
+        // Claude Code and Copilot show it with errors. Letters and digits always are a header value.
+        if let Ok(id) = HeaderValue::from_str(&new_id("req_", env)) {
+            response.headers_mut().insert(REQUEST_ID, id);
+        }
     }
 }
 
@@ -99,28 +83,6 @@ fn probed(request: &MessagesRequest, env: &Env) -> Message {
         stop_reason: Some(StopReason::MaxTokens),
         usage: Usage::new(request.estimated_tokens(), 1),
         ..Message::default()
-    }
-}
-
-#[async_trait]
-impl Endpoint for Messages {
-    async fn call(&self, call: Call) -> Response<Body> {
-        let id = new_id("req_", call.env());
-        let answer = self.answer(call).await;
-        let mut response = answer.unwrap_or_else(|refusal| self.refuse(&refusal));
-        // Claude Code and Copilot show it with errors. Letters and digits always are a header value.
-        if let Ok(id) = HeaderValue::from_str(&id) {
-            response.headers_mut().insert(REQUEST_ID, id);
-        }
-        response
-    }
-
-    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
-        Anthropic::refuse(refusal).map(Body::full)
-    }
-
-    fn protocol(&self) -> Option<&'static str> {
-        Some(Anthropic::NAME)
     }
 }
 

@@ -9,7 +9,11 @@ mod mount;
 
 use std::marker::PhantomData;
 
-use crate::protocol::Protocol;
+use http::Response;
+
+use crate::agent::Body;
+use crate::protocol::{Env, Protocol};
+use crate::router::{MountError, Site};
 
 use card::Card;
 
@@ -20,6 +24,28 @@ pub trait Dialect: Protocol {
 
     /// Returns the name of the model that a request asks for; empty when it names none.
     fn model(request: &mut Self::Request) -> &mut String;
+
+    /// Adds the routes that belong to this one, which is at `path`. None by default.
+    ///
+    /// # Errors
+    ///
+    /// [`MountError`] when something else has a path.
+    fn routes(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
+        let _ = (path, site);
+        Ok(())
+    }
+
+    /// Answers a request that is not for an agent. `None` by default.
+    fn answer_itself(request: &Self::Request, env: &Env) -> Option<Response<Body>> {
+        let _ = (request, env);
+        None
+    }
+
+    /// Changes the head of a response. `may_retry` says that the model's clients may send a request
+    /// again that failed. Nothing by default.
+    fn finish(response: &mut Response<Body>, may_retry: bool, env: &Env) {
+        let _ = (response, may_retry, env);
+    }
 }
 
 /// A model, as a client sees it: the name that an agent is mounted under.
@@ -27,6 +53,8 @@ pub trait Dialect: Protocol {
 pub struct Model<P> {
     card: Card,
     path: String,
+    /// Whether clients may send a request again that failed.
+    pub(crate) may_retry: bool,
     dialect: PhantomData<fn() -> P>,
 }
 
@@ -37,6 +65,7 @@ impl<P: Dialect> Model<P> {
         Self {
             card: Card::new(id.into()),
             path: format!("/v1{}", P::PATH),
+            may_retry: false,
             dialect: PhantomData,
         }
     }
@@ -82,6 +111,7 @@ impl<P> Clone for Model<P> {
         Self {
             card: self.card.clone(),
             path: self.path.clone(),
+            may_retry: self.may_retry,
             dialect: PhantomData,
         }
     }

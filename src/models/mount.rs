@@ -54,6 +54,7 @@ impl<P: Dialect> Mount for Model<P> {
         let card = self.card.clone();
         models.0.push((self, agent));
         let path = format!("{base}{}", P::PATH);
+        P::routes(&path, site)?;
         site.shared_route(Method::POST, &path, Answers::<P>::at(&base))?;
         list(site, &base, card, P::refuse)
     }
@@ -90,29 +91,37 @@ impl<P> Answers<P> {
     }
 }
 
+impl<P: Dialect> Answers<P> {
+    async fn answer(&self, mut call: Call) -> Result<(Response<Body>, bool), Refusal> {
+        let body = std::mem::take(&mut call.body);
+        let mut message = P::read(&call.parts, body)?;
+        let models = call.shared::<Models<P>>().ok_or_else(unknown_model)?;
+        let name = P::model(&mut message);
+        let (model, agent) = models.find(&self.base, name)?;
+        if name.is_empty() {
+            model.id().clone_into(name);
+        }
+        let may_retry = model.may_retry;
+        let response = match P::answer_itself(&message, call.env()) {
+            Some(response) => response,
+            None => {
+                let agent = Arc::clone(agent);
+                call.answer_request(agent, message).await
+            }
+        };
+        Ok((response, may_retry))
+    }
+}
+
 #[async_trait]
 impl<P: Dialect> Endpoint for Answers<P> {
-    async fn call(&self, mut call: Call) -> Response<Body> {
-        let body = std::mem::take(&mut call.body);
-        let mut message = match P::read(&call.parts, body) {
-            Ok(message) => message,
-            Err(refusal) => return self.refuse(&refusal),
-        };
-        let found = match call.shared::<Models<P>>() {
-            Some(models) => models.find(&self.base, P::model(&mut message)),
-            None => Err(unknown_model()),
-        };
-        let agent = match found {
-            Ok((model, agent)) => {
-                let name = P::model(&mut message);
-                if name.is_empty() {
-                    model.id().clone_into(name);
-                }
-                Arc::clone(agent)
-            }
-            Err(refusal) => return self.refuse(&refusal),
-        };
-        call.answer_request(agent, message).await
+    async fn call(&self, call: Call) -> Response<Body> {
+        let env = call.env().clone();
+        let answer = self.answer(call).await;
+        let (mut response, may_retry) =
+            answer.unwrap_or_else(|refusal| (self.refuse(&refusal), false));
+        P::finish(&mut response, may_retry, &env);
+        response
     }
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
