@@ -48,19 +48,19 @@ impl Accumulator {
     /// Creates an accumulator for one response, with the default limit.
     #[must_use]
     pub fn new() -> Self {
-        Self::with_limit(Self::DEFAULT_LIMIT)
-    }
-
-    /// Creates an accumulator for one response that takes about `limit` bytes.
-    #[must_use]
-    pub fn with_limit(limit: usize) -> Self {
         Self {
             response: Response::default(),
             items: BTreeMap::new(),
             ended: false,
             weight: 0,
-            limit,
+            limit: Self::DEFAULT_LIMIT,
         }
+    }
+
+    /// Sets the limit: a response takes about this many bytes.
+    #[must_use]
+    pub fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
     }
 
     /// Adds an event.

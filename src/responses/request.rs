@@ -88,7 +88,7 @@ impl ResponsesRequest {
 
     /// Sets the tools that the answer may call.
     #[must_use]
-    pub fn with_tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
+    pub fn offer(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.tools = tools.into_iter().collect();
         self
     }

@@ -103,7 +103,7 @@ fn a_cut_stream_keeps_what_came() {
 
 #[test]
 fn an_accumulator_has_a_limit() {
-    let mut whole = Accumulator::with_limit(2_100);
+    let mut whole = Accumulator::new().limit(2_100);
     for _ in 0..10 {
         whole.push(&StreamEvent::text("x".repeat(100))).unwrap();
     }
@@ -113,7 +113,7 @@ fn an_accumulator_has_a_limit() {
     let large = StreamEvent::text("x".repeat(1_000));
     assert_eq!(whole.push(&large).unwrap_err().limit, 2_100);
     assert_eq!(whole.finish().text().len(), 1_001);
-    let _: TooLarge = Accumulator::with_limit(1).push(&large).unwrap_err();
+    let _: TooLarge = Accumulator::new().limit(1).push(&large).unwrap_err();
 }
 
 #[test]

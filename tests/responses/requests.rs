@@ -152,7 +152,7 @@ fn a_client_writes_what_it_means() {
     let mut request = ResponsesRequest::new("m", "hi")
         .stream(true)
         .instructions("Be kind.")
-        .with_tools([Tool::function("f", "Does it.").parameters(Json::parse("{}").unwrap())])
+        .offer([Tool::function("f", "Does it.").parameters(Json::parse("{}").unwrap())])
         .with("temperature", &0.5)
         .unwrap();
     request.input.push(Item::call("call_1", "f", "{}"));

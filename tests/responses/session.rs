@@ -17,7 +17,7 @@ use crate::support::{fixed, read};
 fn session() -> (Session, Vec<u8>) {
     let request = ResponsesRequest::new("m \"1\"", "hi")
         .stream(true)
-        .with_tools([Tool::function("f", "")]);
+        .offer([Tool::function("f", "")]);
     let mut session = Responses::session(&request, &fixed());
     let mut out = Vec::new();
     session.open(&mut out);

@@ -52,7 +52,7 @@ impl ResponsesClient {
     /// Sets the tools to offer.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
-        self.request = self.request.with_tools(tools);
+        self.request = self.request.offer(tools);
         self
     }
 
