@@ -9,6 +9,7 @@ class UiStreamFront extends Front {
     this.ids = 0;
     this.extra = {};
     this.strict = true;
+    this.offered = true;
   }
 
   intro() {
@@ -25,7 +26,10 @@ class UiStreamFront extends Front {
   }
 
   chips() {
-    return [{ label: "Version 5.0.0", pressed: this.strict, title: "Refuse what the strictest version refuses", toggle: () => (this.strict = !this.strict) }];
+    return [
+      { label: "Sample tools", pressed: this.offered, title: "Offer a tool of the page, as assistant-ui does", toggle: () => (this.offered = !this.offered) },
+      { label: "Version 5.0.0", pressed: this.strict, title: "Refuse what the strictest version refuses", toggle: () => (this.strict = !this.strict) },
+    ];
   }
 
   async ask(text) {
@@ -47,7 +51,8 @@ class UiStreamFront extends Front {
 
   request() {
     const last = this.messages.at(-1);
-    return { id: this.conversation, messages: this.messages, trigger: "submit-message", ...(last.role === "assistant" && { messageId: last.id }), ...this.extra };
+    const continued = last.role === "assistant" && { messageId: last.id };
+    return { id: this.conversation, messages: this.messages, trigger: "submit-message", ...continued, ...(this.offered && { tools: UI_TOOLS }), ...this.extra };
   }
 
   /** One request; whether another one must follow. */
@@ -135,8 +140,9 @@ class UiStreamFront extends Front {
     const step = parts.slice(parts.findLastIndex(({ type }) => type === "step-start") + 1);
     for (const part of step.filter(({ state, providerExecuted }) => state === "input-available" && !providerExecuted)) {
       const name = part.toolName ?? part.type.slice(5);
-      const why = "The page runs this tool: write its result.";
-      part.output = await callCard(this.answer, { name, args: part.input, result: {}, why }, this.abort.signal);
+      const canned = name === "get_weather" && { place: asText(part.input?.place), temperature: 19, unit: "°C", sky: "clear" };
+      const why = canned ? "" : "The page runs this tool: write its result.";
+      part.output = await callCard(this.answer, { name, args: part.input, result: canned || {}, why }, this.abort.signal);
       part.state = "output-available";
     }
     const asked = step.filter(({ state }) => state === "approval-requested");
@@ -188,4 +194,17 @@ const UI_CHUNKS = new Map(
   }).map(([type, names]) => [type, names.split(" ")]),
 );
 
-addFront("ui-stream", UiStreamFront);
+const UI_TOOLS = {
+  get_weather: { description: "The weather at a place", parameters: { type: "object", properties: { place: { type: "string" } }, required: ["place"] } },
+};
+
+addFront("ui-stream", UiStreamFront, {
+  "text-delta": { kind: "text", gist: (value) => asText(value.delta) },
+  "reasoning-delta": { kind: "text", gist: (value) => asText(value.delta) },
+  "data-status": { kind: "status", gist: (value) => asText(value.data?.message) },
+  "source-url": { kind: "citation", gist: (value) => asText(value.title) || asText(value.url) },
+  "tool-input-available": { kind: "call", gist: (value) => `${asText(value.toolName)} ${asText(value.input)}` },
+  "tool-approval-request": { kind: "call", gist: (value) => asText(value.approvalId) },
+  error: { kind: "error", gist: (value) => asText(value.errorText) },
+  finish: { kind: "done", gist: () => "" },
+});
