@@ -1,5 +1,6 @@
 //! Write a chat agent once, and every chat front end can talk to it: the OpenBB Workspace, GitHub
-//! Copilot clients, Meilisearch chat, and anything that reads an OpenAI chat stream.
+//! Copilot clients, Meilisearch chat, web pages on the AI SDK, and anything that reads an OpenAI
+//! chat stream.
 //!
 //! What it is: typed models for those wire protocols, one [`Agent`] trait, and a [`Router`] that
 //! turns HTTP requests into streams, whatever the web stack. What it is not: a server, an HTTP
@@ -14,6 +15,7 @@
         feature = "testing",
         feature = "tokio",
         feature = "tower",
+        feature = "ui_stream",
         feature = "verify",
     ),
     doc = "The [guide] is the tour: concepts, every front end, servers, models, access, testing."
@@ -72,6 +74,7 @@
 //! | `openbb` `github` `openai` `meilisearch` | one protocol each | yes |
 //! | `anthropic` | the protocol Anthropic Messages | |
 //! | `responses` | the Responses protocol of OpenAI | |
+//! | `ui_stream` | web pages with `useChat` of the AI SDK | |
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
 //! | `tokio` | keep-alive and deadlines for uploads, from tokio's timer | |
@@ -85,7 +88,7 @@
 //! | floor | module | what it is |
 //! |---|---|---|
 //! | 6 | `protocols` | the list of the protocols |
-//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic` | one module and one feature a protocol |
+//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream` | one module and one feature a protocol |
 //! |   | `models` | how several of them are mounted, and the list of all models |
 //! | 4 | [`router`], `testing` | one HTTP request in, one response out; tests; any protocol |
 //! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
@@ -104,7 +107,8 @@
         feature = "openbb",
         feature = "github",
         feature = "openai",
-        feature = "meilisearch"
+        feature = "meilisearch",
+        feature = "ui_stream"
     )),
     allow(dead_code, unused_imports, unused_macros, unused_mut, unused_variables)
 )]
@@ -126,6 +130,7 @@ pub mod github;
     feature = "testing",
     feature = "tokio",
     feature = "tower",
+    feature = "ui_stream",
     feature = "verify",
 ))]
 #[cfg_attr(docsrs, doc(auto_cfg = false))]
@@ -154,6 +159,8 @@ pub mod router;
 pub mod sse;
 #[cfg(feature = "testing")]
 pub mod testing;
+#[cfg(feature = "ui_stream")]
+pub mod ui_stream;
 
 pub use agent::{Agent, Body, Reply, Request, agent_fn};
 pub use async_trait::async_trait;

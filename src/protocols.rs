@@ -41,6 +41,8 @@ macro_rules! every_protocol {
         $each!(meilisearch::Meilisearch);
         #[cfg(feature = "anthropic")]
         $each!(anthropic::Anthropic);
+        #[cfg(feature = "ui_stream")]
+        $each!(ui_stream::UiStream);
     };
 }
 

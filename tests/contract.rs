@@ -6,6 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use copilot_wire::anthropic::{self, Anthropic};
 use copilot_wire::github::{self, GitHub};
+#[cfg(feature = "ui_stream")]
+use copilot_wire::json::Json;
 use copilot_wire::meilisearch::{self, Meilisearch};
 use copilot_wire::openai::{self, OpenAi};
 use copilot_wire::openbb::{self, OpenBb};
@@ -14,6 +16,8 @@ use copilot_wire::protocol::{
     EventDecoder, Notice, Part, Protocol, Session as _, Status, Table, ToolCall, ToolRun,
 };
 use copilot_wire::responses::{self, Responses};
+#[cfg(feature = "ui_stream")]
+use copilot_wire::ui_stream::{self, UiStream};
 use serde_json::json;
 
 struct Fixed;
@@ -90,6 +94,17 @@ fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
             openbb::PromptSuggestions::new(["Yes"]).into(),
         ],
         [openbb::GetWidgetData::of(Vec::<openbb::DataSource>::new()).into()],
+    );
+    #[cfg(feature = "ui_stream")]
+    ends::<UiStream>(
+        [
+            ui_stream::Data::new("x", &1).unwrap().into(),
+            ui_stream::ToolInputAvailable::new("c", "f", Json::default()).into(),
+        ],
+        [
+            ui_stream::ToolInputAvailable::new("c", "f", Json::default()).into(),
+            ui_stream::Error::new("away").into(),
+        ],
     );
     let failure = |kind: &str| meilisearch::Failure::new(kind, "away");
     ends::<Meilisearch>(
@@ -216,5 +231,9 @@ fn a_capability_is_a_part_that_is_shown_natively() {
     );
     capabilities::<Meilisearch>(
         r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}"#,
+    );
+    #[cfg(feature = "ui_stream")]
+    capabilities::<UiStream>(
+        r#"{"messages":[{"id":"1","role":"user","parts":[{"type":"text","text":"hi"}]}],"tools":{"f":{}}}"#,
     );
 }

@@ -5,6 +5,9 @@ use std::fmt::Debug;
 
 use copilot_wire::json::JsonError;
 use copilot_wire::{anthropic, github, meilisearch, openai, openbb, responses};
+#[cfg(feature = "ui_stream")]
+use copilot_wire::ui_stream;
+use copilot_wire::{anthropic, github, meilisearch, openai, openbb};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::ser::{Impossible, SerializeStruct};
@@ -65,6 +68,15 @@ fn all() -> Vec<Model> {
         github::Reference { "type", "id", "data", "is_implicit", "metadata" }
         github::Confirmation { "type", "title", "message", "confirmation" }
         github::CopilotError { "type", "code", "message", "agent" }
+    ));
+    #[cfg(feature = "ui_stream")]
+    all.extend(models!(false:
+        ui_stream::ChatRequest { "id", "messages", "trigger", "messageId", "system", "tools" }
+        ui_stream::UiMessage { "id", "role", "metadata", "parts" }
+        ui_stream::UiPart { "type", "text", "state", "input", "output", "toolCallId", "preliminary", "approval" }
+        ui_stream::Data { "type", "id", "data", "transient" }
+        ui_stream::ToolInputAvailable { "type", "toolCallId", "toolName", "input", "dynamic" }
+        ui_stream::Start { "type", "messageId", "messageMetadata" }
     ));
     all.extend(models!(true:
         openai::ChatRequest { "model", "messages", "stream", "stream_options", "tools", "tool_choice" }

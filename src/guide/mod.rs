@@ -7,6 +7,8 @@
 //! 2. One chapter a front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
 //!    [OpenAI clients](openai), [Responses](responses) for Codex and other coding clients,
 //!    [Anthropic clients](anthropic), [Meilisearch chat](meilisearch).
+//!    [OpenAI clients](openai), [Anthropic clients](anthropic), [Meilisearch chat](meilisearch),
+//!    [chat pages](chat_pages).
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
 //! 4. [Models](models): answer from any OpenAI-compatible endpoint.
@@ -21,6 +23,9 @@ pub mod access {}
 
 #[doc = include_str!("anthropic.md")]
 pub mod anthropic {}
+
+#[doc = include_str!("chat_pages.md")]
+pub mod chat_pages {}
 
 #[doc = include_str!("concepts.md")]
 pub mod concepts {}

@@ -269,6 +269,7 @@ macro_rules! model {
             }
 
             fn write_to(&self, to: $crate::json::ValueWriter<'_>) {
+                #[allow(unused_imports, reason = "a model may have no members of its own")]
                 use $crate::json::model::{Field, is_unset};
                 // A kept value is rare, and only then is it looked for.
                 let kept = |key: &str| !self.unknown.is_empty() && self.unknown.get(key).is_some();

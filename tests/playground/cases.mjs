@@ -9,6 +9,7 @@ import "./cases/openai.mjs";
 import "./cases/anthropic.mjs";
 import "./cases/responses.mjs";
 import "./cases/meilisearch.mjs";
+import "./cases/ui_stream.mjs";
 import "./cases/outside.mjs";
 import "./cases/malformed.mjs";
 import "./cases/charts.mjs";

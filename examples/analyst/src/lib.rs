@@ -79,6 +79,7 @@ pub fn greet(address: SocketAddr) {
     );
     println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
     println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
+    println!("  AI SDK pages       POST http://{address}/api/chat");
 }
 
 /// The example agent on every front end.
@@ -119,6 +120,8 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
             agent.clone(),
         )?
         .mount(copilot_wire::meilisearch::Mount::new(), agent)?;
+        .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
+        .mount(copilot_wire::ui_stream::Mount::new(), agent)?;
     Ok(match signer {
         Some(signer) => router.playground_signer(signer)?,
         None => router,

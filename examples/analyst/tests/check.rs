@@ -13,6 +13,7 @@ use copilot_wire::github::Mount;
 use copilot_wire::github::verify::RequestSigner;
 use copilot_wire::testing::check::{Target, check};
 use copilot_wire::testing::kit;
+use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{github::GitHub, meilisearch::Meilisearch, openai::OpenAi, openbb::OpenBb};
 
 /// Tokio's clock leaps when there is nothing to do but wait: the words come at once.
@@ -52,5 +53,12 @@ async fn it_is_clean_for_openai_clients() {
 async fn it_is_clean_for_meilisearch_clients() {
     let router = analyst::routes(Analyst::new(None)).unwrap();
     let report = check(&router, Target::new(kit::<Meilisearch>())).await;
+    assert!(report.is_clean(), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_clean_for_pages_on_the_ai_sdk() {
+    let router = analyst::routes(Analyst::new(None)).unwrap();
+    let report = check(&router, Target::new(kit::<UiStream>())).await;
     assert!(report.is_clean(), "{report}");
 }

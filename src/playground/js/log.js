@@ -217,7 +217,9 @@ function gist(name, value) {
 }
 
 /** How an event shows in one line. */
-function describe({ name, data, note }, value) {
+function describe({ name: field, data, note }, value) {
+  // Where events have no name, their type may be in the data.
+  const name = field || (typeof value?.type === "string" ? value.type : "");
   if (data === null) return { kind: "silent", name: "no data", preview: note };
   if (data === "[DONE]") return { kind: "done", name: "[DONE]", preview: "" };
   if (name) return { kind: EVENTS.get(name)?.kind ?? "other", name, preview: gist(name, value) ?? data };

@@ -33,6 +33,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount(copilot_wire::responses::Model::new("stage"), Stage)?
         .mount(copilot_wire::meilisearch::Mount::new(), Stage)?
         .mount(copilot_wire::anthropic::Model::new("stage"), Stage)?
+        .mount(copilot_wire::ui_stream::Mount::new(), Stage)?
+        .mount(approving(), Stage)?
         .mount(outside_protocol::Screen("/pager"), Stage)?
         .playground_signer(signer)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
@@ -42,6 +44,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         drop(end.await);
     };
     Ok(hyper_server::serve(listener, router, stop).await?)
+}
+
+/// A second mount, whose pages show approval requests.
+fn approving() -> copilot_wire::ui_stream::Mount {
+    let mount = copilot_wire::ui_stream::Mount::new();
+    mount.path("/api/approving").approvals(true).markdown(false)
 }
 
 #[expect(clippy::print_stdout, reason = "the test reads the address")]

@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::program::{Running, fixture, run};
 use crate::server::Server;
 
-const FRONTS: [&str; 5] = ["openbb", "github", "openai", "responses", "meilisearch"];
+const FRONTS: [&str; 5] = ["openbb", "github", "openai", "responses", "meilisearch", "ui-stream"];
 
 /// Does what it is told, in one word.
 #[derive(Clone)]
@@ -106,6 +106,9 @@ fn serve() -> (Server, std::sync::mpsc::Receiver<()>) {
         )
         .unwrap()
         .mount(copilot_wire::meilisearch::Mount::new(), servant)
+        .mount(copilot_wire::meilisearch::Mount::new(), servant.clone())
+        .unwrap()
+        .mount(copilot_wire::ui_stream::Mount::new(), servant)
         .unwrap();
     (Server::new(router), gone)
 }
@@ -287,6 +290,9 @@ fn a_recorded_conversation_goes_on() {
         let request = json!({"model": "servant", "stream": true, messages: [
             {"role": user, "content": "one"},
             {"role": agent, "content": "two"},
+        let request = json!({"model": "servant", "stream": true, "messages": [
+            {"role": user, "content": "one", "parts": [{"type": "text", "text": "one"}]},
+            {"role": agent, "content": "two", "parts": [{"type": "text", "text": "two"}]},
         ]});
         let path = folder.path().join(front);
         std::fs::write(&path, request.to_string()).unwrap();

@@ -6,6 +6,7 @@
 mod anthropic;
 mod openai;
 mod responses;
+mod ui_stream;
 
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -22,6 +23,7 @@ fn main() -> Result<(), Failure> {
     let router = openai::mount(Router::new().env(Env::new(Impatient)))?;
     let router = anthropic::mount(router)?;
     let router = responses::mount(router)?;
+    let router = ui_stream::mount(router)?;
     match std::env::args().nth(1).as_deref() {
         Some("actix") => actix(router),
         _ => hyper(router),

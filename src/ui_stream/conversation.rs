@@ -1,0 +1,191 @@
+//! The request as a conversation.
+
+use std::borrow::Cow;
+use std::mem;
+
+use super::session::QUESTION;
+use super::{ChatRequest, UiMessage, UiPart};
+use crate::json::Json;
+use crate::protocol::{
+    Attachment, Call, Conversation, Decision, HistoryItem, Message, Role, Tool, ToolResult,
+    markdown,
+};
+
+impl Conversation for ChatRequest {
+    /// Text parts of a message are joined, up to the next call of a tool. Files follow the message
+    /// that they came with.
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+        let system = self.system.as_deref().filter(|text| !text.is_empty());
+        let system = system.map(|text| HistoryItem::Message(Message::new(Role::System, text)));
+        system
+            .into_iter()
+            .chain(self.messages.iter().flat_map(items))
+    }
+
+    /// The tools that the page sends, and those that the mount says the page has.
+    fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
+        let sent = self.tools.iter().map(|(name, tool)| {
+            let description = tool.get("description");
+            let description = description.as_ref().and_then(Json::string);
+            let mut offered = Tool::new(name, description.unwrap_or_default().into_owned());
+            offered.parameters = tool.get("parameters");
+            offered
+        });
+        let known = self.settings.tools.iter();
+        let known = known.filter(|tool| self.tools.get(&tool.name).is_none());
+        let sent: Vec<Tool<'_>> = sent.collect();
+        sent.into_iter().chain(known.cloned())
+    }
+
+    /// Runs of the agent's own tools, which come back as well, are in the history only.
+    fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
+        let newest = self
+            .messages
+            .iter()
+            .rposition(|message| role(message) == Role::User);
+        let since = self.messages.iter().skip(newest.map_or(0, |at| at + 1));
+        let parts = since.flat_map(|message| &message.parts);
+        parts
+            .filter(|part| !part.provider_executed && !is_question(part))
+            .filter_map(|part| {
+                let mut result = result(part)?;
+                result.arguments.clone_from(&part.input);
+                Some(result)
+            })
+    }
+
+    /// The answer to an approval request, or a yes or no in text right behind a question in text.
+    fn decision(&self) -> Option<Decision<'_>> {
+        if let Some(part) = self.decided() {
+            let approval = part.approval.as_ref()?;
+            let mut decision = Decision::new(&*approval.id, approval.approved == Some(true));
+            decision.data = part.input.as_ref().and_then(|input| input.get("data"));
+            return Some(decision);
+        }
+        let [.., asked, answer] = &*self.messages else {
+            return None;
+        };
+        if (role(asked), role(answer)) != (Role::Assistant, Role::User) {
+            return None;
+        }
+        markdown::decision(&text_of(asked), &text_of(answer))
+    }
+}
+
+impl ChatRequest {
+    /// Returns the question of the last message that the user has answered, and that no reply has
+    /// settled.
+    pub(super) fn decided(&self) -> Option<&UiPart> {
+        let mut parts = self.continued()?.parts.iter().rev();
+        parts.find(|part| is_question(part) && part.is("approval-responded"))
+    }
+}
+
+fn role(message: &UiMessage) -> Role {
+    match message.role.as_str() {
+        "system" => Role::System,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        _ => Role::Other,
+    }
+}
+
+/// Returns `true` for the call that stands for a confirmation.
+fn is_question(part: &UiPart) -> bool {
+    part.approval.is_some() && part.kind == "dynamic-tool" && part.tool_name() == Some(QUESTION)
+}
+
+/// Returns all text of a message. Every text part is a block of its own.
+pub(super) fn text_of(message: &UiMessage) -> Cow<'_, str> {
+    let mut all = Cow::Borrowed("");
+    for text in message.parts.iter().filter_map(said) {
+        add(&mut all, text);
+    }
+    all
+}
+
+fn said(part: &UiPart) -> Option<&str> {
+    let text = part.text.as_deref().filter(|_| part.kind == "text")?;
+    Some(text).filter(|text| !text.is_empty())
+}
+
+fn add<'a>(all: &mut Cow<'a, str>, text: &'a str) {
+    if all.is_empty() {
+        *all = Cow::Borrowed(text);
+    } else {
+        let all = all.to_mut();
+        all.push_str("\n\n");
+        all.push_str(text);
+    }
+}
+
+/// Returns the history of a message, in the order of its parts.
+fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
+    let role = role(message);
+    let mut items = Vec::new();
+    let mut text = Cow::Borrowed("");
+    let mut files = Vec::new();
+    // The results of the calls that were made together follow all of these calls.
+    let mut results = Vec::new();
+    for part in &message.parts {
+        if let Some(said) = said(part) {
+            items.append(&mut results);
+            add(&mut text, said);
+        } else if part.kind == "step-start" {
+            items.append(&mut results);
+        } else if part.kind == "file" {
+            files.extend(attachment(part).map(HistoryItem::Attachment));
+        } else if is_question(part) {
+            let texts = ["title", "message"].map(|name| part.input.as_ref()?.get(name));
+            let asked = texts.iter().flatten().filter_map(Json::string);
+            let asked: Vec<_> = asked.filter(|text| !text.is_empty()).collect();
+            let asked = Message::new(Role::Assistant, asked.join("\n\n"));
+            items.push(HistoryItem::Message(asked));
+        } else if let Some(name) = part.tool_name().filter(|_| !part.is("input-streaming")) {
+            if !text.is_empty() {
+                let said = Message::new(role, mem::take(&mut text));
+                items.push(HistoryItem::Message(said));
+            }
+            let input = part.input.as_ref().map_or("", Json::text);
+            let mut call = Call::new(name, input);
+            call.id = part.tool_call_id.as_deref().map(Cow::Borrowed);
+            items.push(HistoryItem::Call(call));
+            results.extend(result(part).map(HistoryItem::Result));
+        }
+    }
+    items.append(&mut results);
+    // A message of the user counts even where nothing in it is text.
+    if !text.is_empty() || !files.is_empty() || role == Role::User {
+        items.push(HistoryItem::Message(Message::new(role, text)));
+    }
+    items.append(&mut files);
+    items
+}
+
+fn attachment(part: &UiPart) -> Option<Attachment<'_>> {
+    let mut file = Attachment::from_url(part.url.as_deref()?.into());
+    if let Some(media_type) = &part.media_type {
+        file = file.media_type(media_type);
+    }
+    Some(match &part.filename {
+        Some(name) => file.name(name),
+        None => file,
+    })
+}
+
+/// Returns the result of a tool call, once it has one that stays.
+fn result(part: &UiPart) -> Option<ToolResult<'_>> {
+    let content = match part.state.as_deref()? {
+        "output-available" if !part.preliminary => match &part.output {
+            Some(output) => output.string().unwrap_or_else(|| output.text().into()),
+            None => "null".into(),
+        },
+        "output-error" => part.error_text.as_deref().unwrap_or_default().into(),
+        "output-denied" => "The user denied this call.".into(),
+        _ => return None,
+    };
+    let mut result = ToolResult::new(part.tool_name()?, content);
+    result.call_id = part.tool_call_id.as_deref().map(Cow::Borrowed);
+    result.failed = !part.is("output-available");
+    Some(result)
+}

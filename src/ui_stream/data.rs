@@ -1,0 +1,82 @@
+//! Data for a component of the page.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::json::model::{encode, model};
+use crate::json::{Json, Members, WriteError};
+
+/// What the type of a data chunk begins with.
+pub(super) const PREFIX: &str = "data-";
+
+/// Data for a component of the page: a `data-NAME` chunk.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Data {
+    /// The type: `data-NAME`.
+    pub kind: String,
+    /// The id. Data with the type and id of an earlier chunk replaces that.
+    pub id: Option<String>,
+    /// The data.
+    pub data: Json,
+    /// Whether only `onData` of the page gets the data: it does not become part of the message.
+    pub transient: bool,
+    /// Members that this crate does not know. Replies leave them out: `ai` 5.0.0 refuses them.
+    pub unknown: Members,
+}
+
+model!(Data {
+    kind: "type" always,
+    id: "id",
+    data: "data" always,
+    transient: "transient",
+});
+
+impl Data {
+    /// Creates data under a name, of the type `data-NAME`.
+    ///
+    /// # Errors
+    ///
+    /// [`WriteError`] when the data does not serialize.
+    pub fn new<T: Serialize + ?Sized>(name: &str, data: &T) -> Result<Self, WriteError> {
+        Ok(Self {
+            kind: format!("{PREFIX}{name}"),
+            data: encode(data)?,
+            ..Self::default()
+        })
+    }
+
+    /// Sets the id: later data of this name with this id replaces this.
+    #[must_use]
+    pub fn id(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
+        self
+    }
+
+    /// Sets that only `onData` of the page gets the data.
+    #[must_use]
+    pub fn transient(mut self) -> Self {
+        self.transient = true;
+        self
+    }
+
+    /// Returns the name, without `data-`.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.kind.strip_prefix(PREFIX).unwrap_or(&self.kind)
+    }
+}
+
+/// Shows the type, never the data.
+impl fmt::Debug for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Data")
+            .field("kind", &self.kind)
+            .field("id", &self.id)
+            .field("data", &self.data)
+            .field("transient", &self.transient)
+            .field("unknown", &self.unknown)
+            .finish()
+    }
+}

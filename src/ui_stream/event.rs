@@ -1,0 +1,278 @@
+//! The events of a stream, and what ends a turn.
+
+use bytes::Bytes;
+
+use super::chunk::{
+    Abort, Error, File, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd,
+    ReasoningStart, SourceDocument, SourceUrl, Start, StartStep, TextDelta, TextEnd, TextStart,
+    ToolApprovalRequest, ToolInputAvailable, ToolInputDelta, ToolInputError, ToolInputStart,
+    ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
+};
+use super::data::{Data, PREFIX};
+use crate::json::model::Field as _;
+use crate::json::{Escape, Json, Kind, Members, ValueWriter};
+use crate::protocol::EventError;
+
+/// Makes an event of every chunk, by its type on the wire.
+macro_rules! events {
+    ($($(#[$doc:meta])* $name:ident = $type:literal,)*) => {
+        /// An event in either direction: one chunk of a stream.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Event {
+            $($(#[$doc])* $name($name),)*
+            /// Data for a component of the page.
+            Data(Data),
+            /// Calls on their way out. On the wire each is a [`ToolInputAvailable`], and is read back
+            /// as one.
+            Calls(Vec<ToolInputAvailable>),
+            /// A chunk of a type that this crate does not know: a JSON object.
+            Unknown(Json),
+            /// The end of the stream: `[DONE]`. What follows is to be ignored.
+            Done,
+        }
+
+        impl Event {
+            /// Reads a chunk of a known type. `None`: a member that readers demand is missing.
+            fn read_known(kind: &str, json: &Json) -> Option<Self> {
+                Some(match kind {
+                    $($type if has_all($name::REQUIRED, json) => {
+                        Self::$name($name::from_raw(json)?)
+                    })*
+                    $($type)|* => return None,
+                    _ if kind.starts_with(PREFIX) => {
+                        Self::Data(Data::from_raw(json).filter(|_| has_all(DATA, json))?)
+                    }
+                    _ => Self::Unknown(json.clone()),
+                })
+            }
+
+            /// Appends the event as frames of a stream, with the members that this crate does not
+            /// know.
+            pub fn write(&self, out: &mut Vec<u8>) {
+                match self {
+                    $(Self::$name(chunk) => frame(chunk, out),)*
+                    Self::Data(chunk) => frame(chunk, out),
+                    Self::Calls(calls) => calls.iter().for_each(|call| frame(call, out)),
+                    Self::Unknown(json) => frame(json, out),
+                    Self::Done => out.extend_from_slice(DONE),
+                }
+            }
+
+            /// Returns the event without members that this crate does not know.
+            pub(super) fn strict(&self) -> Self {
+                let mut event = self.clone();
+                match &mut event {
+                    $(Self::$name(chunk) => chunk.unknown = Members::new(),)*
+                    Self::Data(chunk) => chunk.unknown = Members::new(),
+                    Self::Calls(calls) => {
+                        calls.iter_mut().for_each(|call| call.unknown = Members::new());
+                    }
+                    Self::Unknown(_) | Self::Done => {}
+                }
+                event
+            }
+        }
+
+        /// Returns the members that readers demand of a chunk, and all that its type names. `None`
+        /// for a type that this crate does not know.
+        #[cfg(feature = "testing")]
+        pub(super) fn members(
+            kind: &str,
+        ) -> Option<(&'static [&'static str], &'static [&'static str])> {
+            Some(match kind {
+                $($type => ($name::REQUIRED, $name::NAMES),)*
+                _ if kind.starts_with(PREFIX) => (DATA, Data::NAMES),
+                _ => return None,
+            })
+        }
+
+        $(impl From<$name> for Event {
+            fn from(chunk: $name) -> Self {
+                Self::$name(chunk)
+            }
+        })*
+    };
+}
+
+/// The member that readers demand of data.
+const DATA: &[&str] = &["data"];
+
+events! {
+    /// The reply begins.
+    Start = "start",
+    /// A step begins.
+    StartStep = "start-step",
+    /// A block of text begins.
+    TextStart = "text-start",
+    /// A piece of text.
+    TextDelta = "text-delta",
+    /// A block of text ends.
+    TextEnd = "text-end",
+    /// A block of reasoning begins.
+    ReasoningStart = "reasoning-start",
+    /// A piece of reasoning.
+    ReasoningDelta = "reasoning-delta",
+    /// A block of reasoning ends.
+    ReasoningEnd = "reasoning-end",
+    /// A source with an address.
+    SourceUrl = "source-url",
+    /// A source without an address.
+    SourceDocument = "source-document",
+    /// A file.
+    File = "file",
+    /// A tool call begins.
+    ToolInputStart = "tool-input-start",
+    /// A piece of the input of a tool call.
+    ToolInputDelta = "tool-input-delta",
+    /// A tool call with its input.
+    ToolInputAvailable = "tool-input-available",
+    /// A tool call whose input is not valid.
+    ToolInputError = "tool-input-error",
+    /// The output of a tool call.
+    ToolOutputAvailable = "tool-output-available",
+    /// The failure of a tool call.
+    ToolOutputError = "tool-output-error",
+    /// The question whether a tool call may be made.
+    ToolApprovalRequest = "tool-approval-request",
+    /// The user denied a tool call.
+    ToolOutputDenied = "tool-output-denied",
+    /// Metadata of the message.
+    MessageMetadata = "message-metadata",
+    /// A step ends.
+    FinishStep = "finish-step",
+    /// The reply is complete.
+    Finish = "finish",
+    /// The reply failed.
+    Error = "error",
+    /// The reply was cancelled.
+    Abort = "abort",
+}
+
+const DONE: &[u8] = b"data: [DONE]\n\n";
+
+/// Appends a chunk as a frame.
+pub(super) fn frame(chunk: &impl crate::json::model::Field, out: &mut Vec<u8>) {
+    out.extend_from_slice(b"data: ");
+    chunk.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
+    out.extend_from_slice(b"\n\n");
+}
+
+/// Returns `true` if `json` has all members of these names. All but `input`, `output`, `data` and
+/// `messageMetadata`, which may be anything, must be strings.
+fn has_all(names: &[&str], json: &Json) -> bool {
+    names.iter().all(|name| {
+        let any = matches!(*name, "input" | "output" | "data" | "messageMetadata");
+        json.get(name)
+            .is_some_and(|value| any || value.kind() == Kind::String)
+    })
+}
+
+impl Event {
+    /// Reads the data of one event.
+    pub(super) fn read(data: &str) -> Result<Self, EventError> {
+        if data.trim() == "[DONE]" {
+            return Ok(Self::Done);
+        }
+        let json = Json::parse(Bytes::copy_from_slice(data.as_bytes()))?;
+        let shape = || EventError::Shape("a chunk must be an object with a type");
+        let kind = json.get("type").ok_or_else(shape)?;
+        let kind = kind.string().ok_or_else(shape)?;
+        let missing = EventError::Shape("a member that the type of the chunk demands is missing");
+        Self::read_known(&kind, &json).ok_or(missing)
+    }
+}
+
+impl From<Data> for Event {
+    fn from(data: Data) -> Self {
+        Self::Data(data)
+    }
+}
+
+/// Declares what an agent may send, a subset of the chunks.
+macro_rules! says {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        /// A chunk that an agent sends in the course of a turn. The others are the reply's own.
+        #[derive(Clone, Debug, PartialEq, Eq)]
+        #[non_exhaustive]
+        pub enum Say {
+            $($(#[$doc])* $name($name),)*
+        }
+
+        impl From<Say> for Event {
+            fn from(say: Say) -> Self {
+                match say {
+                    $(Say::$name(chunk) => Self::$name(chunk),)*
+                }
+            }
+        }
+
+        $(impl From<$name> for Say {
+            fn from(chunk: $name) -> Self {
+                Self::$name(chunk)
+            }
+        })*
+    };
+}
+
+says! {
+    /// Data for a component of the page.
+    Data,
+    /// A source with an address.
+    SourceUrl,
+    /// A source without an address.
+    SourceDocument,
+    /// A file.
+    File,
+    /// A piece of reasoning. The reply has block ids of its own.
+    ReasoningDelta,
+    /// Metadata of the message.
+    MessageMetadata,
+    /// A tool call begins.
+    ToolInputStart,
+    /// A piece of the input of a tool call.
+    ToolInputDelta,
+    /// A tool call with its input. The turn goes on: for a tool that the agent runs.
+    ToolInputAvailable,
+    /// The output of a tool call, which ends the step.
+    ToolOutputAvailable,
+    /// The failure of a tool call, which ends the step.
+    ToolOutputError,
+}
+
+/// What ends a turn in another way than a complete answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Ending {
+    /// The page shall run tools and come back with the results.
+    Calls(Vec<ToolInputAvailable>),
+    /// The answer failed.
+    Error(Error),
+}
+
+impl From<ToolInputAvailable> for Ending {
+    fn from(call: ToolInputAvailable) -> Self {
+        Self::Calls(vec![call])
+    }
+}
+
+impl From<Vec<ToolInputAvailable>> for Ending {
+    fn from(calls: Vec<ToolInputAvailable>) -> Self {
+        Self::Calls(calls)
+    }
+}
+
+impl From<Error> for Ending {
+    fn from(error: Error) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<Ending> for Event {
+    fn from(ending: Ending) -> Self {
+        match ending {
+            Ending::Calls(calls) => Self::Calls(calls),
+            Ending::Error(error) => Self::Error(error),
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The UI message stream of the AI SDK: what web pages with `useChat` speak (React, Vue, Svelte,
+//! Angular, assistant-ui and others).
+//!
+//! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] puts an agent at
+//!   `POST /api/chat`, where such a page posts. No server of Node.js stands in between.
+//! * Client: [`ChatRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads
+//!   the reply as [`Event`]s.
+//!
+//! ```
+//! use copilot_wire::protocol::EventDecoder;
+//! use copilot_wire::ui_stream::{ChatRequest, Event, UiMessage, UiStream};
+//!
+//! let request = ChatRequest::new("chat-1", [UiMessage::user("u1", "Hello")]);
+//! let body = request.to_json(); // to be posted to /api/chat
+//! # drop(body);
+//!
+//! let mut decoder = EventDecoder::<UiStream>::new();
+//! let mut text = String::new();
+//! let mut input = &b"data: {\"type\":\"text-delta\",\"id\":\"t1\",\"delta\":\"Hi\"}\n\n\
+//!     data: {\"type\":\"finish\"}\n\ndata: [DONE]\n\n"[..];
+//! while let Some(event) = decoder.next(&mut input)? {
+//!     match event {
+//!         Event::TextDelta(piece) => text.push_str(&piece.delta),
+//!         Event::Error(error) => panic!("{}", error.error_text),
+//!         _ => {}
+//!     }
+//! }
+//! decoder.end()?;
+//! assert_eq!(text, "Hi");
+//! # Ok::<(), copilot_wire::protocol::EventError>(())
+//! ```
+//!
+//! # How parts are sent
+//!
+//! | part | here |
+//! |---|---|
+//! | `text` | one block: `text-start`, `text-delta`s, `text-end` |
+//! | `reasoning` | a block of `reasoning-start`, `reasoning-delta`s, `reasoning-end` |
+//! | `status` | `data-status` for `onData` of the page, transient: `{level, message, details}` |
+//! | `tool_run` | a tool call with `providerExecuted` and its output, and then a new step |
+//! | `cite` | `source-url`, or `source-document` without an `http` or `https` address |
+//! | `table` | `data-table`, `{name, description, rows}`, and a Markdown table |
+//! | `chart` | `data-chart`, a table with `kind` and the names of its members, and a Markdown table |
+//! | `error` | a paragraph of text; the turn goes on |
+//! | `usage` | `message-metadata`: `{usage: {inputTokens, outputTokens, ..}}` |
+//! | `confirm` | a question in text, or with [`Mount::approvals`] an approval request |
+//! | `call`, `calls` | calls of tools that the page runs, if the request or the [`Mount`] names them |
+//!
+//! A question in text is found again by the id in its last line, which crossed the client: make ids
+//! hard to guess where a yes does harm, and let no model repeat them.
+//!
+//! Beyond parts, an agent for this protocol sends any [`Say`], such as [`Data`] for a component of
+//! the page, a [`File`], or the call and the output of a tool that takes its time; it ends with an
+//! [`Ending`]: calls of any tools, or an [`Error`].
+//!
+//! # What is written
+//!
+//! The bytes are those that version 5.0.0 of the package `ai` accepts, which is the strictest, and
+//! all later ones do. The session of a reply keeps these rules whatever an agent says:
+//!
+//! 1. Chunks and members of version 5.0.0 only: it fails at any other. So there is no `finishReason`
+//!    and no `tool-input-error`; approvals, which came with version 6, must be switched on.
+//! 2. The id of the message is that of the assistant's last message, where the request ends with one:
+//!    the page would show everything twice otherwise.
+//! 3. A step begins before anything is said, and a new one after the output of a tool. A page sends
+//!    results of tools by itself when the last step has nothing but finished tools: without a new
+//!    step it would for ever. It takes note of a step with the first part in it, so such a step is
+//!    never left empty.
+//! 4. A piece of text names a block that is open. Blocks are opened by their first piece.
+//! 5. A failure is an `error` chunk: a stream that is only cut looks finished.
+//! 6. A request is refused in plain text, which is what the page shows.
+//!
+//! `tests/interop/ui-stream/run` lets `ai` 5.0.0, 5.0.277, 6.0.326 and 7.0.173 read the same bytes.
+
+mod chunk;
+mod conversation;
+mod data;
+mod decoder;
+mod event;
+mod mount;
+mod request;
+mod session;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use chunk::{
+    Abort, Error, File, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd,
+    ReasoningStart, SourceDocument, SourceUrl, Start, StartStep, TextDelta, TextEnd, TextStart,
+    ToolApprovalRequest, ToolInputAvailable, ToolInputDelta, ToolInputError, ToolInputStart,
+    ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
+};
+pub use data::Data;
+pub use decoder::Decoder;
+pub use event::{Ending, Event, Say};
+pub use mount::Mount;
+pub use request::{Approval, ChatRequest, Trigger, UiMessage, UiPart};
+pub use session::Session;
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{HeaderMap, HeaderName, HeaderValue, Response};
+
+use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+
+/// The UI message stream of the AI SDK.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct UiStream;
+
+impl Protocol for UiStream {
+    type Request = ChatRequest;
+    type Output = Say;
+    type Ending = Ending;
+    type Event = Event;
+    type Session = Session;
+    type Decoder = Decoder;
+
+    const NAME: &'static str = "ui-stream";
+    const CAPABILITIES: Capabilities = Capabilities::STEPS
+        .and(Capabilities::CITATIONS)
+        .and(Capabilities::CALLS)
+        .and(Capabilities::REASONING)
+        .and(Capabilities::TOOL_RUNS);
+
+    fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
+        ChatRequest::read(&body)
+    }
+
+    fn conversation_id<'a>(request: &'a ChatRequest, _: &'a HeaderMap) -> Option<Cow<'a, str>> {
+        let id = Some(&*request.id).filter(|id| !id.is_empty());
+        id.map(Cow::Borrowed)
+    }
+
+    fn session(request: &ChatRequest, env: &Env) -> Session {
+        Session::new(request, env)
+    }
+
+    fn ends(event: &Event) -> bool {
+        matches!(event, Event::Calls(_) | Event::Error(_))
+    }
+
+    fn text_of(event: &Event) -> Option<&str> {
+        match event {
+            Event::TextDelta(piece) => Some(&piece.delta),
+            _ => None,
+        }
+    }
+
+    /// The name of the protocol and its version, as the SDK's own servers send it.
+    fn response_headers(headers: &mut HeaderMap) {
+        let name = HeaderName::from_static("x-vercel-ai-ui-message-stream");
+        headers.insert(name, HeaderValue::from_static("v1"));
+    }
+
+    /// The page's error has the whole body as its message, so that is one sentence.
+    fn refuse(refusal: &Refusal) -> Response<Bytes> {
+        let kind = HeaderValue::from_static("text/plain; charset=utf-8");
+        refusal.to_response(kind, refusal.to_string())
+    }
+}
+
+/// Plays the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

@@ -1,0 +1,153 @@
+//! How an agent is mounted: at the address that a page posts to.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use http::{Method, Response, StatusCode};
+
+use super::UiStream;
+use crate::agent::{Agent, Body};
+use crate::protocol::{Protocol, Refusal, Tool};
+use crate::router::{self, Call, Endpoint, MountError, Site};
+
+/// Mounts an agent for pages on the AI SDK, at `POST /api/chat`, which is where `useChat` posts.
+///
+/// ```
+/// use copilot_wire::protocol::Tool;
+/// use copilot_wire::ui_stream::Mount;
+///
+/// let mount = Mount::new()
+///     .approvals(true) // the page is on version 6 or later, and shows approval requests
+///     .tool(Tool::new("getLocation", "Returns where the user is."));
+/// # drop(mount);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Mount {
+    path: String,
+    settings: Settings,
+}
+
+/// What a mount says of its page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Settings {
+    pub(super) approvals: bool,
+    pub(super) markdown: bool,
+    pub(super) tools: Vec<Tool<'static>>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            approvals: false,
+            markdown: true,
+            tools: Vec::new(),
+        }
+    }
+}
+
+impl Mount {
+    /// Creates a mount at the default path.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            path: "/api/chat".into(),
+            settings: Settings::default(),
+        }
+    }
+
+    /// Sets the path: the `api` of the page.
+    #[must_use]
+    pub fn path(mut self, path: impl Into<String>) -> Self {
+        self.path = path.into();
+        self
+    }
+
+    /// Sets whether a confirmation is an approval request, which pages on version 6 or later can
+    /// show. The stream fails on version 5. By default a confirmation is a question in text.
+    #[must_use]
+    pub fn approvals(mut self, approvals: bool) -> Self {
+        self.settings.approvals = approvals;
+        self
+    }
+
+    /// Sets whether tables and charts are sent as Markdown as well, which is the default: for pages
+    /// without components for `data-table` and `data-chart`.
+    #[must_use]
+    pub fn markdown(mut self, markdown: bool) -> Self {
+        self.settings.markdown = markdown;
+        self
+    }
+
+    /// Adds a tool that the page runs. Requests of `useChat` do not list the page's tools, so agents
+    /// learn of them here.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool<'static>) -> Self {
+        self.settings.tools.push(tool);
+        self
+    }
+}
+
+impl Default for Mount {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl router::Mount for Mount {
+    type Protocol = UiStream;
+
+    fn mount(self, agent: Arc<dyn Agent<UiStream>>, site: &mut Site<'_>) -> Result<(), MountError> {
+        let path = self.path.strip_suffix('/').unwrap_or(&self.path);
+        site.route(
+            Method::GET,
+            &format!("{path}/{{chat}}/stream"),
+            NothingToResume,
+        )?;
+        let settings = Arc::new(self.settings);
+        site.route(Method::POST, path, Chat { agent, settings })
+    }
+}
+
+/// `POST {api}`.
+struct Chat {
+    agent: Arc<dyn Agent<UiStream>>,
+    settings: Arc<Settings>,
+}
+
+#[async_trait]
+impl Endpoint for Chat {
+    async fn call(&self, mut call: Call) -> Response<Body> {
+        let body = std::mem::take(&mut call.body);
+        match UiStream::read(&call.parts, body) {
+            Ok(mut request) => {
+                request.settings = Arc::clone(&self.settings);
+                call.answer_request(Arc::clone(&self.agent), request).await
+            }
+            Err(refusal) => self.refuse(&refusal),
+        }
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        UiStream::refuse(refusal).map(Body::full)
+    }
+
+    fn protocol(&self) -> Option<&'static str> {
+        Some(UiStream::NAME)
+    }
+}
+
+/// `GET {api}/{chat}/stream`: a page that has `resume` set asks whether a reply is still running.
+struct NothingToResume;
+
+#[async_trait]
+impl Endpoint for NothingToResume {
+    async fn call(&self, _: Call) -> Response<Body> {
+        let mut response = Response::new(Body::full(""));
+        *response.status_mut() = StatusCode::NO_CONTENT;
+        response
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        UiStream::refuse(refusal).map(Body::full)
+    }
+}

@@ -1,0 +1,300 @@
+//! The request.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::StatusCode;
+
+use super::mount::Settings;
+use crate::json::model::{Field as _, model, names};
+use crate::json::{Json, List, Members};
+use crate::protocol::Refusal;
+use crate::protocol::shown::Size;
+
+/// A request of a page: the whole conversation.
+///
+/// ```
+/// use copilot_wire::ui_stream::{ChatRequest, UiMessage};
+///
+/// let mut request = ChatRequest::new("chat-1", [UiMessage::user("u1", "Hello")]);
+/// assert_eq!(
+///     &*request.to_json(),
+///     br#"{"id":"chat-1","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"Hello"}]}],"trigger":"submit-message"}"#,
+/// );
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ChatRequest {
+    /// The id of the chat.
+    pub id: String,
+    /// The conversation, oldest message first. Never empty in a request that was read.
+    pub messages: List<UiMessage>,
+    /// What the user did.
+    pub trigger: Trigger,
+    /// The id of the message that is replaced or continued.
+    pub message_id: Option<String>,
+    /// Instructions, as assistant-ui sends them.
+    pub system: Option<String>,
+    /// The tools of the page by their names, as assistant-ui sends them: each is an object with
+    /// `description` and `parameters`.
+    pub tools: Members,
+    /// All other members: whatever the page puts into `body`.
+    pub unknown: Members,
+    pub(super) settings: Arc<Settings>,
+}
+
+model!(ChatRequest {
+    id: "id",
+    messages: "messages" always,
+    trigger: "trigger",
+    message_id: "messageId",
+    system: "system",
+    tools: "tools",
+});
+
+/// What the user did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Trigger {
+    /// Sent a message, the result of a tool, or an answer to a question.
+    SubmitMessage,
+    /// Asked for another answer.
+    RegenerateMessage,
+    /// Something that this crate does not know. An empty name stands for a request that does not say.
+    Other(String),
+}
+
+names!(Trigger {
+    SubmitMessage: "submit-message",
+    RegenerateMessage: "regenerate-message",
+});
+
+impl Default for Trigger {
+    fn default() -> Self {
+        Self::Other(String::new())
+    }
+}
+
+impl ChatRequest {
+    /// Creates a request to answer the last of `messages`.
+    #[must_use]
+    pub fn new(id: impl Into<String>, messages: impl IntoIterator<Item = UiMessage>) -> Self {
+        Self {
+            id: id.into(),
+            messages: messages.into_iter().collect(),
+            trigger: Trigger::SubmitMessage,
+            ..Self::default()
+        }
+    }
+
+    /// Reads the body of a request and checks that it has messages.
+    pub(super) fn read(body: &Bytes) -> Result<Self, Refusal> {
+        let request = Self::parse(body)?;
+        if request.messages.is_empty() {
+            // Pages that keep the conversation on the server send `message` alone.
+            let message = "must be a list with the messages of the conversation";
+            let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
+            return Err(refusal.at("messages"));
+        }
+        Ok(request)
+    }
+
+    /// Returns the message of the assistant that the reply continues: the last one, if it is the
+    /// assistant's.
+    pub(super) fn continued(&self) -> Option<&UiMessage> {
+        self.messages
+            .last()
+            .filter(|message| message.role == "assistant")
+    }
+}
+
+/// One message of the conversation, as the page keeps it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UiMessage {
+    /// The id.
+    pub id: String,
+    /// `system`, `user` or `assistant`.
+    pub role: String,
+    /// Metadata of the page or of an earlier reply.
+    pub metadata: Option<Json>,
+    /// What the message holds.
+    pub parts: List<UiPart>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(UiMessage {
+    id: "id" always,
+    role: "role" always,
+    metadata: "metadata",
+    parts: "parts" always,
+});
+
+impl UiMessage {
+    /// Creates a message.
+    #[must_use]
+    pub fn new(
+        id: impl Into<String>,
+        role: impl Into<String>,
+        parts: impl IntoIterator<Item = UiPart>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            role: role.into(),
+            parts: parts.into_iter().collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Creates a message of the user.
+    #[must_use]
+    pub fn user(id: impl Into<String>, text: impl Into<String>) -> Self {
+        Self::new(id, "user", [UiPart::text(text)])
+    }
+}
+
+/// One part of a message. Which members it has depends on its type; parts of a type that this crate
+/// does not know keep all of theirs.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UiPart {
+    /// The type, such as `text`, `file`, `step-start`, `tool-NAME` or `data-NAME`.
+    pub kind: String,
+    /// The text of a `text` or `reasoning` part.
+    pub text: Option<String>,
+    /// How far a part has come; for tools see [`UiPart::tool_name`].
+    pub state: Option<String>,
+    /// The media type of a file or a document.
+    pub media_type: Option<String>,
+    /// The name of a file or a document.
+    pub filename: Option<String>,
+    /// Where a file or a source is: an address, or a `data:` URL.
+    pub url: Option<String>,
+    /// The id of a source.
+    pub source_id: Option<String>,
+    /// The title of a source.
+    pub title: Option<String>,
+    /// The id of data.
+    pub id: Option<String>,
+    /// The data of a `data-NAME` part.
+    pub data: Option<Json>,
+    /// The tool of a `dynamic-tool` part.
+    pub tool: Option<String>,
+    /// The id of a tool call.
+    pub tool_call_id: Option<String>,
+    /// The input of a tool call.
+    pub input: Option<Json>,
+    /// The output of a tool call.
+    pub output: Option<Json>,
+    /// What went wrong with a tool call.
+    pub error_text: Option<String>,
+    /// Whether the output may still change.
+    pub preliminary: bool,
+    /// Whether the server ran the tool.
+    pub provider_executed: bool,
+    /// The question whether a tool call may be made.
+    pub approval: Option<Approval>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(UiPart {
+    kind: "type" always,
+    text: "text",
+    state: "state",
+    media_type: "mediaType",
+    filename: "filename",
+    url: "url",
+    source_id: "sourceId",
+    title: "title",
+    id: "id",
+    data: "data",
+    tool: "toolName",
+    tool_call_id: "toolCallId",
+    input: "input",
+    output: "output",
+    error_text: "errorText",
+    preliminary: "preliminary",
+    provider_executed: "providerExecuted",
+    approval: "approval",
+});
+
+/// A question whether a tool call may be made, and the answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Approval {
+    /// The id of the question.
+    pub id: String,
+    /// The answer, once there is one.
+    pub approved: Option<bool>,
+    /// Why, in the user's words.
+    pub reason: Option<String>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Approval {
+    id: "id" always,
+    approved: "approved",
+    reason: "reason",
+});
+
+impl UiPart {
+    /// Creates a part of a type.
+    #[must_use]
+    pub fn new(kind: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Creates a text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self {
+            text: Some(text.into()),
+            ..Self::new("text")
+        }
+    }
+
+    /// Returns the name of the tool, if this is a tool call.
+    ///
+    /// Its states are `input-streaming`, `input-available`, `approval-requested`,
+    /// `approval-responded`, `output-available`, `output-error` and `output-denied`.
+    #[must_use]
+    pub fn tool_name(&self) -> Option<&str> {
+        match self.kind.strip_prefix("tool-") {
+            None if self.kind == "dynamic-tool" => Some(self.tool.as_deref().unwrap_or_default()),
+            name => name,
+        }
+    }
+
+    /// Returns `true` if this is a part in that state.
+    pub(super) fn is(&self, state: &str) -> bool {
+        self.state.as_deref() == Some(state)
+    }
+}
+
+/// Shows names and states, never texts, addresses or data.
+impl fmt::Debug for UiPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UiPart")
+            .field("kind", &self.kind)
+            .field("text", &self.text.as_deref().map(Size::of))
+            .field("state", &self.state)
+            .field("media_type", &self.media_type)
+            .field("url", &self.url.as_deref().map(Size::of))
+            .field("data", &self.data)
+            .field("tool", &self.tool)
+            .field("tool_call_id", &self.tool_call_id)
+            .field("input", &self.input)
+            .field("output", &self.output)
+            .field("error_text", &self.error_text.as_deref().map(Size::of))
+            .field("approval", &self.approval)
+            .field("unknown", &self.unknown)
+            .finish_non_exhaustive()
+    }
+}

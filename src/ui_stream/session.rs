@@ -1,0 +1,528 @@
+//! One reply as it is written.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::chunk::{
+    Error, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd, ReasoningStart,
+    SourceDocument, SourceUrl, Start, StartStep, TextDelta, TextEnd, TextStart,
+    ToolApprovalRequest, ToolInputAvailable, ToolOutputDenied,
+};
+use super::data::PREFIX;
+use super::event::frame;
+use super::mount::Settings;
+use super::{ChatRequest, Data, Event};
+use crate::json::model::object;
+use crate::json::{Escape, Json, Kind, Members, ObjectWriter, ValueWriter};
+use crate::protocol::{
+    self, Chart, ChartKind, Citation, Confirmation, Conversation as _, Env, Failure, Level, Part,
+    SendError, Session as _, Status, Table, TextFrame, ToolCall, ToolRun, Usage, markdown,
+};
+
+/// The tool whose call stands for a confirmation.
+pub(super) const QUESTION: &str = "confirm";
+
+/// One reply: its blocks and steps.
+///
+/// AI SDK UI message stream, 3.2 and 4: a piece of text belongs to a block that is open; a reply
+/// always has a step; a failure is always told, because a stream that is only cut looks finished.
+#[derive(Debug)]
+pub struct Session {
+    env: Env,
+    settings: Arc<Settings>,
+    message_id: String,
+    /// The chunk that settles the question that the request answers.
+    settled: Option<Event>,
+    /// The names of the tools that the page has.
+    tools: HashSet<String>,
+    /// The ids of the calls that outputs may belong to.
+    calls: HashSet<String>,
+    open: Option<Block>,
+    /// The number of the newest block.
+    blocks: u64,
+    /// The number of sources in the message, which an earlier reply may have begun.
+    sources: usize,
+    /// Whether the step holds the output of a tool. It must not be the last step then: a page that
+    /// finds only finished tools in the last step posts again, and again.
+    step_is_over: bool,
+    /// Whether the step before is such a one, and nothing is written since: pages take note of a new
+    /// step with the first part in it.
+    step_is_hidden: bool,
+    /// Whether an `error` chunk is written, after which nothing but `[DONE]` follows.
+    failed: bool,
+}
+
+/// A block that is open.
+#[derive(Debug)]
+enum Block {
+    Text(String, TextFrame),
+    Reasoning(String),
+}
+
+impl Session {
+    pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
+        let continued = request.continued();
+        let id = continued.map(|message| message.id.clone());
+        let answered = request.decided().and_then(|part| {
+            let tool_call_id = part.tool_call_id.clone()?;
+            let approved = part.approval.as_ref()?.approved == Some(true);
+            Some(match approved {
+                true => ToolInputAvailable::new(tool_call_id, QUESTION, Json::default())
+                    .dynamic()
+                    .output(raw(|answer| {
+                        answer.bool("approved", true);
+                    }))
+                    .into(),
+                false => ToolOutputDenied {
+                    tool_call_id,
+                    ..ToolOutputDenied::default()
+                }
+                .into(),
+            })
+        });
+        let parts = continued.into_iter().flat_map(|message| &message.parts);
+        let sources = parts.clone();
+        let sources = sources.filter(|part| part.source_id.is_some()).count();
+        Self {
+            env: env.clone(),
+            settings: Arc::clone(&request.settings),
+            message_id: id
+                .filter(|id| !id.is_empty())
+                .unwrap_or_else(|| new_id("msg", env)),
+            settled: answered,
+            tools: request.tools().map(|tool| tool.name.into_owned()).collect(),
+            calls: parts.filter_map(|part| part.tool_call_id.clone()).collect(),
+            open: None,
+            blocks: 0,
+            sources,
+            step_is_over: false,
+            step_is_hidden: continued.is_some(),
+            failed: false,
+        }
+    }
+
+    /// Closes the block that is open, and the step if it is over, before something that pages take
+    /// note of.
+    fn close(&mut self, out: &mut Vec<u8>) {
+        self.step_is_hidden = false;
+        let (id, unknown) = (String::new(), Members::new());
+        match self.open.take() {
+            Some(Block::Text(id, _)) => frame(&TextEnd { id, unknown }, out),
+            Some(Block::Reasoning(id)) => frame(&ReasoningEnd { id, unknown }, out),
+            None => drop(id),
+        }
+        if std::mem::take(&mut self.step_is_over) {
+            frame(&FinishStep::default(), out);
+            frame(&StartStep::default(), out);
+        }
+    }
+
+    /// Closes what is open at the end of the reply. A step without a part gets one: an empty text.
+    fn close_all(&mut self, out: &mut Vec<u8>) {
+        let needs_part = self.step_is_over || self.step_is_hidden;
+        self.close(out);
+        if needs_part {
+            self.begin_text(out);
+            self.close(out);
+        }
+    }
+
+    fn next_block(&mut self, letter: char) -> String {
+        self.blocks += 1;
+        format!("{letter}{}", self.blocks)
+    }
+
+    /// Writes Markdown that is not the agent's, which brings its own blank lines. A new block needs
+    /// none at its beginning.
+    fn markdown(&mut self, markdown: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match self.open {
+            Some(Block::Text(..)) => self.text(markdown, out),
+            _ => self.text(markdown.trim_start_matches('\n'), out),
+        }
+    }
+
+    fn begin_text(&mut self, out: &mut Vec<u8>) -> TextFrame {
+        self.close(out);
+        let id = self.next_block('t');
+        // The id is a letter and digits: nothing in it needs to be escaped.
+        let head = format!("data: {{\"type\":\"text-delta\",\"id\":\"{id}\",\"delta\":\"");
+        let text_frame = TextFrame::new(head, &b"\"}\n\n"[..], Escape::JsonAndSeparators);
+        let start = TextStart {
+            id: id.clone(),
+            ..TextStart::default()
+        };
+        frame(&start, out);
+        self.open = Some(Block::Text(id, text_frame.clone()));
+        text_frame
+    }
+
+    fn reasoning(&mut self, text: &str, out: &mut Vec<u8>) {
+        if text.is_empty() {
+            return;
+        }
+        let id = match &self.open {
+            Some(Block::Reasoning(id)) => id.clone(),
+            _ => {
+                self.close(out);
+                let id = self.next_block('r');
+                let start = ReasoningStart {
+                    id: id.clone(),
+                    ..ReasoningStart::default()
+                };
+                frame(&start, out);
+                self.open = Some(Block::Reasoning(id.clone()));
+                id
+            }
+        };
+        let delta = ReasoningDelta {
+            id,
+            delta: text.to_owned(),
+            ..ReasoningDelta::default()
+        };
+        frame(&delta, out);
+    }
+
+    /// Writes a source. The block that is open stays open: a text in two blocks would be shown as
+    /// two paragraphs.
+    fn cite(&mut self, citation: &Citation, out: &mut Vec<u8>) {
+        self.sources += 1;
+        self.step_is_hidden = false;
+        let id = self.sources.to_string();
+        let title = Some(&*citation.title).filter(|title| !title.is_empty());
+        let url = citation.url.as_deref();
+        match url.filter(|url| is_web(url)) {
+            Some(url) => {
+                let mut source = SourceUrl::new(id, url);
+                source.title = title.map(str::to_owned);
+                frame(&source, out);
+            }
+            // No page may get a link with a script in it.
+            None => {
+                let title = title.or(url).unwrap_or("(untitled)");
+                frame(&SourceDocument::new(id, "text/plain", title), out);
+            }
+        }
+    }
+
+    /// Writes data of a part of the shared vocabulary.
+    fn data(
+        name: &str,
+        transient: bool,
+        write: impl FnOnce(&mut ObjectWriter<'_>),
+        out: &mut Vec<u8>,
+    ) {
+        let data = Data {
+            kind: format!("{PREFIX}{name}"),
+            data: raw(write),
+            transient,
+            ..Data::default()
+        };
+        frame(&data, out);
+    }
+
+    fn status(status: &Status, out: &mut Vec<u8>) {
+        let write = |data: &mut ObjectWriter<'_>| {
+            let level = match status.level {
+                Level::Info => "info",
+                Level::Warning => "warning",
+                Level::Error => "error",
+            };
+            data.str("level", level).str("message", &status.message);
+            if !status.details.is_empty() {
+                let details = status.details.iter();
+                // Texts always write.
+                let _ = data.array("details", details, |(name, value), to| {
+                    to.object(|detail| {
+                        detail.str("name", name).str("value", value);
+                        Ok(())
+                    })
+                });
+            }
+        };
+        Self::data("status", true, write, out);
+    }
+
+    /// Writes rows: as data for a component of the page, and as Markdown unless the page has one.
+    fn rows(
+        &mut self,
+        name: &str,
+        table: &Table,
+        kind: Option<&ChartKind>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError> {
+        self.close(out);
+        let write = |data: &mut ObjectWriter<'_>| {
+            data.str("name", &table.name)
+                .opt_str("description", table.description.as_deref());
+            if let Some(kind) = kind {
+                axes(kind, data);
+            }
+            data.raw("rows", &table.rows);
+        };
+        Self::data(name, false, write, out);
+        match self.settings.markdown {
+            true => self.markdown(&markdown::table(table), out),
+            false => Ok(()),
+        }
+    }
+
+    fn confirm(&mut self, question: &Confirmation, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if !self.settings.approvals {
+            return self.markdown(&markdown::question(question), out);
+        }
+        self.close(out);
+        let input = raw(|input| {
+            input
+                .str("title", &question.title)
+                .str("message", &question.message)
+                .opt_raw("data", question.data.as_ref());
+        });
+        let call = ToolInputAvailable::new(new_id("call", &self.env), QUESTION, input).dynamic();
+        frame(&call, out);
+        let request = ToolApprovalRequest {
+            approval_id: question.id.clone(),
+            tool_call_id: call.tool_call_id,
+            ..ToolApprovalRequest::default()
+        };
+        frame(&request, out);
+        Ok(())
+    }
+
+    /// Calls tools of the page.
+    fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
+        for call in calls {
+            if !self.tools.contains(&call.name) {
+                let reason = "a tool that neither the request nor the mount names";
+                return Err(SendError::Unsupported(reason));
+            }
+            if call.arguments.kind() != Kind::Object {
+                return Err(SendError::Invalid("arguments must be an object".into()));
+            }
+        }
+        self.close(out);
+        for call in calls {
+            let id = new_id("call", &self.env);
+            let call = ToolInputAvailable::new(id, &*call.name, call.arguments.clone());
+            frame(&call, out);
+        }
+        Ok(())
+    }
+
+    /// Writes a run of a tool. The page must not run it again.
+    fn tool_run(&mut self, run: &ToolRun, out: &mut Vec<u8>) {
+        self.close(out);
+        let id = new_id("call", &self.env);
+        let call = ToolInputAvailable::new(id, &*run.name, run.arguments.clone());
+        let call = call.provider_executed();
+        frame(&call, out);
+        match &run.outcome {
+            Ok(output) => frame(&call.output(output.clone()), out),
+            Err(message) => frame(&call.failure(message), out),
+        }
+        self.step_is_over = true;
+    }
+
+    /// Writes the usage by the names of the SDK, as metadata, which the page merges: the last one
+    /// counts.
+    fn usage(usage: &Usage, out: &mut Vec<u8>) {
+        let metadata = raw(|metadata| {
+            // Numbers always write.
+            let _ = metadata.object("usage", |figures| {
+                figures
+                    .u64("inputTokens", usage.input_tokens)
+                    .u64("outputTokens", usage.output_tokens)
+                    .u64("totalTokens", usage.total_tokens())
+                    .u64("cachedInputTokens", usage.cached_input_tokens)
+                    .u64("reasoningTokens", usage.reasoning_tokens);
+                Ok(())
+            });
+        });
+        frame(&MessageMetadata::new(metadata), out);
+    }
+
+    /// Checks that an output or a piece of input belongs to a call.
+    fn check_call(&self, id: &str) -> Result<(), SendError> {
+        match self.calls.contains(id) {
+            true => Ok(()),
+            false => Err(SendError::Invalid("no tool call has this id".into())),
+        }
+    }
+
+    fn begin_call(&mut self, id: &str, out: &mut Vec<u8>) {
+        self.close(out);
+        self.calls.insert(id.to_owned());
+    }
+
+    fn end_call(&mut self, id: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.check_call(id)?;
+        self.close(out);
+        self.step_is_over = true;
+        Ok(())
+    }
+
+    fn error(&mut self, message: &str, out: &mut Vec<u8>) {
+        if !std::mem::replace(&mut self.failed, true) {
+            self.close_all(out);
+            frame(&Error::new(message), out);
+        }
+    }
+}
+
+impl protocol::Session for Session {
+    type Event = Event;
+
+    fn open(&mut self, out: &mut Vec<u8>) {
+        let start = Start {
+            message_id: Some(self.message_id.clone()),
+            ..Start::default()
+        };
+        frame(&start, out);
+        if let Some(settled) = self.settled.take() {
+            settled.write(out);
+        }
+        // Without a step of its own, the reply to the result of a tool leaves that tool in the last
+        // step, and the page posts the result for ever.
+        frame(&StartStep::default(), out);
+    }
+
+    fn text_frame(&self) -> Option<TextFrame> {
+        match &self.open {
+            Some(Block::Text(_, frame)) => Some(frame.clone()),
+            _ => None,
+        }
+    }
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if let Some(Block::Text(_, frame)) = &self.open {
+            frame.write(text, out);
+            return Ok(());
+        }
+        let frame = self.begin_text(out);
+        frame.write(text, out);
+        Ok(())
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match part {
+            Part::Status(status) => Self::status(status, out),
+            Part::Cite(citation) => self.cite(citation, out),
+            Part::Table(table) => self.rows("table", table, None, out)?,
+            Part::Chart(chart) => self.chart(chart, out)?,
+            // After an `error` chunk the page reads no further, and this turn goes on.
+            Part::Error(notice) => self.markdown(&markdown::notice(notice), out)?,
+            Part::Confirm(question) => self.confirm(question, out)?,
+            Part::Calls(calls) => self.calls(calls, out)?,
+            Part::Reasoning(text) => self.reasoning(text, out),
+            Part::ToolRun(run) => self.tool_run(run, out),
+            Part::Usage(usage) => Self::usage(usage, out),
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match event {
+            Event::TextDelta(TextDelta { delta, .. }) if delta.is_empty() => return Ok(()),
+            Event::TextDelta(TextDelta { delta, .. }) => return self.text(delta, out),
+            Event::ReasoningDelta(ReasoningDelta { delta, .. }) => {
+                self.reasoning(delta, out);
+                return Ok(());
+            }
+            Event::Error(error) => {
+                self.error(&error.error_text, out);
+                return Ok(());
+            }
+            Event::Data(data) if data.name().is_empty() || data.name() == data.kind => {
+                let rule = "the type of data must be `data-` and a name".into();
+                return Err(SendError::Invalid(rule));
+            }
+            Event::MessageMetadata(chunk) if chunk.metadata.kind() != Kind::Object => {
+                return Err(SendError::Invalid("metadata must be an object".into()));
+            }
+            // These need not interrupt a text.
+            Event::Data(Data {
+                transient: true, ..
+            })
+            | Event::MessageMetadata(_) => {}
+            Event::SourceUrl(_) | Event::SourceDocument(_) => self.step_is_hidden = false,
+            Event::Data(_) | Event::File(_) | Event::Calls(_) => self.close(out),
+            Event::ToolInputStart(chunk) => self.begin_call(&chunk.tool_call_id, out),
+            Event::ToolInputAvailable(chunk) => self.begin_call(&chunk.tool_call_id, out),
+            Event::ToolInputDelta(chunk) => self.check_call(&chunk.tool_call_id)?,
+            Event::ToolOutputAvailable(chunk) => self.end_call(&chunk.tool_call_id, out)?,
+            Event::ToolOutputError(chunk) => self.end_call(&chunk.tool_call_id, out)?,
+            _ => {
+                let reason = "chunks that the reply writes itself";
+                return Err(SendError::Unsupported(reason));
+            }
+        }
+        event.strict().write(out);
+        Ok(())
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        if !self.failed {
+            self.close_all(out);
+            frame(&FinishStep::default(), out);
+            // No `finishReason`: version 5.0.0 fails at members that it does not know.
+            frame(&Finish::default(), out);
+        }
+        Event::Done.write(out);
+    }
+
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        self.error(failure.message, out);
+        Event::Done.write(out);
+    }
+}
+
+impl Session {
+    fn chart(&mut self, chart: &Chart, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.rows("chart", &chart.to_table(), Some(&chart.kind), out)
+    }
+}
+
+/// Writes how a chart is drawn.
+fn axes(kind: &ChartKind, data: &mut ObjectWriter<'_>) {
+    match kind {
+        ChartKind::Line { x, y } => plane("line", x, y, data),
+        ChartKind::Bar { x, y } => plane("bar", x, y, data),
+        ChartKind::Scatter { x, y } => plane("scatter", x, y, data),
+        ChartKind::Pie { angle, label } => round("pie", angle, label, data),
+        ChartKind::Donut { angle, label } => round("donut", angle, label, data),
+    }
+}
+
+fn plane(kind: &str, x: &str, y: &[String], data: &mut ObjectWriter<'_>) {
+    data.str("kind", kind).str("x", x);
+    // Texts always write.
+    let _ = data.array("y", y, |name, to| {
+        to.str(name);
+        Ok(())
+    });
+}
+
+fn round(kind: &str, angle: &str, label: &str, data: &mut ObjectWriter<'_>) {
+    data.str("kind", kind)
+        .str("angle", angle)
+        .str("label", label);
+}
+
+/// Creates a JSON object whose members cannot fail.
+fn raw(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Json {
+    let mut out = Vec::new();
+    object(ValueWriter::new(&mut out, Escape::JsonAndSeparators), write);
+    // Written by this crate, so it can be read.
+    Json::parse(out).unwrap_or_default()
+}
+
+/// Returns `true` for an address that a page may make a link of.
+fn is_web(url: &str) -> bool {
+    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| {
+        scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")
+    })
+}
+
+fn new_id(prefix: &str, env: &Env) -> String {
+    format!("{prefix}_{}", env.uuid().replace('-', ""))
+}

@@ -1,0 +1,16 @@
+//! The UI message stream of the AI SDK: both roles, against recorded requests and in process.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod decoder;
+mod golden;
+mod page;
+mod replies;
+mod requests;
+mod rules;
+mod server;
+mod support;

@@ -1,0 +1,128 @@
+//! What the tests share.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicU8, Ordering};
+
+use bytes::Bytes;
+use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
+use copilot_wire::testing::check::recorded;
+use copilot_wire::testing::kit;
+use copilot_wire::ui_stream::{Event, Mount, UiStream};
+use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use futures::executor::block_on;
+use futures::{StreamExt, stream};
+use http::{Method, Response};
+use serde_json::Value;
+
+pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
+
+/// An agent made of a closure.
+pub(crate) struct Closure<F>(F);
+
+pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<UiStream>
+where
+    F: Fn(Request<UiStream>, Reply<UiStream>) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
+{
+    Closure(move |request, reply| -> Answer { Box::pin(answer(request, reply)) })
+}
+
+#[async_trait]
+impl<F> Agent<UiStream> for Closure<F>
+where
+    F: Fn(Request<UiStream>, Reply<UiStream>) -> Answer + Send + Sync,
+{
+    async fn answer(
+        &self,
+        request: Request<UiStream>,
+        reply: Reply<UiStream>,
+    ) -> Result<(), AgentError> {
+        (self.0)(request, reply).await
+    }
+}
+
+/// Random bytes that count.
+pub(crate) fn fixed() -> Env {
+    struct Fixed(AtomicU8);
+    impl Environment for Fixed {
+        fn random(&self, bytes: &mut [u8]) {
+            bytes.fill(self.0.fetch_add(1, Ordering::Relaxed));
+        }
+    }
+    Env::new(Fixed(AtomicU8::new(1)))
+}
+
+pub(crate) fn router(mount: Mount, agent: impl Agent<UiStream> + 'static) -> Router {
+    Router::new().env(fixed()).mount(mount, agent).unwrap()
+}
+
+pub(crate) fn send(router: &Router, method: Method, path: &str, body: &str) -> Response<String> {
+    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body.as_bytes()));
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", "application/json")
+        .header("origin", "http://localhost:3000")
+        .body(stream::iter([chunk]))
+        .unwrap();
+    block_on(router.handle(request)).map(whole)
+}
+
+fn whole(body: Body) -> String {
+    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
+    String::from_utf8(frames.concat()).unwrap()
+}
+
+/// Posts a request and returns the stream, which keeps all rules but these.
+pub(crate) fn post_but(router: &Router, body: &str, broken: &[&str]) -> String {
+    let response = send(router, Method::POST, "/api/chat", body);
+    assert_eq!(response.status(), 200, "{}", response.body());
+    let stream = response.into_body();
+    let report = recorded(kit::<UiStream>(), stream.as_bytes());
+    let found: Vec<&str> = report.rules().collect();
+    assert_eq!(found, broken, "{report}\n{stream}");
+    stream
+}
+
+pub(crate) fn post(router: &Router, body: &str) -> String {
+    post_but(router, body, &[])
+}
+
+/// One message of the user.
+pub(crate) fn hello() -> String {
+    fixture("req-text-5.0.0.json")
+}
+
+pub(crate) fn fixture(name: &str) -> String {
+    let path = format!("{}/fixtures/ui-stream/{name}", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
+/// The chunks of a stream as JSON, without `[DONE]`, which must be its end.
+pub(crate) fn chunks(stream: &str) -> Vec<Value> {
+    let rest = stream.strip_suffix("data: [DONE]\n\n").unwrap();
+    let frames = rest.split_terminator("\n\n");
+    frames
+        .map(|frame| serde_json::from_str(frame.strip_prefix("data: ").unwrap()).unwrap())
+        .collect()
+}
+
+/// The types of the chunks.
+pub(crate) fn kinds(stream: &str) -> Vec<String> {
+    let chunks = chunks(stream).into_iter();
+    chunks
+        .map(|chunk| chunk["type"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+pub(crate) fn decode(stream: &[u8]) -> Vec<Event> {
+    let mut decoder = EventDecoder::<UiStream>::new();
+    let mut input = stream;
+    let mut events = Vec::new();
+    while let Some(event) = decoder.next(&mut input).unwrap() {
+        events.push(event);
+    }
+    decoder.end().unwrap();
+    events
+}
