@@ -4,10 +4,9 @@ use std::error::Error;
 use std::fmt::Debug;
 
 use copilot_wire::json::JsonError;
-use copilot_wire::{anthropic, github, meilisearch, openai, openbb, responses};
 #[cfg(feature = "ui_stream")]
 use copilot_wire::ui_stream;
-use copilot_wire::{anthropic, github, meilisearch, openai, openbb};
+use copilot_wire::{anthropic, github, meilisearch, openai, openbb, responses};
 use proptest::prelude::*;
 use serde::de::DeserializeOwned;
 use serde::ser::{Impossible, SerializeStruct};

@@ -6,9 +6,7 @@
 //! 1. [Concepts](concepts): agents, replies and bodies; how a turn ends, and how it is cancelled.
 //! 2. One chapter a front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
 //!    [OpenAI clients](openai), [Responses](responses) for Codex and other coding clients,
-//!    [Anthropic clients](anthropic), [Meilisearch chat](meilisearch).
-//!    [OpenAI clients](openai), [Anthropic clients](anthropic), [Meilisearch chat](meilisearch),
-//!    [chat pages](chat_pages).
+//!    [Anthropic clients](anthropic), [Meilisearch chat](meilisearch), [chat pages](chat_pages).
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
 //! 4. [Models](models): answer from any OpenAI-compatible endpoint.

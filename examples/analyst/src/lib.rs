@@ -119,7 +119,6 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
             copilot_wire::responses::Model::new("analyst"),
             agent.clone(),
         )?
-        .mount(copilot_wire::meilisearch::Mount::new(), agent)?;
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
         .mount(copilot_wire::ui_stream::Mount::new(), agent)?;
     Ok(match signer {

@@ -17,7 +17,14 @@ use serde_json::json;
 use crate::program::{Running, fixture, run};
 use crate::server::Server;
 
-const FRONTS: [&str; 5] = ["openbb", "github", "openai", "responses", "meilisearch", "ui-stream"];
+const FRONTS: [&str; 6] = [
+    "openbb",
+    "github",
+    "openai",
+    "responses",
+    "meilisearch",
+    "ui-stream",
+];
 
 /// Does what it is told, in one word.
 #[derive(Clone)]
@@ -105,7 +112,6 @@ fn serve() -> (Server, std::sync::mpsc::Receiver<()>) {
             servant.clone(),
         )
         .unwrap()
-        .mount(copilot_wire::meilisearch::Mount::new(), servant)
         .mount(copilot_wire::meilisearch::Mount::new(), servant.clone())
         .unwrap()
         .mount(copilot_wire::ui_stream::Mount::new(), servant)
@@ -288,9 +294,6 @@ fn a_recorded_conversation_goes_on() {
             _ => "messages",
         };
         let request = json!({"model": "servant", "stream": true, messages: [
-            {"role": user, "content": "one"},
-            {"role": agent, "content": "two"},
-        let request = json!({"model": "servant", "stream": true, "messages": [
             {"role": user, "content": "one", "parts": [{"type": "text", "text": "one"}]},
             {"role": agent, "content": "two", "parts": [{"type": "text", "text": "two"}]},
         ]});
