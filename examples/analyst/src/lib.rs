@@ -110,15 +110,7 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         .playground()?
         .mount(descriptor, agent.clone())?
         .mount(mount, agent.clone())?
-        .mount("analyst", agent.clone())?
-        .mount(
-            copilot_wire::anthropic::Model::new("analyst"),
-            agent.clone(),
-        )?
-        .mount(
-            copilot_wire::responses::Model::new("analyst"),
-            agent.clone(),
-        )?
+        .mount_model("analyst", agent.clone())?
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
         .mount(copilot_wire::ui_stream::Mount::new(), agent)?;
     Ok(match signer {
