@@ -78,7 +78,13 @@ pub fn greet(address: SocketAddr) {
         "  GitHub Copilot     POST http://{address}/github, signed; GITHUB_SIGNATURES=off takes all"
     );
     println!("  Meilisearch chat   POST http://{address}/chats/NAME/chat/completions");
-    println!("  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`");
+    println!(
+        "  OpenAI clients     base URL http://{address}/v1, any key, model `analyst`; Codex too"
+    );
+    println!(
+        "  Anthropic clients  base URL http://{address}, any key, model `analyst`; Claude Code too"
+    );
+    println!("  AI SDK pages       useChat with the API http://{address}/api/chat");
     println!("  AI SDK pages       POST http://{address}/api/chat");
 }
 
