@@ -75,6 +75,7 @@
 //! | `anthropic` | the protocol Anthropic Messages | |
 //! | `responses` | the Responses protocol of OpenAI | |
 //! | `ui_stream` | web pages with `useChat` of the AI SDK | |
+//! | `ag_ui` | CopilotKit and other AG-UI apps | |
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
 //! | `tokio` | keep-alive and deadlines for uploads, from tokio's timer | |
@@ -88,7 +89,7 @@
 //! | floor | module | what it is |
 //! |---|---|---|
 //! | 6 | `protocols` | the list of the protocols |
-//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream` | one module and one feature a protocol |
+//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream`, `ag_ui` | one module and one feature a protocol |
 //! |   | `models` | how several of them are mounted, and the list of all models |
 //! | 4 | [`router`], `testing` | one HTTP request in, one response out; tests; any protocol |
 //! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
@@ -104,6 +105,7 @@
 // A build without every protocol leaves parts of the lower floors unused.
 #![cfg_attr(
     not(all(
+        feature = "ag_ui",
         feature = "openbb",
         feature = "github",
         feature = "openai",
@@ -113,6 +115,8 @@
     allow(dead_code, unused_imports, unused_macros, unused_mut, unused_variables)
 )]
 
+#[cfg(feature = "ag_ui")]
+pub mod ag_ui;
 pub mod agent;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;

@@ -43,6 +43,8 @@ macro_rules! every_protocol {
         $each!(anthropic::Anthropic);
         #[cfg(feature = "ui_stream")]
         $each!(ui_stream::UiStream);
+        #[cfg(feature = "ag_ui")]
+        $each!(ag_ui::AgUi);
     };
 }
 

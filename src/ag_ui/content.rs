@@ -1,0 +1,227 @@
+//! What a message says: text or parts.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::json::model::{Field, json_api, model};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
+use crate::protocol::shown::Size;
+use crate::protocol::{Attachment, AttachmentContent};
+
+/// What a message says.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Content {
+    /// Plain text.
+    Text(String),
+    /// Texts and files in a row.
+    Parts(List<Part>),
+}
+
+impl Content {
+    /// Returns the text; that of parts is joined with line breaks.
+    #[must_use]
+    pub fn text(&self) -> Cow<'_, str> {
+        let parts = match self {
+            Self::Text(text) => return Cow::Borrowed(text),
+            Self::Parts(parts) => parts,
+        };
+        let mut texts = parts.iter().filter_map(Part::text);
+        let first = Cow::Borrowed(texts.next().unwrap_or_default());
+        texts.fold(first, |mut all, text| {
+            all.to_mut().push('\n');
+            all.to_mut().push_str(text);
+            all
+        })
+    }
+
+    /// Returns the files.
+    pub fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
+        let parts = match self {
+            Self::Text(_) => &[],
+            Self::Parts(parts) => &**parts,
+        };
+        parts.iter().filter_map(Part::attachment)
+    }
+}
+
+json_api!(Content);
+
+impl Default for Content {
+    fn default() -> Self {
+        Self::Text(String::new())
+    }
+}
+
+impl Field for Content {
+    const EXPECTED: &'static str = "text or a list of parts";
+
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if reader.is(Kind::Array) {
+            return Ok(List::read_from(reader)?.map(Self::Parts));
+        }
+        Ok(String::read_from(reader)?.map(Self::Text))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        match self {
+            Self::Text(text) => to.str(text),
+            Self::Parts(parts) => parts.write_to(to),
+        }
+    }
+
+    fn drop_odd(&mut self) {
+        if let Self::Parts(parts) = self {
+            parts.drop_odd();
+        }
+    }
+}
+
+/// Says how long the content is, never what it is.
+impl fmt::Debug for Content {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Text(text) => f.debug_tuple("Text").field(&Size::of(text)).finish(),
+            Self::Parts(parts) => f.debug_tuple("Parts").field(parts).finish(),
+        }
+    }
+}
+
+impl<T: Into<String>> From<T> for Content {
+    fn from(text: T) -> Self {
+        Self::Text(text.into())
+    }
+}
+
+/// One part of a message: a text or a file.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// The type: `text`, `image`, `audio`, `video` or `document`; in 0.0.x also `binary`.
+    pub kind: String,
+    /// The text of a `text` part.
+    pub text: Option<String>,
+    /// Where the file is.
+    pub source: Option<Source>,
+    /// The media type of a `binary` part.
+    pub mime_type: Option<String>,
+    /// The content of a `binary` part, in base64.
+    pub data: Option<String>,
+    /// The address of a `binary` part.
+    pub url: Option<String>,
+    /// The id of a `binary` part.
+    pub id: Option<String>,
+    /// The name of a `binary` part.
+    pub filename: Option<String>,
+    /// Metadata, or `null`. Apps put the name of a file there.
+    pub metadata: Json,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Part, null: absent {
+    kind: "type" always,
+    text: "text",
+    source: "source",
+    mime_type: "mimeType",
+    data: "data",
+    url: "url",
+    id: "id",
+    filename: "filename",
+    metadata: "metadata",
+});
+
+/// Where a file is.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Source {
+    /// The type: `data`, `url` or `file`.
+    pub kind: String,
+    /// The content in base64, the address, or the provider's id of the file.
+    pub value: String,
+    /// The media type.
+    pub mime_type: Option<String>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Source, null: absent {
+    kind: "type" always,
+    value: "value" always,
+    mime_type: "mimeType",
+});
+
+impl Part {
+    fn text(&self) -> Option<&str> {
+        self.text.as_deref().filter(|_| self.kind == "text")
+    }
+
+    fn attachment(&self) -> Option<Attachment<'_>> {
+        let (file, media_type) = match (self.kind.as_str(), &self.source) {
+            ("image" | "audio" | "video" | "document", Some(source)) => {
+                (source.attachment()?, &source.mime_type)
+            }
+            ("binary", _) => {
+                let data = self.data.as_deref().map(Cow::Borrowed);
+                let id = || Some(AttachmentContent::Id(self.id.as_deref()?.into()));
+                let file = match (data, self.url.as_deref()) {
+                    (Some(data), _) => Attachment::new(AttachmentContent::Base64(data)),
+                    (None, Some(url)) => Attachment::from_url(url.into()),
+                    (None, None) => Attachment::new(id()?),
+                };
+                (file, &self.mime_type)
+            }
+            _ => return None,
+        };
+        let file = match media_type.as_deref() {
+            Some(media_type) => file.media_type(media_type),
+            None => file,
+        };
+        let noted = || Some(self.metadata.get("filename")?.string()?.into_owned().into());
+        let name = self.filename.as_deref().map(Cow::Borrowed);
+        Some(match name.or_else(noted) {
+            Some(name) => file.name(name),
+            None => file,
+        })
+    }
+}
+
+impl Source {
+    fn attachment(&self) -> Option<Attachment<'_>> {
+        let value = self.value.as_str();
+        Some(match self.kind.as_str() {
+            "data" => Attachment::new(AttachmentContent::Base64(value.into())),
+            "url" => Attachment::from_url(value.into()),
+            "file" => Attachment::new(AttachmentContent::Id(value.into())),
+            _ => return None,
+        })
+    }
+}
+
+/// Shows types, never texts, addresses or data.
+impl fmt::Debug for Part {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Part")
+            .field("kind", &self.kind)
+            .field("text", &self.text.as_deref().map(Size::of))
+            .field("source", &self.source)
+            .field("mime_type", &self.mime_type)
+            .field("data", &self.data.as_deref().map(Size::of))
+            .field("url", &self.url.as_deref().map(Size::of))
+            .field("filename", &self.filename)
+            .field("metadata", &self.metadata)
+            .field("unknown", &self.unknown)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Source")
+            .field("kind", &self.kind)
+            .field("value", &Size::of(&self.value))
+            .field("mime_type", &self.mime_type)
+            .field("unknown", &self.unknown)
+            .finish()
+    }
+}

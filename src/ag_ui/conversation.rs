@@ -1,0 +1,94 @@
+//! The request as a conversation.
+
+use super::request::{Message, ResumeStatus, RunAgentInput};
+use crate::protocol::{
+    self, Call, Conversation, Decision, Document, HistoryItem, Role, Tool, ToolResult, markdown,
+};
+
+impl Conversation for RunAgentInput {
+    /// Reasoning and activities are not part of what was said, nor are messages of a role that this
+    /// crate does not know.
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+        self.messages.iter().flat_map(items)
+    }
+
+    /// What the app says about itself. The description is name and id.
+    fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
+        let context = self.context.iter();
+        context.map(|entry| Document::new(&*entry.description, &*entry.description, &*entry.value))
+    }
+
+    fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
+        self.tools.iter().map(|tool| {
+            let mut offered = Tool::new(&*tool.name, &*tool.description);
+            offered.parameters.clone_from(&tool.parameters);
+            offered
+        })
+    }
+
+    /// The answer to an interrupt, or a yes or no in text right behind a question in text.
+    fn decision(&self) -> Option<Decision<'_>> {
+        if let Some(answer) = self.resume.first() {
+            let payload = &answer.payload;
+            let accepted = payload.as_bool().or_else(|| payload.get("accepted")?.as_bool());
+            let resolved = answer.status == ResumeStatus::Resolved;
+            let mut decision =
+                Decision::new(&*answer.interrupt_id, resolved && accepted == Some(true));
+            decision.data = payload.get("data");
+            return Some(decision);
+        }
+        let [.., asked, answer] = &*self.messages else {
+            return None;
+        };
+        let roles = (role(asked), role(answer));
+        let [asked, answer] = [asked, answer].map(|message| message.content.as_ref());
+        match roles {
+            (Some(Role::Assistant), Some(Role::User)) => {
+                markdown::decision(&asked?.text(), &answer?.text())
+            }
+            _ => None,
+        }
+    }
+}
+
+fn role(message: &Message) -> Option<Role> {
+    Some(match message.role.as_str() {
+        "system" | "developer" => Role::System,
+        "user" => Role::User,
+        "assistant" => Role::Assistant,
+        "tool" => Role::Tool,
+        _ => return None,
+    })
+}
+
+fn items(message: &Message) -> impl Iterator<Item = HistoryItem<'_>> + use<'_> {
+    let content = message.content.as_ref();
+    let text = content.map(|content| content.text()).unwrap_or_default();
+    let role = role(message);
+    let said = match role {
+        None => None,
+        Some(Role::Tool) => {
+            let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), text);
+            result.call_id = message.tool_call_id.as_deref().map(Into::into);
+            result.failed = message.is_failure();
+            if let Some(error) = message.error.as_deref().filter(|_| result.content.is_empty()) {
+                result.content = error.into();
+            }
+            Some(HistoryItem::Result(result))
+        }
+        // A message that calls tools may say nothing.
+        Some(Role::Assistant) if text.is_empty() => None,
+        Some(role) => Some(HistoryItem::Message(protocol::Message::new(role, text))),
+    };
+    let content = content.filter(|_| role.is_some());
+    let attachments = content.into_iter().flat_map(|content| content.attachments());
+    let calls = message.tool_calls.iter().filter(move |_| role.is_some());
+    let calls = calls.map(|call| {
+        let function = &call.function;
+        Call::new(&*function.name, &*function.arguments).id(&*call.id)
+    });
+    let attachments = attachments.map(HistoryItem::Attachment);
+    said.into_iter()
+        .chain(attachments)
+        .chain(calls.map(HistoryItem::Call))
+}

@@ -1,0 +1,167 @@
+//! AG-UI: what CopilotKit and other apps with `@ag-ui/client` speak.
+//!
+//! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] puts an agent at `POST /agui`.
+//!   An app reaches it from its own server, or from the browser, where [`Cors`](crate::router::Cors)
+//!   must allow its origin.
+//! * Client: [`RunAgentInput`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder)
+//!   reads the reply as [`Event`]s.
+//!
+//! ```
+//! use copilot_wire::ag_ui::{AgUi, Event, Message, RunAgentInput};
+//! use copilot_wire::protocol::EventDecoder;
+//!
+//! let input = RunAgentInput::new("thread-1", "run-1", [Message::user("u1", "Hello")]);
+//! let body = input.to_json(); // to be posted to /agui
+//! # drop(body);
+//!
+//! let mut decoder = EventDecoder::<AgUi>::new();
+//! let mut text = String::new();
+//! let mut input = &b"data: {\"type\":\"RUN_STARTED\",\"threadId\":\"thread-1\",\"runId\":\"run-1\"}\n\n\
+//!     data: {\"type\":\"TEXT_MESSAGE_START\",\"messageId\":\"m1\"}\n\n\
+//!     data: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"m1\",\"delta\":\"Hi\"}\n\n\
+//!     data: {\"type\":\"TEXT_MESSAGE_END\",\"messageId\":\"m1\"}\n\n\
+//!     data: {\"type\":\"RUN_FINISHED\",\"threadId\":\"thread-1\",\"runId\":\"run-1\"}\n\n"[..];
+//! while let Some(event) = decoder.next(&mut input)? {
+//!     match event {
+//!         Event::TextMessageContent(piece) => text.push_str(&piece.delta),
+//!         Event::RunError(error) => panic!("{}", error.message),
+//!         _ => {}
+//!     }
+//! }
+//! decoder.end()?;
+//! assert_eq!(text, "Hi");
+//! # Ok::<(), copilot_wire::protocol::EventError>(())
+//! ```
+//!
+//! # How parts are sent
+//!
+//! | part | here |
+//! |---|---|
+//! | `text` | one message: `TEXT_MESSAGE_START`, `_CONTENT`, `_END` |
+//! | `reasoning` | `REASONING_START`, `REASONING_MESSAGE_START`, `_CONTENT`, `_END`, `REASONING_END` |
+//! | `status` | a step of that name, until the next one; level and details are its `metadata` |
+//! | `tool_run` | `TOOL_CALL_START`, `_ARGS`, `_END` and `_RESULT`; the `metadata` of a failure is `{"failed":true}` |
+//! | `cite` | at the end of the answer: `CUSTOM` of the name `citations`, and a Markdown list |
+//! | `table` | `ACTIVITY_SNAPSHOT` of the type `table`, `{name, description, rows}`, and a Markdown table |
+//! | `chart` | `ACTIVITY_SNAPSHOT` of the type `chart`, a table with `kind` and the names of its members, and a Markdown table |
+//! | `usage` | `usage` of `RUN_FINISHED` |
+//! | `error` | a paragraph of text; the run goes on |
+//! | `confirm` | a question in text, or with [`Mount::interrupts`] an interrupt |
+//! | `calls` | calls of tools that the request offers |
+//!
+//! A question in text is found again by the id in its last line, which crossed the client: make ids
+//! hard to guess where a yes does harm, and let no model repeat them.
+//!
+//! Beyond parts, an agent for this protocol reads the [`state`](RunAgentInput::state) that it shares
+//! with the app and sends any [`Say`]: a [`StateSnapshot`] or [`StateDelta`], activities, [`Custom`]
+//! events, or the calls of tools that it runs itself, piece by piece. It ends with an [`Ending`]:
+//! calls, an [`Interrupt`], a result, or a [`RunError`].
+//!
+//! # What is written
+//!
+//! The same bytes for every version of the client. The session of a reply keeps these rules whatever
+//! an agent says:
+//!
+//! 1. `RUN_STARTED` comes first, with the ids of the request.
+//! 2. A piece belongs to a message or a call that is open; messages are opened by their first piece.
+//!    What is open is closed before the run ends.
+//! 3. Nothing follows `RUN_FINISHED` or `RUN_ERROR`.
+//! 4. A failure is `RUN_ERROR`: a stream that is only cut looks finished.
+//! 5. No member is `null`, no piece is empty, lines end with LF, and no event is larger than 10 million
+//!    bytes: clients fail at all of these.
+//! 6. Events and members of version 0.0.59 only: it fails at events that it does not know, and at
+//!    `pendingToolCallIds` and `cancelled` in an outcome. Members that this crate does not know are
+//!    left out.
+//!
+//! `tests/interop/ag-ui/run` lets `@ag-ui/client` 0.0.59 and 1.0.0 read the same bytes.
+
+mod content;
+mod conversation;
+mod decoder;
+mod event;
+mod mount;
+mod outcome;
+mod patch;
+mod payload;
+mod request;
+mod session;
+#[cfg(feature = "testing")]
+pub mod testing;
+
+pub use content::{Content, Part, Source};
+pub use decoder::Decoder;
+pub use event::{Ending, Event, Say};
+pub use mount::Mount;
+pub use outcome::{Interrupt, Outcome, TokenUsage};
+pub use payload::{
+    ActivityDelta, ActivitySnapshot, Custom, MessagesSnapshot, Raw, ReasoningEncryptedValue,
+    ReasoningEnd, ReasoningMessageChunk, ReasoningMessageContent, ReasoningMessageEnd,
+    ReasoningMessageStart, ReasoningStart, RunError, RunFinished, RunStarted, StateDelta,
+    StateSnapshot, StepFinished, StepStarted, SubagentError, SubagentFinished, SubagentStarted,
+    TextMessageChunk, TextMessageContent, TextMessageEnd, TextMessageStart, ToolCallArgs,
+    ToolCallChunk, ToolCallEnd, ToolCallResult, ToolCallStart,
+};
+pub use request::{
+    Context, FunctionCall, Message, ResumeEntry, ResumeStatus, RunAgentInput, Tool, ToolCall,
+};
+pub use session::Session;
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::request::Parts;
+
+use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+
+/// AG-UI over HTTP and server-sent events.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct AgUi;
+
+impl Protocol for AgUi {
+    type Request = RunAgentInput;
+    type Output = Say;
+    type Ending = Ending;
+    type Event = Event;
+    type Session = Session;
+    type Decoder = Decoder;
+
+    const NAME: &'static str = "ag-ui";
+    const CAPABILITIES: Capabilities = Capabilities::STEPS
+        .and(Capabilities::CALLS)
+        .and(Capabilities::REASONING)
+        .and(Capabilities::TOOL_RUNS);
+
+    fn read(_: &Parts, body: Bytes) -> Result<RunAgentInput, Refusal> {
+        RunAgentInput::read(&body)
+    }
+
+    fn conversation_id<'a>(input: &'a RunAgentInput, _: &'a HeaderMap) -> Option<Cow<'a, str>> {
+        let id = Some(&*input.thread_id).filter(|id| !id.is_empty());
+        id.map(Cow::Borrowed)
+    }
+
+    fn session(input: &RunAgentInput, env: &Env) -> Session {
+        Session::new(input, env)
+    }
+
+    fn ends(event: &Event) -> bool {
+        matches!(
+            event,
+            Event::Calls(_) | Event::RunFinished(_) | Event::RunError(_)
+        )
+    }
+
+    fn text_of(event: &Event) -> Option<&str> {
+        match event {
+            Event::TextMessageContent(piece) => Some(&piece.delta),
+            Event::TextMessageChunk(piece) => piece.delta.as_deref(),
+            _ => None,
+        }
+    }
+}
+
+/// Plays the front end on the playground.
+#[cfg(feature = "playground")]
+pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

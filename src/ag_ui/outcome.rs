@@ -1,0 +1,158 @@
+//! How a run ends: its outcome, interrupts and usage.
+
+use crate::json::model::model;
+use crate::json::{Json, List, Members};
+use crate::protocol::Usage;
+
+/// How a run ended.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Outcome {
+    /// `success`, `interrupt` or, from 1.0 on, `cancelled`.
+    pub kind: String,
+    /// What the run waits for.
+    pub interrupts: List<Interrupt>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Outcome {
+    kind: "type" always,
+    interrupts: "interrupts",
+});
+
+impl Outcome {
+    /// Creates the outcome of a run that waits for the user.
+    #[must_use]
+    pub fn interrupt(interrupts: impl IntoIterator<Item = Interrupt>) -> Self {
+        Self {
+            kind: "interrupt".to_owned(),
+            interrupts: interrupts.into_iter().collect(),
+            unknown: Members::new(),
+        }
+    }
+}
+
+/// Something that a run waits for. The next request has the answer in
+/// [`resume`](super::RunAgentInput::resume); apps cannot make one without.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Interrupt {
+    /// The id that the answer names.
+    pub id: String,
+    /// Why the run waits, in a word.
+    pub reason: String,
+    /// What to show to the user.
+    pub message: Option<String>,
+    /// The call that the user is asked about.
+    pub tool_call_id: Option<String>,
+    /// The JSON schema of the answer: an object, or `null`.
+    pub response_schema: Json,
+    /// When the interrupt expires, in ISO 8601.
+    pub expires_at: Option<String>,
+    /// Metadata: an object, or `null`.
+    pub metadata: Json,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Interrupt {
+    id: "id" always,
+    reason: "reason" always,
+    message: "message",
+    tool_call_id: "toolCallId",
+    response_schema: "responseSchema",
+    expires_at: "expiresAt",
+    metadata: "metadata",
+});
+
+impl Interrupt {
+    /// Creates an interrupt.
+    #[must_use]
+    pub fn new(id: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            reason: reason.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets what to show to the user.
+    #[must_use]
+    pub fn message(mut self, message: impl Into<String>) -> Self {
+        self.message = Some(message.into());
+        self
+    }
+
+    /// Sets the JSON schema of the answer: an object.
+    #[must_use]
+    pub fn response_schema(mut self, schema: Json) -> Self {
+        self.response_schema = schema;
+        self
+    }
+
+    /// Sets the metadata: an object.
+    #[must_use]
+    pub fn metadata(mut self, metadata: Json) -> Self {
+        self.metadata = metadata;
+        self
+    }
+}
+
+/// The tokens that one model took.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TokenUsage {
+    /// The provider.
+    pub provider: Option<String>,
+    /// The model.
+    pub model: Option<String>,
+    /// Tokens of the prompt.
+    pub input_tokens: Option<u64>,
+    /// Tokens of the answer.
+    pub output_tokens: Option<u64>,
+    /// Both together.
+    pub total_tokens: Option<u64>,
+    /// Tokens of the answer that were spent on reasoning.
+    pub reasoning_tokens: Option<u64>,
+    /// Tokens of the prompt that came out of a cache.
+    pub cached_input_tokens: Option<u64>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(TokenUsage {
+    provider: "provider",
+    model: "model",
+    input_tokens: "inputTokens",
+    output_tokens: "outputTokens",
+    total_tokens: "totalTokens",
+    reasoning_tokens: "reasoningTokens",
+    cached_input_tokens: "cachedInputTokens",
+});
+
+/// The largest number that a reader takes: 2^53 - 1.
+const MAX_TOKENS: u64 = (1 << 53) - 1;
+
+impl From<&Usage> for TokenUsage {
+    fn from(usage: &Usage) -> Self {
+        let tokens = |tokens: u64| Some(tokens.min(MAX_TOKENS));
+        Self {
+            input_tokens: tokens(usage.input_tokens),
+            output_tokens: tokens(usage.output_tokens),
+            total_tokens: tokens(usage.total_tokens()),
+            reasoning_tokens: tokens(usage.reasoning_tokens),
+            cached_input_tokens: tokens(usage.cached_input_tokens),
+            ..Self::default()
+        }
+    }
+}
+
+impl From<&TokenUsage> for Usage {
+    fn from(usage: &TokenUsage) -> Self {
+        let tokens = Option::unwrap_or_default;
+        Self::new(tokens(usage.input_tokens), tokens(usage.output_tokens))
+            .cached_input_tokens(tokens(usage.cached_input_tokens))
+            .reasoning_tokens(tokens(usage.reasoning_tokens))
+    }
+}

@@ -1,0 +1,1 @@
+// Plays an AG-UI app.

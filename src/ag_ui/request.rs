@@ -1,0 +1,347 @@
+//! The request.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http::StatusCode;
+
+use super::content::Content;
+use super::mount::Settings;
+use crate::json::model::{Field as _, model, names};
+use crate::json::{Json, Kind, List, Members};
+use crate::protocol::Refusal;
+
+/// A request of an app: `RunAgentInput`, with the whole conversation.
+///
+/// ```
+/// use copilot_wire::ag_ui::{Message, RunAgentInput};
+///
+/// let input = RunAgentInput::new("thread-1", "run-1", [Message::user("u1", "Hello")]);
+/// assert_eq!(
+///     &*input.to_json(),
+///     br#"{"threadId":"thread-1","runId":"run-1","state":{},"messages":[{"id":"u1","role":"user","content":"Hello"}],"tools":[],"context":[],"forwardedProps":{}}"#,
+/// );
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RunAgentInput {
+    /// The id of the conversation.
+    pub thread_id: String,
+    /// The id of this run.
+    pub run_id: String,
+    /// The version of the protocol. Apps on 0.0.x do not send it.
+    pub protocol_version: Option<String>,
+    /// The run that this one follows.
+    pub parent_run_id: Option<String>,
+    /// The state that app and agent share; `null` when there is none.
+    pub state: Json,
+    /// The conversation, oldest message first.
+    pub messages: List<Message>,
+    /// The tools that the app runs.
+    pub tools: List<Tool>,
+    /// What the app says about itself, such as the page that is open.
+    pub context: List<Context>,
+    /// Anything that the app passes on; `null` when there is none.
+    pub forwarded_props: Json,
+    /// Answers to the interrupts of the run before.
+    pub resume: List<ResumeEntry>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+    pub(super) settings: Arc<Settings>,
+}
+
+model!(RunAgentInput, null: absent {
+    thread_id: "threadId" always,
+    run_id: "runId" always,
+    protocol_version: "protocolVersion",
+    parent_run_id: "parentRunId",
+    state: "state",
+    messages: "messages" always,
+    tools: "tools" always,
+    context: "context" always,
+    forwarded_props: "forwardedProps",
+    resume: "resume",
+});
+
+impl RunAgentInput {
+    /// Creates a request to answer `messages`. State and forwarded properties are empty objects,
+    /// which readers of 0.0.x demand.
+    #[must_use]
+    pub fn new(
+        thread_id: impl Into<String>,
+        run_id: impl Into<String>,
+        messages: impl IntoIterator<Item = Message>,
+    ) -> Self {
+        let empty = Members::new().to_raw();
+        Self {
+            thread_id: thread_id.into(),
+            run_id: run_id.into(),
+            state: empty.clone(),
+            messages: messages.into_iter().collect(),
+            forwarded_props: empty,
+            ..Self::default()
+        }
+    }
+
+    /// Reads the body of a request and checks that it has a list of messages.
+    pub(super) fn read(body: &Bytes) -> Result<Self, Refusal> {
+        let input = Self::parse(body)?;
+        if input.messages.is_absent() {
+            let messages = Json::parse(body.clone())?.get("messages");
+            if messages.is_none_or(|messages| messages.kind() != Kind::Array) {
+                let message = "must be the list of the conversation's messages";
+                return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("messages"));
+            }
+        }
+        Ok(input)
+    }
+}
+
+/// One message of the conversation.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Message {
+    /// The id.
+    pub id: String,
+    /// `user`, `assistant`, `system`, `developer`, `tool`, `reasoning` or `activity`.
+    pub role: String,
+    /// What is said; for a tool the result of the call.
+    pub content: Option<Content>,
+    /// The name of who speaks.
+    pub name: Option<String>,
+    /// The calls that the assistant made.
+    pub tool_calls: List<ToolCall>,
+    /// The call that a tool's message belongs to.
+    pub tool_call_id: Option<String>,
+    /// Why the call failed.
+    pub error: Option<String>,
+    /// Metadata of the events that the message was made of: an object, or `null`.
+    pub metadata: Json,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Message, null: absent {
+    id: "id" always,
+    role: "role" always,
+    content: "content",
+    name: "name",
+    tool_calls: "toolCalls",
+    tool_call_id: "toolCallId",
+    error: "error",
+    metadata: "metadata",
+});
+
+impl Message {
+    /// Creates a message without content.
+    #[must_use]
+    pub fn new(id: impl Into<String>, role: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            role: role.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Creates a message of the user.
+    #[must_use]
+    pub fn user(id: impl Into<String>, content: impl Into<Content>) -> Self {
+        Self::new(id, "user").content(content)
+    }
+
+    /// Creates the result of a call.
+    #[must_use]
+    pub fn tool(
+        id: impl Into<String>,
+        tool_call_id: impl Into<String>,
+        content: impl Into<Content>,
+    ) -> Self {
+        Self {
+            tool_call_id: Some(tool_call_id.into()),
+            ..Self::new(id, "tool").content(content)
+        }
+    }
+
+    /// Sets what is said.
+    #[must_use]
+    pub fn content(mut self, content: impl Into<Content>) -> Self {
+        self.content = Some(content.into());
+        self
+    }
+
+    /// Returns `true` if this is the result of a call that failed.
+    #[must_use]
+    pub fn is_failure(&self) -> bool {
+        let failed = || self.metadata.get(FAILED)?.as_bool();
+        self.error.is_some() || failed() == Some(true)
+    }
+}
+
+/// The member of a result's metadata that says that the tool failed: the event that carries a result
+/// has no other place for it.
+pub(super) const FAILED: &str = "failed";
+
+/// A call that the assistant makes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ToolCall {
+    /// The id of the call.
+    pub id: String,
+    /// The function and its arguments.
+    pub function: FunctionCall,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(ToolCall, null: absent {
+    id: "id" always,
+    "type" = "function",
+    function: "function" always,
+});
+
+/// A function and its arguments.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FunctionCall {
+    /// The name of the tool.
+    pub name: String,
+    /// The arguments, as JSON text.
+    pub arguments: String,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(FunctionCall, null: absent {
+    name: "name" always,
+    arguments: "arguments" always,
+});
+
+impl ToolCall {
+    /// Creates a call. `arguments` is the text of a JSON object.
+    #[must_use]
+    pub fn new(
+        id: impl Into<String>,
+        name: impl Into<String>,
+        arguments: impl Into<String>,
+    ) -> Self {
+        Self {
+            id: id.into(),
+            function: FunctionCall {
+                name: name.into(),
+                arguments: arguments.into(),
+                unknown: Members::new(),
+            },
+            unknown: Members::new(),
+        }
+    }
+}
+
+/// A tool that the app runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Tool {
+    /// The name to call it by.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// The JSON schema of its arguments.
+    pub parameters: Option<Json>,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Tool, null: absent {
+    name: "name" always,
+    description: "description" always,
+    parameters: "parameters",
+});
+
+impl Tool {
+    /// Creates a tool.
+    #[must_use]
+    pub fn new(name: impl Into<String>, description: impl Into<String>, parameters: Json) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            parameters: Some(parameters),
+            unknown: Members::new(),
+        }
+    }
+}
+
+/// Something that the app says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Context {
+    /// What the value is.
+    pub description: String,
+    /// The value: text, or JSON text.
+    pub value: String,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(Context, null: absent {
+    description: "description" always,
+    value: "value" always,
+});
+
+/// The answer to an interrupt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ResumeEntry {
+    /// The id of the interrupt.
+    pub interrupt_id: String,
+    /// Whether the user answered it.
+    pub status: ResumeStatus,
+    /// The answer; `null` when there is none.
+    pub payload: Json,
+    /// Members that this crate does not know.
+    pub unknown: Members,
+}
+
+model!(ResumeEntry, null: absent {
+    interrupt_id: "interruptId" always,
+    status: "status" always,
+    payload: "payload",
+});
+
+/// Whether the user answered an interrupt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ResumeStatus {
+    /// The payload is the answer.
+    Resolved,
+    /// The user did not answer, which refuses a confirmation.
+    #[default]
+    Cancelled,
+    /// Something that this crate does not know.
+    Other(String),
+}
+
+names!(ResumeStatus {
+    Resolved: "resolved",
+    Cancelled: "cancelled",
+});
+
+impl ResumeEntry {
+    /// Creates an answer.
+    #[must_use]
+    pub fn new(interrupt_id: impl Into<String>, payload: Json) -> Self {
+        Self {
+            interrupt_id: interrupt_id.into(),
+            status: ResumeStatus::Resolved,
+            payload,
+            unknown: Members::new(),
+        }
+    }
+
+    /// Creates an answer to an interrupt that the user passed over.
+    #[must_use]
+    pub fn cancelled(interrupt_id: impl Into<String>) -> Self {
+        Self {
+            interrupt_id: interrupt_id.into(),
+            ..Self::default()
+        }
+    }
+}
