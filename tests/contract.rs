@@ -4,6 +4,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
+#[cfg(feature = "ag_ui")]
+use copilot_wire::ag_ui::{self, AgUi};
 use copilot_wire::anthropic::{self, Anthropic};
 use copilot_wire::github::{self, GitHub};
 #[cfg(feature = "ui_stream")]
@@ -104,6 +106,19 @@ fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
         [
             ui_stream::ToolInputAvailable::new("c", "f", Json::default()).into(),
             ui_stream::Error::new("away").into(),
+        ],
+    );
+    #[cfg(feature = "ag_ui")]
+    ends::<AgUi>(
+        [
+            ag_ui::StateSnapshot::new(&json!({})).unwrap().into(),
+            ag_ui::Custom::new("n", &json!(1)).unwrap().into(),
+            ag_ui::ToolCallEnd::new("c").into(),
+        ],
+        [
+            ag_ui::Ending::Calls(Vec::new()),
+            ag_ui::Interrupt::new("q", "choice").into(),
+            ag_ui::RunError::new("away").into(),
         ],
     );
     let failure = |kind: &str| meilisearch::Failure::new(kind, "away");
@@ -228,6 +243,10 @@ fn a_capability_is_a_part_that_is_shown_natively() {
     );
     capabilities::<Anthropic>(
         r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}],"tools":[{"name":"f"}]}"#,
+    );
+    #[cfg(feature = "ag_ui")]
+    capabilities::<AgUi>(
+        r#"{"messages":[{"id":"u","role":"user","content":"hi"}],"tools":[{"name":"f"}]}"#,
     );
     capabilities::<Meilisearch>(
         r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hi"}]}"#,

@@ -108,6 +108,25 @@ fn all() -> Vec<Model> {
         meilisearch::IndexSettings { "description", "documentTemplateMaxBytes", "searchParameters" }
         meilisearch::Search { "index_uid", "q", "filter" }
     ));
+    #[cfg(feature = "ag_ui")]
+    all.extend(models!(true:
+        copilot_wire::ag_ui::RunAgentInput { "threadId", "runId", "state", "messages", "tools", "context", "resume" }
+        copilot_wire::ag_ui::Message { "id", "role", "content", "name", "toolCalls", "toolCallId", "error", "metadata" }
+        copilot_wire::ag_ui::Part { "type", "text", "source", "data", "filename", "metadata" }
+        copilot_wire::ag_ui::ToolCall { "id", "type", "function" }
+        copilot_wire::ag_ui::Tool { "name", "description", "parameters" }
+        copilot_wire::ag_ui::ResumeEntry { "interruptId", "status", "payload" }
+    ));
+    #[cfg(feature = "ag_ui")]
+    all.extend(models!(false:
+        copilot_wire::ag_ui::TextMessageContent { "type", "messageId", "delta", "metadata" }
+        copilot_wire::ag_ui::ToolCallResult { "messageId", "toolCallId", "content", "role" }
+        copilot_wire::ag_ui::RunFinished { "threadId", "runId", "result", "outcome", "usage" }
+        copilot_wire::ag_ui::StateDelta { "delta" }
+        copilot_wire::ag_ui::ActivitySnapshot { "messageId", "activityType", "content", "replace" }
+        copilot_wire::ag_ui::Interrupt { "id", "reason", "message", "responseSchema", "metadata" }
+        copilot_wire::ag_ui::TokenUsage { "provider", "inputTokens", "totalTokens" }
+    ));
     all
 }
 

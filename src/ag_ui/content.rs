@@ -119,7 +119,7 @@ pub struct Part {
     pub unknown: Members,
 }
 
-model!(Part, null: absent {
+model!(Part {
     kind: "type" always,
     text: "text",
     source: "source",
@@ -145,7 +145,7 @@ pub struct Source {
     pub unknown: Members,
 }
 
-model!(Source, null: absent {
+model!(Source {
     kind: "type" always,
     value: "value" always,
     mime_type: "mimeType",

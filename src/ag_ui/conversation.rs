@@ -30,7 +30,9 @@ impl Conversation for RunAgentInput {
     fn decision(&self) -> Option<Decision<'_>> {
         if let Some(answer) = self.resume.first() {
             let payload = &answer.payload;
-            let accepted = payload.as_bool().or_else(|| payload.get("accepted")?.as_bool());
+            let accepted = payload
+                .as_bool()
+                .or_else(|| payload.get("accepted")?.as_bool());
             let resolved = answer.status == ResumeStatus::Resolved;
             let mut decision =
                 Decision::new(&*answer.interrupt_id, resolved && accepted == Some(true));
@@ -71,7 +73,11 @@ fn items(message: &Message) -> impl Iterator<Item = HistoryItem<'_>> + use<'_> {
             let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), text);
             result.call_id = message.tool_call_id.as_deref().map(Into::into);
             result.failed = message.is_failure();
-            if let Some(error) = message.error.as_deref().filter(|_| result.content.is_empty()) {
+            if let Some(error) = message
+                .error
+                .as_deref()
+                .filter(|_| result.content.is_empty())
+            {
                 result.content = error.into();
             }
             Some(HistoryItem::Result(result))
@@ -81,7 +87,9 @@ fn items(message: &Message) -> impl Iterator<Item = HistoryItem<'_>> + use<'_> {
         Some(role) => Some(HistoryItem::Message(protocol::Message::new(role, text))),
     };
     let content = content.filter(|_| role.is_some());
-    let attachments = content.into_iter().flat_map(|content| content.attachments());
+    let attachments = content
+        .into_iter()
+        .flat_map(|content| content.attachments());
     let calls = message.tool_calls.iter().filter(move |_| role.is_some());
     let calls = calls.map(|call| {
         let function = &call.function;

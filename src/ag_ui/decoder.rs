@@ -51,7 +51,9 @@ impl Decode for Decoder {
     fn end(&mut self, _: &mut Events<Event>) -> Result<(), EventError> {
         match self.over {
             true => Ok(()),
-            false => Err(EventError::Truncated("the stream ended without RUN_FINISHED")),
+            false => Err(EventError::Truncated(
+                "the stream ended without RUN_FINISHED",
+            )),
         }
     }
 }

@@ -33,6 +33,5 @@ fn is_operation(operation: &Json) -> bool {
 /// which a tilde is `~0` and a slash `~1`.
 pub(super) fn is_pointer(text: &str) -> bool {
     let escapes = || text.split('~').skip(1);
-    (text.is_empty() || text.starts_with('/'))
-        && escapes().all(|rest| rest.starts_with(['0', '1']))
+    (text.is_empty() || text.starts_with('/')) && escapes().all(|rest| rest.starts_with(['0', '1']))
 }

@@ -10,7 +10,8 @@ use super::outcome::{Interrupt, Outcome, TokenUsage};
 use super::payload::{
     ActivitySnapshot, Custom, ReasoningEnd, ReasoningMessageContent, ReasoningMessageEnd,
     ReasoningMessageStart, ReasoningStart, RunError, RunFinished, RunStarted, StepFinished,
-    StepStarted, TextMessageEnd, TextMessageStart, ToolCallEnd, ToolCallResult,
+    StepStarted, TextMessageChunk, TextMessageContent, TextMessageEnd, TextMessageStart,
+    ToolCallEnd, ToolCallResult,
 };
 use super::request::FAILED;
 use super::{Event, RunAgentInput, ToolCall, patch};
@@ -179,9 +180,16 @@ impl Session {
         frame(&piece, out);
     }
 
+    /// Writes a piece of text that may be empty.
+    fn piece(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match text {
+            "" => Ok(()),
+            text => self.text(text, out),
+        }
+    }
+
     /// Writes a step, which lasts until the next one. The text goes on meanwhile.
     fn status(&mut self, status: &Status, out: &mut Vec<u8>) {
-        self.close_step(out);
         let mut start = StepStarted {
             step_name: status.message.clone(),
             ..StepStarted::default()
@@ -203,8 +211,13 @@ impl Session {
                 });
             });
         }
-        frame(&start, out);
-        self.step = Some(start.step_name);
+        self.start_step(&start, out);
+    }
+
+    fn start_step(&mut self, start: &StepStarted, out: &mut Vec<u8>) {
+        self.close_step(out);
+        frame(start, out);
+        self.step = Some(start.step_name.clone());
     }
 
     /// Writes a tool that the agent ran: a call, and its result.
@@ -377,11 +390,9 @@ impl Session {
         let outcome = match &end.outcome {
             Some(outcome) if outcome.kind == "interrupt" && !outcome.interrupts.is_empty() => {
                 let object = |json: &Json| matches!(json.kind(), Kind::Object | Kind::Null);
-                if !outcome
-                    .interrupts
-                    .iter()
-                    .all(|interrupt| object(&interrupt.metadata) && object(&interrupt.response_schema))
-                {
+                if !outcome.interrupts.iter().all(|interrupt| {
+                    object(&interrupt.metadata) && object(&interrupt.response_schema)
+                }) {
                     let rule = "metadata and schema of an interrupt must be objects";
                     return Err(SendError::Invalid(rule.to_owned()));
                 }
@@ -437,12 +448,15 @@ impl Session {
             Event::ToolCallArgs(event) => self.check_call(&event.tool_call_id, true),
             Event::ToolCallEnd(event) => self.check_call(&event.tool_call_id, true),
             Event::ToolCallResult(event) => self.check_call(&event.tool_call_id, false),
-            Event::StateSnapshot(_)
+            Event::StepStarted(_)
+            | Event::StateSnapshot(_)
             | Event::ActivitySnapshot(_)
             | Event::Custom(_)
             | Event::Raw(_)
             | Event::ToolCallStart(_) => Ok(()),
-            _ => Err(SendError::Unsupported("events that the reply writes itself")),
+            _ => Err(SendError::Unsupported(
+                "events that not every version knows",
+            )),
         }
     }
 }
@@ -480,8 +494,9 @@ impl protocol::Session for Session {
         };
         frame(&start, out);
         // The id is letters and digits: nothing in it needs to be escaped.
-        let head =
-            format!("data: {{\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"{id}\",\"delta\":\"");
+        let head = format!(
+            "data: {{\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"{id}\",\"delta\":\""
+        );
         let text_frame = TextFrame::new(head, &b"\"}\n\n"[..], Escape::JsonAndSeparators);
         text_frame.write(text, out);
         self.message = Some(id.clone());
@@ -508,6 +523,30 @@ impl protocol::Session for Session {
 
     fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
         match event {
+            Event::TextMessageContent(TextMessageContent { delta, .. }) => {
+                return self.piece(delta, out);
+            }
+            Event::TextMessageChunk(TextMessageChunk { delta, .. }) => {
+                return self.piece(delta.as_deref().unwrap_or_default(), out);
+            }
+            Event::ReasoningMessageContent(ReasoningMessageContent { delta, .. })
+                if !delta.is_empty() =>
+            {
+                self.reasoning(delta, out);
+                return Ok(());
+            }
+            Event::TextMessageEnd(_) | Event::ReasoningEnd(_) => {
+                self.close(out);
+                return Ok(());
+            }
+            // The reply writes its own.
+            Event::RunStarted(_)
+            | Event::TextMessageStart(_)
+            | Event::ReasoningStart(_)
+            | Event::ReasoningMessageStart(_)
+            | Event::ReasoningMessageContent(_)
+            | Event::ReasoningMessageEnd(_)
+            | Event::StepFinished(_) => return Ok(()),
             Event::Calls(calls) => {
                 self.sources(out)?;
                 let parent = self.parent(out);
@@ -528,6 +567,10 @@ impl protocol::Session for Session {
         event.write(&mut size);
         check_size(&size)?;
         match &mut event {
+            Event::StepStarted(start) => {
+                self.start_step(start, out);
+                return Ok(());
+            }
             Event::ToolCallStart(start) => {
                 let parent = self.parent(out);
                 start.parent_message_id.get_or_insert(parent);

@@ -102,7 +102,9 @@ impl App {
         self.calls.push(id.to_owned());
         let message = start.parent_message_id.as_deref().unwrap_or(id);
         let call = ToolCall::new(id, name, "");
-        self.change(message, "assistant", |message| message.tool_calls.push(call));
+        self.change(message, "assistant", |message| {
+            message.tool_calls.push(call)
+        });
     }
 
     /// Returns a call of the conversation.
@@ -126,7 +128,10 @@ impl App {
         let text = result.content.text().into_owned();
         let json = Json::parse(text.clone()).ok();
         Heard::ToolRun(ToolRun {
-            name: call.as_ref().map(|call| call.name.clone()).unwrap_or_default(),
+            name: call
+                .as_ref()
+                .map(|call| call.name.clone())
+                .unwrap_or_default(),
             arguments: call.map(|call| call.arguments).unwrap_or_default(),
             outcome: match failed {
                 true => Err(text),
@@ -194,13 +199,20 @@ impl FrontEnd for App {
         let mut frame = Vec::new();
         event.write(&mut frame);
         let json = frame.strip_prefix(b"data: ").unwrap_or_default();
-        if let Err(fault) = self.verify.take(&serde_json::from_slice(json).unwrap_or_default()) {
+        if let Err(fault) = self
+            .verify
+            .take(&serde_json::from_slice(json).unwrap_or_default())
+        {
             self.breaks(fault.effect());
             return Vec::new();
         }
         match event {
             Event::TextMessageStart(start) => {
-                self.add(&start.message_id, start.role.as_deref().unwrap_or("assistant"), "");
+                self.add(
+                    &start.message_id,
+                    start.role.as_deref().unwrap_or("assistant"),
+                    "",
+                );
             }
             Event::TextMessageContent(piece) => {
                 self.add(&piece.message_id, "assistant", &piece.delta);
@@ -277,13 +289,17 @@ impl FrontEnd for App {
             return Next::Question(confirmation(interrupt));
         }
         if !calls.is_empty() {
-            let made = calls.iter().filter_map(|id| self.call(id).map(|call| vocabulary(call)));
+            let made = calls
+                .iter()
+                .filter_map(|id| self.call(id).map(|call| vocabulary(call)));
             let made = made.collect();
             self.calls = calls;
             return Next::Calls(made);
         }
         let messages = self.input.messages();
-        let last = messages.filter(|message| message.role == Role::Assistant).last();
+        let last = messages
+            .filter(|message| message.role == Role::Assistant)
+            .last();
         let asked = last.and_then(|message| question(&message.text));
         asked.map_or(Next::Nothing, Next::Question)
     }
@@ -304,11 +320,13 @@ impl FrontEnd for App {
         if self.interrupts.is_empty() {
             return self.say(if accepted { "yes" } else { "no" });
         }
-        let answers = mem::take(&mut self.interrupts).into_iter().map(|interrupt| {
-            let data = interrupt.metadata.get("data");
-            let payload = serde_json::json!({ "accepted": accepted, "data": data });
-            ResumeEntry::new(interrupt.id, Json::encode(&payload).unwrap_or_default())
-        });
+        let answers = mem::take(&mut self.interrupts)
+            .into_iter()
+            .map(|interrupt| {
+                let data = interrupt.metadata.get("data");
+                let payload = serde_json::json!({ "accepted": accepted, "data": data });
+                ResumeEntry::new(interrupt.id, Json::encode(&payload).unwrap_or_default())
+            });
         self.input.resume = answers.collect();
     }
 }
@@ -355,7 +373,9 @@ fn status(step: &StepStarted) -> Status {
 /// Returns what an app with components for the activities of the shared vocabulary shows.
 fn shown(activity: &ActivitySnapshot) -> Heard {
     let content = &activity.content;
-    let rows = content.get("rows").filter(|rows| rows.kind() == Kind::Array);
+    let rows = content
+        .get("rows")
+        .filter(|rows| rows.kind() == Kind::Array);
     let table = text(content, "name").zip(rows).map(|(name, rows)| Table {
         name,
         description: text(content, "description"),

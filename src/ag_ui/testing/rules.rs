@@ -119,7 +119,9 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         let Some(kind) = kind else { continue };
         shape(judge, at, kind, &event, block.raw);
         if let (Some(asked), "RUN_STARTED" | "RUN_FINISHED") = (&stream.asked, kind) {
-            let same = ["threadId", "runId"].iter().all(|id| asked.get(id) == event.get(id));
+            let same = ["threadId", "runId"]
+                .iter()
+                .all(|id| asked.get(id) == event.get(id));
             judge.expect(&IDS, same, at, block.raw);
         }
         let order = verify.take(&event);
@@ -200,4 +202,3 @@ fn is_operation(operation: &Value) -> bool {
     };
     whole && pointer("path")
 }
-

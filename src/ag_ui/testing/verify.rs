@@ -94,7 +94,9 @@ impl Verify {
             return Err(Fault::AfterEnd);
         }
         if !self.started && !error {
-            return Err(Fault::BeforeStart);
+            self.started = true;
+            // The first fault counts; what follows is judged as if the run had started.
+            return self.take(event).and(Err(Fault::BeforeStart));
         }
         if kind == "RUN_STARTED" {
             return Err(Fault::Twice);
@@ -110,7 +112,10 @@ impl Verify {
         let Some((family, id, role)) = span(kind, event) else {
             return Ok(());
         };
-        let at = self.open.iter().position(|open| *open == (family, id.to_owned()));
+        let at = self
+            .open
+            .iter()
+            .position(|open| *open == (family, id.to_owned()));
         match (role, at) {
             (Role::Start, None) => self.open.push((family, id.to_owned())),
             (Role::Start, Some(_)) => return Err(Fault::Twice),

@@ -3,6 +3,7 @@
 //! It takes a free port, prints it on standard output, and stops when standard input ends.
 #![allow(clippy::print_stdout)]
 
+mod ag_ui;
 mod anthropic;
 mod openai;
 mod responses;
@@ -24,6 +25,7 @@ fn main() -> Result<(), Failure> {
     let router = anthropic::mount(router)?;
     let router = responses::mount(router)?;
     let router = ui_stream::mount(router)?;
+    let router = ag_ui::mount(router)?;
     match std::env::args().nth(1).as_deref() {
         Some("actix") => actix(router),
         _ => hyper(router),

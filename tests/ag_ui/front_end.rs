@@ -1,0 +1,212 @@
+//! The played app, on a stage.
+
+use copilot_wire::ag_ui::testing::App;
+use copilot_wire::ag_ui::{RunAgentInput, StateDelta, StateSnapshot, Tool};
+use copilot_wire::json::Json;
+use copilot_wire::protocol::{
+    Citation, Confirmation, Conversation, HistoryItem, Notice, ToolCall, ToolRun, Usage,
+};
+use copilot_wire::testing::{Answer, FrontEnd, Next, Stage};
+use futures::executor::block_on;
+use serde_json::json;
+
+use crate::support::agent;
+
+fn app() -> App {
+    let mut input = RunAgentInput::new("t", "", []);
+    let schema = Json::encode(&json!({"type": "object"})).unwrap();
+    input.tools.push(Tool::new("get_tide", "The tide.", schema));
+    App::continuing(input)
+}
+
+#[test]
+fn every_part_is_heard() {
+    let says = agent(|_, reply| async move {
+        reply.reasoning("Hm.").await?;
+        reply.status("Looking").await?;
+        reply
+            .tool_run(ToolRun::new("search", &json!({"q": "x"}), &json!([1]))?)
+            .await?;
+        reply
+            .tool_run(ToolRun::failed("search", &json!({}), "no index")?)
+            .await?;
+        reply.text("It is up.").await?;
+        reply.error(Notice::new("No chart")).await?;
+        reply
+            .cite(Citation::new("Report").url("https://a.example"))
+            .await?;
+        reply.usage(Usage::new(1, 2)).await?;
+        Ok(())
+    });
+    let mut stage = Stage::new(app(), says);
+    let turn = block_on(stage.say("Hi")).unwrap();
+    assert_eq!(
+        turn.to_string(),
+        "reasoning: Hm.\n\
+         status: Looking\n\
+         ran: search {\"q\":\"x\"} -> [1]\n\
+         ran: search {} failed: no index\n\
+         text: It is up.\\n\\n**Error:** No chart\\n\\n\n\
+         citation: Report <https://a.example>\n\
+         text: \\n\\n**Sources**\\n\\n- [Report](https://a.example)\\n\n\
+         usage: 1 in, 2 out\n"
+    );
+    assert!(turn.faults().is_empty());
+}
+
+#[test]
+fn calls_go_there_and_back() {
+    let asks = agent(|request, reply| async move {
+        let results: Vec<_> = request
+            .results()
+            .map(|result| result.content.into_owned())
+            .collect();
+        if results.is_empty() {
+            reply.text("One moment.").await?;
+            let call = |port: &str| ToolCall::new("get_tide", &json!({"port": port}));
+            return Ok(reply.calls(&[call("Brest")?, call("Calais")?])?);
+        }
+        let calls = request
+            .history()
+            .filter(|item| matches!(item, HistoryItem::Call(_)));
+        assert_eq!(calls.count(), 2);
+        Ok(reply.text(results.join(" and ")).await?)
+    });
+    let mut stage = Stage::new(app(), asks);
+    let turn = block_on(stage.say("Tides?")).unwrap();
+    let ports = turn.calls().iter().map(|call| call.arguments.text());
+    assert_eq!(
+        ports.collect::<String>(),
+        r#"{"port":"Brest"}{"port":"Calais"}"#
+    );
+    let answers = [Answer::text("4.2"), Answer::failed("no gauge")];
+    let turn = block_on(stage.answer(answers)).unwrap();
+    assert_eq!(turn.text(), "4.2 and no gauge");
+}
+
+#[test]
+fn a_question_is_answered() {
+    for accepted in [true, false] {
+        let asks = agent(|request, reply| async move {
+            match request.decision() {
+                Some(decision) => {
+                    assert_eq!(decision.id, "q1");
+                    Ok(reply.text(format!("{}", decision.accepted)).await?)
+                }
+                None => Ok(reply.confirm(Confirmation::new("q1", "Sure?", "Really?"))?),
+            }
+        });
+        let mut stage = Stage::new(app(), asks);
+        let turn = block_on(stage.say("Delete it")).unwrap();
+        assert!(turn.to_string().contains("question `q1`"), "{turn}");
+        let turn = block_on(stage.decide(accepted)).unwrap();
+        assert_eq!(turn.text(), accepted.to_string());
+    }
+}
+
+/// The events of a body, heard by an app.
+fn hear(app: &mut App, frames: &[&str]) -> Next {
+    let body: String = frames
+        .iter()
+        .map(|data| format!("data: {data}\n\n"))
+        .collect();
+    let mut input = body.as_bytes();
+    while let Some(event) = app.decode(&mut input).unwrap() {
+        app.hear(&event);
+    }
+    app.next()
+}
+
+const START: &str = r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#;
+const FINISH: &str = r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r"}"#;
+
+#[test]
+fn state_comes_back_with_the_next_request() {
+    let shares = agent(|_, reply| async move {
+        reply
+            .send(StateSnapshot::new(
+                &json!({"count": 1, "list": [1, 2], "old": 0}),
+            )?)
+            .await?;
+        let patch = json!([
+            {"op": "replace", "path": "/count", "value": 2},
+            {"op": "add", "path": "/list/1", "value": 9},
+            {"op": "add", "path": "/list/-", "value": 3},
+            {"op": "remove", "path": "/list/0"},
+            {"op": "move", "from": "/old", "path": "/a~1b"},
+            {"op": "copy", "from": "/count", "path": "/twice"},
+            {"op": "test", "path": "/twice", "value": 2},
+        ]);
+        reply.send(StateDelta::new(&patch)?).await?;
+        Ok(())
+    });
+    let mut stage = Stage::new(app(), shares);
+    block_on(stage.say("Hi")).unwrap();
+    let state: serde_json::Value = stage.front_end().input().state.decode().unwrap();
+    assert_eq!(
+        state,
+        json!({"count": 2, "list": [9, 2, 3], "a/b": 0, "twice": 2})
+    );
+    let mut app = app();
+    let odd = r#"{"type":"STATE_DELTA","delta":[{"op":"remove","path":"/none"}]}"#;
+    assert!(matches!(
+        hear(&mut app, &[START, odd, FINISH]),
+        Next::Broken(_)
+    ));
+}
+
+#[test]
+fn an_interrupt_is_answered_or_passed_over() {
+    let interrupt = r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt",
+        "interrupts":[{"id":"q1","reason":"confirm","message":"Sure?","metadata":{"title":"T","message":"M","data":{"a":1}}}]}}"#
+        .replace('\n', " ");
+    let asked = |app: &mut App| match hear(app, &[START, &interrupt]) {
+        Next::Question(question) => question,
+        next => panic!("{next:?}"),
+    };
+    let mut first = app();
+    let question = asked(&mut first);
+    assert_eq!(
+        (&*question.id, &*question.title, &*question.message),
+        ("q1", "T", "M")
+    );
+    first.decide(true);
+    let decision = first.input().decision().unwrap();
+    assert!(decision.accepted);
+    assert_eq!(decision.data.unwrap().text(), r#"{"a":1}"#);
+    assert_eq!(first.input().run_id, "run-2");
+    assert_eq!(hear(&mut first, &[START, FINISH]), Next::Nothing);
+    assert!(first.input().resume.is_empty());
+    let mut second = app();
+    asked(&mut second);
+    second.say("Something else");
+    assert!(!second.input().decision().unwrap().accepted);
+}
+
+#[test]
+fn what_real_apps_fail_at_is_broken() {
+    let text = r#"{"type":"TEXT_MESSAGE_START","messageId":"m"}"#;
+    let step = r#"{"type":"STEP_STARTED","stepName":"s"}"#;
+    for frames in [
+        &[START][..],
+        &[text, FINISH],
+        &[START, text, FINISH],
+        &[START, step, FINISH],
+        &[START, text, text, FINISH],
+        &[START, START, FINISH],
+        &[
+            START,
+            r#"{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"x"}"#,
+            FINISH,
+        ],
+        &[START, FINISH, text],
+        &[START, r#"{"type":"TOMORROW"}"#, FINISH],
+    ] {
+        assert!(
+            matches!(hear(&mut app(), frames), Next::Broken(_)),
+            "{frames:?}"
+        );
+    }
+    let failed = [START, text, r#"{"type":"RUN_ERROR","message":"m"}"#];
+    assert_eq!(hear(&mut app(), &failed), Next::Nothing);
+}

@@ -1,0 +1,20 @@
+//! AG-UI: both roles, against recorded requests and in process.
+#![cfg(all(feature = "ag_ui", feature = "testing"))]
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing
+)]
+
+mod client;
+mod failures;
+mod front_end;
+mod golden;
+mod http;
+mod native;
+mod properties;
+mod requests;
+mod rules;
+mod support;
+mod words;

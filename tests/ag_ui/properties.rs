@@ -1,0 +1,125 @@
+//! What is encoded is decoded to the same, however it is cut.
+
+use copilot_wire::Body;
+use copilot_wire::ag_ui::{
+    ActivityDelta, ActivitySnapshot, AgUi, Custom, Event, Interrupt, Message, MessagesSnapshot,
+    Raw, RunAgentInput, RunError, RunFinished, StateDelta, StateSnapshot, StepStarted,
+    TextMessageChunk, TextMessageContent, TokenUsage, ToolCall, ToolCallArgs, ToolCallEnd,
+    ToolCallResult, ToolCallStart,
+};
+use copilot_wire::json::Json;
+use copilot_wire::protocol::{EventDecoder, Usage};
+use proptest::prelude::*;
+
+use crate::support::{ask, fixed, read, whole};
+
+fn text() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "\\PC{0,12}",
+        "[\u{0}-\u{20}\"\\\\\u{2028}\u{2029}\u{1F980}é]{0,8}",
+        Just("data: [DONE]\n\n".to_owned()),
+    ]
+}
+
+fn value() -> impl Strategy<Value = serde_json::Value> {
+    (text(), any::<u64>(), any::<bool>()).prop_map(|(text, number, null)| match null {
+        true => serde_json::Value::Null,
+        false => serde_json::json!({"text": text, "number": number}),
+    })
+}
+
+fn operations() -> impl Strategy<Value = serde_json::Value> {
+    let operation = (text(), value())
+        .prop_map(|(path, value)| serde_json::json!({"op": "add", "path": path, "value": value}));
+    prop::collection::vec(operation, 0..3).prop_map(serde_json::Value::from)
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        (text(), text()).prop_map(|(id, text)| TextMessageContent::new(id, text).into()),
+        (text(), any::<bool>()).prop_map(|(text, some)| {
+            let mut chunk = TextMessageChunk::default();
+            chunk.delta = some.then_some(text);
+            chunk.into()
+        }),
+        text().prop_map(|name| {
+            let mut step = StepStarted::default();
+            step.step_name = name;
+            step.into()
+        }),
+        text().prop_map(|id| ToolCallStart::new(id, "f").into()),
+        (text(), text()).prop_map(|(id, text)| ToolCallArgs::new(id, text).into()),
+        text().prop_map(|id| ToolCallEnd::new(id).into()),
+        (text(), text()).prop_map(|(id, text)| ToolCallResult::new("m", id, text).into()),
+        value().prop_map(|value| StateSnapshot::new(&value).unwrap().into()),
+        operations().prop_map(|patch| StateDelta::new(&patch).unwrap().into()),
+        (text(), text())
+            .prop_map(|(id, text)| { MessagesSnapshot::new([Message::user(id, text)]).into() }),
+        (text(), value())
+            .prop_map(|(id, value)| { ActivitySnapshot::new(id, "table", &value).unwrap().into() }),
+        (text(), operations())
+            .prop_map(|(id, patch)| { ActivityDelta::new(id, "table", &patch).unwrap().into() }),
+        value().prop_map(|value| Raw::new(&value).unwrap().into()),
+        (text(), value()).prop_map(|(name, value)| Custom::new(name, &value).unwrap().into()),
+        (text(), text()).prop_map(|(message, code)| RunError::new(message).code(code).into()),
+        (text(), any::<u32>()).prop_map(|(id, tokens)| {
+            let mut end = RunFinished::interrupted([Interrupt::new(id, "r")]);
+            end.usage
+                .push(TokenUsage::from(&Usage::new(tokens.into(), 1)));
+            end.into()
+        }),
+        text().prop_map(|text| {
+            let json = serde_json::json!({"type": "TOMORROW", "text": text}).to_string();
+            let json = json
+                .replace('\u{2028}', "\\u2028")
+                .replace('\u{2029}', "\\u2029");
+            Event::Unknown(Json::parse(json).unwrap())
+        }),
+    ]
+}
+
+/// Reads a stream in pieces of these sizes, again and again.
+fn decode(stream: &[u8], sizes: &[usize]) -> Vec<Event> {
+    let mut decoder = EventDecoder::<AgUi>::new();
+    let mut events = Vec::new();
+    let (mut rest, mut sizes) = (stream, sizes.iter().cycle());
+    while !rest.is_empty() {
+        let (mut piece, after) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
+        rest = after;
+        while let Some(event) = decoder.next(&mut piece).unwrap() {
+            events.push(event);
+        }
+    }
+    events
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn decoding_is_the_inverse_of_encoding(
+        events in prop::collection::vec(event(), 0..12),
+        sizes in prop::collection::vec(1_usize..40, 1..5),
+    ) {
+        let mut stream = Vec::new();
+        for event in &events {
+            event.write(&mut stream);
+        }
+        prop_assert!(!stream.contains(&b'\r'));
+        prop_assert_eq!(decode(&stream, &sizes), events);
+    }
+
+    /// Whatever is sent, a reply is a stream that clients read.
+    #[test]
+    fn a_reply_keeps_the_rules_whatever_is_sent(
+        events in prop::collection::vec(event(), 0..24),
+        calls in any::<bool>(),
+    ) {
+        let input = RunAgentInput::from_json(ask("Hi")).unwrap();
+        let last = calls.then(|| Event::Calls(vec![ToolCall::new("c", "f", "{}")]));
+        let events = events.into_iter().chain(last).map(Ok);
+        let events = futures::stream::iter(events);
+        let stream = whole(Body::from_events::<AgUi, _>(&input, events, &fixed()));
+        read(&stream);
+    }
+}
