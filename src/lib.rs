@@ -8,6 +8,7 @@
 //!
 #![cfg_attr(
     all(
+        feature = "ag_ui",
         feature = "anthropic",
         feature = "meilisearch",
         feature = "openbb",
@@ -105,7 +106,6 @@
 // A build without every protocol leaves parts of the lower floors unused.
 #![cfg_attr(
     not(all(
-        feature = "ag_ui",
         feature = "openbb",
         feature = "github",
         feature = "openai",
@@ -127,6 +127,7 @@ pub mod github;
 // Only documentation, and it speaks of everything: these features bring all the others.
 #[cfg(all(
     any(doc, doctest),
+    feature = "ag_ui",
     feature = "anthropic",
     feature = "meilisearch",
     feature = "openbb",

@@ -234,7 +234,7 @@ impl Session {
         let message = self.next_id("msg");
         let result = match &run.outcome {
             Ok(result) => {
-                let text = result.string().unwrap_or(result.text().into());
+                let text = result.string().unwrap_or_else(|| result.text().into());
                 ToolCallResult::new(message, id, text)
             }
             Err(error) => ToolCallResult {

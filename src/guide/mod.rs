@@ -6,7 +6,8 @@
 //! 1. [Concepts](concepts): agents, replies and bodies; how a turn ends, and how it is cancelled.
 //! 2. One chapter a front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
 //!    [OpenAI clients](openai), [Responses](responses) for Codex and other coding clients,
-//!    [Anthropic clients](anthropic), [Meilisearch chat](meilisearch), [chat pages](chat_pages).
+//!    [Anthropic clients](anthropic), [Meilisearch chat](meilisearch), [chat pages](chat_pages) on the
+//!    AI SDK, [AG-UI apps](ag_ui).
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
 //! 4. [Models](models): answer from any OpenAI-compatible endpoint.
@@ -18,6 +19,9 @@
 
 #[doc = include_str!("access.md")]
 pub mod access {}
+
+#[doc = include_str!("ag_ui.md")]
+pub mod ag_ui {}
 
 #[doc = include_str!("anthropic.md")]
 pub mod anthropic {}

@@ -103,7 +103,7 @@ impl App {
         let message = start.parent_message_id.as_deref().unwrap_or(id);
         let call = ToolCall::new(id, name, "");
         self.change(message, "assistant", |message| {
-            message.tool_calls.push(call)
+            message.tool_calls.push(call);
         });
     }
 
