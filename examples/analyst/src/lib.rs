@@ -86,6 +86,7 @@ pub fn greet(address: SocketAddr) {
     );
     println!("  AI SDK pages       useChat with the API http://{address}/api/chat");
     println!("  AI SDK pages       POST http://{address}/api/chat");
+    println!("  AG-UI apps         POST http://{address}/agui");
 }
 
 /// The example agent on every front end.
@@ -118,7 +119,8 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         .mount(mount, agent.clone())?
         .mount_model("analyst", agent.clone())?
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
-        .mount(copilot_wire::ui_stream::Mount::new(), agent)?;
+        .mount(copilot_wire::ui_stream::Mount::new(), agent.clone())?
+        .mount(copilot_wire::ag_ui::Mount::new(), agent)?;
     Ok(match signer {
         Some(signer) => router.playground_signer(signer)?,
         None => router,

@@ -7,11 +7,12 @@ pub(crate) struct Found {
     pub(crate) text: String,
 }
 
-const CHAPTERS: [(&str, &str); 12] = [
+const CHAPTERS: [(&str, &str); 13] = [
     ("concepts", include_str!("../../../src/guide/concepts.md")),
     ("openbb", include_str!("../../../src/guide/openbb.md")),
     ("github", include_str!("../../../src/guide/github.md")),
     ("openai", include_str!("../../../src/guide/openai.md")),
+    ("ag_ui", include_str!("../../../src/guide/ag_ui.md")),
     ("anthropic", include_str!("../../../src/guide/anthropic.md")),
     (
         "meilisearch",

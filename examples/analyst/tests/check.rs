@@ -9,6 +9,7 @@
 
 use analyst::Analyst;
 use copilot_wire::Router;
+use copilot_wire::ag_ui::AgUi;
 use copilot_wire::github::Mount;
 use copilot_wire::github::verify::RequestSigner;
 use copilot_wire::testing::check::{Target, check};
@@ -60,5 +61,12 @@ async fn it_is_clean_for_meilisearch_clients() {
 async fn it_is_clean_for_pages_on_the_ai_sdk() {
     let router = analyst::routes(Analyst::new(None)).unwrap();
     let report = check(&router, Target::new(kit::<UiStream>())).await;
+    assert!(report.is_clean(), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn it_is_clean_for_ag_ui_apps() {
+    let router = analyst::routes(Analyst::new(None)).unwrap();
+    let report = check(&router, Target::new(kit::<AgUi>())).await;
     assert!(report.is_clean(), "{report}");
 }

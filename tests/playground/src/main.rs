@@ -32,6 +32,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount("stage", Stage)?
         .mount(copilot_wire::responses::Model::new("stage"), Stage)?
         .mount(copilot_wire::meilisearch::Mount::new(), Stage)?
+        .mount(copilot_wire::ag_ui::Mount::new(), Stage)?
         .mount(copilot_wire::anthropic::Model::new("stage"), Stage)?
         .mount(copilot_wire::ui_stream::Mount::new(), Stage)?
         .mount(approving(), Stage)?

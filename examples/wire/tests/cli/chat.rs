@@ -17,13 +17,14 @@ use serde_json::json;
 use crate::program::{Running, fixture, run};
 use crate::server::Server;
 
-const FRONTS: [&str; 6] = [
+const FRONTS: [&str; 7] = [
     "openbb",
     "github",
     "openai",
     "responses",
     "meilisearch",
     "ui-stream",
+    "ag-ui",
 ];
 
 /// Does what it is told, in one word.
@@ -114,7 +115,9 @@ fn serve() -> (Server, std::sync::mpsc::Receiver<()>) {
         .unwrap()
         .mount(copilot_wire::meilisearch::Mount::new(), servant.clone())
         .unwrap()
-        .mount(copilot_wire::ui_stream::Mount::new(), servant)
+        .mount(copilot_wire::ui_stream::Mount::new(), servant.clone())
+        .unwrap()
+        .mount(copilot_wire::ag_ui::Mount::new(), servant)
         .unwrap();
     (Server::new(router), gone)
 }
