@@ -4,12 +4,14 @@
 //! `GOLDEN=write cargo test --test golden` writes the streams anew.
 
 #![cfg(all(
+    feature = "ag_ui",
     feature = "anthropic",
     feature = "openbb",
     feature = "github",
     feature = "openai",
     feature = "responses",
-    feature = "meilisearch"
+    feature = "meilisearch",
+    feature = "testing"
 ))]
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(
@@ -41,6 +43,7 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
+use copilot_wire::ag_ui::AgUi;
 use copilot_wire::github::Mount;
 use copilot_wire::meilisearch::Meilisearch;
 use copilot_wire::openbb::Descriptor;
@@ -49,6 +52,8 @@ use copilot_wire::protocol::{
     Status, Table,
 };
 use copilot_wire::responses::Model;
+use copilot_wire::testing::check::recorded;
+use copilot_wire::testing::kit;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::StreamExt;
 use futures::executor::block_on;
@@ -84,7 +89,9 @@ fn router(agent: impl Every) -> Router {
         .unwrap()
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())
         .unwrap()
-        .mount(copilot_wire::anthropic::Model::new("golden"), agent)
+        .mount(copilot_wire::anthropic::Model::new("golden"), agent.clone())
+        .unwrap()
+        .mount(copilot_wire::ag_ui::Mount::new(), agent)
         .unwrap()
 }
 
@@ -96,6 +103,7 @@ trait Every:
     + Agent<copilot_wire::responses::Responses>
     + Agent<Meilisearch>
     + Agent<copilot_wire::anthropic::Anthropic>
+    + Agent<AgUi>
     + Clone
     + 'static
 {
@@ -108,7 +116,7 @@ impl<A> Every for A where
         + Agent<copilot_wire::responses::Responses>
         + Agent<Meilisearch>
         + Agent<copilot_wire::anthropic::Anthropic>
-        + Agent<copilot_wire::anthropic::Anthropic>
+        + Agent<AgUi>
         + Clone
         + 'static
 {
@@ -123,15 +131,17 @@ enum FrontEnd {
     Responses,
     Meilisearch,
     Anthropic,
+    AgUi,
 }
 
-const FRONT_ENDS: [FrontEnd; 6] = [
+const FRONT_ENDS: [FrontEnd; 7] = [
     FrontEnd::OpenBb,
     FrontEnd::GitHub,
     FrontEnd::OpenAi,
     FrontEnd::Responses,
     FrontEnd::Meilisearch,
     FrontEnd::Anthropic,
+    FrontEnd::AgUi,
 ];
 
 impl FrontEnd {
@@ -143,6 +153,7 @@ impl FrontEnd {
             Self::Responses => "/v1/responses",
             Self::Meilisearch => "/chats/movies/chat/completions",
             Self::Anthropic => "/v1/messages",
+            Self::AgUi => "/agui",
         }
     }
 
@@ -162,6 +173,7 @@ impl FrontEnd {
             Self::OpenBb => json!({"messages": messages, "workspace_options": {}, "tools": []}),
             Self::GitHub => json!({"messages": messages, "agent": "golden"}),
             Self::Responses => json!({"model": "golden", "stream": true, "input": messages}),
+            Self::AgUi => json!({"threadId": "t", "runId": "r", "messages": messages}),
             Self::OpenAi | Self::Meilisearch | Self::Anthropic => {
                 json!({"model": "golden", "stream": true, "messages": messages})
             }
@@ -192,6 +204,19 @@ impl FrontEnd {
                 debug_cli::read(stream).unwrap().text
             }
             Self::Anthropic => strict::read(stream).text().to_owned(),
+            Self::AgUi => {
+                let report = recorded(kit::<AgUi>(), stream.as_bytes());
+                assert!(report.findings.is_empty(), "{report}");
+                let frames = stream.split_terminator("\n\n");
+                let events = frames.map(|frame| {
+                    let data = frame.strip_prefix("data: ").unwrap();
+                    serde_json::from_str::<Value>(data).unwrap()
+                });
+                let texts = events.filter(|event| event["type"] == "TEXT_MESSAGE_CONTENT");
+                texts
+                    .map(|event| event["delta"].as_str().unwrap().to_owned())
+                    .collect()
+            }
             Self::OpenAi => content(&rules::check(stream, false, rules::End::Done)),
             Self::Responses => responses_rules::check(stream, responses_rules::End::Completed).text,
             Self::Meilisearch => {
@@ -269,7 +294,9 @@ fn one_question_on_every_front_end() {
         );
         assert!(text.contains("That is all."), "{front_end:?}: {text}");
 
-        let name = format!("{front_end:?}").to_lowercase();
+        let name = format!("{front_end:?}")
+            .to_lowercase()
+            .replace("agui", "ag-ui");
         let path = format!("{}/fixtures/golden/{name}.sse", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("GOLDEN").is_some_and(|mode| mode == "write") {
             std::fs::write(&path, &stream).unwrap();

@@ -2,16 +2,19 @@
 
 use crate::program::{fixture, run};
 
+const FRONTS: [&str; 7] = [
+    "openbb",
+    "github",
+    "openai",
+    "responses",
+    "meilisearch",
+    "anthropic",
+    "ag-ui",
+];
+
 #[test]
 fn golden_streams_are_clean() {
-    for front in [
-        "openbb",
-        "github",
-        "openai",
-        "responses",
-        "meilisearch",
-        "anthropic",
-    ] {
+    for front in FRONTS {
         let file = fixture(&format!("golden/{front}.sse"));
         let seen = run(&["decode", front, &file], "");
         assert_eq!(seen.status, 0, "{}", seen.out);
@@ -37,14 +40,7 @@ fn golden_streams_are_clean() {
 
 #[test]
 fn offsets_are_those_of_the_events() {
-    for front in [
-        "openbb",
-        "github",
-        "openai",
-        "responses",
-        "meilisearch",
-        "anthropic",
-    ] {
+    for front in FRONTS {
         let file = fixture(&format!("golden/{front}.sse"));
         let bytes = std::fs::read(&file).unwrap();
         for line in run(&["decode", front, &file, "--json"], "").json() {
