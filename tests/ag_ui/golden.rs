@@ -7,9 +7,11 @@ use serde_json::json;
 
 use crate::support::{Answer, mounted, read};
 
+type Case = (&'static str, fn(Reply<AgUi>) -> Answer);
+
 #[test]
 fn streams_are_golden() {
-    let cases: [(&str, fn(Reply<AgUi>) -> Answer); 5] = [
+    let cases: [Case; 5] = [
         ("words", |reply| {
             Box::pin(async move {
                 reply.reasoning("The tides, then.").await?;

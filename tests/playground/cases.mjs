@@ -8,6 +8,7 @@ import "./cases/github.mjs";
 import "./cases/openai.mjs";
 import "./cases/anthropic.mjs";
 import "./cases/responses.mjs";
+import "./cases/ag_ui.mjs";
 import "./cases/meilisearch.mjs";
 import "./cases/ui_stream.mjs";
 import "./cases/outside.mjs";
