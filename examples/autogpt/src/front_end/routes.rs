@@ -5,8 +5,8 @@ use copilot_wire::router::MountError;
 
 use super::FrontEnd;
 
-/// The agent on every front end: the OpenBB Workspace, GitHub Copilot behind `mount`, Meilisearch chat
-/// clients, OpenAI clients, as the model `autogpt`, and the playground at `/`.
+/// Mounts the agent on every front end: the OpenBB Workspace, GitHub Copilot behind `mount`, Meilisearch
+/// chat clients, web pages, as the model `autogpt` for clients of language models, and the playground at `/`.
 ///
 /// # Errors
 ///
@@ -22,9 +22,7 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
         .mount(descriptor, agent.clone())?
         .mount(mount, agent.clone())?
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
-        .mount(
-            copilot_wire::responses::Model::new("autogpt"),
-            agent.clone(),
-        )?
-        .mount("autogpt", agent)
+        .mount(copilot_wire::ui_stream::Mount::new(), agent.clone())?
+        .mount(copilot_wire::ag_ui::Mount::new(), agent.clone())?
+        .mount_model("autogpt", agent)
 }
