@@ -117,7 +117,9 @@ pub trait Session: Send + 'static {
     /// [`SendError`] when the text cannot be sent to this front end.
     fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError>;
 
-    /// Writes any other part of the shared vocabulary, or its nearest honest equivalent.
+    /// Writes any other part of the shared vocabulary, or its nearest honest equivalent. A part that the
+    /// front end has no place for, or that this session does not know, writes nothing; calls that it
+    /// cannot make are an error.
     ///
     /// # Errors
     ///

@@ -93,6 +93,11 @@ impl Toolkit for Anthropic {
         rules::judge(judge, stream);
     }
 
+    fn models(path: &str) -> Option<String> {
+        let base = path.strip_suffix("/messages")?;
+        Some(format!("{base}/models"))
+    }
+
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
         rules::check(exam)
     }

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 
+use bytes::Bytes;
+use http::Method;
 use serde_json::Value;
 
 use super::front_end::AnthropicClient;
 use super::requests;
-use crate::testing::FrontEnd as _;
+use crate::anthropic::Anthropic;
 use crate::testing::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
+use crate::testing::{FrontEnd as _, Toolkit as _};
 
 rules! {
     REQUEST = Error "anthropic/request",
@@ -96,11 +99,26 @@ rules! {
         "answer with an estimate";
 }
 
+/// Returns the first model of the list, if there is one: no client asks for it, so nothing is judged.
+async fn first_model(exam: &mut Exam<'_>, path: &str) -> Option<String> {
+    exam.plan(1);
+    let list = Anthropic::models(path)?;
+    let request = exam.request(Method::GET, &list, Bytes::new());
+    let answer = exam.ask("the list of models", request).await?;
+    let document = answer.json();
+    let first = document.pointer("/data/0/id").and_then(Value::as_str);
+    first.map(str::to_owned)
+}
+
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(AnthropicClient::PATH);
     // The recorded requests, a count, and one that is a list.
     exam.plan(requests::REQUESTS + 2);
-    let requests = requests::all(exam.model().unwrap_or("default"));
+    let model = match exam.model() {
+        Some(model) => Some(model.to_owned()),
+        None => first_model(exam, path).await,
+    };
+    let requests = requests::all(model.as_deref().unwrap_or("default"));
     for recorded in &requests {
         let Some(exchange) = exam.ask_agent(path, recorded).await else {
             continue;
