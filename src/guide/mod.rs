@@ -5,9 +5,9 @@
 //!
 //! 1. [Concepts](concepts): agents, replies and bodies; how a turn ends, and how it is cancelled.
 //! 2. One chapter a front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
-//!    [OpenAI clients](openai), [Responses](responses) for Codex and other coding clients,
-//!    [Anthropic clients](anthropic), [Meilisearch chat](meilisearch), [chat pages](chat_pages) on the
-//!    AI SDK, [AG-UI apps](ag_ui).
+//!    [coding clients](coding_clients) such as Copilot, Codex and Claude Code, and the dialects that they
+//!    speak: [chat completions](openai), [Responses](responses), [Messages](anthropic);
+//!    [Meilisearch chat](meilisearch), [chat pages](chat_pages) on the AI SDK, [AG-UI apps](ag_ui).
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
 //! 4. [Models](models): answer from any OpenAI-compatible endpoint.
@@ -28,6 +28,9 @@ pub mod anthropic {}
 
 #[doc = include_str!("chat_pages.md")]
 pub mod chat_pages {}
+
+#[doc = include_str!("coding_clients.md")]
+pub mod coding_clients {}
 
 #[doc = include_str!("concepts.md")]
 pub mod concepts {}

@@ -15,6 +15,15 @@ const CHAPTERS: [(&str, &str); 13] = [
     ("ag_ui", include_str!("../../../src/guide/ag_ui.md")),
     ("anthropic", include_str!("../../../src/guide/anthropic.md")),
     (
+        "chat_pages",
+        include_str!("../../../src/guide/chat_pages.md"),
+    ),
+    (
+        "coding_clients",
+        include_str!("../../../src/guide/coding_clients.md"),
+    ),
+    ("responses", include_str!("../../../src/guide/responses.md")),
+    (
         "meilisearch",
         include_str!("../../../src/guide/meilisearch.md"),
     ),

@@ -1,0 +1,162 @@
+"""Runs the coding clients against a server, through a proxy that counts their requests."""
+
+import http.client
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+HERE = Path(__file__).parent
+PATIENCE = 180
+
+
+class Server:
+    """The example server. Without a model that answers, every turn fails."""
+
+    def __init__(self, program, fails):
+        env = {"PATH": os.environ["PATH"], "GITHUB_SIGNATURES": "off"}
+        if fails:
+            env["OPENAI_BASE_URL"] = "http://127.0.0.1:9/v1"
+        self.process = subprocess.Popen(
+            [program, "--port", "0"], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        line = self.process.stdout.readline()
+        self.port = int(re.search(r":(\d+)\s*$", line)[1])
+        threading.Thread(target=self.process.stdout.read, daemon=True).start()
+
+
+class Proxy(ThreadingHTTPServer):
+    """Passes requests on as they are, answers piece by piece, and counts what runs an agent."""
+
+    daemon_threads = True
+
+    def __init__(self, port):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.upstream, self.posts = port, 0
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+
+
+class Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.0"
+
+    def pass_on(self):
+        length = int(self.headers.get("content-length", 0))
+        body = self.rfile.read(length)
+        if self.command == "POST" and "count_tokens" not in self.path:
+            self.server.posts += 1
+        upstream = http.client.HTTPConnection("127.0.0.1", self.server.upstream)
+        headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
+        headers["Host"] = "localhost"
+        upstream.request(self.command, self.path, body, headers)
+        answer = upstream.getresponse()
+        self.send_response(answer.status)
+        for name, value in answer.getheaders():
+            if name.lower() not in ("transfer-encoding", "connection"):
+                self.send_header(name, value)
+        self.end_headers()
+        while piece := answer.read1(65536):
+            self.wfile.write(piece)
+            self.wfile.flush()
+
+    do_GET = do_HEAD = do_POST = pass_on
+
+    def log_message(self, *_):
+        pass
+
+
+def codex(base, prompt):
+    provider = f'{{name="lab",base_url="{base}/v1",wire_api="responses",env_key="LAB_KEY"}}'
+    return (
+        ["node_modules/.bin/codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
+        + ["-m", "analyst", "-c", "model_provider=lab", "-c", f"model_providers.lab={provider}", prompt],
+        {"LAB_KEY": "any"},
+    )
+
+
+def copilot(dialect):
+    def run(base, prompt):
+        kind, path = ("anthropic", "") if dialect == "anthropic" else ("openai", "/v1")
+        env = {
+            "COPILOT_OFFLINE": "true",
+            "COPILOT_PROVIDER_TYPE": kind,
+            "COPILOT_PROVIDER_BASE_URL": base + path,
+            "COPILOT_PROVIDER_API_KEY": "any",
+            "COPILOT_MODEL": "analyst",
+        }
+        if kind == "openai":
+            env["COPILOT_PROVIDER_WIRE_API"] = dialect
+        return ["node_modules/.bin/copilot", "-p", prompt, "--allow-all-tools"], env
+
+    return run
+
+
+def claude(base, prompt):
+    binary = next(HERE.glob("node_modules/@anthropic-ai/claude-code-linux-*/claude"))
+    env = {
+        "ANTHROPIC_BASE_URL": base,
+        "ANTHROPIC_API_KEY": "any",
+        "ANTHROPIC_MODEL": "analyst",
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+        "IS_SANDBOX": "1",
+    }
+    return [str(binary), "-p", prompt, "--dangerously-skip-permissions"], env
+
+
+CLIENTS = {
+    "Codex": (codex, 'call exec_command {"cmd":"echo tide-$((40+2))"}'),
+    "Copilot, chat completions": (copilot("completions"), 'call bash {"command":"echo tide-$((40+2))","description":"x"}'),
+    "Copilot, Responses": (copilot("responses"), 'call bash {"command":"echo tide-$((40+2))","description":"x"}'),
+    "Copilot, Messages": (copilot("anthropic"), 'call bash {"command":"echo tide-$((40+2))","description":"x"}'),
+    "Claude Code": (claude, 'call Bash {"command":"echo tide-$((40+2))","description":"x"}'),
+}
+
+
+def run(client, port, prompt):
+    """Returns what a client shows, and how many requests it makes."""
+    proxy = Proxy(port)
+    with tempfile.TemporaryDirectory() as home:
+        command, env = client(f"http://127.0.0.1:{proxy.server_port}", prompt)
+        command[0] = str(HERE / command[0])
+        env |= {"HOME": home, "PATH": os.environ["PATH"]}
+        try:
+            done = subprocess.run(
+                command, env=env, cwd=home, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+            )
+            shown = done.stdout + done.stderr
+        except subprocess.TimeoutExpired:
+            shown = "no end in time"
+    proxy.shutdown()
+    return shown, proxy.posts
+
+
+def main():
+    answers, fails = Server(sys.argv[1], False), Server(sys.argv[1], True)
+    print("| client | an answer | a tool of its own | a failure |\n|---|---|---|---|")
+    passed = failed = 0
+    for name, (client, call) in CLIENTS.items():
+        cells = []
+        for server, prompt, expected, posts in [
+            (answers, "What happens when a client leaves?", "client", 1),
+            (answers, call, "tide-42", 2),
+            (fails, "hello", "something went wrong", 1),
+        ]:
+            shown, made = run(client, server.port, prompt)
+            if expected in shown and made == posts:
+                cells.append(f"yes, {made}")
+                passed += 1
+            else:
+                end = " ".join(shown.split())[-300:]
+                cells.append(f"NO: {made} requests, {end!r}")
+                failed += 1
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    for server in (answers, fails):
+        server.process.terminate()
+    print(f"\n{passed} passed, {failed} failed")
+    sys.exit(1 if failed else 0)
+
+
+main()
