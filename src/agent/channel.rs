@@ -423,12 +423,12 @@ impl<P: Protocol> Channel<P> {
         let failure = failure.filter(|_| state.turn == Turn::Open);
         let told = failure.is_some() && matches!(state.reader, Reader::Attached(_));
         state.turn = Turn::Closed;
-        if failure.is_some() {
-            state.status = match &outcome {
-                Outcome::Failed(error) => error.status_code(),
-                _ => StatusCode::BAD_REQUEST,
-            };
-        }
+        state.status = match (&failure, &outcome) {
+            (Some(_), Outcome::Failed(error)) => error.status_code(),
+            (Some(_), _) => StatusCode::BAD_REQUEST,
+            (None, _) if state.session.is_failed() => StatusCode::BAD_REQUEST,
+            (None, _) => StatusCode::OK,
+        };
         // Closing writes cannot fail: they are the protocol's own code on plain text.
         let _ = self.write(&mut state, None, |session, out| {
             match &failure {

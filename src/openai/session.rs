@@ -58,6 +58,8 @@ pub struct Session {
     whole: Option<Accumulator>,
     /// Whether the stream is closed.
     done: bool,
+    /// Whether it ended in an error.
+    failed: bool,
 }
 
 impl Session {
@@ -113,6 +115,7 @@ impl Session {
             held: 0,
             whole,
             done: false,
+            failed: false,
         }
     }
 
@@ -233,6 +236,7 @@ impl Session {
         if mem::replace(&mut self.done, true) {
             return;
         }
+        self.failed = true;
         if self.whole.is_some() {
             error.write_body(out);
             return;
@@ -362,6 +366,10 @@ impl protocol::Session for Session {
             Event::Done => self.finish(out),
         }
         Ok(())
+    }
+
+    fn is_failed(&self) -> bool {
+        self.failed
     }
 
     /// Writes sources, finish reasons, the usage if asked for, and `[DONE]`.

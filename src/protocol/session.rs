@@ -138,6 +138,12 @@ pub trait Session: Send + 'static {
         out.extend_from_slice(b": ping\n\n");
     }
 
+    /// Returns `true` if an event of the agent's own has made the answer a failure: one without a stream
+    /// then has the status 400. `false` by default.
+    fn is_failed(&self) -> bool {
+        false
+    }
+
     /// Writes the end of a turn that was answered.
     fn finish(&mut self, out: &mut Vec<u8>);
 

@@ -243,6 +243,18 @@ fn a_failure_is_an_error_in_the_form_of_its_request() {
 }
 
 #[test]
+fn an_error_that_the_agent_ends_with_is_a_status_without_a_stream() {
+    let ending = agent(|reply| async move {
+        reply.text("Par").await?;
+        Ok(reply.end(ErrorObject::new("The model is away.").code("away"))?)
+    });
+    let router = Router::new().mount("m", ending).unwrap();
+    let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
+    assert_eq!(status, StatusCode::BAD_REQUEST);
+    assert_eq!(error(text).code.as_deref(), Some("away"));
+}
+
+#[test]
 fn refusals_have_the_shape_of_openai() {
     let cases = [
         ("{", 400, "invalid_request_error", None, "malformed_json"),

@@ -57,6 +57,8 @@ pub struct Session {
     /// The answer so far, where it is sent as one message.
     whole: Option<Accumulator>,
     done: bool,
+    /// Whether it ended in an error.
+    failed: bool,
 }
 
 /// The open block.
@@ -102,6 +104,7 @@ impl Session {
             usage: Usage::default(),
             whole,
             done: false,
+            failed: false,
         }
     }
 
@@ -220,6 +223,7 @@ impl Session {
         if mem::replace(&mut self.done, true) {
             return;
         }
+        self.failed = true;
         let mut error = error.clone();
         if error.message.is_empty() {
             error.message = protocol::AgentError::DEFAULT.into();
@@ -334,6 +338,10 @@ impl protocol::Session for Session {
             None => Event::MessageDelta(MessageDelta::default()),
         };
         event.encode(out);
+    }
+
+    fn is_failed(&self) -> bool {
+        self.failed
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
