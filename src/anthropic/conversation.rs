@@ -4,14 +4,15 @@ use std::borrow::Cow;
 
 use super::{Content, ContentBlock, MessageParam, MessagesRequest, ToolResultBlock};
 use crate::json::Json;
+use crate::models::split_reminder;
 use crate::protocol::{
-    Attachment, AttachmentContent, Call, Conversation, Decision, Document, HistoryItem, Message,
-    Role, Tool, ToolResult, markdown,
+    Attachment, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, Role, Tool,
+    ToolResult,
 };
 
 impl Conversation for MessagesRequest {
     /// The system prompt comes first, and thinking is left out. A text that Claude Code adds to what
-    /// the user says, a `<system-reminder>`, is a message of its own with [`Role::Other`], so that
+    /// the user says, a `<system-reminder>`, or Copilot, the time, is a message of its own with [`Role::Other`], so that
     /// the prompt is what the user typed.
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.system.text();
@@ -43,31 +44,6 @@ impl Conversation for MessagesRequest {
             found.parameters.clone_from(&tool.input_schema);
             found
         })
-    }
-
-    /// A yes or no of the user right behind the assistant's question. What Claude Code adds, around
-    /// the answer and behind it, does not count.
-    fn decision(&self) -> Option<Decision<'_>> {
-        let mut last = [None, None];
-        for item in self.history() {
-            let added = matches!(
-                &item,
-                HistoryItem::Message(message) if matches!(message.role, Role::System | Role::Other)
-            );
-            if !added {
-                last.rotate_left(1);
-                last[1] = Some(item);
-            }
-        }
-        match last {
-            [
-                Some(HistoryItem::Message(asked)),
-                Some(HistoryItem::Message(answer)),
-            ] if (asked.role, answer.role) == (Role::Assistant, Role::User) => {
-                markdown::decision(&asked.text, &answer.text)
-            }
-            _ => None,
-        }
     }
 }
 
@@ -115,6 +91,11 @@ fn items(message: &MessageParam) -> Vec<HistoryItem<'_>> {
         }
     }
     let text = text.unwrap_or_default();
+    let (reminder, text) = match role {
+        Role::User => split_reminder(text),
+        _ => (None, text),
+    };
+    items.extend(reminder.map(|text| said(Role::Other, text)));
     // A file belongs to the message before it.
     if !text.is_empty() || !files.is_empty() {
         items.push(said(role, text));

@@ -6,6 +6,7 @@
 
 mod card;
 mod mount;
+mod reminder;
 
 use std::marker::PhantomData;
 
@@ -16,6 +17,7 @@ use crate::protocol::{Env, Protocol};
 use crate::router::{MountError, Site};
 
 use card::Card;
+pub(crate) use reminder::split_reminder;
 
 /// A protocol whose requests name a model.
 pub trait Dialect: Protocol {

@@ -3,12 +3,15 @@
 use std::borrow::Cow;
 
 use super::{ChatMessage, ChatRequest, Content};
+use crate::models::split_reminder;
 use crate::protocol::{
     Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
 };
 
 impl Conversation for ChatRequest {
-    /// A message that only calls tools is its calls; images and files of a message are attachments.
+    /// A message that only calls tools is its calls; images and files of a message are attachments. What
+    /// Copilot's command line puts before the user's text, the time, is a message of its own with
+    /// [`Role::Other`].
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(items)
     }
@@ -25,6 +28,11 @@ impl Conversation for ChatRequest {
 
 fn items(message: &ChatMessage) -> impl Iterator<Item = HistoryItem<'_>> {
     let (role, text) = (role(message), text(message));
+    let (reminder, text) = match role {
+        Role::User => split_reminder(text),
+        _ => (None, text),
+    };
+    let reminder = reminder.map(|text| HistoryItem::Message(Message::new(Role::Other, text)));
     let calls = message.tool_calls.iter().map(|call| {
         let function = &call.function;
         Call::new(&*function.name, &*function.arguments).id(&*call.id)
@@ -42,7 +50,11 @@ fn items(message: &ChatMessage) -> impl Iterator<Item = HistoryItem<'_>> {
         Some(HistoryItem::Message(Message::new(role, text)))
     };
     let attachments = attachments(&message.content).map(HistoryItem::Attachment);
-    said.into_iter().chain(attachments).chain(calls)
+    reminder
+        .into_iter()
+        .chain(said)
+        .chain(attachments)
+        .chain(calls)
 }
 
 /// Images, files and sounds among the parts of a message.

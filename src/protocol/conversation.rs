@@ -69,12 +69,19 @@ pub trait Conversation {
 
     /// Returns the user's answer to the confirmation that the turn before asked for.
     ///
-    /// An answer to an earlier question is none: only the newest message counts.
+    /// An answer to an earlier question is none: only the newest message counts. What a front end adds
+    /// around it, as messages of the roles [`System`](Role::System) and [`Other`](Role::Other), does not.
     fn decision(&self) -> Option<Decision<'_>> {
         let mut last = [None, None];
         for item in self.history() {
-            last.rotate_left(1);
-            last[1] = Some(item);
+            let added = matches!(
+                &item,
+                HistoryItem::Message(message) if matches!(message.role, Role::System | Role::Other)
+            );
+            if !added {
+                last.rotate_left(1);
+                last[1] = Some(item);
+            }
         }
         match last {
             [

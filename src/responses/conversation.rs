@@ -3,13 +3,15 @@
 use std::borrow::Cow;
 
 use super::{Content, ContentPart, Input, Item, ResponsesRequest};
+use crate::models::split_reminder;
 use crate::protocol::{
     Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
 };
 
 impl Conversation for ResponsesRequest {
     /// The instructions, then the input. Reasoning and items of other kinds are left out; images and
-    /// files of a message, and of a call's output, are attachments.
+    /// files of a message, and of a call's output, are attachments. What Copilot's command line puts before
+    /// the user's text, the time, is a message of its own with [`Role::Other`].
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.instructions.as_deref();
         let system = system.filter(|text| !text.is_empty());
@@ -36,8 +38,13 @@ impl Conversation for ResponsesRequest {
 }
 
 fn items(item: &Item) -> impl Iterator<Item = HistoryItem<'_>> {
+    let mut reminder = None;
     let (said, content) = if item.is_message() {
-        let message = Message::new(role(item), item.content.text());
+        let (role, mut text) = (role(item), item.content.text());
+        if role == Role::User {
+            (reminder, text) = split_reminder(text);
+        }
+        let message = Message::new(role, text);
         (Some(HistoryItem::Message(message)), &item.content)
     } else if item.is_call() {
         let name = item.name.as_deref().unwrap_or_default();
@@ -52,7 +59,10 @@ fn items(item: &Item) -> impl Iterator<Item = HistoryItem<'_>> {
         (None, &Content::Null)
     };
     let attachments = content.parts().iter().filter_map(attachment);
-    said.into_iter()
+    let reminder = reminder.map(|text| HistoryItem::Message(Message::new(Role::Other, text)));
+    reminder
+        .into_iter()
+        .chain(said)
         .chain(attachments.map(HistoryItem::Attachment))
 }
 

@@ -298,3 +298,33 @@ fn reasoning_runs_of_tools_and_usage_show_where_a_front_end_has_them() {
          text: High.\n"
     );
 }
+
+/// Copilot's command line puts the time before what its user types, in all its dialects.
+#[test]
+fn the_time_that_copilot_adds_is_no_part_of_the_prompt() {
+    fn check<P: Protocol>(messages: &str, yes: &str) {
+        let time = "<current_datetime>2026-11-22T08:03:51.095+00:00</current_datetime>";
+        let asked = "Delete it?\\n\\nReply **yes** or **no**. (question `1`)";
+        let body = format!(
+            r#"{{"model":"m","max_tokens":9,"{messages}":[{{"role":"user","content":"delete"}},{{"role":"assistant","content":"{asked}"}},{{"role":"user","content":"{time}\n\n{yes}"}}]}}"#
+        );
+        let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
+        let request = P::read(&parts, body.into()).unwrap();
+        assert_eq!(request.prompt().as_deref(), Some(yes), "{}", P::NAME);
+        let decision = request.decision().map(|decision| decision.accepted);
+        assert_eq!(decision, (yes == "yes").then_some(true), "{}", P::NAME);
+        let added: Vec<_> = request
+            .messages()
+            .filter(|m| m.role == Role::Other)
+            .collect();
+        assert_eq!(added.len(), 1, "{}", P::NAME);
+        assert_eq!(added[0].text, time);
+    }
+    for typed in ["yes", "<b>yes</b>", "tell me more"] {
+        check::<openai::OpenAi>("messages", typed);
+        #[cfg(feature = "responses")]
+        check::<copilot_wire::responses::Responses>("input", typed);
+        #[cfg(feature = "anthropic")]
+        check::<copilot_wire::anthropic::Anthropic>("messages", typed);
+    }
+}

@@ -1,0 +1,31 @@
+//! What a client adds to the text that its user types.
+
+use std::borrow::Cow;
+
+const OPEN: &str = "<current_datetime>";
+const CLOSE: &str = "</current_datetime>";
+
+/// Splits the text of a user's message into what Copilot's command line puts before it, the time in an
+/// element and a blank line, and what the user typed.
+pub(crate) fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>) {
+    let Some(inside) = text.strip_prefix(OPEN) else {
+        return (None, text);
+    };
+    let Some(length) = inside.find(CLOSE) else {
+        return (None, text);
+    };
+    let end = OPEN.len() + length + CLOSE.len();
+    match text {
+        Cow::Borrowed(text) => {
+            let (reminder, typed) = text.split_at(end);
+            (
+                Some(Cow::Borrowed(reminder)),
+                Cow::Borrowed(typed.trim_start()),
+            )
+        }
+        Cow::Owned(mut reminder) => {
+            let typed = reminder.split_off(end).trim_start().to_owned();
+            (Some(Cow::Owned(reminder)), Cow::Owned(typed))
+        }
+    }
+}
