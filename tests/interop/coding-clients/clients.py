@@ -3,6 +3,7 @@
 import http.client
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,8 @@ class Proxy(ThreadingHTTPServer):
 
     def __init__(self, port):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.upstream, self.posts = port, 0
+        self.upstream, self.posts, self.left = port, 0, 0
+        self.begun = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
 
@@ -58,9 +60,14 @@ class Handler(BaseHTTPRequestHandler):
             if name.lower() not in ("transfer-encoding", "connection"):
                 self.send_header(name, value)
         self.end_headers()
-        while piece := answer.read1(65536):
-            self.wfile.write(piece)
-            self.wfile.flush()
+        try:
+            while piece := answer.read1(65536):
+                self.wfile.write(piece)
+                self.wfile.flush()
+                if self.command == "POST":
+                    self.server.begun.set()
+        except ConnectionError:
+            self.server.left += 1
 
     do_GET = do_HEAD = do_POST = pass_on
 
@@ -115,42 +122,50 @@ CLIENTS = {
 }
 
 
-def run(client, port, prompt):
-    """Returns what a client shows, and how many requests it makes."""
+def run(client, port, prompt, interrupt=False):
+    """Returns what a client shows, how many requests it makes, and how many answers it leaves."""
     proxy = Proxy(port)
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         command, env = client(f"http://127.0.0.1:{proxy.server_port}", prompt)
         command[0] = str(HERE / command[0])
         env |= {"HOME": home, "PATH": os.environ["PATH"]}
+        process = subprocess.Popen(
+            command, env=env, cwd=home, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, start_new_session=True
+        )
+        if interrupt and proxy.begun.wait(PATIENCE):
+            # As a terminal does: to the program and to all that it has started.
+            os.killpg(process.pid, signal.SIGINT)
         try:
-            done = subprocess.run(
-                command, env=env, cwd=home, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
-            )
-            shown = done.stdout + done.stderr
+            shown, _ = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
             shown = "no end in time"
     proxy.shutdown()
-    return shown, proxy.posts
+    return shown, proxy.posts, proxy.left
 
 
 def main():
     answers, fails = Server(sys.argv[1], False), Server(sys.argv[1], True)
-    print("| client | an answer | a tool of its own | a failure |\n|---|---|---|---|")
+    print("| client | an answer | a tool of its own | a failure | Ctrl-C |\n|---|---|---|---|---|")
     passed = failed = 0
     for name, (client, call) in CLIENTS.items():
         cells = []
-        for server, prompt, expected, posts in [
-            (answers, "What happens when a client leaves?", "client", 1),
-            (answers, call, "tide-42", 2),
-            (fails, "hello", "something went wrong", 1),
+        question = "What happens when a client leaves?"
+        for server, prompt, expected, posts, leaves in [
+            (answers, question, "client", 1, 0),
+            (answers, call, "tide-42", 2, 0),
+            (fails, "hello", "something went wrong", 1, 0),
+            # It closes the connection, which drops the agent.
+            (answers, question, "", 1, 1),
         ]:
-            shown, made = run(client, server.port, prompt)
-            if expected in shown and made == posts:
+            shown, made, left = run(client, server.port, prompt, leaves > 0)
+            if expected in shown and (made, left) == (posts, leaves):
                 cells.append(f"yes, {made}")
                 passed += 1
             else:
                 end = " ".join(shown.split())[-300:]
-                cells.append(f"NO: {made} requests, {end!r}")
+                cells.append(f"NO: {made} requests, {left} left, {end!r}")
                 failed += 1
         print(f"| {name} | {' | '.join(cells)} |", flush=True)
     for server in (answers, fails):
