@@ -87,7 +87,8 @@ pub(crate) fn serve(name: &str) -> Result<(), Box<dyn Error>> {
     let puppet = Puppet::default();
     let known = SERVERS.iter().find(|(known, _)| *known == name);
     let (_, start) = known.ok_or("no such server")?;
-    let server = start(puppet.mount()?);
+    // Its failures are told to it; anything else on standard error is a fault.
+    let server = start(puppet.mount()?.observe(|_| {}));
     println!("{}", server.address);
     for line in io::stdin().lines() {
         line?;
