@@ -74,6 +74,15 @@ fn decoded(wire: &[u8]) -> Vec<(String, serde_json::Value)> {
             }
             data = content;
         }
+        // A response begins with the item and ends with the repeated text; a message has one block.
+        if data.get("sequence_number").is_some() || event.name() == BLOCK_DELTA {
+            data = data["delta"].take();
+            if data.is_null() {
+                continue;
+            }
+        } else if event.name().starts_with("message_") || event.name().starts_with("content_block") {
+            continue;
+        }
         events.push((event.name().to_owned(), data));
     }
     events
@@ -356,6 +365,183 @@ pub fn openai_chunks() -> Row {
     });
     row.add("memcpy of the bytes", copying(wire));
     row.row("OpenAI chunks", "event", words.len())
+}
+
+const TEXT_DELTA: &str = "response.output_text.delta";
+
+#[derive(Serialize)]
+struct TextDelta<'a> {
+    r#type: &'static str,
+    sequence_number: usize,
+    item_id: &'a str,
+    output_index: u32,
+    content_index: u32,
+    delta: &'a str,
+    logprobs: [(); 0],
+}
+
+fn text_delta<'a>((number, word): (usize, &'a str)) -> TextDelta<'a> {
+    TextDelta {
+        r#type: TEXT_DELTA,
+        sequence_number: number,
+        item_id: black_box("msg_5f0e2c6e0d1c4d6e9a7b2f0a3c1b4d5e"),
+        output_index: 0,
+        content_index: 0,
+        delta: black_box(word),
+        logprobs: [],
+    }
+}
+
+/// The peers number their events; ours also keeps the text and repeats it at the end.
+pub fn response_events() -> Row {
+    use copilot_wire::responses::Responses;
+
+    let words: &'static [&'static str] = source::tokens(20_000).leak();
+    let mut row = Checked::new();
+    let each = move || stream::iter(words.iter().copied().enumerate());
+    let body = Bytes::from_static(br#"{"model":"gpt-5","stream":true,"input":"hi"}"#);
+    let (parts, ()) = http::Request::new(()).into_parts();
+    let env = Env::default();
+    row.add("copilot-wire, Reply and Body", move |out| {
+        let request = Responses::read(&parts, body.clone()).unwrap();
+        let request = Request::<Responses>::new(request);
+        drain(Body::run(Words(words), request, &env), out)
+    });
+    row.add("axum, json_data (body)", move |out| {
+        drain(
+            axum_body(each(), |word| {
+                let event = Event::default().event(TEXT_DELTA);
+                event.json_data(text_delta(word)).unwrap()
+            }),
+            out,
+        )
+    });
+    row.add("axum, data(to_string) (body)", move |out| {
+        drain(
+            axum_body(each(), |word| {
+                let event = Event::default().event(TEXT_DELTA);
+                event.data(serde_json::to_string(&text_delta(word)).unwrap())
+            }),
+            out,
+        )
+    });
+    row.add("actix-web-lab (body)", move |out| {
+        drain_actix(
+            actix_body(each(), |word| {
+                let data = serde_json::to_string(&text_delta(word)).unwrap();
+                actix_web_lab::sse::Data::new(data).event(TEXT_DELTA)
+            }),
+            out,
+        )
+    });
+    row.add("sse-stream (body)", move |out| {
+        drain(
+            sse_stream_body(each(), |word| {
+                let data = serde_json::to_string(&text_delta(word)).unwrap();
+                sse_stream::Sse::default().event(TEXT_DELTA).data(data)
+            }),
+            out,
+        )
+    });
+    row.add("format! and to_string", move |out| {
+        let events = words.iter().copied().enumerate().map(|word| {
+            let data = serde_json::to_string(&text_delta(word)).unwrap();
+            let event = black_box(Bytes::from(format!("event: {TEXT_DELTA}\ndata: {data}\n\n")));
+            out(&event);
+            event.len()
+        });
+        events.sum()
+    });
+    row.row("events of Responses", "event", words.len())
+}
+
+const BLOCK_DELTA: &str = "content_block_delta";
+
+#[derive(Serialize)]
+struct BlockDelta<'a> {
+    r#type: &'static str,
+    index: u32,
+    delta: InBlock<'a>,
+}
+
+#[derive(Serialize)]
+struct InBlock<'a> {
+    r#type: &'static str,
+    text: &'a str,
+}
+
+fn block_delta(word: &str) -> BlockDelta<'_> {
+    BlockDelta {
+        r#type: BLOCK_DELTA,
+        index: 0,
+        delta: InBlock {
+            r#type: "text_delta",
+            text: black_box(word),
+        },
+    }
+}
+
+/// Text of one block.
+pub fn message_events() -> Row {
+    use copilot_wire::anthropic::Anthropic;
+
+    let words: &'static [&'static str] = source::tokens(20_000).leak();
+    let mut row = Checked::new();
+    let each = move || stream::iter(words.iter().copied());
+    let body = Bytes::from_static(br#"{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"hi"}]}"#);
+    let (parts, ()) = http::Request::new(()).into_parts();
+    let env = Env::default();
+    row.add("copilot-wire, Reply and Body", move |out| {
+        let request = Anthropic::read(&parts, body.clone()).unwrap();
+        let request = Request::<Anthropic>::new(request);
+        drain(Body::run(Words(words), request, &env), out)
+    });
+    row.add("axum, json_data (body)", move |out| {
+        drain(
+            axum_body(each(), |word| {
+                let event = Event::default().event(BLOCK_DELTA);
+                event.json_data(block_delta(word)).unwrap()
+            }),
+            out,
+        )
+    });
+    row.add("axum, data(to_string) (body)", move |out| {
+        drain(
+            axum_body(each(), |word| {
+                let event = Event::default().event(BLOCK_DELTA);
+                event.data(serde_json::to_string(&block_delta(word)).unwrap())
+            }),
+            out,
+        )
+    });
+    row.add("actix-web-lab (body)", move |out| {
+        drain_actix(
+            actix_body(each(), |word| {
+                let data = serde_json::to_string(&block_delta(word)).unwrap();
+                actix_web_lab::sse::Data::new(data).event(BLOCK_DELTA)
+            }),
+            out,
+        )
+    });
+    row.add("sse-stream (body)", move |out| {
+        drain(
+            sse_stream_body(each(), |word| {
+                let data = serde_json::to_string(&block_delta(word)).unwrap();
+                sse_stream::Sse::default().event(BLOCK_DELTA).data(data)
+            }),
+            out,
+        )
+    });
+    row.add("format! and to_string", move |out| {
+        let events = words.iter().copied().map(|word| {
+            let data = serde_json::to_string(&block_delta(word)).unwrap();
+            let event = black_box(Bytes::from(format!("event: {BLOCK_DELTA}\ndata: {data}\n\n")));
+            out(&event);
+            event.len()
+        });
+        events.sum()
+    });
+    row.row("events of Messages", "event", words.len())
 }
 
 #[derive(Serialize)]

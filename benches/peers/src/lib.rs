@@ -43,6 +43,8 @@ pub type Builder = (&'static str, fn() -> Row);
 pub const ROWS: &[Builder] = &[
     ("encode-token", encode::openbb_tokens),
     ("encode-chunk", encode::openai_chunks),
+    ("encode-response", encode::response_events),
+    ("encode-message", encode::message_events),
     ("encode-clean", encode::clean_delta),
     ("encode-dirty", encode::dirty_delta),
     ("encode-table", encode::table),

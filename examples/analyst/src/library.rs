@@ -7,7 +7,7 @@ pub(crate) struct Found {
     pub(crate) text: String,
 }
 
-const CHAPTERS: [(&str, &str); 13] = [
+const CHAPTERS: [(&str, &str); 16] = [
     ("concepts", include_str!("../../../src/guide/concepts.md")),
     ("openbb", include_str!("../../../src/guide/openbb.md")),
     ("github", include_str!("../../../src/guide/github.md")),
