@@ -1,5 +1,7 @@
 //! Time, randomness and a timer, and who observes turns.
 
+#[cfg(feature = "tokio")]
+use std::cell::Cell;
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::{self, Write as _};
@@ -41,6 +43,10 @@ pub trait Environment: Send + Sync {
     }
 
     /// Returns a stream that yields every `period`, first after one; `None` without a timer.
+    ///
+    /// By default, with the feature `tokio`, it is the timer of the runtime, which `#[tokio::main]` has
+    /// and a runtime that is built by hand has after `enable_time`. In one without, tokio reports a panic
+    /// on standard error, once a thread, and streams stay silent.
     fn ticks(&self, period: Duration) -> Option<Ticks> {
         #[cfg(feature = "tokio")]
         return tokio_ticks(period);
@@ -56,9 +62,18 @@ pub trait Environment: Send + Sync {
 fn tokio_ticks(period: Duration) -> Option<Ticks> {
     use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
+    thread_local! {
+        static HAS_TIMER: Cell<bool> = const { Cell::new(true) };
+    }
+
     tokio::runtime::Handle::try_current().ok()?;
-    // A runtime may have been built without a timer; tokio tells only by a panic.
-    let mut interval = catch_unwind(|| interval_at(Instant::now() + period, period)).ok()?;
+    if !HAS_TIMER.get() {
+        return None;
+    }
+    // A runtime may have been built without a timer. tokio tells only by a panic, so ask once a thread.
+    let interval = catch_unwind(|| interval_at(Instant::now() + period, period));
+    HAS_TIMER.set(interval.is_ok());
+    let mut interval = interval.ok()?;
     // After a stall one tick is enough: they mean silence, not elapsed time.
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     Some(Box::pin(IntervalTicks(interval)))

@@ -300,6 +300,12 @@ pub struct Table {
 }
 
 impl Table {
+    /// Returns the table as Markdown, in a paragraph of its own.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        super::markdown::table(self)
+    }
+
     /// A table of `rows`, which serialise to an array of objects.
     ///
     /// # Errors
@@ -500,6 +506,14 @@ impl Confirmation {
             data: None,
             answers: Vec::new(),
         }
+    }
+
+    /// Returns the question as Markdown, for front ends without a dialog. It ends with the id, by which
+    /// [`decision`](super::Conversation::decision) finds it again, so it must be the last text of the
+    /// answer. Neither title nor message can hide what follows it.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        super::markdown::question(self)
     }
 
     /// Sets the data to get back with the answer: a JSON object.

@@ -91,6 +91,7 @@ fn row(paced: bool) -> Row {
     let words: &'static [&'static str] = source::tokens(EVENTS).leak();
     let runtime = Arc::new(
         tokio::runtime::Builder::new_current_thread()
+            .enable_time()
             .build()
             .unwrap(),
     );

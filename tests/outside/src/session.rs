@@ -68,11 +68,12 @@ impl protocol::Session for Session {
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match part {
             Part::Status(status) => self.note(&status.message, out),
+            Part::ToolRun(run) => self.note(&run.to_status().message, out),
             Part::Cite(source) => self.note(&source.title, out),
             Part::Table(table) => self.note(&table.name, out),
             Part::Chart(chart) => self.note(&chart.name, out),
             Part::Error(notice) => self.note(&notice.message, out),
-            Part::Confirm(asked) => self.text(&asked.title, out)?,
+            Part::Confirm(asked) => self.text(&asked.to_markdown(), out)?,
             Part::Calls(_) => return Err(SendError::Unsupported("the Pager runs no tools")),
             // What it has no place for is left out.
             _ => {}

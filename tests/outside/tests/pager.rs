@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::openbb::{Descriptor, OpenBb};
-use copilot_wire::protocol::{AgentError, Conversation, Env, EventDecoder, Protocol};
+use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Env, EventDecoder, Protocol};
 use copilot_wire::testing::check::{Target, check, recorded};
 use copilot_wire::testing::{Clock, Stage, kit};
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait, protocols};
@@ -157,6 +157,26 @@ fn it_is_staged_with_blocks_beats_and_two_events_in_one_frame() {
 
     let turn = block_on(stage.say("fail")).unwrap();
     assert!(turn.to_string().contains("error: gave up"), "{turn}");
+}
+
+#[test]
+fn a_question_in_text_is_answered() {
+    struct Careful;
+    #[async_trait]
+    impl<P: Protocol> Agent<P> for Careful {
+        async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+            match request.decision() {
+                Some(decision) => Ok(reply.text(format!("{}", decision.accepted)).await?),
+                None => Ok(reply.confirm(Confirmation::new("42", "Delete it?", "For ever."))?),
+            }
+        }
+    }
+    let mut stage = Stage::new(PagerScreen::new(), Careful);
+    let turn = block_on(stage.say("delete")).unwrap();
+    assert!(turn.question().is_some(), "{turn}");
+    assert!(turn.text().contains("For ever."), "{turn}");
+    let turn = block_on(stage.decide(true)).unwrap();
+    assert_eq!(turn.text(), "true");
 }
 
 #[test]
