@@ -5,6 +5,8 @@
 
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
+// Without a protocol there is little to look at.
+#![cfg_attr(not(feature = "openbb"), allow(unused_imports))]
 
 use std::fmt::{Debug, Display};
 use std::fs;
