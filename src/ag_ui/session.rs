@@ -15,7 +15,7 @@ use super::payload::{
 };
 use super::request::FAILED;
 use super::{Event, RunAgentInput, ToolCall, patch};
-use crate::json::model::object;
+use crate::json::model::raw_object;
 use crate::json::{Escape, Json, Kind, ObjectWriter, ValueWriter};
 use crate::protocol::{
     self, ChartKind, Citation, Confirmation, Env, Failure, Level, Part, SendError, Session as _,
@@ -200,7 +200,7 @@ impl Session {
             Level::Error => Some("error"),
         };
         if level.is_some() || !status.details.is_empty() {
-            start.metadata = raw(|metadata| {
+            start.metadata = raw_object(|metadata| {
                 metadata.opt_str("level", level);
                 // Texts always write.
                 let _ = metadata.array("details", &status.details, |(name, value), to| {
@@ -238,7 +238,7 @@ impl Session {
                 ToolCallResult::new(message, id, text)
             }
             Err(error) => ToolCallResult {
-                metadata: raw(|metadata| {
+                metadata: raw_object(|metadata| {
                     metadata.bool(FAILED, true);
                 }),
                 ..ToolCallResult::new(message, id, error)
@@ -305,12 +305,12 @@ impl Session {
         kind: Option<&ChartKind>,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError> {
-        let content = raw(|content| {
+        let content = raw_object(|content| {
             content
                 .str("name", &table.name)
                 .opt_str("description", table.description.as_deref());
             if let Some(kind) = kind {
-                axes(kind, content);
+                kind.write_to(content);
             }
             content.raw("rows", &table.rows);
         });
@@ -339,8 +339,8 @@ impl Session {
         let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         let interrupt = Interrupt::new(&*question.id, "confirm")
             .message(texts.join("\n\n"))
-            .response_schema(raw(answer_schema))
-            .metadata(raw(|metadata| {
+            .response_schema(raw_object(answer_schema))
+            .metadata(raw_object(|metadata| {
                 metadata
                     .str("title", &question.title)
                     .str("message", &question.message)
@@ -644,38 +644,4 @@ fn answer_schema(schema: &mut ObjectWriter<'_>) {
         to.str(name);
         Ok(())
     });
-}
-
-/// Writes how a chart is drawn.
-fn axes(kind: &ChartKind, data: &mut ObjectWriter<'_>) {
-    match kind {
-        ChartKind::Line { x, y } => plane("line", x, y, data),
-        ChartKind::Bar { x, y } => plane("bar", x, y, data),
-        ChartKind::Scatter { x, y } => plane("scatter", x, y, data),
-        ChartKind::Pie { angle, label } => round("pie", angle, label, data),
-        ChartKind::Donut { angle, label } => round("donut", angle, label, data),
-    }
-}
-
-fn plane(kind: &str, x: &str, y: &[String], data: &mut ObjectWriter<'_>) {
-    data.str("kind", kind).str("x", x);
-    // Texts always write.
-    let _ = data.array("y", y, |name, to| {
-        to.str(name);
-        Ok(())
-    });
-}
-
-fn round(kind: &str, angle: &str, label: &str, data: &mut ObjectWriter<'_>) {
-    data.str("kind", kind)
-        .str("angle", angle)
-        .str("label", label);
-}
-
-/// Creates a JSON object whose members cannot fail.
-fn raw(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Json {
-    let mut out = Vec::new();
-    object(ValueWriter::new(&mut out, Escape::JsonAndSeparators), write);
-    // Written by this crate, so it can be read.
-    Json::parse(out).unwrap_or_default()
 }

@@ -144,6 +144,14 @@ pub(crate) fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'
     debug_assert!(result.is_ok());
 }
 
+/// Creates a JSON object whose members cannot fail.
+pub(crate) fn raw_object(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Json {
+    let mut out = Vec::new();
+    object(ValueWriter::new(&mut out, Escape::JsonAndSeparators), write);
+    // Written by this crate, so it can be read.
+    Json::parse(out).unwrap_or_default()
+}
+
 /// Encodes a value with both separators escaped, as most protocols send it: an event that is read
 /// back then equals the one that was sent.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Json, WriteError> {

@@ -3,8 +3,7 @@
 use std::mem;
 
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
-use crate::json::Json;
-use crate::json::model::Field as _;
+use crate::json::model::raw_object;
 use crate::protocol::{
     Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, ToolResult,
 };
@@ -192,17 +191,12 @@ fn part(file: &Attachment<'_>) -> Part {
         }
         AttachmentContent::Id(id) => ("file_id", id.to_string()),
     };
-    let mut members = vec![(name, value.to_raw())];
-    if let Some(name) = &file.name {
-        members.push(("filename", name.to_string().to_raw()));
-    }
-    let file = object(members);
-    Part::raw(object([
-        ("type", "file".to_owned().to_raw()),
-        ("file", file),
-    ]))
-}
-
-fn object(members: impl IntoIterator<Item = (&'static str, Json)>) -> Json {
-    crate::json::Members::from_iter(members).to_raw()
+    let file = raw_object(|members| {
+        members
+            .str(name, &value)
+            .opt_str("filename", file.name.as_deref());
+    });
+    Part::raw(raw_object(|part| {
+        part.str("type", "file").raw("file", &file);
+    }))
 }

@@ -46,7 +46,7 @@ pub trait Environment: Send + Sync {
     ///
     /// By default, with the feature `tokio`, it is the timer of the runtime, which `#[tokio::main]` has
     /// and a runtime that is built by hand has after `enable_time`. In one without, tokio reports a panic
-    /// on standard error, once a thread, and streams stay silent.
+    /// on standard error; the thread then never asks again, and its streams stay silent.
     fn ticks(&self, period: Duration) -> Option<Ticks> {
         #[cfg(feature = "tokio")]
         return tokio_ticks(period);

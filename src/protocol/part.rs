@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::json::{Json, Kind, WriteError};
+use crate::json::{Json, Kind, ObjectWriter, WriteError};
 
 /// A part of a reply other than text, on its way to a protocol.
 #[derive(Clone, Copy, Debug)]
@@ -369,6 +369,34 @@ pub enum ChartKind {
         /// The member that names it.
         label: String,
     },
+}
+
+impl ChartKind {
+    /// Writes the kind and the row members as members of a JSON object.
+    #[allow(dead_code, reason = "for the protocols that send charts as data")]
+    pub(crate) fn write_to(&self, data: &mut ObjectWriter<'_>) {
+        let (kind, members) = match self {
+            Self::Line { x, y } => ("line", Ok((x, y))),
+            Self::Bar { x, y } => ("bar", Ok((x, y))),
+            Self::Scatter { x, y } => ("scatter", Ok((x, y))),
+            Self::Pie { angle, label } => ("pie", Err((angle, label))),
+            Self::Donut { angle, label } => ("donut", Err((angle, label))),
+        };
+        data.str("kind", kind);
+        match members {
+            Ok((x, y)) => {
+                data.str("x", x);
+                // Texts always write.
+                let _ = data.array("y", y, |name, to| {
+                    to.str(name);
+                    Ok(())
+                });
+            }
+            Err((angle, label)) => {
+                data.str("angle", angle).str("label", label);
+            }
+        }
+    }
 }
 
 /// Rows to draw.

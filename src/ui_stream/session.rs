@@ -12,8 +12,8 @@ use super::data::PREFIX;
 use super::event::frame;
 use super::mount::Settings;
 use super::{ChatRequest, Data, Event};
-use crate::json::model::object;
-use crate::json::{Escape, Json, Kind, Members, ObjectWriter, ValueWriter};
+use crate::json::model::raw_object;
+use crate::json::{Escape, Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
     self, Chart, ChartKind, Citation, Confirmation, Conversation as _, Env, Failure, Level, Part,
     SendError, Session as _, Status, Table, TextFrame, ToolCall, ToolRun, Usage, markdown,
@@ -69,7 +69,7 @@ impl Session {
             Some(match approved {
                 true => ToolInputAvailable::new(tool_call_id, QUESTION, Json::default())
                     .dynamic()
-                    .output(raw(|answer| {
+                    .output(raw_object(|answer| {
                         answer.bool("approved", true);
                     }))
                     .into(),
@@ -213,7 +213,7 @@ impl Session {
     ) {
         let data = Data {
             kind: format!("{PREFIX}{name}"),
-            data: raw(write),
+            data: raw_object(write),
             transient,
             ..Data::default()
         };
@@ -255,7 +255,7 @@ impl Session {
             data.str("name", &table.name)
                 .opt_str("description", table.description.as_deref());
             if let Some(kind) = kind {
-                axes(kind, data);
+                kind.write_to(data);
             }
             data.raw("rows", &table.rows);
         };
@@ -271,7 +271,7 @@ impl Session {
             return self.markdown(&markdown::question(question), out);
         }
         self.close(out);
-        let input = raw(|input| {
+        let input = raw_object(|input| {
             input
                 .str("title", &question.title)
                 .str("message", &question.message)
@@ -325,7 +325,7 @@ impl Session {
     /// Writes the usage by the names of the SDK, as metadata, which the page merges: the last one
     /// counts.
     fn usage(usage: &Usage, out: &mut Vec<u8>) {
-        let metadata = raw(|metadata| {
+        let metadata = raw_object(|metadata| {
             // Numbers always write.
             let _ = metadata.object("usage", |figures| {
                 figures
@@ -479,40 +479,6 @@ impl Session {
     fn chart(&mut self, chart: &Chart, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.rows("chart", &chart.to_table(), Some(&chart.kind), out)
     }
-}
-
-/// Writes how a chart is drawn.
-fn axes(kind: &ChartKind, data: &mut ObjectWriter<'_>) {
-    match kind {
-        ChartKind::Line { x, y } => plane("line", x, y, data),
-        ChartKind::Bar { x, y } => plane("bar", x, y, data),
-        ChartKind::Scatter { x, y } => plane("scatter", x, y, data),
-        ChartKind::Pie { angle, label } => round("pie", angle, label, data),
-        ChartKind::Donut { angle, label } => round("donut", angle, label, data),
-    }
-}
-
-fn plane(kind: &str, x: &str, y: &[String], data: &mut ObjectWriter<'_>) {
-    data.str("kind", kind).str("x", x);
-    // Texts always write.
-    let _ = data.array("y", y, |name, to| {
-        to.str(name);
-        Ok(())
-    });
-}
-
-fn round(kind: &str, angle: &str, label: &str, data: &mut ObjectWriter<'_>) {
-    data.str("kind", kind)
-        .str("angle", angle)
-        .str("label", label);
-}
-
-/// Creates a JSON object whose members cannot fail.
-fn raw(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Json {
-    let mut out = Vec::new();
-    object(ValueWriter::new(&mut out, Escape::JsonAndSeparators), write);
-    // Written by this crate, so it can be read.
-    Json::parse(out).unwrap_or_default()
 }
 
 /// Returns `true` for an address that a page may make a link of.

@@ -11,7 +11,7 @@ use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::protocol::Env;
 use copilot_wire::testing::Stage;
 
-/// What a log would show.
+/// The lines that a log would show.
 type Log = Arc<Mutex<String>>;
 
 /// An environment that writes everything that it is told to a log.

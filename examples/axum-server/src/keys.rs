@@ -8,7 +8,7 @@ use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 
-/// Who asks, as later guards, agents and metrics find it in the extensions of the request.
+/// The user who asks, in the extensions of the request: guards, agents and metrics find it there.
 #[derive(Clone)]
 pub(crate) struct User(pub(crate) Arc<str>);
 

@@ -25,7 +25,7 @@ use crate::metrics::Metrics;
 
 pub use settings::{Settings, SettingsError};
 
-/// How long running streams may go on once the server is asked to stop.
+/// The time that running streams are given once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Returns the routes of the whole server.

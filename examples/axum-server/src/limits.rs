@@ -1,4 +1,4 @@
-//! How much may be asked.
+//! Limits: requests of a user in a minute, and turns at a time.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -5,7 +5,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
 
-/// What the server can be told.
+/// The settings of the server, from its environment.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Settings {
@@ -13,9 +13,9 @@ pub struct Settings {
     pub address: SocketAddr,
     /// The users and their keys: `API_KEYS`, such as `ali=sesame,dorothy=poppy`. Required.
     pub keys: Vec<(String, String)>,
-    /// How many requests a user may send in a minute: `PER_MINUTE`, by default 60.
+    /// The number of requests that a user may send in a minute: `PER_MINUTE`, by default 60.
     pub per_minute: u32,
-    /// How many turns there may be at a time: `TURNS`, by default 256.
+    /// The number of turns that there may be at a time: `TURNS`, by default 256.
     pub turns: usize,
 }
 

@@ -19,7 +19,7 @@ use tokio::task::JoinSet;
 
 use crate::silent::Silent;
 
-/// How long running streams may go on once the server is asked to stop.
+/// The time that running streams are given once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
 
 /// The time that a client has for the head of a request, the first one included, or to show that it is

@@ -12,8 +12,7 @@ use copilot_wire::testing::Kit;
 use crate::header::Headers;
 use crate::{decode, keys, request, sign, sse};
 
-/// Reads and speaks the protocols of chat agents: OpenBB Workspace, GitHub Copilot, OpenAI chat
-/// streams, Meilisearch chat
+/// Reads and speaks the protocols of chat agents
 #[derive(Debug, Parser)]
 #[command(
     name = "wire",

@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// What a log would show.
+/// The lines that a log would show.
 type Log = Arc<Mutex<String>>;
 
 /// A fixed time, ids that count, and a log.

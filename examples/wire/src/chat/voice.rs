@@ -11,7 +11,7 @@ use crate::verdict::Failure;
 /// Shows what is heard.
 pub(super) struct Voice<'a> {
     pub(super) screen: &'a mut Screen,
-    /// Whether text stands in the middle of a line.
+    /// True while text stands in the middle of a line.
     inside_line: bool,
     /// Whether that text is reasoning.
     reasons: bool,
