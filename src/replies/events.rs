@@ -1,0 +1,44 @@
+//! The numbers of events in encoded bytes.
+
+/// Returns the number of events in `bytes`, which are whole events: the number of blank lines.
+#[must_use]
+pub fn count_events(bytes: &[u8]) -> u64 {
+    let next = bytes.iter().skip(1);
+    let pairs = bytes.iter().zip(next);
+    pairs
+        .filter(|&(&byte, &next)| byte == b'\n' && next == b'\n')
+        .count() as u64
+}
+
+/// Returns the position in `bytes`, which are whole events, behind the first `count` events; the end if
+/// there are fewer.
+#[must_use]
+pub fn skip_events(bytes: &[u8], count: u64) -> usize {
+    let Some(before) = count.checked_sub(1) else {
+        return 0;
+    };
+    boundaries(bytes)
+        .nth(usize::try_from(before).unwrap_or(usize::MAX))
+        .unwrap_or(bytes.len())
+}
+
+/// Returns the largest position up to `most` behind a whole event; behind the first event if that is larger.
+#[must_use]
+pub fn cut_events(bytes: &[u8], most: usize) -> usize {
+    if bytes.len() <= most {
+        return bytes.len();
+    }
+    let mut ends = boundaries(bytes);
+    let Some(first) = ends.next() else {
+        return bytes.len();
+    };
+    ends.take_while(|end| *end <= most).last().unwrap_or(first)
+}
+
+/// Returns an iterator over the positions behind each event.
+fn boundaries(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let pairs = bytes.windows(2).enumerate();
+    pairs
+        .filter(|(_, pair)| *pair == b"\n\n")
+        .map(|(at, _)| at + 2)
+}

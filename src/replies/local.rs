@@ -1,0 +1,270 @@
+//! A reply that this process runs: its events in memory, for the readers here.
+//!
+//! The pump pushes frames, readers take them by number, each at its own speed. Frames that the store has are
+//! dropped beyond [`RING`]; a reader that falls behind them reads the store. Frames that it does not have
+//! stay, up to the limit of the reply. So neither a reader nor the store holds up anybody else.
+
+use std::collections::VecDeque;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+
+use super::events::{count_events, skip_events};
+
+/// The bytes of stored frames that stay in memory.
+const RING: usize = 256 * 1024;
+
+/// The limit of one append in bytes, unless a frame is larger: the size of a page that is read.
+const BATCH: usize = 64 * 1024;
+
+pub(super) struct Local(Mutex<State>);
+
+struct State {
+    frames: VecDeque<Frame>,
+    /// The bytes of `frames`.
+    size: usize,
+    /// The number of the first event in `frames`.
+    first: u64,
+    /// The number of events that the store has.
+    stored: u64,
+    /// The number of all events.
+    next: u64,
+    end: Option<End>,
+    order: Option<Order>,
+    readers: usize,
+    pump: Option<Waker>,
+    waiting: Vec<Waker>,
+    /// Bytes of an event that is not complete.
+    partial: Vec<u8>,
+}
+
+struct Frame {
+    first: u64,
+    bytes: Bytes,
+}
+
+/// The end of the frames.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The reply is whole: its last frame says how it ended.
+    Whole,
+    /// The pump was dropped, or another server has taken the agent for dead.
+    Lost,
+}
+
+/// A command for the pump.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// Cancel the reply.
+    Cancel,
+    /// Let it fail: the server shuts down.
+    Fail,
+}
+
+/// The result of a look into the local memory.
+pub(super) enum Found {
+    /// Events, and the number after them.
+    Events(Bytes, u64),
+    End(End),
+    /// They are in the store alone.
+    Dropped,
+}
+
+impl Local {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(State {
+            frames: VecDeque::new(),
+            size: 0,
+            first: 0,
+            stored: 0,
+            next: 0,
+            end: None,
+            order: None,
+            readers: 0,
+            pump: None,
+            waiting: Vec::new(),
+            partial: Vec::new(),
+        }))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that is done under the lock panics in the middle of a change.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a frame of whole events. Returns the number of events so far.
+    /// Bytes after the last whole event are held back until the event is complete.
+    pub(super) fn push(&self, bytes: Bytes) -> u64 {
+        let mut state = self.lock();
+        let bytes = match state.partial.is_empty() && bytes.ends_with(b"\n\n") {
+            true => bytes,
+            false => {
+                state.partial.extend_from_slice(&bytes);
+                let end = state.partial.windows(2).rposition(|pair| pair == b"\n\n");
+                let rest = state.partial.split_off(end.map_or(0, |end| end + 2));
+                mem::replace(&mut state.partial, rest).into()
+            }
+        };
+        if bytes.is_empty() {
+            return state.next;
+        }
+        let first = state.next;
+        state.next += count_events(&bytes);
+        state.size += bytes.len();
+        state.frames.push_back(Frame { first, bytes });
+        state.trim();
+        let next = state.next;
+        state.wake();
+        next
+    }
+
+    /// Returns the events that the store does not have, as far as they are appended at a time, with the
+    /// number of the first one and the number after the last one.
+    pub(super) fn unstored(&self) -> Option<(u64, Bytes, u64)> {
+        let state = self.lock();
+        let start = state.frames.partition_point(|it| it.first < state.stored);
+        let first = state.frames.get(start)?;
+        let mut size = 0;
+        let fits = |frame: &&Frame| {
+            size += frame.bytes.len();
+            size <= BATCH
+        };
+        let count = state.frames.iter().skip(start).take_while(fits).count();
+        let end = start + count.max(1);
+        let next = state.frames.get(end).map_or(state.next, |it| it.first);
+        let bytes = match end - start {
+            1 => first.bytes.clone(),
+            _ => {
+                let frames = state.frames.range(start..end.min(state.frames.len()));
+                let size = frames.map(|frame| frame.bytes.len()).sum();
+                let mut batch = Vec::with_capacity(size);
+                for frame in state.frames.range(start..end.min(state.frames.len())) {
+                    batch.extend_from_slice(&frame.bytes);
+                }
+                batch.into()
+            }
+        };
+        Some((first.first, bytes, next))
+    }
+
+    /// Takes note that the store has the events before `next`.
+    pub(super) fn stored(&self, next: u64) {
+        let mut state = self.lock();
+        state.stored = next;
+        state.trim();
+    }
+
+    /// Ends the frames. The first end stays.
+    pub(super) fn end(&self, end: End) {
+        let mut state = self.lock();
+        state.end.get_or_insert(end);
+        state.wake();
+    }
+
+    /// Returns `true` if more frames may come.
+    pub(super) fn is_running(&self) -> bool {
+        self.lock().end.is_none()
+    }
+
+    /// Returns what there is from event `from` on, or waits for it.
+    pub(super) fn poll(&self, from: u64, cx: &Context<'_>) -> Poll<Found> {
+        let mut state = self.lock();
+        if from < state.first {
+            return Poll::Ready(Found::Dropped);
+        }
+        if from < state.next {
+            let at = state.frames.partition_point(|it| it.first <= from);
+            let next = state.frames.get(at).map_or(state.next, |it| it.first);
+            if let Some(frame) = at.checked_sub(1).and_then(|at| state.frames.get(at)) {
+                let bytes = match from - frame.first {
+                    0 => frame.bytes.clone(),
+                    skip => frame.bytes.slice(skip_events(&frame.bytes, skip)..),
+                };
+                return Poll::Ready(Found::Events(bytes, next));
+            }
+        }
+        if let Some(end) = state.end {
+            return Poll::Ready(Found::End(end));
+        }
+        if !state.waiting.iter().any(|it| it.will_wake(cx.waker())) {
+            state.waiting.push(cx.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    /// Gives the pump an order. The first one stays.
+    pub(super) fn order(&self, order: Order) {
+        let mut state = self.lock();
+        state.order.get_or_insert(order);
+        state.wake_pump();
+    }
+
+    /// Returns the order, and wakes the task of the pump from here on.
+    pub(super) fn poll_order(&self, cx: &Context<'_>) -> Option<Order> {
+        let mut state = self.lock();
+        match &mut state.pump {
+            Some(pump) => pump.clone_from(cx.waker()),
+            pump => *pump = Some(cx.waker().clone()),
+        }
+        state.order
+    }
+
+    /// Counts a reader.
+    pub(super) fn enter(&self) {
+        self.lock().readers += 1;
+    }
+
+    /// Counts a reader no longer.
+    pub(super) fn leave(&self) {
+        let mut state = self.lock();
+        state.readers -= 1;
+        if state.readers == 0 {
+            state.wake_pump();
+        }
+    }
+
+    pub(super) fn has_readers(&self) -> bool {
+        self.lock().readers > 0
+    }
+}
+
+impl State {
+    /// Drops stored frames beyond the ring.
+    fn trim(&mut self) {
+        while self.size > RING {
+            let after = self.frames.get(1).map_or(self.next, |it| it.first);
+            if after > self.stored {
+                return;
+            }
+            let Some(frame) = self.frames.pop_front() else {
+                return;
+            };
+            self.size -= frame.bytes.len();
+            self.first = after;
+        }
+    }
+}
+
+/// Wakes the readers, after the lock.
+trait Wake {
+    fn wake(self);
+    fn wake_pump(self);
+}
+
+impl Wake for MutexGuard<'_, State> {
+    fn wake(mut self) {
+        let waiting = mem::take(&mut self.waiting);
+        drop(self);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    fn wake_pump(self) {
+        let pump = self.pump.clone();
+        drop(self);
+        if let Some(pump) = pump {
+            pump.wake();
+        }
+    }
+}

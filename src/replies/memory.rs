@@ -1,0 +1,334 @@
+//! Logs of replies in the memory of this process.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::future::poll_fn;
+use std::mem;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, SystemTime};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+
+use super::events::{count_events, cut_events, skip_events};
+use super::store::{
+    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+};
+use crate::protocol::Env;
+
+/// A page has this many bytes at most, unless one event has more.
+const PAGE: usize = 64 * 1024;
+
+/// A read waits this long for events.
+const WAIT: Duration = Duration::from_secs(1);
+
+/// A reader that was noted within this time is there.
+const ATTENDED: Duration = Duration::from_secs(60);
+
+/// The estimated size of a log without its events, in bytes.
+const OVERHEAD: usize = 512;
+
+/// A [`ReplyStore`] in the memory of this process: for one server, and for tests.
+///
+/// Logs expire by the clock of its environment, and have 1 GiB together by default. Without a timer a
+/// read waits until there is something to return.
+pub struct MemoryReplyStore {
+    env: Env,
+    limit: usize,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    logs: HashMap<ReplyId, Log>,
+    latest: HashMap<ConversationKey, ReplyId>,
+    /// The times at which logs expire.
+    expiry: BTreeSet<(SystemTime, ReplyId)>,
+    /// The size of all logs, in bytes.
+    size: usize,
+}
+
+struct Log {
+    meta: ReplyMeta,
+    expires: SystemTime,
+    /// The events as they were appended, each with the number of its first one.
+    chunks: Vec<(u64, Bytes)>,
+    size: usize,
+    next: u64,
+    end: Option<ReplyEnd>,
+    cancelled: bool,
+    /// The number that a reader was noted with, and when one was noted last.
+    read: u64,
+    noted: Option<SystemTime>,
+    readers: Vec<Waker>,
+    /// The tasks that wait for a cancellation.
+    runners: Vec<Waker>,
+}
+
+impl MemoryReplyStore {
+    /// Creates a store with the system's clock and the timer of the feature `tokio`.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            env: Env::default(),
+            limit: 1 << 30,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Sets the environment: the clock and the timer.
+    #[must_use]
+    pub fn env(mut self, env: Env) -> Self {
+        self.env = env;
+        self
+    }
+
+    /// Sets the size of all logs together, in bytes. What exceeds it is refused with [`StoreError::Full`].
+    #[must_use]
+    pub fn limit(mut self, bytes: usize) -> Self {
+        self.limit = bytes;
+        self
+    }
+
+    /// Returns the number of logs that have not expired.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lock().logs.len()
+    }
+
+    /// Returns `true` if all logs have expired.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Returns the state without the logs that have expired.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that is done under the lock panics in the middle of a change.
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.expire(self.env.now());
+        state
+    }
+}
+
+/// Shows how many logs there are, never what is in them.
+impl fmt::Debug for MemoryReplyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryReplyStore")
+            .field("limit", &self.limit)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Default for MemoryReplyStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl State {
+    fn expire(&mut self, now: SystemTime) {
+        while let Some(&(expires, id)) = self.expiry.first() {
+            if expires > now {
+                break;
+            }
+            self.expiry.pop_first();
+            let Some(log) = self.logs.remove(&id) else {
+                continue;
+            };
+            self.size -= log.size;
+            if let Some(conversation) = log.meta.conversation {
+                if self.latest.get(&conversation) == Some(&id) {
+                    self.latest.remove(&conversation);
+                }
+            }
+        }
+    }
+
+    fn log(&mut self, id: &ReplyId) -> Result<&mut Log, StoreError> {
+        self.logs.get_mut(id).ok_or(StoreError::Gone)
+    }
+}
+
+impl Log {
+    /// Returns the events from number `from` on, if there are any or no more will come.
+    fn page(&self, from: u64) -> Option<Page> {
+        if from >= self.next {
+            return self.end.map(|end| Page::new(Bytes::new(), from, Some(end)));
+        }
+        let at = self.chunks.partition_point(|(first, _)| *first <= from);
+        let mut chunks = self.chunks.iter().skip(at.saturating_sub(1));
+        let (first, chunk) = chunks.next()?;
+        let chunk = chunk.slice(skip_events(chunk, from - first)..);
+        let chunk = chunk.slice(..cut_events(&chunk, PAGE));
+        let mut next = from + count_events(&chunk);
+        let mut events = Vec::from(chunk);
+        for (first, chunk) in chunks {
+            if *first != next || events.len() + chunk.len() > PAGE {
+                break;
+            }
+            events.extend_from_slice(chunk);
+            next += count_events(chunk);
+        }
+        let end = self.end.filter(|_| next == self.next);
+        Some(Page::new(events.into(), next, end))
+    }
+}
+
+#[async_trait]
+impl ReplyStore for MemoryReplyStore {
+    async fn create(&self, id: &ReplyId, meta: &ReplyMeta) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        if state.logs.contains_key(id) {
+            return Err(StoreError::Exists);
+        }
+        if OVERHEAD > self.limit.saturating_sub(state.size) {
+            return Err(StoreError::Full);
+        }
+        let expires = self.env.now() + meta.lifetime;
+        state.size += OVERHEAD;
+        state.expiry.insert((expires, *id));
+        if let Some(conversation) = meta.conversation {
+            state.latest.insert(conversation, *id);
+        }
+        let log = Log {
+            meta: meta.clone(),
+            expires,
+            chunks: Vec::new(),
+            size: OVERHEAD,
+            next: 0,
+            end: None,
+            cancelled: false,
+            read: 0,
+            noted: None,
+            readers: Vec::new(),
+            runners: Vec::new(),
+        };
+        state.logs.insert(*id, log);
+        Ok(())
+    }
+
+    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let left = self.limit.saturating_sub(state.size);
+        let log = state.log(id)?;
+        if let Some(end) = log.end {
+            return Err(StoreError::Sealed(end));
+        }
+        if first < log.next || events.is_empty() {
+            return Ok(());
+        }
+        if first > log.next {
+            return Err(StoreError::Gone);
+        }
+        let size = events.len();
+        if size > left {
+            return Err(StoreError::Full);
+        }
+        log.next += count_events(&events);
+        log.size += size;
+        log.chunks.push((first, events));
+        let readers = mem::take(&mut log.readers);
+        state.size += size;
+        drop(state);
+        readers.into_iter().for_each(Waker::wake);
+        Ok(())
+    }
+
+    async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
+        let now = self.env.now();
+        let mut state = self.lock();
+        let log = state.log(id)?;
+        if let Some(end) = log.end {
+            return Ok(end);
+        }
+        log.end = Some(end);
+        let before = mem::replace(&mut log.expires, now + log.meta.retention);
+        let after = log.expires;
+        let readers = mem::take(&mut log.readers);
+        state.expiry.remove(&(before, *id));
+        state.expiry.insert((after, *id));
+        drop(state);
+        readers.into_iter().for_each(Waker::wake);
+        Ok(end)
+    }
+
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+        let mut ticks = None;
+        poll_fn(|cx| {
+            let mut state = self.lock();
+            let log = state.log(id)?;
+            if let Some(page) = log.page(from) {
+                return Poll::Ready(Ok(page));
+            }
+            wait(&mut log.readers, cx);
+            drop(state);
+            let ticks = ticks.get_or_insert_with(|| self.env.ticks(WAIT));
+            match ticks.as_mut().map(|ticks| ticks.as_mut().poll_next(cx)) {
+                Some(Poll::Ready(Some(()))) => Poll::Ready(Ok(Page::new(Bytes::new(), from, None))),
+                Some(Poll::Ready(None) | Poll::Pending) | None => Poll::Pending,
+            }
+        })
+        .await
+    }
+
+    async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {
+        let now = self.env.now();
+        let mut state = self.lock();
+        let log = state.log(id)?;
+        let since = |noted| now.duration_since(noted).unwrap_or_default();
+        Ok(ReplyState {
+            next: log.next,
+            end: log.end,
+            read: log.read,
+            attended: log.noted.is_some_and(|noted| since(noted) < ATTENDED),
+        })
+    }
+
+    async fn note_reader(&self, id: &ReplyId, next: u64) -> Result<(), StoreError> {
+        let now = self.env.now();
+        let mut state = self.lock();
+        let log = state.log(id)?;
+        log.read = log.read.max(next);
+        log.noted = Some(now);
+        Ok(())
+    }
+
+    async fn latest(&self, conversation: &ConversationKey) -> Result<Option<ReplyId>, StoreError> {
+        Ok(self.lock().latest.get(conversation).copied())
+    }
+
+    async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
+        let mut state = self.lock();
+        let log = state.log(id)?;
+        log.cancelled |= log.end.is_none();
+        let runners = mem::take(&mut log.runners);
+        drop(state);
+        runners.into_iter().for_each(Waker::wake);
+        Ok(())
+    }
+
+    async fn cancelled(&self, id: &ReplyId) {
+        poll_fn(|cx| {
+            let mut state = self.lock();
+            match state.logs.get_mut(id) {
+                Some(log) if log.cancelled => Poll::Ready(()),
+                Some(log) => {
+                    wait(&mut log.runners, cx);
+                    Poll::Pending
+                }
+                None => Poll::Pending,
+            }
+        })
+        .await;
+    }
+}
+
+/// Remembers to wake the task.
+fn wait(waiting: &mut Vec<Waker>, cx: &Context<'_>) {
+    if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
+        waiting.push(cx.waker().clone());
+    }
+}

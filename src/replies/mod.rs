@@ -1,0 +1,305 @@
+//! Replies that outlive the connection that asked for them.
+//!
+//! Without this module a reply ends with its connection: a page that is reloaded has lost the answer.
+//! [`Router::resumable`](crate::Router::resumable) gives a router [`Replies`]: agents then run in tasks of
+//! their own, and their output is also appended to a log in a [`ReplyStore`], from which any server that
+//! shares the store can send it again.
+//!
+//! # Tasks
+//!
+//! | part | runs | does |
+//! |---|---|---|
+//! | pump | as a task, one per reply | polls the body, which runs the agent; puts frames into local memory; appends them to the log, one append at a time |
+//! | tail | in the body of each response | takes events from local memory, or from the log where this process does not run the reply |
+//!
+//! A tail never waits for the log while local memory has what it needs, and the pump never waits for a tail. The
+//! end of a log is written once, by whoever is first: the pump, or a server that finds the pump's server dead.
+
+mod events;
+mod local;
+mod memory;
+mod pump;
+mod runs;
+mod store;
+mod tail;
+mod user;
+
+pub use events::{count_events, cut_events, skip_events};
+pub use memory::MemoryReplyStore;
+pub use runs::Task;
+pub use store::{
+    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+};
+pub(crate) use user::{UserReplies, unavailable};
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, SystemTime};
+
+use http::StatusCode;
+use http::request::Parts;
+
+use crate::agent::{Agent, Body, Request};
+use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, Session as _, Ticks};
+use pump::{Pump, TICK};
+use runs::Shared;
+use tail::Tail;
+
+/// The configuration of replies that outlive their connections: the store of their logs, their users,
+/// and limits.
+///
+/// ```
+/// use copilot_wire::Router;
+/// use copilot_wire::replies::{MemoryReplyStore, Replies};
+/// # fn spawn(_: copilot_wire::replies::Task) {}
+///
+/// #[derive(Clone)]
+/// struct User(String); // left in the extensions by a guard or middleware
+///
+/// // `spawn` is `tokio::spawn`, or what another runtime has.
+/// let replies = Replies::per_user(MemoryReplyStore::new(), spawn, |parts| {
+///     parts.extensions.get::<User>().map(|user| user.0.clone())
+/// });
+/// let router = Router::new().resumable(replies);
+/// # let _ = router;
+/// ```
+///
+/// Cloning it shares the store and the runs. Timers come from the environment of the router: without one a
+/// store that fails is not asked again, and nothing is cancelled for its age.
+#[derive(Clone)]
+pub struct Replies {
+    shared: Arc<Shared>,
+    limits: Limits,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    keep: Duration,
+    lifetime: Duration,
+    abandoned: Duration,
+    bytes: usize,
+    events: u64,
+    runs: usize,
+    join: bool,
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+impl Replies {
+    /// Creates the replies of a server with several users.
+    ///
+    /// `spawn` runs a task to its end, such as `tokio::spawn`. `user` returns the user who sent a request,
+    /// such as the one that a guard added to its extensions. No other user can read or cancel the replies
+    /// to it. `None` means that the reply to this request is not resumable.
+    pub fn per_user<S, T, U>(store: impl ReplyStore + 'static, spawn: S, user: U) -> Self
+    where
+        S: Fn(Task) -> T + Send + Sync + 'static,
+        U: Fn(&Parts) -> Option<String> + Send + Sync + 'static,
+    {
+        let spawn = move |task| drop(spawn(task));
+        Self {
+            shared: Arc::new(Shared::new(
+                Arc::new(store),
+                Box::new(spawn),
+                Box::new(user),
+            )),
+            limits: Limits {
+                keep: 10 * MINUTE,
+                lifetime: 60 * MINUTE,
+                abandoned: 10 * MINUTE,
+                bytes: 8 << 20,
+                events: 100_000,
+                runs: 1000,
+                join: false,
+            },
+        }
+    }
+
+    /// Creates the replies of a server with one user: everybody who can send requests can read and cancel
+    /// all replies by their ids.
+    pub fn single_user<S, T>(store: impl ReplyStore + 'static, spawn: S) -> Self
+    where
+        S: Fn(Task) -> T + Send + Sync + 'static,
+    {
+        Self::per_user(store, spawn, |_| Some(String::new()))
+    }
+
+    /// Sets the time for which a reply is stored after its end. The default is 10 minutes.
+    #[must_use]
+    pub fn keep(mut self, time: Duration) -> Self {
+        self.limits.keep = time;
+        self
+    }
+
+    /// Sets the time limit of a reply, after which it fails. The default is an hour.
+    #[must_use]
+    pub fn lifetime(mut self, time: Duration) -> Self {
+        self.limits.lifetime = time;
+        self
+    }
+
+    /// Sets the time without a reader on any server after which a reply is cancelled. The default is 10
+    /// minutes.
+    #[must_use]
+    pub fn abandoned(mut self, time: Duration) -> Self {
+        self.limits.abandoned = time;
+        self
+    }
+
+    /// Sets the limits of one reply, in bytes and in events, beyond which it fails. The defaults are 8 MiB and
+    /// 100,000 events. At most this much of each reply is in memory while the store is unavailable.
+    #[must_use]
+    pub fn limit(mut self, bytes: usize, events: u64) -> Self {
+        (self.limits.bytes, self.limits.events) = (bytes, events);
+        self
+    }
+
+    /// Sets the limit of replies that run in this process. Further ones are ordinary replies, which end
+    /// with their connections. The default is 1,000.
+    #[must_use]
+    pub fn runs(mut self, most: usize) -> Self {
+        self.limits.runs = most;
+        self
+    }
+
+    /// Sets whether the replies of front ends without a way to resume are resumable too. The agent then
+    /// goes on when such a client disconnects, and the same request of the same user gets the same reply from its
+    /// beginning, while the agent runs. By default these replies end with their connections.
+    #[must_use]
+    pub fn join(mut self, join: bool) -> Self {
+        self.limits.join = join;
+        self
+    }
+
+    /// Returns the number of replies that run in this process.
+    #[must_use]
+    pub fn running(&self) -> usize {
+        self.shared.len()
+    }
+
+    /// Waits for the replies that run in this process, for a shutdown. From the call on new replies are
+    /// ordinary ones. When `patience`, such as a sleep, is ready, the rest fail. Returns when the ends are stored
+    /// or the store rejects them.
+    ///
+    /// # Cancel safety
+    ///
+    /// New replies stay ordinary ones. The call may be repeated.
+    pub async fn drain(&self, patience: impl Future<Output = ()>) {
+        self.shared.drain(patience).await;
+    }
+
+    /// Returns `true` if the reply to `request` is to be stored.
+    pub(crate) fn takes<P: Protocol>(&self, request: &P::Request) -> bool {
+        let resumes = P::resumption(request) != Resumption::Never;
+        P::is_stream(request) && (self.limits.join || resumes)
+    }
+
+    /// Returns the replies of the user who sent a request.
+    pub(crate) fn of(&self, parts: &Parts, path: &str, env: &Env) -> Option<UserReplies> {
+        let user = (self.shared.user)(parts)?;
+        Some(UserReplies::new(self.clone(), user, path, env))
+    }
+
+    /// Returns the digest of a request if equal requests share a reply; else an empty text.
+    pub(crate) fn digest(&self, parts: &Parts, body: &[u8]) -> String {
+        match self.limits.join {
+            true => store::digest(&parts.uri.to_string(), body),
+            false => String::new(),
+        }
+    }
+
+    /// Runs an agent in a task, and returns the body of the first reader; an ordinary body past the number
+    /// of runs.
+    ///
+    /// # Errors
+    ///
+    /// A [`Refusal`] when the client relies on a reply that cannot be stored.
+    ///
+    /// # Cancel safety
+    ///
+    /// The agent has not started when the future is dropped, or goes on without a reader.
+    async fn run<P: Protocol>(
+        &self,
+        user: &UserReplies,
+        conversation: Option<ConversationKey>,
+        agent: Arc<dyn Agent<P>>,
+        request: Request<P>,
+    ) -> Result<Body, Refusal> {
+        let env = &user.env;
+        let required = P::resumption(&request) == Resumption::Required;
+        let refuse = |message| {
+            let status = StatusCode::SERVICE_UNAVAILABLE;
+            Err(Refusal::new(status, message).code("overloaded"))
+        };
+        let session = P::session(&request, &Env::new(Secret(env.clone())));
+        let id = match session.reply_id() {
+            Some(id) => user.reply(id),
+            None => user.reply(&Env::new(Secret(env.clone())).uuid()),
+        };
+        let Some(local) = self.shared.enter(id, self.limits.runs) else {
+            return match required {
+                true => refuse("too many replies at a time"),
+                false => Ok(Body::run_session(agent, request, session, env)),
+            };
+        };
+        // Removes the run if this future is dropped.
+        let guard = Guard(self, id);
+        let mut meta = ReplyMeta::new(self.limits.lifetime + self.limits.keep, self.limits.keep);
+        meta.conversation = conversation;
+        if required && self.shared.store.create(&id, &meta).await.is_err() {
+            return refuse("replies cannot be stored now");
+        }
+        let meta = Some(meta).filter(|_| !required);
+        let body = Body::run_session(agent, request, session, env).without_ticks();
+        let ticks = env.ticks(TICK);
+        let tail = Tail::new(self.clone(), id, 0, P::lost, env);
+        let mut pump = Pump::new(self.clone(), id, local, body, meta, ticks);
+        std::mem::forget(guard);
+        // A store in memory has the log then, so it is found by a request that comes at once.
+        poll_fn(|cx| {
+            pump.poll_store(cx);
+            Poll::Ready(())
+        })
+        .await;
+        (self.shared.spawn)(Box::pin(pump));
+        Ok(Body::from_frames(tail))
+    }
+}
+
+/// A guard of a run that has not started yet.
+struct Guard<'a>(&'a Replies, ReplyId);
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        self.0.shared.leave(&self.1);
+    }
+}
+
+impl fmt::Debug for Replies {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shared = f.debug_struct("Replies");
+        shared.field("shared", &self.shared);
+        shared.field("limits", &self.limits).finish()
+    }
+}
+
+/// An environment with randomness from the system, for ids that cannot be guessed.
+struct Secret(Env);
+
+impl Environment for Secret {
+    fn now(&self) -> SystemTime {
+        self.0.now()
+    }
+
+    fn random(&self, bytes: &mut [u8]) {
+        if getrandom::fill(bytes).is_err() {
+            self.0.random(bytes);
+        }
+    }
+
+    fn ticks(&self, period: Duration) -> Option<Ticks> {
+        self.0.ticks(period)
+    }
+}

@@ -1,0 +1,338 @@
+//! The task that runs an agent independently of its readers, and appends its reply to the store.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_core::Stream as _;
+
+use super::Replies;
+use super::local::{End, Local, Order};
+use super::store::{ReplyEnd, ReplyId, ReplyMeta, ReplyState, StoreError};
+use crate::agent::Body;
+use crate::protocol::{AgentError, Ticks};
+
+/// The time between two looks at the clock, and between two attempts to reach the store.
+pub(super) const TICK: Duration = Duration::from_secs(1);
+
+/// The time for which the end of a reply waits for an unavailable store during a shutdown.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// The number of frames that are taken before other tasks may run.
+const BURST: usize = 16;
+
+type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+
+pub(super) struct Pump {
+    replies: Replies,
+    id: ReplyId,
+    local: Arc<Local>,
+    ticks: Option<Ticks>,
+    /// The body, until its last frame.
+    body: Option<Body>,
+    /// The end of the body.
+    end: ReplyEnd,
+    log: Log,
+    job: Option<Job>,
+    /// The call to the store that does the job; `None` while the next attempt waits for a tick.
+    work: Option<Work<Result<(), StoreError>>>,
+    /// Waits until somebody cancels the reply at the store.
+    cancelled: Option<Work<()>>,
+    /// Asks for readers elsewhere.
+    look: Option<Work<Result<ReplyState, StoreError>>>,
+    /// The size of the reply, in bytes.
+    size: usize,
+    /// The number of ticks since the start, without a reader, and of waiting for the store at the end.
+    age: u32,
+    idle: u32,
+    late: u32,
+}
+
+/// The state of the log of the reply.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Log {
+    Open,
+    /// It has its end, or this process never writes one.
+    Closed,
+    /// The store rejects it: the reply lasts as long as its local readers.
+    Refused,
+}
+
+/// A call to the store, which is repeated until the store has answered.
+#[derive(Clone)]
+enum Job {
+    Create(ReplyMeta),
+    Append(u64, Bytes, u64),
+    Seal(ReplyEnd),
+}
+
+impl Pump {
+    /// Creates the pump of a body. With `meta` it creates the log first.
+    pub(super) fn new(
+        replies: Replies,
+        id: ReplyId,
+        local: Arc<Local>,
+        body: Body,
+        meta: Option<ReplyMeta>,
+        ticks: Option<Ticks>,
+    ) -> Self {
+        let mut pump = Self {
+            replies,
+            id,
+            local,
+            ticks,
+            body: Some(body),
+            end: ReplyEnd::Done,
+            log: Log::Open,
+            job: None,
+            work: None,
+            cancelled: None,
+            look: None,
+            size: 0,
+            age: 0,
+            idle: 0,
+            late: 0,
+        };
+        match meta {
+            Some(meta) => pump.begin(Job::Create(meta)),
+            None => pump.created(),
+        }
+        pump
+    }
+
+    /// Starts a call to the store.
+    fn begin(&mut self, job: Job) {
+        let (store, id, call) = (Arc::clone(&self.replies.shared.store), self.id, job.clone());
+        self.job = Some(job);
+        self.work = Some(Box::pin(async move {
+            match call {
+                Job::Create(meta) => store.create(&id, &meta).await,
+                Job::Append(first, events, _) => store.append(&id, first, events).await,
+                Job::Seal(end) => store.seal(&id, end).await.map(drop),
+            }
+        }));
+    }
+
+    fn created(&mut self) {
+        let (store, id) = (Arc::clone(&self.replies.shared.store), self.id);
+        self.cancelled = Some(Box::pin(async move { store.cancelled(&id).await }));
+    }
+
+    /// Ends the turn of the body, unless it has ended.
+    fn stop(&mut self, end: ReplyEnd, error: Option<AgentError>) {
+        if let Some(body) = &mut self.body {
+            if self.end == ReplyEnd::Done {
+                self.end = end;
+                body.stop(error);
+            }
+        }
+    }
+
+    fn fail(&mut self, message: &str) {
+        self.stop(ReplyEnd::Failed, Some(AgentError::new(message)));
+    }
+
+    /// Handles a tick of the clock.
+    fn tick(&mut self) {
+        let limits = &self.replies.limits;
+        let (lifetime, abandoned) = (limits.lifetime, limits.abandoned);
+        self.age = self.age.saturating_add(1);
+        self.idle = match self.local.has_readers() {
+            true => 0,
+            false => self.idle.saturating_add(1),
+        };
+        if TICK * self.age >= lifetime {
+            self.fail("The answer took too long.");
+        }
+        if TICK * self.idle >= abandoned && self.look.is_none() && self.body.is_some() {
+            let (store, id) = (Arc::clone(&self.replies.shared.store), self.id);
+            self.look = Some(Box::pin(async move { store.state(&id).await }));
+        }
+        if self.body.is_none() {
+            self.late = self.late.saturating_add(1);
+        }
+        if self.work.is_none() {
+            if let Some(job) = self.job.take() {
+                self.begin(job);
+            }
+        }
+    }
+
+    fn poll_ticks(&mut self, cx: &mut Context<'_>) {
+        while let Some(ticks) = &mut self.ticks {
+            match ticks.as_mut().poll_next(cx) {
+                Poll::Ready(Some(())) => self.tick(),
+                Poll::Ready(None) => self.ticks = None,
+                Poll::Pending => return,
+            }
+        }
+    }
+
+    /// Stops the body if it was cancelled, or if it has no reader.
+    fn poll_orders(&mut self, cx: &mut Context<'_>) {
+        match self.local.poll_order(cx) {
+            Some(Order::Cancel) => self.stop(ReplyEnd::Cancelled, None),
+            Some(Order::Fail) => self.fail("The server is shutting down."),
+            None => {}
+        }
+        if let Some(cancelled) = &mut self.cancelled {
+            if cancelled.as_mut().poll(cx).is_ready() {
+                self.cancelled = None;
+                self.stop(ReplyEnd::Cancelled, None);
+            }
+        }
+        if let Some(look) = &mut self.look {
+            if let Poll::Ready(state) = look.as_mut().poll(cx) {
+                self.look = None;
+                match state {
+                    Ok(state) if state.attended => self.idle = 0,
+                    // There may be readers elsewhere: the next tick looks again.
+                    Err(StoreError::Unavailable(_)) => {}
+                    _ if self.local.has_readers() => self.idle = 0,
+                    _ => self.stop(ReplyEnd::Cancelled, None),
+                }
+            }
+        }
+        if self.log == Log::Refused && !self.local.has_readers() {
+            // Like an ordinary body whose client disconnects.
+            self.body = None;
+            self.local.end(End::Lost);
+        }
+    }
+
+    /// Polls the body for frames. Returns `true` if there may be more.
+    fn poll_body(&mut self, cx: &mut Context<'_>) -> bool {
+        let limits = (self.replies.limits.bytes, self.replies.limits.events);
+        for _ in 0..BURST {
+            let Some(body) = &mut self.body else {
+                return false;
+            };
+            match Pin::new(&mut *body).poll_next(cx) {
+                Poll::Ready(Some(Ok(frame))) => {
+                    self.size += frame.len();
+                    let events = self.local.push(frame);
+                    if self.size > limits.0 || events > limits.1 {
+                        self.fail("The answer became too large.");
+                    }
+                }
+                Poll::Ready(None) => {
+                    if self.end == ReplyEnd::Done && !body.status().is_success() {
+                        self.end = ReplyEnd::Failed;
+                    }
+                    self.body = None;
+                    self.local.end(End::Whole);
+                    return false;
+                }
+                Poll::Pending => return false,
+            }
+        }
+        true
+    }
+
+    /// Appends new events to the store.
+    pub(super) fn poll_store(&mut self, cx: &mut Context<'_>) {
+        loop {
+            if let Some(work) = &mut self.work {
+                let Poll::Ready(result) = work.as_mut().poll(cx) else {
+                    return;
+                };
+                self.work = None;
+                self.answered(result);
+            }
+            if self.job.is_some() || self.log != Log::Open {
+                // The job waits for a tick, or there is nothing to do.
+                return;
+            }
+            match self.local.unstored() {
+                Some((first, events, next)) => self.begin(Job::Append(first, events, next)),
+                None if self.body.is_none() => self.begin(Job::Seal(self.end)),
+                None => return,
+            }
+        }
+    }
+
+    /// Handles a result of the store.
+    fn answered(&mut self, result: Result<(), StoreError>) {
+        match (self.job.take(), result) {
+            (Some(Job::Create(_)), Ok(())) => self.created(),
+            (Some(Job::Append(_, _, next)), Ok(())) => self.local.stored(next),
+            (Some(Job::Append(..)), Err(StoreError::Sealed(_))) => {
+                // Another server has considered this one dead, and sent its readers the failure.
+                self.log = Log::Closed;
+                self.body = None;
+                self.local.end(End::Lost);
+            }
+            (Some(job @ (Job::Append(..) | Job::Seal(_))), Err(StoreError::Unavailable(_)))
+                if self.ticks.is_some() && self.log == Log::Open =>
+            {
+                self.job = Some(job);
+            }
+            (Some(Job::Seal(_)), _) | (None, _) => {
+                if self.log == Log::Open {
+                    self.log = Log::Closed;
+                }
+            }
+            // The log is another reply's.
+            (Some(_), Err(StoreError::Exists)) => self.refused(),
+            (Some(_), Err(_)) => {
+                // The log may exist: readers on other servers would wait for ever.
+                self.begin(Job::Seal(ReplyEnd::Lost));
+                self.refused();
+            }
+        }
+    }
+
+    /// Continues without the store.
+    fn refused(&mut self) {
+        self.log = Log::Refused;
+        self.cancelled = None;
+        if let Some(body) = &self.body {
+            body.set_unstored();
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        let patience = match self.replies.shared.is_draining() {
+            true => DRAIN,
+            false => self.replies.limits.keep,
+        };
+        let given_up = TICK * self.late > patience;
+        let idle = self.work.is_none() && self.job.is_none() && self.log != Log::Open;
+        self.body.is_none() && (idle || (given_up && self.work.is_none()))
+    }
+}
+
+impl Future for Pump {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let pump = &mut *self;
+        pump.poll_ticks(cx);
+        pump.poll_orders(cx);
+        let more = pump.poll_body(cx);
+        let can_be_cancelled = pump.cancelled.is_some();
+        pump.poll_store(cx);
+        if pump.cancelled.is_some() && !can_be_cancelled {
+            // It must be polled once, so that it wakes this task.
+            cx.waker().wake_by_ref();
+        }
+        if pump.is_done() {
+            return Poll::Ready(());
+        }
+        if more {
+            cx.waker().wake_by_ref();
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Pump {
+    fn drop(&mut self) {
+        // The agent is dropped first: nothing that it writes may follow the end.
+        self.body = None;
+        self.local.end(End::Lost);
+        self.replies.shared.leave(&self.id);
+    }
+}

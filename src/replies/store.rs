@@ -1,0 +1,313 @@
+//! The log of a reply, in a store that several servers may share.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use sha2::{Digest, Sha256};
+
+/// Stores the logs of replies: one log per reply, which is appended to by one server and read by any.
+///
+/// A log is a sequence of server-sent events, numbered from 0, and at last an end. The log is the truth:
+/// what readers get is what it contains, and its end may be written by another server than the one that
+/// wrote its events. A store never reuses a log, and every log expires.
+///
+/// Every method may be called at any time, concurrently, from any server. `testing` has the rules of a
+/// store as a suite of tests.
+///
+/// # Cancel safety
+///
+/// A future that is dropped has had its effect as a whole or not at all. Calls may be repeated.
+///
+/// # Time
+///
+/// Except for [`cancelled`](Self::cancelled), a call that gets no answer fails with
+/// [`StoreError::Unavailable`] after a few seconds.
+#[async_trait]
+pub trait ReplyStore: Send + Sync + fmt::Debug {
+    /// Creates an empty log, and makes it the [latest](Self::latest) of its conversation.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Exists`], [`StoreError::Full`] or [`StoreError::Unavailable`].
+    async fn create(&self, id: &ReplyId, meta: &ReplyMeta) -> Result<(), StoreError>;
+
+    /// Appends whole events, of which the first one has the number `first`.
+    ///
+    /// Idempotent: when the log has events from `first` on already, they are these, and nothing happens. So
+    /// whoever repeats an append repeats it with the same events.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Sealed`] when the log has its end, [`StoreError::Gone`] when there is no such log or
+    /// events before `first` are missing, [`StoreError::Full`] or [`StoreError::Unavailable`].
+    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError>;
+
+    /// Writes the end of a log, after which nothing can be appended. The first end stays and is returned.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
+    async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError>;
+
+    /// Reads events from number `from` on, at most about 64 KiB. Waits up to one second when there are
+    /// none yet; the page is then empty. `from` may be beyond the last event: there is nothing to read then, but
+    /// the end is returned.
+    ///
+    /// A log whose server has died is sealed with [`ReplyEnd::Lost`] here.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Gone`] when there is no such log or an event is missing, and
+    /// [`StoreError::Unavailable`].
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError>;
+
+    /// Returns the state of a log.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
+    async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError>;
+
+    /// Takes note that a reader is there and has the events before number `next`.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
+    async fn note_reader(&self, id: &ReplyId, next: u64) -> Result<(), StoreError>;
+
+    /// Returns the reply that was created last in a conversation, unless it has expired.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`]
+    async fn latest(&self, conversation: &ConversationKey) -> Result<Option<ReplyId>, StoreError>;
+
+    /// Asks the server that runs this reply to cancel it. Without effect on a log that has its end.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
+    async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError>;
+
+    /// Waits until somebody cancels this reply. It never returns for another reason, such as a broken
+    /// connection.
+    async fn cancelled(&self, id: &ReplyId);
+}
+
+/// The end of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ReplyEnd {
+    /// The agent answered.
+    Done,
+    /// The agent failed, or the reply became too large.
+    Failed,
+    /// Somebody cancelled the reply.
+    Cancelled,
+    /// The server that ran the agent died.
+    Lost,
+}
+
+impl ReplyEnd {
+    /// Returns the end as a word: `done`, `failed`, `cancelled` or `lost`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Lost => "lost",
+        }
+    }
+
+    /// Parses what [`as_str`](Self::as_str) returns.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        let all = [Self::Done, Self::Failed, Self::Cancelled, Self::Lost];
+        all.into_iter().find(|end| end.as_str() == word)
+    }
+}
+
+/// The facts about a reply that a store needs when its log is created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReplyMeta {
+    /// The conversation, if the front end can ask for its latest reply.
+    pub conversation: Option<ConversationKey>,
+    /// The time for which a log lives that has no end yet, counted from its creation.
+    pub lifetime: Duration,
+    /// The time for which a log lives after its end.
+    pub retention: Duration,
+}
+
+impl ReplyMeta {
+    /// Creates the facts of a reply in no conversation.
+    #[must_use]
+    pub fn new(lifetime: Duration, retention: Duration) -> Self {
+        Self {
+            conversation: None,
+            lifetime,
+            retention,
+        }
+    }
+
+    /// Sets the conversation.
+    #[must_use]
+    pub fn conversation(mut self, conversation: ConversationKey) -> Self {
+        self.conversation = Some(conversation);
+        self
+    }
+}
+
+/// The state of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReplyState {
+    /// The number of events.
+    pub next: u64,
+    /// The end, if the log has one.
+    pub end: Option<ReplyEnd>,
+    /// The highest number that a reader was [noted](ReplyStore::note_reader) with.
+    pub read: u64,
+    /// `true` if a reader was noted within the last minute.
+    pub attended: bool,
+}
+
+impl ReplyState {
+    /// Creates the state of a log without an end and without readers.
+    #[must_use]
+    pub fn new(next: u64) -> Self {
+        Self {
+            next,
+            ..Self::default()
+        }
+    }
+
+    /// Returns `true` if the log has its end, and a reader has had all of its events.
+    #[must_use]
+    pub fn is_read(&self) -> bool {
+        self.end.is_some() && self.read >= self.next
+    }
+}
+
+/// A part of a log.
+///
+/// `Debug` shows how long its events are, never what they are.
+#[derive(Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Page {
+    /// Whole events, the first one with the number that was asked for.
+    pub events: Bytes,
+    /// The number of the event after the last one in this page.
+    pub next: u64,
+    /// The end, if no event follows this page and the log has one.
+    pub end: Option<ReplyEnd>,
+}
+
+impl Page {
+    /// Creates a page.
+    #[must_use]
+    pub fn new(events: Bytes, next: u64, end: Option<ReplyEnd>) -> Self {
+        Self { events, next, end }
+    }
+}
+
+impl fmt::Debug for Page {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Page")
+            .field("bytes", &self.events.len())
+            .field("next", &self.next)
+            .field("end", &self.end)
+            .finish()
+    }
+}
+
+/// The reason for which a store did not do what was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// There is a log of this id already.
+    #[error("reply already exists")]
+    Exists,
+    /// The log has its end.
+    #[error("reply already ended: {}", .0.as_str())]
+    Sealed(ReplyEnd),
+    /// There is no such log, it has expired, or a part of it is missing.
+    #[error("no such reply")]
+    Gone,
+    /// The store has no space left.
+    #[error("reply store is full")]
+    Full,
+    /// The store cannot be reached now.
+    #[error("reply store unavailable: {0}")]
+    Unavailable(#[source] Box<dyn Error + Send + Sync>),
+}
+
+/// Returns the digest of a request as text.
+pub(super) fn digest(uri: &str, body: &[u8]) -> String {
+    let mut digest = Sha256::new();
+    digest.update(uri.len().to_be_bytes());
+    digest.update(uri);
+    digest.update(body);
+    ReplyId(digest.finalize().into()).to_string()
+}
+
+macro_rules! key {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $name([u8; 32]);
+
+        impl $name {
+            /// Creates a key from its bytes.
+            #[must_use]
+            pub const fn from_bytes(bytes: [u8; 32]) -> Self {
+                Self(bytes)
+            }
+
+            /// Returns the bytes of this key.
+            #[must_use]
+            pub const fn as_bytes(&self) -> &[u8; 32] {
+                &self.0
+            }
+
+            /// Creates the key of `id` below a path, for one user. Keys of other users, paths and kinds
+            /// differ, whatever the texts are.
+            pub(crate) fn new(user: &str, path: &str, id: &str) -> Self {
+                let mut digest = Sha256::new();
+                for text in [stringify!($name), user, path, id] {
+                    digest.update(text.len().to_be_bytes());
+                    digest.update(text);
+                }
+                Self(digest.finalize().into())
+            }
+        }
+
+        /// 64 hexadecimal digits.
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self)
+            }
+        }
+    };
+}
+
+key! {
+    /// The key of a reply in a store: a digest of its user, its path and the id that its front end knows.
+    /// So the id of another user's reply leads nowhere.
+    ReplyId
+}
+
+key! {
+    /// The key of a conversation in a store: a digest of its user, its path and its id.
+    ConversationKey
+}

@@ -1,0 +1,245 @@
+//! The reader of a reply: its events from a number on.
+
+use std::mem;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use futures_core::Stream;
+
+use super::Replies;
+use super::events::cut_events;
+use super::local::{End, Found, Local};
+use super::pump::TICK;
+use super::store::{Page, ReplyEnd, ReplyId, StoreError};
+use crate::protocol::{Env, Ticks};
+
+/// The number of ticks for which a store may fail before the reader gets a failure.
+const PATIENCE: u32 = 5;
+
+/// The number of silent ticks after which a comment is sent.
+const KEEP_ALIVE: u32 = 15;
+
+/// The number of ticks between two notes to the store that a reader is there.
+const NOTE: u32 = 30;
+
+/// [`Protocol::lost`](crate::Protocol::lost) of a protocol.
+pub(super) type Lost = fn(&[u8], u64, &mut Vec<u8>);
+
+type Read = Pin<Box<dyn Future<Output = Result<Page, StoreError>> + Send>>;
+
+/// The frames of a reply from an event on, from the memory of this process or from the store.
+pub(super) struct Tail {
+    replies: Replies,
+    id: ReplyId,
+    local: Option<Arc<Local>>,
+    lost: Lost,
+    /// The number of the next event.
+    next: u64,
+    /// The first event of the reply, once it is known.
+    first: Bytes,
+    step: Step,
+    ticks: Option<Ticks>,
+    silence: u32,
+    age: u32,
+    /// Attempts to read that have failed in a row.
+    failures: u32,
+}
+
+enum Step {
+    /// Looks for events.
+    Look,
+    /// Reads them from the store.
+    Read(Read),
+    /// Waits for a tick after the store has failed.
+    Wait,
+    /// Reads the first event, which is part of the failure that follows.
+    First(Read),
+    /// Everything but the end is sent.
+    End,
+    Done,
+}
+
+impl Tail {
+    /// Creates the tail of a reply from event `next` on.
+    pub(super) fn new(replies: Replies, id: ReplyId, next: u64, lost: Lost, env: &Env) -> Self {
+        let local = replies.shared.find(&id);
+        if let Some(local) = &local {
+            local.enter();
+        }
+        Self {
+            replies,
+            id,
+            local,
+            lost,
+            next,
+            first: Bytes::new(),
+            step: Step::Look,
+            ticks: env.ticks(TICK),
+            silence: 0,
+            age: 0,
+            failures: 0,
+        }
+    }
+
+    fn read(&self, from: u64) -> Read {
+        let (store, id) = (Arc::clone(&self.replies.shared.store), self.id);
+        Box::pin(async move { store.read(&id, from).await })
+    }
+
+    /// Records events that are sent.
+    fn take(&mut self, events: Bytes, next: u64) -> Bytes {
+        if self.next == 0 {
+            self.first = events.slice(..cut_events(&events, 0));
+        }
+        (self.next, self.silence, self.failures) = (next, 0, 0);
+        events
+    }
+
+    /// Starts the failure of a reply whose server died.
+    fn lose(&mut self) {
+        self.step = match self.first.is_empty() && self.next > 0 {
+            true => Step::First(self.read(0)),
+            false => Step::First(Box::pin(async { Err(StoreError::Gone) })),
+        };
+    }
+
+    /// Writes the failure.
+    fn failure(&mut self, page: Result<Page, StoreError>) -> Bytes {
+        if let Ok(page) = page {
+            self.first = page.events.slice(..cut_events(&page.events, 0));
+        }
+        let mut out = Vec::new();
+        (self.lost)(&self.first, self.next, &mut out);
+        self.step = Step::End;
+        out.into()
+    }
+
+    /// Handles a result of the store. Returns events, if there are any.
+    fn answered(&mut self, result: Result<Page, StoreError>) -> Option<Bytes> {
+        self.step = Step::Look;
+        match result {
+            Ok(page) => {
+                self.failures = 0;
+                match page.end {
+                    // The failure is sent after the events of this page.
+                    Some(ReplyEnd::Lost) if page.events.is_empty() => self.lose(),
+                    Some(ReplyEnd::Lost) | None => {}
+                    Some(_) => self.step = Step::End,
+                }
+                let events = (page.events, page.next);
+                (!events.0.is_empty()).then(|| self.take(events.0, events.1))
+            }
+            Err(StoreError::Unavailable(_)) if self.failures < PATIENCE && self.ticks.is_some() => {
+                self.step = Step::Wait;
+                None
+            }
+            Err(_) => {
+                self.lose();
+                None
+            }
+        }
+    }
+
+    /// Counts the ticks. Returns a comment after a silence.
+    fn poll_ticks(&mut self, cx: &mut Context<'_>) -> Option<Bytes> {
+        while let Some(ticks) = &mut self.ticks {
+            match ticks.as_mut().poll_next(cx) {
+                Poll::Ready(Some(())) => {}
+                Poll::Ready(None) => {
+                    self.ticks = None;
+                    return None;
+                }
+                Poll::Pending => return None,
+            }
+            self.age = self.age.wrapping_add(1);
+            self.silence += 1;
+            if let Step::Wait = self.step {
+                self.failures += 1;
+                self.step = Step::Look;
+            }
+            if self.local.is_none() && self.age % NOTE == 1 {
+                self.note();
+            }
+            if self.silence >= KEEP_ALIVE {
+                self.silence = 0;
+                return Some(Bytes::from_static(b": ping\n\n"));
+            }
+        }
+        None
+    }
+
+    /// Tells the store how far this reader is.
+    fn note(&self) {
+        let (store, id, next) = (Arc::clone(&self.replies.shared.store), self.id, self.next);
+        let note = async move { drop(store.note_reader(&id, next).await) };
+        (self.replies.shared.spawn)(Box::pin(note));
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        loop {
+            match &mut self.step {
+                Step::Look => match self.local.as_ref().map(|it| it.poll(self.next, cx)) {
+                    Some(Poll::Ready(Found::Events(events, next))) => {
+                        return Poll::Ready(Some(self.take(events, next)));
+                    }
+                    Some(Poll::Ready(Found::End(End::Whole))) => self.step = Step::End,
+                    Some(Poll::Ready(Found::End(End::Lost))) => self.lose(),
+                    Some(Poll::Pending) => return Poll::Pending,
+                    Some(Poll::Ready(Found::Dropped)) | None => {
+                        self.step = Step::Read(self.read(self.next));
+                    }
+                },
+                Step::Read(read) => match read.as_mut().poll(cx) {
+                    Poll::Ready(result) => {
+                        if let Some(events) = self.answered(result) {
+                            return Poll::Ready(Some(events));
+                        }
+                    }
+                    Poll::Pending => return Poll::Pending,
+                },
+                Step::Wait => return Poll::Pending,
+                Step::First(read) => match read.as_mut().poll(cx) {
+                    Poll::Ready(page) => {
+                        let failure = self.failure(page);
+                        if !failure.is_empty() {
+                            return Poll::Ready(Some(failure));
+                        }
+                    }
+                    Poll::Pending => return Poll::Pending,
+                },
+                Step::End => {
+                    self.note();
+                    self.step = Step::Done;
+                }
+                Step::Done => return Poll::Ready(None),
+            }
+        }
+    }
+}
+
+impl Stream for Tail {
+    type Item = Bytes;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        let tail = &mut *self;
+        if let Poll::Ready(frame) = tail.poll(cx) {
+            return Poll::Ready(frame);
+        }
+        let waited = matches!(tail.step, Step::Wait);
+        match tail.poll_ticks(cx) {
+            Some(comment) => Poll::Ready(Some(comment)),
+            None if waited && !matches!(tail.step, Step::Wait) => tail.poll(cx),
+            None => Poll::Pending,
+        }
+    }
+}
+
+impl Drop for Tail {
+    fn drop(&mut self) {
+        if let Some(local) = mem::take(&mut self.local) {
+            local.leave();
+        }
+    }
+}

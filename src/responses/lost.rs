@@ -1,0 +1,48 @@
+//! The failure of a response whose server died.
+
+use bytes::Bytes;
+
+use super::{ErrorObject, EventKind, Response, StreamEvent};
+use crate::json::model::Field as _;
+use crate::protocol::AgentError;
+
+/// Writes the failure of a response whose server died.
+pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
+    // No known client runs the turn again at this code.
+    let error = ErrorObject::new("invalid_prompt", AgentError::LOST);
+    let begun = last_response(first_event);
+    let mut event = StreamEvent {
+        sequence_number: Some(next),
+        ..StreamEvent::default()
+    };
+    match begun {
+        Some(mut response) => {
+            event.kind = EventKind::Failed;
+            response.status = "failed".into();
+            response.error = Some(error);
+            event.response = Some(Box::new(response));
+        }
+        None => {
+            event.kind = EventKind::Error;
+            for (key, value) in error.to_raw().members() {
+                event.unknown.push(key, value);
+            }
+        }
+    }
+    out.extend_from_slice(b"event: ");
+    out.extend_from_slice(event.kind.as_str().as_bytes());
+    out.extend_from_slice(b"\ndata: ");
+    out.extend_from_slice(&event.to_json());
+    out.extend_from_slice(b"\n\ndata: [DONE]\n\n");
+}
+
+/// Returns the response object of the last event that has one.
+pub(super) fn last_response(events: &[u8]) -> Option<Response> {
+    let lines = events.split(|byte| *byte == b'\n');
+    let data = lines.filter_map(|line| line.strip_prefix(b"data: "));
+    let mut responses = data.filter_map(|data| {
+        let event = StreamEvent::parse(&Bytes::copy_from_slice(data)).ok()?;
+        event.response
+    });
+    responses.next_back().map(|response| *response)
+}

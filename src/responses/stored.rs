@@ -1,0 +1,159 @@
+//! Responses that are asked for again: `GET /responses/{id}` and `POST /responses/{id}/cancel`.
+
+use async_trait::async_trait;
+use http::{Method, Response, StatusCode};
+
+use super::Responses;
+use super::lost::{last_response, lost};
+use crate::agent::Body;
+use crate::protocol::{Protocol as _, Refusal};
+use crate::replies::{ReplyEnd, ReplyId, ReplyState, UserReplies, unavailable};
+use crate::router::{Call, Endpoint, MountError, Site, json, stream};
+
+/// Adds the routes of the responses to requests at `path`.
+pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
+    let one = format!("{path}/{{response}}");
+    let path = path.to_owned();
+    let cancel = Cancel(path.clone());
+    site.resumable_route(Method::POST, &format!("{one}/cancel"), cancel)?;
+    site.resumable_route(Method::GET, &one, Stored(path))
+}
+
+/// Returns the document that answers a request whose response has only begun.
+pub(super) fn begun(events: &[u8]) -> Response<Body> {
+    match last_response(events) {
+        Some(response) => json(StatusCode::OK, response.to_json()),
+        None => refuse(&not_found()),
+    }
+}
+
+/// `GET /responses/{id}`, below the path of the requests.
+struct Stored(String);
+
+/// `POST /responses/{id}/cancel`
+struct Cancel(String);
+
+fn not_found() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "no such response").code("response_not_found")
+}
+
+fn refuse(refusal: &Refusal) -> Response<Body> {
+    Responses::refuse(refusal).map(Body::full)
+}
+
+/// A response of the user who sent a request.
+struct Found {
+    replies: UserReplies,
+    id: ReplyId,
+    state: ReplyState,
+}
+
+impl Found {
+    async fn new(call: &Call, path: &str) -> Result<Self, Refusal> {
+        let replies = call.replies(path).ok_or_else(not_found)?;
+        let id = replies.reply(call.param("response").unwrap_or_default());
+        let state = replies.state(&id).await.map_err(unavailable)?;
+        Ok(Self {
+            state: state.ok_or_else(not_found)?,
+            replies,
+            id,
+        })
+    }
+
+    /// Returns the response object as it is now.
+    async fn document(&self) -> Result<Response<Body>, Refusal> {
+        // A client that polls is a reader: its reply is not abandoned.
+        self.replies.note_reader(&self.id).await;
+        // The last event is `[DONE]`.
+        let from = match self.state.end {
+            None | Some(ReplyEnd::Lost) => 0,
+            Some(_) => self.state.next.saturating_sub(2),
+        };
+        let page = self.replies.read(&self.id, from).await;
+        let mut events = page.map_err(unavailable)?.events;
+        if self.state.end == Some(ReplyEnd::Lost) {
+            let mut failure = Vec::new();
+            lost(&events, self.state.next, &mut failure);
+            events = failure.into();
+        }
+        Ok(begun(&events))
+    }
+
+    /// Waits for the end of the response, for some seconds.
+    async fn end(&mut self) -> Result<(), Refusal> {
+        for _ in 0..20 {
+            if self.state.end.is_some() {
+                break;
+            }
+            // Beyond all events: it returns with the end, or after a second.
+            let page = self.replies.read(&self.id, u64::MAX - 1).await;
+            page.map_err(unavailable)?;
+            let state = self.replies.state(&self.id).await.map_err(unavailable)?;
+            self.state = state.ok_or_else(not_found)?;
+        }
+        Ok(())
+    }
+}
+
+impl Stored {
+    async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
+        let found = Found::new(call, &self.0).await?;
+        let query = call.parts.uri.query().unwrap_or_default();
+        let member = |name| {
+            let members = query.split('&').filter_map(|member| member.split_once('='));
+            members.into_iter().find(|(key, _)| *key == name)
+        };
+        if member("stream").is_none_or(|(_, value)| value != "true") {
+            return found.document().await;
+        }
+        let after = match member("starting_after") {
+            None => None,
+            Some((_, number)) => Some(number.parse::<u64>().map_err(|_| {
+                let message = "must be the number of an event";
+                Refusal::new(StatusCode::BAD_REQUEST, message).at("starting_after")
+            })?),
+        };
+        let from = after.map_or(0, |after| after.saturating_add(1));
+        Ok(stream::<Responses>(
+            found.replies.tail::<Responses>(found.id, from),
+        ))
+    }
+}
+
+#[async_trait]
+impl Endpoint for Stored {
+    async fn call(&self, call: Call) -> Response<Body> {
+        let answer = self.answer(&call).await;
+        answer.unwrap_or_else(|refusal| refuse(&refusal))
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        refuse(refusal)
+    }
+}
+
+impl Cancel {
+    async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
+        let mut found = Found::new(call, &self.0).await?;
+        found.replies.cancel(&found.id).await.map_err(unavailable)?;
+        found.end().await?;
+        found.document().await
+    }
+}
+
+#[async_trait]
+impl Endpoint for Cancel {
+    async fn call(&self, call: Call) -> Response<Body> {
+        let answer = self.answer(&call).await;
+        answer.unwrap_or_else(|refusal| refuse(&refusal))
+    }
+
+    /// Official clients send neither a body nor its type.
+    fn has_body(&self) -> bool {
+        false
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        refuse(refusal)
+    }
+}

@@ -1,0 +1,10 @@
+//! Replies that outlive the connection that asked for them.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+mod faults;
+mod limits;
+mod memory;
+mod protocols;
+mod server;
+mod stop;
+mod users;

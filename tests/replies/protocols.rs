@@ -1,0 +1,257 @@
+//! Resumable replies of every protocol.
+
+use std::time::Duration;
+
+use copilot_wire::protocols::{Visit, visit};
+use copilot_wire::replies::{ReplyEnd, ReplyStore as _, count_events, skip_events};
+use copilot_wire::responses::{Responses, ResponsesRequest};
+use copilot_wire::testing::Toolkit;
+use copilot_wire::ui_stream::UiStream;
+use futures::StreamExt as _;
+use http::{Method, StatusCode};
+use serde_json::Value;
+
+use crate::faults::Spy;
+use crate::server::{
+    Talker, again, ask, env, in_virtual_time, memory, read, read_some, replies, router, seconds,
+    send, text,
+};
+
+/// Returns the number of bytes of a whole reply, and that before its last frame.
+async fn length<P: Toolkit>() -> (usize, usize) {
+    let router = router::<P>(Talker::default(), Some(replies(memory()).join(true)));
+    let frames = ask::<P>(&router, "ada")
+        .await
+        .map(|frame| frame.unwrap().len());
+    let frames: Vec<_> = frames.collect().await;
+    let length = frames.iter().sum();
+    (length, length - frames.last().unwrap())
+}
+
+/// A reader that leaves after any byte and comes back gets all of it, from its beginning.
+#[test]
+fn a_cut_reply_is_whole_when_it_is_asked_for_again() {
+    struct Cut;
+    impl Visit for Cut {
+        fn visit<P: Toolkit>(&mut self) {
+            let (length, last) = in_virtual_time(length::<P>());
+            assert!(length > 100, "{}", P::NAME);
+            for at in (0..length).step_by(19).chain([length]) {
+                in_virtual_time(async {
+                    let replies = replies(memory()).join(true);
+                    let router = router::<P>(Talker::default(), Some(replies));
+                    let first = read_some(ask::<P>(&router, "ada").await, at).await;
+                    let (one, two) = futures::join!(
+                        async { read(again::<P>(&router, "ada").await).await },
+                        async { read(again::<P>(&router, "ada").await).await },
+                    );
+                    assert_eq!(first.len(), at, "{}", P::NAME);
+                    // Where the first reader had the last frame, front ends without a verb begin anew.
+                    if at <= last {
+                        assert_eq!(text(&one), text(&two), "{} at {at}", P::NAME);
+                        assert!(one.starts_with(&first), "{} at {at}", P::NAME);
+                        assert_eq!(one.len(), length, "{} at {at}", P::NAME);
+                    }
+                });
+            }
+        }
+    }
+    visit(&mut Cut);
+}
+
+/// Without resumable replies, and without a user, the bytes are those of an ordinary reply.
+#[test]
+fn without_a_user_nothing_changes() {
+    struct Plain;
+    impl Visit for Plain {
+        fn visit<P: Toolkit>(&mut self) {
+            let heads = [None, Some("")].map(|user| {
+                in_virtual_time(async {
+                    let replies = user.map(|_| replies(memory()).join(true));
+                    let router = router::<P>(Talker::default(), replies);
+                    let body = read(ask::<P>(&router, "").await).await;
+                    // Ids are random.
+                    let body = text(&body).replace(|c: char| c.is_ascii_hexdigit(), "");
+                    let mut seen = vec![body];
+                    for path in [
+                        "/v1/responses/x",
+                        "/v1/responses/x/cancel",
+                        "/api/chat/c/stop",
+                    ] {
+                        for method in [Method::GET, Method::POST, Method::OPTIONS] {
+                            if user.is_none() {
+                                let response = send(&router, "", method, path, "{}").await;
+                                let missing = response.status() == StatusCode::NOT_FOUND;
+                                assert!(missing, "{path} {response:?}");
+                            }
+                        }
+                    }
+                    seen.push(format!("{:?}", ask::<P>(&router, "").await));
+                    seen
+                })
+            });
+            assert_eq!(heads[0], heads[1], "{}", P::NAME);
+        }
+    }
+    visit(&mut Plain);
+}
+
+/// A server that dies leaves a failure for its readers, in the words of each protocol, and never an end that
+/// looks like an answer.
+#[test]
+fn a_lost_reply_is_a_failure() {
+    struct Lost;
+    impl Visit for Lost {
+        fn visit<P: Toolkit>(&mut self) {
+            in_virtual_time(async {
+                let store = Spy::new(memory());
+                let one = replies(store.clone()).join(true);
+                let two = replies(store.clone()).join(true);
+                let (one, two) = (
+                    router::<P>(Talker::default(), Some(one)),
+                    router::<P>(Talker::default(), Some(two)),
+                );
+                let first = read_some(ask::<P>(&one, "ada").await, 200).await;
+                let elsewhere = again::<P>(&two, "ada").await;
+                let (_, connected, elsewhere) = futures::join!(
+                    async {
+                        tokio::time::sleep(Duration::from_millis(300)).await;
+                        store.seal(&store.last(), ReplyEnd::Lost).await.unwrap();
+                    },
+                    async { read(again::<P>(&one, "ada").await).await },
+                    read(elsewhere),
+                );
+                for bytes in [connected, elsewhere] {
+                    let whole = text(&bytes);
+                    assert!(bytes.starts_with(&first), "{}", P::NAME);
+                    assert!(
+                        whole.contains("the server that was answering is gone"),
+                        "{whole}"
+                    );
+                    assert!(whole.ends_with("\n\n"), "{whole}");
+                    assert!(!whole.contains("word9"), "{whole}");
+                }
+            });
+        }
+    }
+    visit(&mut Lost);
+}
+
+#[test]
+fn a_page_gets_the_reply_until_it_has_read_its_end() {
+    in_virtual_time(async {
+        let router = router::<UiStream>(Talker::default(), Some(replies(memory())));
+        let path = "/api/chat/chat-1/stream";
+        let ask_again = || send(&router, "ada", Method::GET, path, "");
+        assert_eq!(ask_again().await.status(), StatusCode::NO_CONTENT);
+        drop(ask::<UiStream>(&router, "ada").await);
+        seconds(1).await;
+        let running = ask_again().await;
+        assert_eq!(running.status(), StatusCode::OK);
+        assert_eq!(running.headers()["x-vercel-ai-ui-message-stream"], "v1");
+        assert_eq!(running.headers()["content-type"], "text/event-stream");
+        drop(running);
+        seconds(60).await;
+        // It was never read to its end.
+        let whole = read(ask_again().await.into_body()).await;
+        assert!(text(&whole).contains("word9"));
+        seconds(1).await;
+        assert_eq!(ask_again().await.status(), StatusCode::NO_CONTENT);
+    });
+}
+
+#[test]
+fn a_page_that_stays_connected_has_nothing_to_resume() {
+    in_virtual_time(async {
+        let router = router::<UiStream>(Talker::default(), Some(replies(memory())));
+        read(ask::<UiStream>(&router, "ada").await).await;
+        seconds(1).await;
+        let again = send(&router, "ada", Method::GET, "/api/chat/chat-1/stream", "").await;
+        assert_eq!(again.status(), StatusCode::NO_CONTENT);
+    });
+}
+
+/// Returns a request for the background.
+pub(crate) fn background(stream: bool) -> String {
+    let request = ResponsesRequest::new("", "hi").stream(stream);
+    let request = request.with("background", &true).unwrap();
+    String::from_utf8(request.to_json().to_vec()).unwrap()
+}
+
+pub(crate) async fn json(response: http::Response<copilot_wire::Body>) -> Value {
+    serde_json::from_slice(&read(response.into_body()).await).unwrap()
+}
+
+#[test]
+fn a_response_goes_on_in_the_background() {
+    in_virtual_time(async {
+        let router = router::<Responses>(Talker::default(), Some(replies(memory())));
+        let posted = send(
+            &router,
+            "ada",
+            Method::POST,
+            "/v1/responses",
+            &background(false),
+        )
+        .await;
+        assert_eq!(posted.status(), StatusCode::OK);
+        let begun = json(posted).await;
+        assert_eq!(begun["status"], "in_progress");
+        let path = format!("/v1/responses/{}", begun["id"].as_str().unwrap());
+        seconds(1).await;
+        let running = json(send(&router, "ada", Method::GET, &path, "").await).await;
+        assert_eq!(running["status"], "in_progress");
+        seconds(60).await;
+        let done = json(send(&router, "ada", Method::GET, &path, "").await).await;
+        assert_eq!(done["status"], "completed");
+        assert_eq!(done["id"], begun["id"]);
+        assert!(
+            done["output"][0]["content"][0]["text"]
+                .as_str()
+                .unwrap()
+                .contains("word9")
+        );
+        seconds(700).await;
+        let gone = send(&router, "ada", Method::GET, &path, "").await;
+        assert_eq!(gone.status(), StatusCode::NOT_FOUND);
+    });
+}
+
+/// Every number that a client has seen is a place to go on from.
+#[test]
+fn a_response_goes_on_after_any_event() {
+    in_virtual_time(async {
+        let router = router::<Responses>(Talker::default(), Some(replies(memory())));
+        let post = background(true);
+        let post = send(&router, "ada", Method::POST, "/v1/responses", &post);
+        let whole = read(post.await.into_body()).await;
+        let first = text(&whole)
+            .split("data: ")
+            .nth(1)
+            .unwrap()
+            .lines()
+            .next()
+            .unwrap();
+        let first: Value = serde_json::from_str(first).unwrap();
+        let id = first["response"]["id"].as_str().unwrap();
+        let count = count_events(&whole);
+        assert!(count > 10);
+        for after in 0..count {
+            let path = format!("/v1/responses/{id}?stream=true&starting_after={after}");
+            let rest = read(
+                send(&router, "ada", Method::GET, &path, "")
+                    .await
+                    .into_body(),
+            )
+            .await;
+            let wanted = &whole[skip_events(&whole, after + 1)..];
+            assert_eq!(text(&rest), text(wanted), "{after}");
+            let number = format!("\"sequence_number\":{}", after + 1);
+            assert!(rest.is_empty() || after + 2 == count || text(&rest).contains(&number));
+        }
+        let bad = format!("/v1/responses/{id}?stream=true&starting_after=x");
+        let bad = send(&router, "ada", Method::GET, &bad, "").await;
+        assert_eq!(bad.status(), StatusCode::BAD_REQUEST);
+        let _ = env();
+    });
+}
