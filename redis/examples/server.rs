@@ -1,0 +1,108 @@
+//! A server whose replies outlive it: `cargo run --example server -- redis://127.0.0.1/ 127.0.0.1:7777`.
+//!
+//! Start two of them with one Redis, and a proxy in front. Serves pages with `useChat` at `/api/chat`, and the
+//! model `counter` for clients of OpenAI at `/v1`. Whoever sends an API key is the user of that name; a real
+//! server has a guard that checks it.
+
+use std::env;
+use std::future::IntoFuture;
+use std::io;
+use std::time::Duration;
+
+use axum::serve::ListenerExt;
+use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::replies::Replies;
+use copilot_wire::{Agent, Reply, Request, Router, async_trait, openai, responses, ui_stream};
+use copilot_wire_redis::RedisReplyStore;
+use http::request::Parts;
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::oneshot;
+
+/// The time that running replies are given once the server is asked to stop.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// Counts: `count 300 10` makes 300 words, one every 10 milliseconds.
+struct Counter;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Counter {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        let prompt = request.prompt().unwrap_or_default();
+        let numbers: Vec<u64> = prompt
+            .split_whitespace()
+            .filter_map(|it| it.parse().ok())
+            .collect();
+        let (count, pause) = match numbers[..] {
+            [count, pause, ..] => (count, Duration::from_millis(pause)),
+            _ => (10, Duration::from_millis(100)),
+        };
+        // Two runs never say the same.
+        reply
+            .text(format!("Run {:08x}.", getrandom::u32()?))
+            .await?;
+        for number in 0..count {
+            if !pause.is_zero() {
+                tokio::time::sleep(pause).await;
+            }
+            reply.text(format!(" {number}")).await?;
+        }
+        Ok(())
+    }
+}
+
+fn user(parts: &Parts) -> Option<String> {
+    let key = parts.headers.get("authorization")?.to_str().ok()?;
+    Some(key.strip_prefix("Bearer ")?.to_owned())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = env::args().skip(1);
+    let url = arguments
+        .next()
+        .ok_or("usage: server REDIS-URL ADDRESS [join]")?;
+    let address = arguments
+        .next()
+        .unwrap_or_else(|| "127.0.0.1:7777".to_owned());
+    let join = arguments.next().is_some_and(|word| word == "join");
+    let replies = match url.as_str() {
+        "none" => None,
+        url => {
+            let store = RedisReplyStore::connect(url).await?;
+            Some(Replies::per_user(store, tokio::spawn, user).join(join))
+        }
+    };
+    let mut router = Router::new()
+        .mount(openai::Model::new("counter"), Counter)?
+        .mount(responses::Model::new("counter"), Counter)?
+        .mount(ui_stream::Mount::new(), Counter)?;
+    if let Some(replies) = &replies {
+        router = router.resumable(replies.clone());
+    }
+    let listener = TcpListener::bind(address).await?;
+    greet(listener.local_addr()?);
+    // Without this a stream of small events stalls for 40 ms at a time.
+    let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
+    let (stopping, stopped) = oneshot::channel::<()>();
+    let app = axum::Router::new().fallback_service(router);
+    let served = axum::serve(listener, app).with_graceful_shutdown(async {
+        let _ = stopped.await;
+    });
+    let served = tokio::spawn(served.into_future());
+    signal(SignalKind::terminate())?.recv().await;
+    // No new connections; then the ends of the replies that run here, which others may read.
+    drop(stopping);
+    if let Some(replies) = &replies {
+        replies.drain(tokio::time::sleep(GRACE)).await;
+    }
+    // Those who read here take what is left.
+    let _ = tokio::time::timeout(GRACE, served).await;
+    Ok(())
+}
+
+#[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
+fn greet(address: std::net::SocketAddr) {
+    println!("listening on http://{address}");
+    let _ = io::Write::flush(&mut io::stdout());
+}

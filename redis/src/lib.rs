@@ -1,0 +1,28 @@
+//! Replies of [`copilot_wire`] that outlive connections and servers, in Redis.
+//!
+//! [`RedisReplyStore`] keeps the log of each reply in a Redis stream. Any server that uses the same Redis
+//! can send what another one has written so far, follow it, and cancel it. A server that dies leaves no
+//! reader waiting: the log that it wrote gets its end from whoever reads it next.
+//!
+//! ```no_run
+//! # async fn start() -> Result<(), copilot_wire::replies::StoreError> {
+//! use copilot_wire_redis::RedisReplyStore;
+//!
+//! let store = RedisReplyStore::connect("redis://127.0.0.1/").prefix("chat:").await?;
+//! # drop(store);
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Needs Redis 6.2 or later, or what speaks like it, as one server and its replicas; not Redis Cluster.
+//! The server must not evict keys: `maxmemory-policy noeviction`.
+
+mod connection;
+mod lease;
+mod log;
+mod names;
+mod notifications;
+mod scripts;
+mod store;
+
+pub use store::{Connect, RedisReplyStore};

@@ -1,0 +1,148 @@
+//! The entries of a log, as Redis returns them.
+
+use bytes::Bytes;
+use copilot_wire::replies::{Page, ReplyEnd, count_events, cut_events, skip_events};
+use redis::Value;
+
+use crate::connection::Fault;
+use crate::scripts::END;
+
+/// The size at which a page is full.
+const PAGE: usize = 64 * 1024;
+
+/// An entry of a log.
+pub(crate) enum Entry {
+    Head,
+    Events {
+        first: u64,
+        count: u64,
+        events: Vec<u8>,
+    },
+    End(ReplyEnd),
+}
+
+impl Entry {
+    /// Parses an entry: its id, and a list of fields and values.
+    fn parse(entry: Value) -> Result<Self, Fault> {
+        let Value::Array(parts) = entry else {
+            return Err(Fault::unexpected());
+        };
+        let Ok([Value::BulkString(id), Value::Array(fields)]) = <[Value; 2]>::try_from(parts)
+        else {
+            return Err(Fault::unexpected());
+        };
+        let id = std::str::from_utf8(&id).map_err(|_| Fault::unexpected())?;
+        let value = match fields.into_iter().nth(1) {
+            Some(Value::BulkString(value)) => value,
+            _ => return Err(Fault::unexpected()),
+        };
+        if id == END {
+            let word = std::str::from_utf8(&value).ok();
+            let end = word
+                .and_then(ReplyEnd::parse)
+                .ok_or_else(Fault::unexpected)?;
+            return Ok(Self::End(end));
+        }
+        let numbers = id.split_once('-').and_then(|(first, count)| {
+            Some((first.parse::<u64>().ok()?, count.parse::<u64>().ok()?))
+        });
+        match numbers {
+            Some((0, _)) => Ok(Self::Head),
+            Some((first, count)) => Ok(Self::Events {
+                first: first - 1,
+                count,
+                events: value,
+            }),
+            None => Err(Fault::unexpected()),
+        }
+    }
+
+    /// Parses a list of entries.
+    pub(crate) fn parse_all(entries: Value) -> Result<Vec<Self>, Fault> {
+        match entries {
+            Value::Array(entries) => entries.into_iter().map(Self::parse).collect(),
+            _ => Err(Fault::unexpected()),
+        }
+    }
+}
+
+/// An event is missing in a log.
+pub(crate) struct Gap;
+
+/// Collects the events from a number on, until a page is full.
+pub(crate) struct Collector {
+    next: u64,
+    events: Vec<u8>,
+    end: Option<ReplyEnd>,
+    is_full: bool,
+}
+
+impl Collector {
+    /// Creates an empty page from event `from` on.
+    pub(crate) fn new(from: u64) -> Self {
+        Self {
+            next: from,
+            events: Vec::new(),
+            end: None,
+            is_full: false,
+        }
+    }
+
+    /// Adds an entry, which follows those that were added before.
+    pub(crate) fn add(&mut self, entry: Entry) -> Result<(), Gap> {
+        match entry {
+            _ if self.is_full => {}
+            Entry::Head => {}
+            Entry::End(end) => self.end = Some(end),
+            Entry::Events { first, .. } if first > self.next => return Err(Gap),
+            Entry::Events {
+                first,
+                count,
+                events,
+            } => {
+                let skip = self.next - first;
+                if skip == 0 && self.events.is_empty() && events.len() <= PAGE {
+                    // The usual case, without a copy.
+                    self.events = events;
+                    self.next += count;
+                } else if skip < count {
+                    self.add_part(events.get(skip_events(&events, skip)..).unwrap_or_default());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds as many events as there is space for.
+    fn add_part(&mut self, events: &[u8]) {
+        let space = PAGE.saturating_sub(self.events.len());
+        let length = cut_events(events, space);
+        self.is_full = length < events.len() || length >= space;
+        if length > space && !self.events.is_empty() {
+            return;
+        }
+        let events = events.get(..length).unwrap_or_default();
+        self.next += count_events(events);
+        self.events.extend_from_slice(events);
+    }
+
+    /// Returns the number of the next event.
+    pub(crate) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Returns `true` if nothing can be added: there is no space, or the log has ended.
+    pub(crate) fn is_full(&self) -> bool {
+        self.is_full || self.end.is_some()
+    }
+
+    /// Returns `true` if neither events nor the end were found.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty() && self.end.is_none()
+    }
+
+    /// Returns the page.
+    pub(crate) fn finish(self) -> Page {
+        Page::new(Bytes::from(self.events), self.next, self.end)
+    }
+}

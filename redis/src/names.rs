@@ -1,0 +1,92 @@
+//! The names of keys and channels.
+
+use copilot_wire::replies::{ConversationKey, ReplyId};
+
+/// The names of the keys and channels of a store.
+#[derive(Debug)]
+pub(crate) struct Names {
+    pub(crate) prefix: String,
+    /// The process, as 32 hexadecimal digits.
+    process: String,
+}
+
+impl Names {
+    /// Creates the names for a new process.
+    pub(crate) fn new(prefix: String) -> Result<Self, getrandom::Error> {
+        let process = u128::from(getrandom::u64()?) << 64 | u128::from(getrandom::u64()?);
+        Ok(Self {
+            prefix,
+            process: format!("{process:032x}"),
+        })
+    }
+
+    pub(crate) fn process(&self) -> &str {
+        &self.process
+    }
+
+    /// Returns the prefix of all logs.
+    pub(crate) fn logs(&self) -> String {
+        format!("{}reply:", self.prefix)
+    }
+
+    /// Returns the key of a log, which is the name of its channel as well.
+    pub(crate) fn log(&self, id: &ReplyId) -> String {
+        format!("{}reply:{id}", self.prefix)
+    }
+
+    /// Returns the log whose channel this is.
+    pub(crate) fn log_of_channel(&self, channel: &str) -> Option<ReplyId> {
+        parse(
+            channel
+                .strip_prefix(&*self.prefix)?
+                .strip_prefix("reply:")?,
+        )
+    }
+
+    /// Returns the key of the mark of a cancelled reply.
+    pub(crate) fn cancelled(&self, id: &ReplyId) -> String {
+        format!("{}cancelled:{id}", self.prefix)
+    }
+
+    /// Returns the key of the readers of a log.
+    pub(crate) fn readers(&self, id: &ReplyId) -> String {
+        format!("{}readers:{id}", self.prefix)
+    }
+
+    /// Returns the key of the latest reply of a conversation.
+    pub(crate) fn latest(&self, conversation: &ConversationKey) -> String {
+        format!("{}latest:{conversation}", self.prefix)
+    }
+
+    /// Returns the prefix of all leases.
+    pub(crate) fn leases(&self) -> String {
+        format!("{}alive:", self.prefix)
+    }
+
+    /// Returns the key of the lease of this process.
+    pub(crate) fn lease(&self) -> String {
+        format!("{}alive:{}", self.prefix, self.process)
+    }
+
+    /// Returns the prefix of the channels on which processes learn which reply to cancel.
+    pub(crate) fn cancel_channels(&self) -> String {
+        format!("{}cancel:", self.prefix)
+    }
+
+    /// Returns this process's channel of replies to cancel.
+    pub(crate) fn cancel_channel(&self) -> String {
+        format!("{}cancel:{}", self.prefix, self.process)
+    }
+}
+
+/// Parses an id of 64 hexadecimal digits.
+pub(crate) fn parse(id: &str) -> Option<ReplyId> {
+    let mut bytes = [0; 32];
+    if id.len() != 64 || !id.is_ascii() {
+        return None;
+    }
+    for (byte, at) in bytes.iter_mut().zip((0..64).step_by(2)) {
+        *byte = u8::from_str_radix(id.get(at..at + 2)?, 16).ok()?;
+    }
+    Some(ReplyId::from_bytes(bytes))
+}

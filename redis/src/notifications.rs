@@ -1,0 +1,241 @@
+//! The subscription of a process: it says when to look at a log again, and who is cancelled.
+//!
+//! Messages get lost where a connection breaks. So nothing depends on them but how soon something is
+//! noticed: readers look once a second, and cancelled replies are looked for with each renewal of the lease.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use copilot_wire::replies::ReplyId;
+use futures_util::StreamExt;
+use redis::aio::PubSubSink;
+use redis::{Client, Msg, RedisResult};
+use tokio::sync::{mpsc, watch};
+use tokio::time::timeout;
+
+use crate::connection::TIMEOUT;
+use crate::names::{Names, parse};
+
+/// The time between two looks for subscriptions that nobody uses any more, and between two pings.
+const TIDY: Duration = Duration::from_secs(5);
+/// The time between two attempts to connect.
+const RETRY: Duration = Duration::from_millis(250);
+
+/// The notifications that readers and writers in this process wait for.
+pub(crate) struct Notifications {
+    logs: Mutex<HashMap<ReplyId, Log>>,
+    runs: Mutex<HashMap<ReplyId, watch::Sender<bool>>>,
+    requests: mpsc::UnboundedSender<ReplyId>,
+}
+
+/// A log that is read here.
+/// The time after which an earlier look at a lease no longer counts. A waiting reader looks every second.
+const FORGOTTEN: Duration = Duration::from_secs(5);
+
+struct Log {
+    changes: watch::Sender<()>,
+    used: Instant,
+    /// The times at which the lease of the process that writes this log was found missing first and last.
+    missed: Option<(Instant, Instant)>,
+}
+
+impl Notifications {
+    /// Creates the notifications, and the queue of logs to subscribe to.
+    pub(crate) fn new() -> (Self, mpsc::UnboundedReceiver<ReplyId>) {
+        let (requests, queue) = mpsc::unbounded_channel();
+        let (logs, runs) = (Mutex::default(), Mutex::default());
+        (
+            Self {
+                logs,
+                runs,
+                requests,
+            },
+            queue,
+        )
+    }
+
+    /// Returns the changes of a log from now on, if this process has subscribed to it.
+    pub(crate) fn subscribed(&self, id: &ReplyId) -> Option<watch::Receiver<()>> {
+        let mut logs = lock(&self.logs);
+        let log = logs.get_mut(id)?;
+        log.used = Instant::now();
+        Some(log.changes.subscribe())
+    }
+
+    /// Subscribes to a log and returns its changes from now on. The first change says that the subscription
+    /// is there, and that what was written before may have gone unnoticed.
+    pub(crate) fn subscribe(&self, id: &ReplyId) -> watch::Receiver<()> {
+        let mut logs = lock(&self.logs);
+        let log = logs.entry(*id).or_insert_with(|| {
+            // Fails where the store is being dropped, and its readers with it.
+            let _ = self.requests.send(*id);
+            Log {
+                changes: watch::Sender::new(()),
+                used: Instant::now(),
+                missed: None,
+            }
+        });
+        log.changes.subscribe()
+    }
+
+    /// Notes whether the process that writes a log was found dead, and returns for how long it has been.
+    pub(crate) fn producer(&self, id: &ReplyId, is_dead: bool) -> Duration {
+        let mut logs = lock(&self.logs);
+        let Some(log) = logs.get_mut(id) else {
+            return Duration::ZERO;
+        };
+        if !is_dead {
+            log.missed = None;
+            return Duration::ZERO;
+        }
+        let now = Instant::now();
+        let first = match log.missed {
+            Some((first, last)) if now - last < FORGOTTEN => first,
+            // Between the two nobody looked, so the process may have been alive.
+            _ => now,
+        };
+        log.missed = Some((first, now));
+        now - first
+    }
+
+    /// Returns what becomes `true` once a reply is cancelled.
+    pub(crate) fn run(&self, id: &ReplyId) -> watch::Receiver<bool> {
+        let mut runs = lock(&self.runs);
+        runs.entry(*id)
+            .or_insert_with(|| watch::Sender::new(false))
+            .subscribe()
+    }
+
+    /// Returns the replies that wait to be cancelled.
+    pub(crate) fn runs(&self) -> Vec<ReplyId> {
+        let mut runs = lock(&self.runs);
+        runs.retain(|_, run| run.receiver_count() > 0);
+        runs.keys().copied().collect()
+    }
+
+    /// Cancels a reply, if it runs here.
+    pub(crate) fn cancel(&self, id: &ReplyId) {
+        if let Some(run) = lock(&self.runs).get(id) {
+            run.send_replace(true);
+        }
+    }
+
+    /// Wakes all readers of a log.
+    fn changed(&self, id: &ReplyId) {
+        if let Some(log) = lock(&self.logs).get(id) {
+            log.changes.send_replace(());
+        }
+    }
+
+    fn logs(&self) -> Vec<ReplyId> {
+        lock(&self.logs).keys().copied().collect()
+    }
+
+    /// Removes the logs that were not read of late, and returns them.
+    fn remove_unused(&self) -> Vec<ReplyId> {
+        let mut logs = lock(&self.logs);
+        let is_unused = |log: &Log| log.changes.receiver_count() == 0 && log.used.elapsed() > TIDY;
+        logs.extract_if(|_, log| is_unused(log))
+            .map(|(id, _)| id)
+            .collect()
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Subscribes, and does so again when the connection breaks. Never returns.
+pub(crate) async fn run(
+    client: Client,
+    names: &Names,
+    notifications: &Notifications,
+    mut queue: mpsc::UnboundedReceiver<ReplyId>,
+) {
+    loop {
+        if let Ok(Ok(connection)) = timeout(TIMEOUT, client.get_async_pubsub()).await {
+            let (sink, messages) = connection.split();
+            let mut subscription = Subscription {
+                names,
+                notifications,
+                sink,
+            };
+            let _ = subscription.serve(messages, &mut queue).await;
+        }
+        // The next connection subscribes to all logs, so neither need wait for it.
+        notifications.remove_unused();
+        while queue.try_recv().is_ok() {}
+        tokio::time::sleep(RETRY).await;
+    }
+}
+
+/// An open subscription.
+struct Subscription<'a> {
+    names: &'a Names,
+    notifications: &'a Notifications,
+    sink: PubSubSink,
+}
+
+impl Subscription<'_> {
+    /// Passes messages on until the connection breaks.
+    async fn serve(
+        &mut self,
+        mut messages: impl futures_util::Stream<Item = Msg> + Unpin,
+        queue: &mut mpsc::UnboundedReceiver<ReplyId>,
+    ) -> Option<()> {
+        let own = self.names.cancel_channel();
+        within(self.sink.subscribe(&own)).await?;
+        self.subscribe(&self.notifications.logs()).await?;
+        let mut tidy = tokio::time::interval(TIDY);
+        let mut requests = Vec::new();
+        loop {
+            tokio::select! {
+                message = messages.next() => self.notify(&message?, &own),
+                _ = queue.recv_many(&mut requests, 256) => {
+                    self.subscribe(&requests).await?;
+                    requests.clear();
+                }
+                _ = tidy.tick() => {
+                    self.unsubscribe(&self.notifications.remove_unused()).await?;
+                    within(self.sink.ping::<redis::Value>()).await?;
+                }
+            }
+        }
+    }
+
+    fn notify(&self, message: &Msg, own: &str) {
+        let channel = message.get_channel_name();
+        if channel == own {
+            if let Some(id) = parse(&String::from_utf8_lossy(message.get_payload_bytes())) {
+                self.notifications.cancel(&id);
+            }
+        } else if let Some(id) = self.names.log_of_channel(channel) {
+            self.notifications.changed(&id);
+        }
+    }
+
+    /// Subscribes to logs, and wakes their readers: something may have been appended before.
+    async fn subscribe(&mut self, logs: &[ReplyId]) -> Option<()> {
+        for logs in logs.chunks(256) {
+            let channels: Vec<_> = logs.iter().map(|id| self.names.log(id)).collect();
+            within(self.sink.subscribe(&channels)).await?;
+            logs.iter().for_each(|id| self.notifications.changed(id));
+        }
+        Some(())
+    }
+
+    async fn unsubscribe(&mut self, logs: &[ReplyId]) -> Option<()> {
+        for logs in logs.chunks(256) {
+            let channels: Vec<_> = logs.iter().map(|id| self.names.log(id)).collect();
+            within(self.sink.unsubscribe(&channels)).await?;
+        }
+        // A log that is read again meanwhile has been removed, and is subscribed to anew.
+        Some(())
+    }
+}
+
+/// Returns `None` when an answer fails or takes too long.
+async fn within<T>(answer: impl Future<Output = RedisResult<T>>) -> Option<T> {
+    timeout(TIMEOUT, answer).await.ok()?.ok()
+}

@@ -1,0 +1,155 @@
+//! The scripts that Redis runs: each is atomic.
+//!
+//! A log is a stream. Its first entry, `0-1`, has the facts about the reply. The entry with the events
+//! from number `first` on has the id `(first + 1)-count`; so ids ascend, the last id says how many events
+//! there are, and Redis itself refuses what was appended before. The end has the highest id that there is,
+//! after which Redis refuses every other entry.
+
+use redis::Script;
+
+/// The id of the entry that has the end.
+pub(crate) const END: &str = "18446744073709551615-18446744073709551615";
+
+/// Creates a log.
+///
+/// Keys: the log, and the latest reply of the conversation if there is one. Arguments: process, lifetime,
+/// retention, the id of the reply. Returns `ok` or `exists`.
+const CREATE: &str = "\
+if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
+redis.call('XADD', KEYS[1], '0-1', 'process', ARGV[1], 'retention', ARGV[3], 'latest', KEYS[2] or '')
+redis.call('PEXPIRE', KEYS[1], ARGV[2])
+if KEYS[2] then redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[2]) end
+return 'ok'";
+
+/// Appends events, whatever the log contains.
+///
+/// Keys: the log, which is the channel too. Arguments: number of the first event, id, events, the id
+/// of the end. Returns the number of the next event, the end, or `gone`.
+const APPEND: &str = "\
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+if not last then return 'gone' end
+if last[1] == ARGV[4] then return last[2][2] end
+local first, count = string.match(last[1], '^(%d+)-(%d+)$')
+local next = 0
+if first ~= '0' then next = first - 1 + count end
+local wanted = tonumber(ARGV[1])
+if wanted > next then return 'gone' end
+if wanted == next then
+  redis.call('XADD', KEYS[1], ARGV[2], 'd', ARGV[3])
+  redis.call('PUBLISH', KEYS[1], '')
+  next = next + tonumber(string.match(ARGV[2], '%d+$'))
+end
+return string.format('%.0f', next)";
+
+/// Returns the state of a log.
+///
+/// Keys: the log, its readers. Arguments: the id of the end, and for how many seconds a reader counts as
+/// there. Returns the number of the next event, the end or `-`, the highest number that a reader has, and 1
+/// if a reader is there; or `gone`.
+const STATE: &str = "\
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 2)
+if not last[1] then return 'gone' end
+local ended = '-'
+if last[1][1] == ARGV[1] then ended = table.remove(last, 1)[2][2] end
+local first, count = string.match(last[1][1], '^(%d+)-(%d+)$')
+local next = 0
+if first ~= '0' then next = first - 1 + count end
+local readers = redis.call('HMGET', KEYS[2], 'next', 'at')
+local there = 0
+if readers[2] and redis.call('TIME')[1] - readers[2] < tonumber(ARGV[2]) then there = 1 end
+return string.format('%.0f %s %.0f %d', next, ended, readers[1] or 0, there)";
+
+/// Notes a reader.
+///
+/// Keys: the log, its readers. Arguments: the number of the next event that the reader wants. Returns `ok`
+/// or `gone`.
+const NOTE: &str = "\
+local left = redis.call('PTTL', KEYS[1])
+if left < 0 then return 'gone' end
+if tonumber(redis.call('HGET', KEYS[2], 'next') or -1) < tonumber(ARGV[1]) then
+  redis.call('HSET', KEYS[2], 'next', ARGV[1])
+end
+redis.call('HSET', KEYS[2], 'at', redis.call('TIME')[1])
+redis.call('PEXPIRE', KEYS[2], math.max(left, 1))
+return 'ok'";
+
+/// Writes the end of a log. Where there is no space for it, the log is deleted: its readers get a failure
+/// rather than nothing for ever.
+///
+/// Keys: the log, the mark of a cancelled reply, the readers of the log. Arguments: the id and the word of the end, channel, the id
+/// of the reply. Returns the end, or `gone`.
+const SEAL: &str = "\
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+if not last then return 'gone' end
+if last[1] == ARGV[1] then return last[2][2] end
+local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2]
+local added = redis.pcall('XADD', KEYS[1], ARGV[1], 'end', ARGV[2])
+redis.call('PUBLISH', ARGV[3], '')
+if type(added) == 'table' and added.err then
+  redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
+  return 'gone'
+end
+redis.call('PEXPIRE', KEYS[1], head[4])
+redis.call('PEXPIRE', KEYS[3], head[4])
+redis.call('DEL', KEYS[2])
+if head[6] ~= '' and redis.call('GET', head[6]) == ARGV[4] then
+  redis.call('PEXPIRE', head[6], head[4])
+end
+return ARGV[2]";
+
+/// Marks a reply as cancelled, and notifies the process that runs it.
+///
+/// Keys: the log, the mark. Arguments: the id of the end, the id of the reply, the prefix of the
+/// channels of processes. Returns `ok` or `gone`.
+const CANCEL: &str = "\
+local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+if not last then return 'gone' end
+if last[1] == ARGV[1] then return 'ok' end
+local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2]
+redis.call('PUBLISH', ARGV[3] .. head[2], ARGV[2])
+redis.call('SET', KEYS[2], '', 'PX', math.max(redis.call('PTTL', KEYS[1]), 1))
+return 'ok'";
+
+/// Returns the reply that a conversation had last.
+///
+/// Keys: the latest reply of the conversation. Arguments: the prefix of all logs.
+const LATEST: &str = "\
+local id = redis.call('GET', KEYS[1])
+if id and redis.call('EXISTS', ARGV[1] .. id) == 1 then return id end
+return ''";
+
+/// Finds out whether the process that writes a log still lives.
+///
+/// Keys: the log. Arguments: the prefix of all leases. Returns `alive`, `dead`, or `gone`.
+const PRODUCER: &str = "\
+local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1]
+if not head then return 'gone' end
+if redis.call('EXISTS', ARGV[1] .. head[2][2]) == 1 then return 'alive' end
+return 'dead'";
+
+/// All scripts, with their digests.
+pub(crate) struct Scripts {
+    pub(crate) create: Script,
+    pub(crate) append: Script,
+    pub(crate) state: Script,
+    pub(crate) note: Script,
+    pub(crate) seal: Script,
+    pub(crate) cancel: Script,
+    pub(crate) latest: Script,
+    pub(crate) producer: Script,
+}
+
+impl Scripts {
+    pub(crate) fn new() -> Self {
+        Self {
+            create: Script::new(CREATE),
+            append: Script::new(APPEND),
+            state: Script::new(STATE),
+            note: Script::new(NOTE),
+            seal: Script::new(SEAL),
+            cancel: Script::new(CANCEL),
+            latest: Script::new(LATEST),
+            producer: Script::new(PRODUCER),
+        }
+    }
+}

@@ -1,0 +1,441 @@
+//! The store of replies.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::IntoFuture;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use copilot_wire::replies::{
+    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+    count_events,
+};
+use redis::Value;
+use tokio::task::JoinHandle;
+use tokio::time::{Instant, timeout_at};
+
+use crate::connection::{Connection, Fault, client};
+use crate::lease;
+use crate::log::{Collector, Entry};
+use crate::names::{Names, parse};
+use crate::notifications::{self, Notifications};
+use crate::scripts::{END, Scripts};
+
+/// The time for which a reader waits for events.
+const PATIENCE: Duration = Duration::from_secs(1);
+/// The time for which a lease must be missed before its process counts as dead: Redis itself may have been
+/// away, and the lease with it.
+const DEAD_AFTER: Duration = Duration::from_secs(3);
+
+/// The time for which a reader counts as there after it was noted.
+const ATTENDED: Duration = Duration::from_secs(60);
+/// The numbers of entries that are read at a time: few at first, because one may be as large as a page.
+const ENTRIES: [usize; 3] = [2, 8, 128];
+/// The number of logs of which the next event is remembered.
+const REMEMBERED: usize = 65_536;
+
+/// A store of replies in Redis.
+///
+/// Has two connections: one that all commands share, and one for notifications. Both are opened anew when
+/// they break. Dropping the store ends its tasks; replies that it still writes count as lost 8 seconds
+/// later, when its lease has expired.
+///
+/// # Errors
+///
+/// Every command has 2 seconds. What takes longer, and every other trouble with Redis, is
+/// [`StoreError::Unavailable`], which names its kind and never a key, an event or a part of the URL.
+pub struct RedisReplyStore {
+    shared: Arc<Shared>,
+    tasks: [JoinHandle<()>; 2],
+}
+
+struct Shared {
+    connection: Connection,
+    names: Names,
+    notifications: Notifications,
+    scripts: Scripts,
+    /// The number of the next event of logs that are written here, where it is certain.
+    next: Mutex<HashMap<ReplyId, u64>>,
+}
+
+/// Connects to Redis once it is awaited.
+#[derive(Clone)]
+#[must_use = "does nothing unless awaited"]
+pub struct Connect {
+    url: String,
+    prefix: String,
+}
+
+impl RedisReplyStore {
+    /// Connects to the server at a URL such as `redis://user:password@host:6379/0`. `rediss://`, for TLS,
+    /// needs the feature `tls`.
+    ///
+    /// # Errors
+    ///
+    /// Awaiting it fails with [`StoreError::Unavailable`] when the URL is not valid or the server cannot be
+    /// reached.
+    pub fn connect(url: impl Into<String>) -> Connect {
+        Connect {
+            url: url.into(),
+            prefix: "copilot-wire:".to_owned(),
+        }
+    }
+}
+
+impl Connect {
+    /// Sets the prefix of all keys and channels, by default `copilot-wire:`. Servers that share replies have
+    /// the same one.
+    pub fn prefix(mut self, prefix: impl Into<String>) -> Self {
+        self.prefix = prefix.into();
+        self
+    }
+
+    async fn open(self) -> Result<RedisReplyStore, StoreError> {
+        let client = client(&self.url)?;
+        let random = |_| StoreError::Unavailable("no random numbers".into());
+        let (notifications, queue) = Notifications::new();
+        let shared = Arc::new(Shared {
+            connection: Connection::new(client.clone()),
+            names: Names::new(self.prefix).map_err(random)?,
+            notifications,
+            scripts: Scripts::new(),
+            next: Mutex::default(),
+        });
+        lease::renew(&shared.connection, &shared.names, &shared.notifications).await?;
+        let (one, two) = (Arc::clone(&shared), Arc::clone(&shared));
+        let tasks = [
+            tokio::spawn(async move {
+                lease::run(&one.connection, &one.names, &one.notifications).await;
+            }),
+            tokio::spawn(async move {
+                notifications::run(client, &two.names, &two.notifications, queue).await;
+            }),
+        ];
+        Ok(RedisReplyStore { shared, tasks })
+    }
+}
+
+impl IntoFuture for Connect {
+    type Output = Result<RedisReplyStore, StoreError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.open())
+    }
+}
+
+#[async_trait]
+impl ReplyStore for RedisReplyStore {
+    async fn create(&self, id: &ReplyId, meta: &ReplyMeta) -> Result<(), StoreError> {
+        let names = &self.shared.names;
+        let mut script = self.shared.scripts.create.key(names.log(id));
+        if let Some(conversation) = &meta.conversation {
+            script.key(names.latest(conversation));
+        }
+        script
+            .arg(names.process())
+            .arg(millis(meta.lifetime))
+            .arg(millis(meta.retention));
+        script.arg(id.to_string());
+        done(self.shared.connection.script(&script).await?)?;
+        self.shared.set_next(id, 0);
+        Ok(())
+    }
+
+    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError> {
+        let count = count_events(&events);
+        if count == 0 {
+            return Ok(());
+        }
+        // Unknown while it is under way, and after a failure: what Redis has then is for Redis to say.
+        if self.shared.take_next(id) == Some(first) {
+            match self.shared.append(id, first, count, &events).await {
+                Ok(true) => {
+                    self.shared.set_next(id, first.saturating_add(count));
+                    return Ok(());
+                }
+                Ok(false) => return Err(StoreError::Gone),
+                Err(fault) if fault.is_refused() => {}
+                Err(fault) => return Err(fault.into()),
+            }
+        }
+        self.shared.append_checked(id, first, count, &events).await
+    }
+
+    async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
+        self.shared.take_next(id);
+        self.shared.seal(id, end).await
+    }
+
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+        let deadline = Instant::now() + PATIENCE;
+        let mut changes = self.shared.notifications.subscribed(id);
+        loop {
+            let page = self.shared.look(id, from).await?;
+            if !page.is_empty() {
+                return Ok(page.finish());
+            }
+            let changes = changes.get_or_insert_with(|| self.shared.notifications.subscribe(id));
+            if timeout_at(deadline, changes.changed()).await.is_err() {
+                break;
+            }
+        }
+        if self.shared.is_lost(id).await? {
+            self.shared.seal(id, ReplyEnd::Lost).await?;
+            return Ok(self.shared.look(id, from).await?.finish());
+        }
+        Ok(Page::new(Bytes::new(), from, None))
+    }
+
+    async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {
+        let names = &self.shared.names;
+        let mut script = self.shared.scripts.state.key(names.log(id));
+        script
+            .key(names.readers(id))
+            .arg(END)
+            .arg(ATTENDED.as_secs());
+        let answer = word(self.shared.connection.script(&script).await?)?;
+        match parse_state(&answer) {
+            Some(state) => Ok(state),
+            None if answer == "gone" => Err(StoreError::Gone),
+            None => Err(Fault::unexpected().into()),
+        }
+    }
+
+    async fn note_reader(&self, id: &ReplyId, next: u64) -> Result<(), StoreError> {
+        let names = &self.shared.names;
+        let mut script = self.shared.scripts.note.key(names.log(id));
+        script.key(names.readers(id)).arg(next);
+        done(self.shared.connection.script(&script).await?)
+    }
+
+    async fn latest(&self, conversation: &ConversationKey) -> Result<Option<ReplyId>, StoreError> {
+        let names = &self.shared.names;
+        let mut script = self.shared.scripts.latest.key(names.latest(conversation));
+        script.arg(names.logs());
+        Ok(parse(&word(self.shared.connection.script(&script).await?)?))
+    }
+
+    async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
+        let names = &self.shared.names;
+        let mut script = self.shared.scripts.cancel.key(names.log(id));
+        script.key(names.cancelled(id));
+        script
+            .arg(END)
+            .arg(id.to_string())
+            .arg(names.cancel_channels());
+        done(self.shared.connection.script(&script).await?)
+    }
+
+    async fn cancelled(&self, id: &ReplyId) {
+        // From now on messages and renewals of the lease tell; before, only the mark did.
+        let mut cancelled = self.shared.notifications.run(id);
+        let mut commands = redis::pipe();
+        commands.cmd("EXISTS").arg(self.shared.names.cancelled(id));
+        let mark = self.shared.connection.pipeline(&commands).await;
+        if mark.is_ok_and(|mark| mark == [Value::Int(1)]) {
+            return;
+        }
+        if cancelled.wait_for(|cancelled| *cancelled).await.is_err() {
+            // The sender is removed only where nobody waits.
+            std::future::pending().await
+        }
+    }
+}
+
+impl Shared {
+    /// Appends to a log that has all events before `first`. Returns `false` if there is no such log.
+    async fn append(
+        &self,
+        id: &ReplyId,
+        first: u64,
+        count: u64,
+        events: &Bytes,
+    ) -> Result<bool, Fault> {
+        let log = self.names.log(id);
+        let mut commands = redis::pipe();
+        commands
+            .cmd("XADD")
+            .arg(&log)
+            .arg("NOMKSTREAM")
+            .arg(entry(first, count));
+        commands.arg("d").arg(&**events);
+        commands.cmd("PUBLISH").arg(&log).arg("");
+        let answers = self.connection.pipeline(&commands).await?;
+        Ok(answers.first().is_some_and(|added| *added != Value::Nil))
+    }
+
+    /// Appends to a log of which it is not known what it has.
+    async fn append_checked(
+        &self,
+        id: &ReplyId,
+        first: u64,
+        count: u64,
+        events: &Bytes,
+    ) -> Result<(), StoreError> {
+        let log = self.names.log(id);
+        let mut script = self.scripts.append.key(&log);
+        script
+            .arg(first)
+            .arg(entry(first, count))
+            .arg(&**events)
+            .arg(END);
+        let answer = word(self.connection.script(&script).await?)?;
+        if let Ok(next) = answer.parse() {
+            self.set_next(id, next);
+            return Ok(());
+        }
+        match ReplyEnd::parse(&answer) {
+            Some(end) => Err(StoreError::Sealed(end)),
+            None if answer == "gone" => Err(StoreError::Gone),
+            None => Err(Fault::unexpected().into()),
+        }
+    }
+
+    async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
+        let log = self.names.log(id);
+        let mut script = self.scripts.seal.key(&log);
+        script
+            .key(self.names.cancelled(id))
+            .key(self.names.readers(id));
+        script
+            .arg(END)
+            .arg(end.as_str())
+            .arg(&log)
+            .arg(id.to_string());
+        let answer = word(self.connection.script(&script).await?)?;
+        match ReplyEnd::parse(&answer) {
+            Some(end) => Ok(end),
+            None if answer == "gone" => Err(StoreError::Gone),
+            None => Err(Fault::unexpected().into()),
+        }
+    }
+
+    /// Reads what there is of a log from an event on.
+    async fn look(&self, id: &ReplyId, from: u64) -> Result<Collector, StoreError> {
+        let log = self.names.log(id);
+        let mut page = Collector::new(from);
+        for count in ENTRIES {
+            let start = format!("{}-0", page.next().saturating_add(1));
+            let mut commands = redis::pipe();
+            // The entry before: a log always has one. It may have this event in its middle.
+            let before = commands.cmd("XREVRANGE").arg(&log).arg(&start);
+            before.arg("-").arg("COUNT").arg(1);
+            let after = commands.cmd("XRANGE").arg(&log).arg(&start);
+            after.arg("+").arg("COUNT").arg(count);
+            let mut entries = 0;
+            for answer in self.connection.pipeline(&commands).await? {
+                for entry in Entry::parse_all(answer)? {
+                    entries += 1;
+                    page.add(entry).map_err(|_| StoreError::Gone)?;
+                }
+            }
+            if entries == 0 {
+                return Err(StoreError::Gone);
+            }
+            if entries < count || page.is_full() {
+                break;
+            }
+        }
+        Ok(page)
+    }
+
+    /// Returns `true` if the process that writes a log has been dead for a while.
+    async fn is_lost(&self, id: &ReplyId) -> Result<bool, StoreError> {
+        let mut script = self.scripts.producer.key(self.names.log(id));
+        script.arg(self.names.leases());
+        let answer = self.connection.script(&script).await.and_then(word);
+        let is_dead = answer.as_ref().is_ok_and(|answer| answer == "dead");
+        let since = self.notifications.producer(id, is_dead);
+        match &*answer? {
+            "alive" => Ok(false),
+            "dead" => Ok(since >= DEAD_AFTER),
+            "gone" => Err(StoreError::Gone),
+            _ => Err(Fault::unexpected().into()),
+        }
+    }
+}
+
+impl Shared {
+    /// Returns the number of the next event of a log if it is known, and forgets it.
+    fn take_next(&self, id: &ReplyId) -> Option<u64> {
+        self.next
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(id)
+    }
+
+    fn set_next(&self, id: &ReplyId, number: u64) {
+        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+        if next.len() >= REMEMBERED {
+            // It only saves Redis some work.
+            next.clear();
+        }
+        next.insert(*id, number);
+    }
+}
+
+impl Drop for RedisReplyStore {
+    fn drop(&mut self) {
+        self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+impl fmt::Debug for RedisReplyStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = &self.shared.names;
+        f.debug_tuple("RedisReplyStore").field(names).finish()
+    }
+}
+
+/// The URL may have a password.
+impl fmt::Debug for Connect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connect")
+            .field("prefix", &self.prefix)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Returns the id of an entry with events.
+fn entry(first: u64, count: u64) -> String {
+    format!("{}-{count}", first.saturating_add(1))
+}
+
+fn millis(time: Duration) -> u64 {
+    // Redis refuses zero, and numbers beyond its own clock.
+    u64::try_from(time.as_millis())
+        .unwrap_or(u64::MAX)
+        .clamp(1, 1 << 50)
+}
+
+/// Returns the word that a script answers with.
+fn word(answer: Value) -> Result<String, Fault> {
+    match answer {
+        Value::BulkString(word) => String::from_utf8(word).map_err(|_| Fault::unexpected()),
+        _ => Err(Fault::unexpected()),
+    }
+}
+
+/// Parses the answer of a script that only does something.
+fn done(answer: Value) -> Result<(), StoreError> {
+    match &*word(answer)? {
+        "ok" => Ok(()),
+        "exists" => Err(StoreError::Exists),
+        "gone" => Err(StoreError::Gone),
+        _ => Err(Fault::unexpected().into()),
+    }
+}
+
+/// Parses four words: the numbers of events, the end or `-`, the events that are read, and 1 or 0.
+fn parse_state(answer: &str) -> Option<ReplyState> {
+    let mut words = answer.split(' ');
+    let mut state = ReplyState::new(words.next()?.parse().ok()?);
+    state.end = ReplyEnd::parse(words.next()?);
+    state.read = words.next()?.parse().ok()?;
+    state.attended = words.next()? == "1";
+    Some(state)
+}

@@ -1,0 +1,18 @@
+//! Two server processes with one Redis: resume, stop, and what happens when one of them goes.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    // What is started is waited for when it is dropped.
+    clippy::zombie_processes
+)]
+
+mod deaths;
+#[path = "../store/redis.rs"]
+#[allow(dead_code)]
+mod redis;
+mod resume;
+mod support;

@@ -1,0 +1,300 @@
+//! Two server processes, nginx in front, and their clients.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, TcpListener};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::client::conn::http1;
+use hyper_util::rt::TokioIo;
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+
+use crate::redis::Redis;
+
+/// Redis, and two servers that share it.
+pub(crate) struct Cluster {
+    pub(crate) one: Server,
+    pub(crate) other: Server,
+    pub(crate) redis: Redis,
+}
+
+impl Cluster {
+    pub(crate) fn start() -> Self {
+        let redis = Redis::start("");
+        let (one, other) = (Server::start(&redis, ""), Server::start(&redis, ""));
+        Self { one, other, redis }
+    }
+}
+
+/// A process of `examples/server.rs`.
+pub(crate) struct Server {
+    pub(crate) address: SocketAddr,
+    child: Child,
+}
+
+impl Server {
+    pub(crate) fn start(redis: &Redis, option: &str) -> Self {
+        Self::start_at(redis, "127.0.0.1:0", option).expect("the server starts")
+    }
+
+    /// Returns `None` where the server cannot listen.
+    pub(crate) fn start_at(redis: &Redis, address: &str, option: &str) -> Option<Self> {
+        // Tests are in `deps`, examples beside it.
+        let test = std::env::current_exe().unwrap();
+        let program = test
+            .parent()
+            .unwrap()
+            .parent()
+            .unwrap()
+            .join("examples/server");
+        let mut child = Command::new(program)
+            .args([&redis.url(), address, option])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap())
+            .read_line(&mut line)
+            .unwrap();
+        let address = line.trim().rsplit('/').next().unwrap().parse().ok();
+        if address.is_none() {
+            child.wait().unwrap();
+        }
+        Some(Self {
+            address: address?,
+            child,
+        })
+    }
+
+    /// Starts a server again at the address of another one, which others may use for a moment.
+    pub(crate) async fn restart(redis: &Redis, address: SocketAddr) -> Self {
+        loop {
+            if let Some(server) = Self::start_at(redis, &address.to_string(), "") {
+                return server;
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        let pid = self.child.id().to_string();
+        let kill = Command::new("kill")
+            .args([format!("-{signal}"), pid])
+            .status();
+        assert!(kill.unwrap().success());
+    }
+
+    /// Waits until the process has ended.
+    pub(crate) async fn ended(&mut self) {
+        while self.child.try_wait().unwrap().is_none() {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// nginx, as the guide shows it, in front of some servers.
+pub(crate) struct Nginx {
+    pub(crate) address: SocketAddr,
+    folder: PathBuf,
+    child: Child,
+}
+
+impl Nginx {
+    pub(crate) async fn start(servers: &[SocketAddr]) -> Self {
+        let address = free_port();
+        let folder = std::env::temp_dir().join(format!(
+            "copilot-wire-nginx-{}-{}",
+            std::process::id(),
+            address.port()
+        ));
+        fs::create_dir_all(&folder).unwrap();
+        let upstream: String = servers.iter().map(|it| format!("server {it};")).collect();
+        let path = folder.display();
+        let configuration = format!(
+            "daemon off; pid {path}/pid; error_log {path}/error.log;
+            events {{ worker_connections 4096; }}
+            http {{
+                access_log off; client_body_temp_path {path}/body; proxy_temp_path {path}/proxy;
+                fastcgi_temp_path {path}/f; uwsgi_temp_path {path}/u; scgi_temp_path {path}/s;
+                upstream agents {{ {upstream} }}
+                server {{
+                    listen {address};
+                    location / {{
+                        proxy_pass http://agents;
+                        proxy_http_version 1.1;
+                        proxy_set_header connection \"\";
+                        proxy_set_header host $host;
+                        proxy_buffering off;
+                        proxy_read_timeout 1h;
+                    }}
+                }}
+            }}"
+        );
+        fs::write(folder.join("nginx.conf"), configuration).unwrap();
+        let program = if PathBuf::from("/usr/sbin/nginx").exists() {
+            "/usr/sbin/nginx"
+        } else {
+            "nginx"
+        };
+        let child = Command::new(program)
+            .arg("-p")
+            .arg(&folder)
+            .arg("-c")
+            .arg(folder.join("nginx.conf"))
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("nginx is installed");
+        while TcpStream::connect(address).await.is_err() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        Self {
+            address,
+            folder,
+            child,
+        }
+    }
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        // Its workers end with the master, which must be asked.
+        let _ = Command::new("kill")
+            .arg(self.child.id().to_string())
+            .status();
+        let _ = self.child.wait();
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+pub(crate) fn free_port() -> SocketAddr {
+    TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+}
+
+/// A response, as far as it has come.
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) bytes: Vec<u8>,
+    body: Incoming,
+}
+
+impl Answer {
+    /// Reads until enough has come. Returns `false` where the response ends before, or breaks.
+    pub(crate) async fn until(&mut self, enough: impl Fn(&[u8]) -> bool) -> bool {
+        while !enough(&self.bytes) {
+            match self.body.frame().await {
+                Some(Ok(frame)) => self.bytes.extend_from_slice(frame.data_ref().unwrap()),
+                Some(Err(_)) | None => return false,
+            }
+        }
+        true
+    }
+
+    /// Reads until a text has come.
+    pub(crate) async fn until_text(&mut self, text: &str) {
+        let found = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains(text);
+        assert!(
+            self.until(found).await,
+            "{text} does not come: {}",
+            self.text()
+        );
+    }
+
+    /// Reads the rest. Returns all of it without comments, which depend on the clock.
+    pub(crate) async fn all(mut self) -> String {
+        self.until(|_| false).await;
+        self.text()
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).replace(": ping\n\n", "")
+    }
+}
+
+/// Sends a request as the user `ann`.
+pub(crate) async fn send(to: SocketAddr, method: &str, path: &str, body: Option<Value>) -> Answer {
+    send_as("ann", to, method, path, body).await.unwrap()
+}
+
+/// Sends a request; fails where the connection does.
+pub(crate) async fn send_as(
+    user: &str,
+    to: SocketAddr,
+    method: &str,
+    path: &str,
+    body: Option<Value>,
+) -> Result<Answer, Box<dyn std::error::Error>> {
+    let stream = TcpStream::connect(to).await?;
+    let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    tokio::spawn(connection);
+    let body = body.map(|body| body.to_string()).unwrap_or_default();
+    let request = http::Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "localhost")
+        .header("authorization", format!("Bearer {user}"))
+        .header("content-type", "application/json")
+        .body(Full::new(Bytes::from(body)))?;
+    let response = sender.send_request(request).await?;
+    let status = response.status().as_u16();
+    Ok(Answer {
+        status,
+        bytes: Vec::new(),
+        body: response.into_body(),
+    })
+}
+
+/// Returns the request of a page with `useChat`.
+pub(crate) fn chat(id: &str, prompt: &str) -> Option<Value> {
+    let parts = json!([{ "type": "text", "text": prompt }]);
+    let message = json!({ "id": "m1", "role": "user", "parts": parts });
+    Some(json!({ "id": id, "messages": [message], "trigger": "submit-message" }))
+}
+
+/// Returns the request of a client of the Responses API.
+pub(crate) fn response(prompt: &str) -> Option<Value> {
+    Some(json!({ "model": "counter", "input": prompt, "stream": true, "background": true }))
+}
+
+/// Returns the id of a response in its first event.
+pub(crate) fn response_id(bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes);
+    let start = text.find("resp_").unwrap();
+    let id = &text[start..];
+    id[..id.find('"').unwrap()].to_owned()
+}
+
+/// Returns the number of events.
+pub(crate) fn events(text: &str) -> usize {
+    text.matches("\n\n").count()
+}
+
+/// Waits, but not for ever.
+pub(crate) async fn soon<T>(work: impl Future<Output = T>) -> T {
+    let limit = Duration::from_secs(60);
+    tokio::time::timeout(limit, work).await.expect("it hangs")
+}
+
+/// Returns how often something is tried: more in `redis/full`.
+pub(crate) fn times(short: u64, full: u64) -> u64 {
+    if std::env::var_os("FULL").is_some() {
+        full
+    } else {
+        short
+    }
+}

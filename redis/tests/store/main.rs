@@ -1,0 +1,11 @@
+//! The store against a real Redis, which these tests start.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+mod contract;
+mod expiry;
+mod outages;
+mod producers;
+mod redis;
+mod secrets;
+mod support;
