@@ -1,36 +1,37 @@
-//! What the model is sent: prompt, time, memories, as much history as fits, and the user input.
+//! The messages of a model request: prompt, time, memories, as much history as fits, and the user
+//! input.
 
 use crate::json::Value;
 use crate::list_text::ListText;
 use crate::message::{Message, Role};
 use crate::tokens::{MessageCost, Tokenizer};
 
-/// The constants and choices of the context.
+/// The limits and choices for building a [`Context`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextRules {
     /// The token limit of request and reply together.
     pub token_limit: usize,
-    /// What is kept for the reply.
+    /// Tokens reserved for the reply.
     pub reserve: usize,
-    /// How many of the newest messages form the memory query.
+    /// The number of latest messages that form the memory query.
     pub query_window: usize,
-    /// How many memories are asked for.
+    /// The number of memories to look up.
     pub memories: usize,
-    /// The most tokens for prompt, time and memories.
+    /// The token limit for prompt, time and memories together.
     pub base_cap: usize,
-    /// Which memories are dropped first when there is too little space.
+    /// The memories to drop first when there are too many tokens.
     pub drop_first: DropFirst,
-    /// What happens to a message that does not fit.
+    /// The treatment of a message that does not fit.
     pub oversized: Oversized,
-    /// The form of memories and of the memory query.
+    /// The text form of memories and of the memory query.
     pub list_text: ListText,
-    /// How messages are counted.
+    /// The token cost of messages.
     pub cost: MessageCost,
 }
 
 impl ContextRules {
-    /// The original's constants and choices.
+    /// Returns the rules of the original program.
     #[must_use]
     pub fn original() -> Self {
         Self {
@@ -42,19 +43,19 @@ impl ContextRules {
         }
     }
 
-    /// What may be sent: the limit without the reserve.
+    /// Returns the token limit of a request: the whole limit without the reserve.
     #[must_use]
     pub fn send_limit(&self) -> usize {
         self.token_limit.saturating_sub(self.reserve)
     }
 
-    /// The text that memories are looked up with.
+    /// Returns the text of a memory query.
     #[must_use]
     pub fn query(&self, history: &[Message]) -> String {
         let from = history.len().saturating_sub(self.query_window);
-        let newest = history.get(from..).unwrap_or_default();
-        let newest: Vec<Value> = newest.iter().map(Message::to_value).collect();
-        self.list_text.of(&newest.into())
+        let latest = history.get(from..).unwrap_or_default();
+        let latest: Vec<Value> = latest.iter().map(Message::to_value).collect();
+        self.list_text.of(&latest.into())
     }
 }
 
@@ -74,7 +75,7 @@ impl Default for ContextRules {
     }
 }
 
-/// Which memories go first.
+/// The end of the list of memories from which they are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DropFirst {
@@ -84,18 +85,19 @@ pub enum DropFirst {
     Worst,
 }
 
-/// What happens to a message that does not fit.
+/// The treatment of a history message that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Oversized {
-    /// It and everything older is left out, and input of any size is sent, as in the original.
+    /// The message and all older ones are left out. User input is sent at any size, as in the
+    /// original.
     Stop,
-    /// A note of its size takes its place, the newest is cut, and input that is too large is an
-    /// error.
+    /// The latest message is truncated, and an older one is replaced by a note of its size. User
+    /// input that does not fit is an error.
     Note,
 }
 
-/// What a context is made of.
+/// The parts of a request.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Parts<'a> {
@@ -109,12 +111,12 @@ pub struct Parts<'a> {
     pub history: &'a [Message],
     /// The user input.
     pub input: &'a str,
-    /// Tokens that the request needs beside its messages, for tool definitions.
-    pub beside: usize,
+    /// Tokens of the request in addition to its messages, for tool definitions.
+    pub overhead: usize,
 }
 
 impl<'a> Parts<'a> {
-    /// Parts without memories, history and definitions of tools.
+    /// Creates parts without memories, history and tool definitions.
     #[must_use]
     pub fn new(prompt: &'a str, now: &'a str, input: &'a str) -> Self {
         Self {
@@ -123,12 +125,12 @@ impl<'a> Parts<'a> {
             memories: &[],
             history: &[],
             input,
-            beside: 0,
+            overhead: 0,
         }
     }
 }
 
-/// A request that fits.
+/// A request that fits into the token limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Context {
@@ -138,40 +140,40 @@ pub struct Context {
     pub base_tokens: usize,
     /// The cost of the user input.
     pub input_tokens: usize,
-    /// The cost of each kept history message, oldest first.
+    /// The cost of each included history message, oldest first.
     pub history_costs: Vec<usize>,
     /// The sum of all costs.
     pub used: usize,
-    /// What is left for the reply. Only the original's choices let it fall below the reserve.
+    /// Tokens left for the reply. With the original's rules it can be smaller than the reserve.
     pub max_tokens: i64,
-    /// How many memories were kept.
-    pub memories_kept: usize,
+    /// The number of memories included.
+    pub memories_included: usize,
 }
 
-/// Why there is no context that fits.
+/// An error for a request that cannot fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContextError {
-    /// Prompt and time alone are above their cap; the original never ended here.
+    /// Prompt and time alone exceed their limit. Only the original's rules never end here.
     #[error("the prompt is {tokens} tokens, and {limit} is the limit for it")]
     PromptTooLarge {
-        /// Its cost, or what it costs at least.
+        /// Its cost, or a lower bound.
         tokens: usize,
-        /// What it may cost.
+        /// The limit.
         limit: usize,
     },
-    /// The user input leaves no space, even without any history.
+    /// The user input does not fit, even without any history.
     #[error("the message is {tokens} tokens, and there is space for {limit}")]
     InputTooLarge {
-        /// Its cost, or what it costs at least.
+        /// Its cost, or a lower bound.
         tokens: usize,
-        /// What it may cost.
+        /// The remaining space.
         limit: usize,
     },
 }
 
 impl Context {
-    /// Builds the request.
+    /// Builds a request from its parts.
     ///
     /// # Errors
     ///
@@ -181,10 +183,10 @@ impl Context {
         tokenizer: &dyn Tokenizer,
         parts: &Parts<'_>,
     ) -> Result<Self, ContextError> {
-        let (base, base_tokens, memories_kept) = base(rules, tokenizer, parts)?;
+        let (base, base_tokens, memories_included) = base(rules, tokenizer, parts)?;
         let input = Message::user(parts.input);
         let limit = rules.send_limit();
-        // With the original's choices input of any size is sent, so that it has to be counted.
+        // The original's rules send input of any size, so its exact cost is needed for the totals.
         let counted = rules.oversized == Oversized::Stop || !rules.cost.surely_above(&input, limit);
         let input_tokens = match counted {
             true => rules.cost.alone(tokenizer, &input),
@@ -213,7 +215,7 @@ impl Context {
             history_costs,
             used,
             max_tokens: signed(rules.token_limit) - signed(used),
-            memories_kept,
+            memories_included,
         })
     }
 }
@@ -222,16 +224,17 @@ fn signed(tokens: usize) -> i64 {
     i64::try_from(tokens).unwrap_or(i64::MAX)
 }
 
-/// Prompt, time and as many memories as fit under the cap.
+/// Builds the messages of prompt, time and as many memories as fit. Returns them with their cost
+/// and the number of memories.
 fn base(
     rules: &ContextRules,
     tokenizer: &dyn Tokenizer,
     parts: &Parts<'_>,
 ) -> Result<(Vec<Message>, usize, usize), ContextError> {
     let memories = parts.memories;
-    let mut kept = memories.get(..rules.memories).unwrap_or(memories);
+    let mut included = memories.get(..rules.memories).unwrap_or(memories);
     loop {
-        let list: Vec<Value> = kept.iter().map(|text| text.as_str().into()).collect();
+        let list: Vec<Value> = included.iter().map(|text| text.as_str().into()).collect();
         let list = rules.list_text.of(&list.into());
         let messages = vec![
             Message::system(parts.prompt),
@@ -243,23 +246,23 @@ fn base(
         let least = messages.iter().map(|it| rules.cost.at_least(it)).sum();
         let tokens = match least > rules.base_cap {
             true => least,
-            false => rules.cost.count(tokenizer, &messages) + parts.beside,
+            false => rules.cost.count(tokenizer, &messages) + parts.overhead,
         };
         if tokens <= rules.base_cap {
-            return Ok((messages, tokens, kept.len()));
+            return Ok((messages, tokens, included.len()));
         }
         let fewer = match rules.drop_first {
-            DropFirst::Best => kept.split_first().map(|(_, rest)| rest),
-            DropFirst::Worst => kept.split_last().map(|(_, rest)| rest),
+            DropFirst::Best => included.split_first().map(|(_, rest)| rest),
+            DropFirst::Worst => included.split_last().map(|(_, rest)| rest),
         };
-        kept = fewer.ok_or(ContextError::PromptTooLarge {
+        included = fewer.ok_or(ContextError::PromptTooLarge {
             tokens,
             limit: rules.base_cap,
         })?;
     }
 }
 
-/// The space under the send limit.
+/// The tokens used so far, and the limit.
 struct Space<'a> {
     rules: &'a ContextRules,
     tokenizer: &'a dyn Tokenizer,
@@ -267,9 +270,10 @@ struct Space<'a> {
 }
 
 impl Space<'_> {
-    /// Takes messages from the newest to the oldest as long as they fit; oldest first in the result.
+    /// Takes messages from the latest to the oldest while they fit. Returns them oldest first, with
+    /// their costs.
     fn fill(&mut self, history: &[Message]) -> (Vec<Message>, Vec<usize>) {
-        let mut kept: Vec<(Message, usize)> = Vec::new();
+        let mut included: Vec<(Message, usize)> = Vec::new();
         for (age, message) in history.iter().rev().enumerate() {
             let fitting = match self.take(message.clone()) {
                 Some(whole) => Some(whole),
@@ -278,15 +282,15 @@ impl Space<'_> {
                 None => self.take(note(message)),
             };
             match fitting {
-                Some(fitting) => kept.push(fitting),
+                Some(fitting) => included.push(fitting),
                 None => break,
             }
         }
-        // The result of a native tool call may not stand without the call.
-        while kept.last().is_some_and(|(m, _)| m.role == Role::Tool) {
-            self.used -= kept.pop().map_or(0, |(_, tokens)| tokens);
+        // The API rejects a tool result whose call is missing.
+        while included.last().is_some_and(|(m, _)| m.role == Role::Tool) {
+            self.used -= included.pop().map_or(0, |(_, tokens)| tokens);
         }
-        kept.into_iter().rev().unzip()
+        included.into_iter().rev().unzip()
     }
 
     fn take(&mut self, message: Message) -> Option<(Message, usize)> {
@@ -302,7 +306,8 @@ impl Space<'_> {
         Some((message, tokens))
     }
 
-    /// The start of a message with a note that it was cut, in at most half of what is left.
+    /// Takes the start of a message with a note that it was truncated, in at most half of the
+    /// remaining space.
     fn take_start(&mut self, message: &Message) -> Option<(Message, usize)> {
         let left = self.rules.send_limit().saturating_sub(self.used);
         let start = self.tokenizer.cut(&message.content, left / 2);
@@ -312,7 +317,8 @@ impl Space<'_> {
     }
 }
 
-/// A note that takes the place of a message; a native call keeps its id and name.
+/// Returns a note in place of a message. A native tool call keeps its id and name, which its result
+/// refers to.
 fn note(message: &Message) -> Message {
     let mut note = message.clone();
     let characters = message.content.chars().count();

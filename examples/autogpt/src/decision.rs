@@ -1,14 +1,14 @@
-//! What the human's answer to a proposed command means.
+//! The meaning of the user's answer to a proposed command.
 
-/// How an answer is read.
+/// The rules for reading an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerRules {
-    /// Space around it is ignored, `yes`, `no` and an empty line are understood, and a count with words
-    /// behind it is feedback.
+    /// Surrounding space is ignored; `yes`, `no` and an empty line are understood; a count followed
+    /// by words is feedback.
     #[default]
     Hardened,
-    /// The line is compared as it is; `EXIT` ends the run although it is feedback.
+    /// The line is compared without changes; `EXIT` ends the run although it could be feedback.
     Original,
 }
 
@@ -16,18 +16,18 @@ pub enum AnswerRules {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Decision {
-    /// Run the command, and so many in all without asking again. 0 is just this one.
+    /// Run the command, and this many commands in total without a question. 0 means just this one.
     Authorise(u64),
     /// The answer has a wrong form: ask again.
     AskAgain,
     /// End the run; the command is not run.
     Exit,
-    /// Tell the model this instead of running the command.
+    /// Do not run the command, and send this text to the model.
     Feedback(String),
 }
 
 impl Decision {
-    /// Reads an answer; the first rule that fits wins.
+    /// Parses an answer.
     #[must_use]
     pub fn read(answer: &str, rules: AnswerRules) -> Self {
         let line = match rules {
@@ -53,19 +53,19 @@ impl Decision {
     }
 }
 
-/// Whether more than punctuation stands behind the second word.
+/// Returns `true` if words follow the count.
 fn has_words(line: &str) -> bool {
     let behind = line.splitn(3, ' ').nth(2).unwrap_or_default();
-    // A question mark is no approval.
+    // A question mark does not count as punctuation here: a question is not an approval.
     let idle = |c: char| c.is_whitespace() || matches!(c, '.' | ',' | ';' | '!');
     !behind.chars().all(idle)
 }
 
-/// The absolute value of the second word, if that is an integer.
+/// Parses the absolute value of the second word, if it is an integer.
 fn count(line: &str) -> Option<u64> {
     let word = line.split(' ').nth(1)?;
     let digits = word.strip_prefix('-')?;
     let integer = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    // A number beyond 64 bits is as good as the largest.
+    // Larger numbers saturate.
     integer.then(|| digits.parse().unwrap_or(u64::MAX))
 }

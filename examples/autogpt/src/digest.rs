@@ -1,8 +1,9 @@
-//! SHA-256 of a list of texts, as hexadecimal text.
+//! SHA-256 digests of lists of texts, in hexadecimal.
 
 use sha2::{Digest, Sha256};
 
-/// The digest of texts; each is preceded by its length, so no two lists run together.
+/// Returns the digest of a list of texts. Each text is preceded by its length, so that no two lists
+/// have the same input.
 pub(crate) fn hex_digest(texts: &[&str]) -> String {
     let mut hasher = Sha256::new();
     for text in texts {

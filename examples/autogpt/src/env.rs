@@ -1,16 +1,16 @@
-//! Time and chance, which tests fix.
+//! The clock and the random generator, which tests replace.
 
 use std::fmt;
 
 use time::OffsetDateTime;
 use time::macros::format_description;
 
-/// Where the date and the ids of runs come from.
+/// A source of dates and run ids.
 pub trait Env: Send + Sync + fmt::Debug {
-    /// The date as `Wed Apr 12 09:49:23 2023`.
+    /// Returns the date as `Wed Apr 12 09:49:23 2023`.
     fn now(&self) -> String;
 
-    /// An id that nobody can guess.
+    /// Returns an id that cannot be guessed.
     ///
     /// # Errors
     ///
@@ -18,19 +18,19 @@ pub trait Env: Send + Sync + fmt::Debug {
     fn run_id(&self) -> Result<String, NoRandomness>;
 }
 
-/// The system gave no random bytes.
+/// The error of a system without random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the system gave no random bytes")]
 #[non_exhaustive]
 pub struct NoRandomness;
 
-/// The clock (in UTC) and the random bytes of the system.
+/// The clock (in UTC) and the random generator of the system.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct SystemEnv;
 
 impl SystemEnv {
-    /// The environment.
+    /// Creates the environment.
     #[must_use]
     pub fn new() -> Self {
         Self
@@ -47,8 +47,13 @@ impl Env for SystemEnv {
     }
 
     fn run_id(&self) -> Result<String, NoRandomness> {
-        let mut bytes = [0; 16];
-        getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
-        Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        random_id()
     }
+}
+
+/// Returns 128 random bits as hexadecimal text.
+pub(crate) fn random_id() -> Result<String, NoRandomness> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes).map_err(|_| NoRandomness)?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }

@@ -1,4 +1,4 @@
-//! The HTTP client that model, embedder, search and browser share.
+//! The HTTP client shared by model, embedder, search and browser.
 
 use std::sync::Once;
 use std::time::Duration;
@@ -6,27 +6,32 @@ use std::time::Duration;
 use reqwest::{Client, ClientBuilder, Response};
 use url::Url;
 
-/// A client that follows no redirects and gives up after a time.
+/// Creates a client with a timeout that does not follow redirects.
 pub(crate) fn client(timeout: Duration) -> reqwest::Result<Client> {
     builder(timeout).build()
 }
 
 pub(crate) fn builder(timeout: Duration) -> ClientBuilder {
-    static PROVIDER: Once = Once::new();
-    PROVIDER.call_once(|| {
-        // An error means that the program has chosen a provider already, which is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-    });
+    install_tls_provider();
     Client::builder()
         .timeout(timeout)
         .redirect(reqwest::redirect::Policy::none())
 }
 
-/// A base address as it may be printed: user, password and query can be secrets.
-pub(crate) fn shown(address: &str) -> String {
+/// Sets the TLS provider of the process, unless the program has set one.
+pub(crate) fn install_tls_provider() {
+    static PROVIDER: Once = Once::new();
+    PROVIDER.call_once(|| {
+        // The error means that the program has installed a provider already.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+/// Returns a URL without user, password, query and fragment, which can be secrets.
+pub(crate) fn redacted(address: &str) -> String {
     match Url::parse(address) {
         Ok(mut url) if url.has_host() => {
-            // Both fail only without a host.
+            // Both fail only for a URL without a host.
             let _ = url.set_username("");
             let _ = url.set_password(None);
             url.set_query(None);
@@ -37,7 +42,7 @@ pub(crate) fn shown(address: &str) -> String {
     }
 }
 
-/// A body that could not be read whole.
+/// An error while reading a response body.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum BodyError {
     #[error("the answer is larger than {0} bytes")]
@@ -46,7 +51,7 @@ pub(crate) enum BodyError {
     Broken(#[from] reqwest::Error),
 }
 
-/// Reads a body up to a number of bytes.
+/// Reads a response body of at most `limit` bytes.
 pub(crate) async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, BodyError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await? {

@@ -1,8 +1,8 @@
 //! The AutoGPT v0.1.0 agent, rebuilt: it thinks, proposes one command at a time, asks before the
 //! command does harm, reads the result, and goes on until its goals are reached.
 //!
-//! The loop is a state machine without I/O, the [`run::Run`]. It says what it wants next and is told
-//! what came of it, so that it can be stored between any two steps and driven by anything:
+//! The loop is a state machine without I/O, the [`run::Run`]: it returns the effect that it needs next
+//! and takes the result. It can be stored between any two steps and driven by any runtime:
 //!
 //! ```
 //! # use std::sync::Arc;
@@ -29,19 +29,19 @@
 //! ```
 //!
 //! [`runner::AutoGpt`] drives runs with a model, commands, memories and a store, one turn of a
-//! conversation at a time, and [`setup::Setup`] puts all of it together out of environment variables.
+//! conversation at a time, and [`setup::Setup`] builds it from environment variables.
 //!
 //! [`front_end::FrontEnd`] serves it to every chat front end of copilot-wire.
 //!
-//! What the original did ([`settings::Settings::original`]) and what we do by default are settings of
-//! the one machine. With the original's settings it gives the same requests, results, memories and
-//! questions as the recorded original (`fixtures/autogpt`); only its way out of the workspace folder
-//! is not rebuilt. By default it forgives more faults of replies, fits every context into its limit,
-//! asks by a policy for each command, notices loops, ends somewhere, and resumes.
+//! The behaviour of the original ([`settings::Settings::original`]) and the defaults are settings of one
+//! machine. With the original's settings it gives the same requests, results, memories and questions as
+//! the recorded original (`fixtures/autogpt`), except that file commands cannot leave the workspace. By
+//! default it corrects more faults of replies, fits every request into its token limit, asks by a policy
+//! for each command, detects loops, has limits, and resumes.
 //!
-//! What it does not do: no shell, no images, no execution unless it is switched on.
+//! There is no shell and no image generation, and programs are executed only if that is enabled.
 
-mod aside;
+mod atomic_file;
 mod digest;
 mod http;
 
@@ -49,6 +49,7 @@ pub mod command;
 pub mod context;
 pub mod decision;
 pub mod env;
+pub mod escape;
 pub mod front_end;
 pub mod json;
 pub mod list_text;
@@ -56,6 +57,8 @@ pub mod memory;
 pub mod message;
 pub mod model;
 pub mod prompt;
+#[cfg(feature = "redis")]
+pub mod redis_server;
 pub mod reply;
 pub mod run;
 pub mod runner;
@@ -63,6 +66,5 @@ pub mod settings;
 pub mod setup;
 pub mod store;
 pub mod tokens;
-pub mod visible;
 pub mod web;
 pub mod workspace;

@@ -1,4 +1,4 @@
-//! Lists and objects as text: in Python's form, as the original showed them, or as JSON.
+//! The text form of lists and objects: Python's `repr`, as in the original, or JSON.
 //!
 //! The Python form is needed byte for byte only where token totals must equal the original's: the
 //! memory query, the memory message, and command results that are lists.
@@ -7,19 +7,19 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use crate::json::Value;
 
-/// How lists and objects are turned into text.
+/// The text form of lists and objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ListText {
     /// Compact JSON.
     #[default]
     Json,
-    /// What Python's `repr` gives.
+    /// The output of Python's `repr`.
     Python,
 }
 
 impl ListText {
-    /// The text of a value.
+    /// Returns the text of a value.
     #[must_use]
     pub fn of(self, value: &Value) -> String {
         match self {
@@ -32,7 +32,7 @@ impl ListText {
         }
     }
 
-    /// The text of a list of pairs; pairs are tuples in Python and lists in JSON.
+    /// Returns the text of a list of pairs: tuples in Python, lists in JSON.
     #[must_use]
     pub fn of_pairs(self, pairs: &[(Value, Value)]) -> String {
         let (open, close, comma) = match self {
@@ -87,7 +87,8 @@ fn python(value: &Value, out: &mut String) {
     }
 }
 
-/// Single quotes, unless the text holds a single quote and no double quote.
+/// Writes a Python string literal: in single quotes, unless the text contains one and no double
+/// quote.
 fn python_string(text: &str, out: &mut String) {
     let quote = match text.contains('\'') && !text.contains('"') {
         true => '"',
@@ -112,7 +113,8 @@ fn python_string(text: &str, out: &mut String) {
     out.push(quote);
 }
 
-/// Python's `str.isprintable`: no "other" and no separator but the space.
+/// Returns `true` for characters that Python's `str.isprintable` accepts: not of a category
+/// "other", and no separator but the space.
 fn printable(character: char) -> bool {
     if character.is_ascii() {
         return matches!(character, ' '..='~');
@@ -130,8 +132,8 @@ fn printable(character: char) -> bool {
     )
 }
 
-/// Integers stay as they are; floats are the shortest digits, with an exponent below 1e-4 and from
-/// 1e16 on.
+/// Returns a number as Python prints it. Integers are unchanged; floats have the shortest digits,
+/// with an exponent below 1e-4 and from 1e16 on.
 fn python_number(text: &str) -> String {
     if text == "-0" {
         return "0".to_owned();

@@ -13,10 +13,10 @@ use autogpt::setup::Setup;
 const NAME: &str = "AutoGPT";
 const ROLE: &str = "an agent that works towards its goals step by step.";
 
-/// What the scripted model does, whatever it is asked for.
+/// The goal of the scripted model, which does the same for any goal.
 const DEMO_GOAL: &str = "Write a report about the files in the workspace";
 
-/// The port of the server when none is given.
+/// The default port of the server.
 const PORT: u16 = 7777;
 
 #[tokio::main]

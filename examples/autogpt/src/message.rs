@@ -1,17 +1,17 @@
-//! One message of a chat with a model.
+//! Messages of a chat with a model.
 
 use serde::{Deserialize, Serialize};
 
 use crate::json::{Object, Value};
 
-/// Who a message is from.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Role {
     /// The program.
     System,
-    /// The human, or the program in the human's place.
+    /// The user, or the program on behalf of the user.
     User,
     /// The model.
     Assistant,
@@ -20,7 +20,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// The word on the wire.
+    /// Returns the name of the role in the OpenAI API.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -36,9 +36,9 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Message {
-    /// Who it is from.
+    /// The role of its author.
     pub role: Role,
-    /// What it says.
+    /// The text.
     pub content: String,
     /// The name of its author.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ pub struct Message {
     /// The native tool call in an assistant message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<ToolCall>,
-    /// Which native tool call a tool message answers.
+    /// The id of the native tool call that this message is the result of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub answers: Option<String>,
 }
@@ -55,16 +55,16 @@ pub struct Message {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// The model's id of the call.
+    /// The id that the model gave the call.
     pub id: String,
     /// The name of the tool.
     pub name: String,
-    /// The arguments, as text that ought to be a JSON object.
+    /// The arguments: text that should be a JSON object.
     pub arguments: String,
 }
 
 impl ToolCall {
-    /// A call.
+    /// Creates a call.
     #[must_use]
     pub fn new(id: &str, name: &str, arguments: &str) -> Self {
         Self {
@@ -76,7 +76,7 @@ impl ToolCall {
 }
 
 impl Message {
-    /// A message of plain text.
+    /// Creates a message of text.
     #[must_use]
     pub fn new(role: Role, content: impl Into<String>) -> Self {
         Self {
@@ -88,25 +88,25 @@ impl Message {
         }
     }
 
-    /// A system message.
+    /// Creates a system message.
     #[must_use]
     pub fn system(content: impl Into<String>) -> Self {
         Self::new(Role::System, content)
     }
 
-    /// A user message.
+    /// Creates a user message.
     #[must_use]
     pub fn user(content: impl Into<String>) -> Self {
         Self::new(Role::User, content)
     }
 
-    /// An assistant message.
+    /// Creates an assistant message.
     #[must_use]
     pub fn assistant(content: impl Into<String>) -> Self {
         Self::new(Role::Assistant, content)
     }
 
-    /// The result of a native tool call.
+    /// Creates the result of a native tool call.
     #[must_use]
     pub fn tool(answers: &str, content: impl Into<String>) -> Self {
         Self {
@@ -115,7 +115,7 @@ impl Message {
         }
     }
 
-    /// The message as an object of role and content, the form in which memory queries show it.
+    /// Returns the message as an object of role and content, as memory queries contain it.
     #[must_use]
     pub fn to_value(&self) -> Value {
         Value::Object(Object::from_iter([

@@ -4,20 +4,20 @@ use serde::{Deserialize, Serialize};
 
 use crate::command::Spec;
 
-/// Who the agent is and what it wants.
+/// The identity and goals of an agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Profile {
     /// Its name.
     pub name: String,
-    /// Its role, as the end of the sentence "You are NAME, ...".
+    /// Its role, to complete the sentence "You are NAME, ...".
     pub role: String,
     /// Its goals.
     pub goals: Vec<String>,
 }
 
 impl Profile {
-    /// A profile.
+    /// Creates a profile.
     #[must_use]
     pub fn new(name: &str, role: &str, goals: &[&str]) -> Self {
         Self {
@@ -28,14 +28,14 @@ impl Profile {
     }
 }
 
-/// How the model answers.
+/// The format of the model's replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Codec {
-    /// With one JSON object in text, as in the original.
+    /// One JSON object in text, as in the original.
     #[default]
     Json,
-    /// With a native tool call.
+    /// A native tool call.
     Tools,
 }
 
@@ -81,7 +81,8 @@ The answer must be parsed by a standard JSON parser.
 const TOOL_FORMAT: &str =
     "Write your thoughts in one or two sentences, and call exactly one tool.\n";
 
-/// The text that follows feedback of the human, so that the model does not answer in prose.
+/// Returns the format reminder that follows the user's feedback, without which models answer in
+/// prose.
 pub(crate) fn reminder(codec: Codec) -> &'static str {
     match codec {
         Codec::Json => "Answer only in the JSON format described above.",
@@ -89,7 +90,7 @@ pub(crate) fn reminder(codec: Codec) -> &'static str {
     }
 }
 
-/// The whole prompt: identity, standing sentences, goals, and the rules of the game.
+/// Returns the system prompt: identity, standing sentences, goals, and rules.
 #[must_use]
 pub fn prompt(profile: &Profile, commands: &[Spec], codec: Codec) -> String {
     let mut out = head(profile, STANDING);
@@ -108,7 +109,7 @@ pub fn prompt(profile: &Profile, commands: &[Spec], codec: Codec) -> String {
     out
 }
 
-/// The variable head: who, how, and the goals.
+/// Returns the variable start of the prompt: identity and goals.
 #[must_use]
 pub fn head(profile: &Profile, standing: &str) -> String {
     let Profile { name, role, goals } = profile;
@@ -129,7 +130,7 @@ fn section(heading: &str, items: impl IntoIterator<Item = String>) -> String {
     out
 }
 
-/// `label: "name", args: "arg": "<hint>", ...`
+/// Returns a line of the command list: `label: "name", args: "arg": "<hint>", ...`
 fn command_line(command: &Spec) -> String {
     let args = command.parameters.iter();
     let args = args.map(|p| format!("\"{}\": \"<{}>\"", p.name, p.hint));

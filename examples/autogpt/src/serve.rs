@@ -1,4 +1,4 @@
-//! The agent as a server.
+//! The HTTP server.
 
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -16,12 +16,12 @@ pub(crate) async fn serve(agent: AutoGpt, port: u16) -> Result<(), Box<dyn Error
         None => router,
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
-    greet(listener.local_addr()?);
+    print_addresses(listener.local_addr()?);
     Ok(hyper_server::serve(listener, router, analyst::stop_signal()?).await?)
 }
 
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]
-fn greet(address: SocketAddr) {
+fn print_addresses(address: SocketAddr) {
     println!("autogpt: listening on http://{address}");
     println!("  Your browser       open http://{address} and tell the agent a goal");
     println!("  OpenBB Workspace   add http://{address} as an agent");

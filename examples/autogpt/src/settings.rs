@@ -1,4 +1,4 @@
-//! What the original did and what we do by default, as settings of one machine.
+//! The settings of a run: the defaults, and those of the original program.
 
 use crate::context::ContextRules;
 use crate::decision::AnswerRules;
@@ -10,30 +10,30 @@ use crate::reply::ReplyRules;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Settings {
-    /// How the model answers.
+    /// The format of the model's replies.
     pub codec: Codec,
-    /// Which faults of a reply are cured.
+    /// The faults of a reply that are corrected.
     pub reply: ReplyRules,
-    /// Whether the model is asked once to repair a reply that cannot be read.
+    /// Asks the model once to repair a reply that cannot be parsed.
     pub repair: bool,
-    /// What the model is sent.
+    /// The limits and choices for building model requests.
     pub context: ContextRules,
-    /// How the human's answers are read.
+    /// The rules for reading the user's answers.
     pub answers: AnswerRules,
-    /// When the human is asked.
+    /// The commands that need the user's approval.
     pub asking: Asking,
-    /// How feedback reaches the model.
+    /// The way feedback is sent to the model.
     pub feedback: Feedback,
-    /// Whose messages the results of commands are.
+    /// The role of messages with command results.
     pub result_role: Role,
-    /// What sub-agents are.
+    /// The kind of sub-agents.
     pub agents: SubAgents,
-    /// Where a run stops or asks by itself.
+    /// The limits at which a run asks or ends.
     pub limits: Limits,
 }
 
 impl Settings {
-    /// What the original did.
+    /// Returns the settings of the original program.
     #[must_use]
     pub fn original() -> Self {
         Self {
@@ -68,71 +68,70 @@ impl Default for Settings {
     }
 }
 
-/// When the human is asked.
+/// The commands that need the user's approval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Asking {
-    /// Before each command whose policy says so; replies without a command go back to the model.
+    /// Those whose policy requires it. Replies without a command are returned to the model.
     ByPolicy,
-    /// After each reply, as in the original.
+    /// All, and replies without a command, as in the original.
     EveryStep,
-    /// Never, as in the original's continuous mode.
+    /// None, as in the continuous mode of the original.
     Never,
 }
 
-/// How feedback reaches the model.
+/// The way feedback is sent to the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Feedback {
-    /// As the user message, with a reminder of the format, so that the model does not fall into
-    /// prose.
+    /// As the user message, with a reminder of the reply format.
     Once,
-    /// As the result of the command and again as the user message, as in the original.
+    /// As the result of the command and as the user message, as in the original.
     Twice,
 }
 
-/// What sub-agents are.
+/// The kind of sub-agents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SubAgents {
     /// Plain chats without rules, commands or limits, as in the original.
     Chats,
-    /// Runs of the same machine, with the task as their goal, and all commands but those for
+    /// Runs of the same machine with the task as their goal, and with all commands except those for
     /// sub-agents.
     Runs,
 }
 
-/// Where a run stops or asks by itself. `None` is no limit.
+/// The limits at which a run asks or ends. `None` means no limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Commands in one turn that nobody was asked for; then it asks.
+    /// Commands in one turn without a question, before the run asks.
     pub unasked_commands: Option<u64>,
-    /// Model calls in one turn; then it asks.
+    /// Model calls in one turn, before the run asks.
     pub turn_calls: Option<u64>,
-    /// Model calls in one run; then the run ends.
+    /// Model calls in one run, before it ends.
     pub run_calls: Option<u64>,
-    /// The same command with the same arguments in a row; then it asks. At one less the model is
-    /// told.
+    /// The same command with the same arguments in a row, before the run asks. One earlier, the
+    /// model is warned.
     pub repeats: Option<usize>,
-    /// Two commands in alternation, counted in commands; then it asks.
+    /// Commands of an alternation of two, before the run asks.
     pub alternations: Option<usize>,
-    /// Replies in a row that cannot be read; then it asks.
+    /// Replies in a row that cannot be parsed, before the run asks.
     pub damaged_replies: Option<u64>,
-    /// The longest result, as a part of the send limit.
+    /// The longest result, as a divisor of the send limit.
     pub result_part: Option<usize>,
-    /// Tokens of a run from which on every command asks.
+    /// Tokens of a run, before every command asks.
     pub soft_tokens: Option<u64>,
-    /// Tokens of a run that end it.
+    /// Tokens of a run, before it ends.
     pub hard_tokens: Option<u64>,
-    /// Living sub-agents of one agent.
+    /// Sub-agents of one agent at the same time.
     pub agents: Option<usize>,
     /// Model calls of a sub-agent for one message.
     pub agent_calls: Option<u64>,
 }
 
 impl Limits {
-    /// No limits at all.
+    /// Returns limits that are all off.
     #[must_use]
     pub fn none() -> Self {
         Self {

@@ -1,7 +1,7 @@
-//! An agent out of environment variables.
+//! Configuration from environment variables.
 
 use std::fmt;
-use std::path::{PathBuf, absolute};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,12 +10,16 @@ use crate::command::{
 };
 use crate::env::SystemEnv;
 use crate::http;
+#[cfg(feature = "redis")]
+use crate::memory::RedisMemories;
 use crate::memory::{ByteCounts, Embedder, LocalMemories, Memories, OpenAiEmbedder};
 use crate::model::{DemoModel, Endpoint, Model, ModelError, OpenAiModel};
 use crate::prompt::{Codec, Profile};
 use crate::run::Machine;
 use crate::runner::AutoGpt;
 use crate::settings::Settings;
+#[cfg(feature = "redis")]
+use crate::store::RedisRunStore;
 use crate::store::{DiskStore, MemoryStore, RunStore};
 use crate::tokens::{Cl100k, MessageCost};
 use crate::web::{GoogleSearch, GuardedFetch, Search, SearxngSearch, WebError};
@@ -23,95 +27,149 @@ use crate::workspace::Workspace;
 
 const OPENAI: &str = "https://api.openai.com/v1";
 
-/// How long the model may take, and how long a web server.
+/// The timeouts of the model and of web servers.
 const MODEL_TIME: Duration = Duration::from_secs(120);
 const WEB_TIME: Duration = Duration::from_secs(20);
 
-/// How long an executed program may take.
+/// The default lease of a claim in Redis.
+const LEASE: Duration = Duration::from_secs(30);
+
+/// The time limit of an executed program.
 const EXECUTION_TIME: Duration = Duration::from_secs(60);
 
-/// What an agent is made of.
+/// The configuration of an agent.
 ///
 /// Without a key (`OPENAI_API_KEY`) and without an address (`OPENAI_BASE_URL`) the model is the
 /// scripted [`DemoModel`].
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Setup {
-    /// `AUTOGPT_WORKSPACE`: the folder that file commands can reach.
+    /// `AUTOGPT_WORKSPACE`: the folder that file commands can access.
     pub workspace: PathBuf,
-    /// `AUTOGPT_STATE`: where runs and memories are kept. Without it memories end with their run, and
-    /// both with the process.
-    pub state: Option<PathBuf>,
+    /// `AUTOGPT_STATE`: the storage of runs and memories. `None` stores them in memory, where a
+    /// memory ends with its run.
+    pub state: Option<State>,
+    /// `AUTOGPT_LEASE`: the lease of a claim in Redis. After this time other servers continue the
+    /// runs of a server that died.
+    pub lease: Duration,
     /// `OPENAI_API_KEY`.
     pub key: Option<String>,
     /// `OPENAI_BASE_URL`: an OpenAI-compatible server.
     pub base: Option<String>,
     /// `FAST_LLM_MODEL`.
     pub model: String,
-    /// `FAST_TOKEN_LIMIT`: tokens of request and reply together.
+    /// `FAST_TOKEN_LIMIT`: the token limit of request and reply together.
     pub token_limit: usize,
-    /// `EMBEDDING_MODEL`, with vectors of 1536 numbers.
+    /// `EMBEDDING_MODEL`: a model with vectors of 1536 numbers.
     pub embedding: Option<String>,
-    /// `AUTOGPT_CODEC=tools`: native tool calls in place of JSON text.
+    /// `AUTOGPT_CODEC`: `tools` for native tool calls instead of JSON text.
     pub codec: Codec,
     /// `GOOGLE_API_KEY` and `CUSTOM_SEARCH_ENGINE_ID`.
     pub google: Option<(String, String)>,
     /// `SEARXNG_URL`.
     pub searxng: Option<String>,
-    /// `AUTOGPT_PYTHON`: an interpreter, which switches execution on. The programs of the model then
-    /// run with your rights.
+    /// `AUTOGPT_PYTHON`: an interpreter, which enables execution. The model's programs then run
+    /// with the rights of this process.
     pub python: Option<String>,
 }
 
-/// Without the keys, of which it only says whether they are there.
+/// The storage of runs and memories.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum State {
+    /// A folder of this machine, for one server.
+    Folder(PathBuf),
+    /// The URL of a Redis server (`redis://` or `rediss://`), for any number of servers. Needs the
+    /// feature `redis`.
+    Redis(String),
+}
+
+impl State {
+    /// Parses the value of `AUTOGPT_STATE`.
+    #[must_use]
+    pub fn new(value: String) -> Self {
+        let is_url = ["redis://", "rediss://"]
+            .iter()
+            .any(|it| value.starts_with(it));
+        match is_url {
+            true => Self::Redis(value),
+            false => Self::Folder(value.into()),
+        }
+    }
+}
+
+/// Omits the user, password and query of a URL.
+impl fmt::Debug for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(folder) => f.debug_tuple("Folder").field(folder).finish(),
+            Self::Redis(url) => f.debug_tuple("Redis").field(&http::redacted(url)).finish(),
+        }
+    }
+}
+
+/// Omits the keys, except for their presence.
 impl fmt::Debug for Setup {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Setup")
             .field("workspace", &self.workspace)
             .field("state", &self.state)
+            .field("lease", &self.lease)
             .field("key", &self.key.is_some())
-            .field("base", &self.base.as_deref().map(http::shown))
+            .field("base", &self.base.as_deref().map(http::redacted))
             .field("model", &self.model)
             .field("token_limit", &self.token_limit)
             .field("embedding", &self.embedding)
             .field("codec", &self.codec)
             .field("google", &self.google.is_some())
-            .field("searxng", &self.searxng.as_deref().map(http::shown))
+            .field("searxng", &self.searxng.as_deref().map(http::redacted))
             .field("python", &self.python)
             .finish()
     }
 }
 
-/// Why there is no agent.
+/// An error of a configuration.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SetupError {
-    /// A folder cannot be made or opened.
-    #[error("a folder cannot be opened")]
+    /// A folder cannot be created or opened.
+    #[error("cannot open a folder: {0}")]
     Io(#[from] std::io::Error),
-    /// The model could read and change what is kept about its runs.
+    /// The model could read and change the stored runs.
     #[error(
         "AUTOGPT_STATE is inside the workspace folder, which the model can read: set it to a folder elsewhere"
     )]
     StateInWorkspace,
-    /// The HTTP client for the model cannot be made.
+    /// The URL of Redis is not valid.
+    #[error("AUTOGPT_STATE is not a valid redis url")]
+    RedisUrl(#[source] std::io::Error),
+    /// The program was built without support for Redis.
+    #[error("AUTOGPT_STATE is a redis url: build the program with `--features redis`")]
+    NoRedis,
+    /// The HTTP client for the model cannot be created.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// The HTTP client for the web cannot be made.
+    /// The HTTP client for the web cannot be created.
     #[error(transparent)]
     Web(#[from] WebError),
 }
 
 impl Setup {
-    /// Reads variables through a function, such as `|name| std::env::var(name).ok()`.
+    /// Reads the variables through a function such as `|name| std::env::var(name).ok()`. Empty
+    /// values count as unset.
     #[must_use]
     pub fn new(variable: impl Fn(&str) -> Option<String>) -> Self {
         let variable = |name| variable(name).filter(|value| !value.is_empty());
         let limit = variable("FAST_TOKEN_LIMIT").and_then(|limit| limit.parse().ok());
+        let lease = variable("AUTOGPT_LEASE").and_then(|seconds| seconds.parse().ok());
+        let lease = lease
+            .filter(|seconds| *seconds > 0)
+            .map(Duration::from_secs);
         let workspace = variable("AUTOGPT_WORKSPACE").map(PathBuf::from);
         Self {
             workspace: workspace.unwrap_or_else(|| "auto_gpt_workspace".into()),
-            state: variable("AUTOGPT_STATE").map(PathBuf::from),
+            state: variable("AUTOGPT_STATE").map(State::new),
+            lease: lease.unwrap_or(LEASE),
             key: variable("OPENAI_API_KEY"),
             base: variable("OPENAI_BASE_URL"),
             model: variable("FAST_LLM_MODEL").unwrap_or_else(|| "gpt-4o-mini".to_owned()),
@@ -127,7 +185,7 @@ impl Setup {
         }
     }
 
-    /// Whether the model is the scripted one.
+    /// Returns `true` if the model is the scripted one.
     #[must_use]
     pub fn is_demo(&self) -> bool {
         self.key.is_none() && self.base.is_none()
@@ -152,6 +210,7 @@ impl Setup {
         }
         let registry = self.registry(&model)?;
         self.check_state()?;
+        let (store, memories) = self.stores(embedder)?;
         let wording = registry.wording();
         let tokenizer = Arc::new(Cl100k::new());
         let machine = Machine::new(settings, registry.specs(), wording, tokenizer);
@@ -160,8 +219,8 @@ impl Setup {
             profile,
             model,
             registry,
-            self.memories(embedder)?,
-            self.store()?,
+            memories,
+            store,
             Arc::new(SystemEnv::new()),
         ))
     }
@@ -176,7 +235,7 @@ impl Setup {
         match (&self.embedding, &self.base) {
             (Some(name), _) => Arc::new(OpenAiEmbedder::new(endpoint, name, 1536)),
             (None, None) => Arc::new(OpenAiEmbedder::ada(endpoint)),
-            // Many compatible servers have no embeddings.
+            // Many compatible servers offer no embeddings.
             (None, Some(_)) => Arc::new(ByteCounts::new()),
         }
     }
@@ -207,12 +266,16 @@ impl Setup {
         Ok(registry)
     }
 
-    /// Refuses a state folder that file commands can reach.
+    /// Checks that file commands cannot access the state folder.
     fn check_state(&self) -> Result<(), SetupError> {
         let workspace = self.workspace.canonicalize()?;
-        for folder in self.state_folders().into_iter().flatten() {
+        let Some(State::Folder(state)) = &self.state else {
+            return Ok(());
+        };
+        for folder in state_folders(state) {
             let folder = absolute(folder)?;
-            // What does not exist yet is made where its nearest parent is, wherever links lead.
+            // A missing folder will be created in its nearest existing ancestor, so links are
+            // resolved there.
             let existing = folder.ancestors().find_map(|path| path.canonicalize().ok());
             if existing.is_some_and(|path| path.starts_with(&workspace)) {
                 return Err(SetupError::StateInWorkspace);
@@ -221,23 +284,42 @@ impl Setup {
         Ok(())
     }
 
-    /// Where runs are kept, and where memories.
-    fn state_folders(&self) -> Option<[PathBuf; 2]> {
-        let state = self.state.as_ref()?;
-        Some([state.join("runs"), state.join("memories")])
-    }
-
-    fn store(&self) -> Result<Arc<dyn RunStore>, SetupError> {
-        Ok(match self.state_folders() {
-            Some([runs, _]) => Arc::new(DiskStore::new(&runs)?),
-            None => Arc::new(MemoryStore::default()),
+    fn stores(&self, embedder: Arc<dyn Embedder>) -> Result<Stores, SetupError> {
+        Ok(match &self.state {
+            None => (
+                Arc::new(MemoryStore::default()),
+                Arc::new(LocalMemories::volatile(embedder)),
+            ),
+            Some(State::Folder(state)) => {
+                let [runs, memories] = state_folders(state);
+                (
+                    Arc::new(DiskStore::new(&runs)?),
+                    Arc::new(LocalMemories::new(&memories, embedder)?),
+                )
+            }
+            Some(State::Redis(url)) => self.redis_stores(url, embedder)?,
         })
     }
 
-    fn memories(&self, embedder: Arc<dyn Embedder>) -> Result<Arc<dyn Memories>, SetupError> {
-        Ok(match self.state_folders() {
-            Some([_, memories]) => Arc::new(LocalMemories::new(&memories, embedder)?),
-            None => Arc::new(LocalMemories::volatile(embedder)),
-        })
+    #[cfg(feature = "redis")]
+    fn redis_stores(&self, url: &str, embedder: Arc<dyn Embedder>) -> Result<Stores, SetupError> {
+        let redis = crate::redis_server::connect(url).map_err(SetupError::RedisUrl)?;
+        let store = RedisRunStore::new(redis.clone()).with_lease(self.lease);
+        Ok((
+            Arc::new(store),
+            Arc::new(RedisMemories::new(redis, embedder)),
+        ))
     }
+
+    #[cfg(not(feature = "redis"))]
+    fn redis_stores(&self, _: &str, _: Arc<dyn Embedder>) -> Result<Stores, SetupError> {
+        Err(SetupError::NoRedis)
+    }
+}
+
+type Stores = (Arc<dyn RunStore>, Arc<dyn Memories>);
+
+/// Returns the folder of the runs and that of the memories.
+fn state_folders(state: &Path) -> [PathBuf; 2] {
+    [state.join("runs"), state.join("memories")]
 }

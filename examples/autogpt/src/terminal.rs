@@ -1,25 +1,26 @@
-//! The agent in a terminal.
+//! The terminal interface.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 use async_trait::async_trait;
 use autogpt::env::{Env, SystemEnv};
+use autogpt::escape;
 use autogpt::reply::Thoughts;
 use autogpt::run::{Answer, End, Event, EventKind};
-use autogpt::runner::{AutoGpt, Closed, Outlet, Turn, TurnEnd};
+use autogpt::runner::{AutoGpt, Closed, EventSink, Turn, TurnEnd};
 use autogpt::store::Conversation;
-use autogpt::visible;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, BufReader};
 
-/// The most of a result that is shown.
-const SHOWN: usize = 600;
+/// The number of characters of a result that are printed.
+const EXCERPT_CHARS: usize = 600;
 
-/// Said when there is a goal, and an older one is not done.
-const OLDER: &str = "An earlier run is not over. It goes on first, and the new goal waits until it \
+/// The notice when there is a new goal while an earlier run is still open.
+const OPEN_RUN: &str = "An earlier run is not over. It goes on first, and the new goal waits until it \
     has ended; `n` ends it.";
 
-/// Talks until the run is over or the input ends; `has_goal` says whether the user gave a new goal.
+/// Runs a dialog until the run ends or the input does. `has_goal` is `true` for a goal given by the
+/// user.
 pub(crate) async fn talk(
     agent: &AutoGpt,
     has_goal: bool,
@@ -38,9 +39,9 @@ async fn converse<R: AsyncBufRead + Unpin, W: Write + Send>(
     let mut answers = answers.lines();
     let mut goal_waits = has_goal && agent.has_run(&conversation).await?;
     if goal_waits {
-        screen.write(OLDER)?;
+        screen.write(OPEN_RUN)?;
     }
-    // The goals are in the profile, so the first turn says nothing. If a run waits, it asks again.
+    // The goals are in the profile, so the first turn is empty. An open run repeats its question.
     let mut line = String::new();
     loop {
         let id = SystemEnv::new().run_id()?;
@@ -52,7 +53,7 @@ async fn converse<R: AsyncBufRead + Unpin, W: Write + Send>(
                 if !std::mem::take(&mut goal_waits) {
                     return Ok(());
                 }
-                // The next turn starts a run, for the goals of the profile.
+                // The next turn starts a run with the goals of the profile.
                 line = String::new();
                 continue;
             }
@@ -77,14 +78,14 @@ struct Screen<W>(W);
 
 impl<W: Write> Screen<W> {
     fn write(&mut self, text: &str) -> io::Result<()> {
-        // Whoever wrote it, it does not get to steer the terminal.
-        writeln!(self.0, "{}\n", visible::lines(text))?;
+        // Escapes control sequences, whoever wrote the text.
+        writeln!(self.0, "{}\n", escape::lines(text))?;
         self.0.flush()
     }
 }
 
 #[async_trait]
-impl<W: Write + Send> Outlet for Screen<W> {
+impl<W: Write + Send> EventSink for Screen<W> {
     async fn show(&mut self, event: Event) -> Result<(), Closed> {
         match event_text(&event) {
             Some(text) => self.write(&text).map_err(|_| Closed::new()),
@@ -95,12 +96,12 @@ impl<W: Write + Send> Outlet for Screen<W> {
 
 fn event_text(event: &Event) -> Option<String> {
     let speaker = event.agent.as_deref();
-    let speaker = speaker.map_or_else(String::new, |name| format!("[{}] ", visible::line(name)));
+    let speaker = speaker.map_or_else(String::new, |name| format!("[{}] ", escape::line(name)));
     let text = match &event.kind {
         EventKind::Thoughts(thoughts) => thoughts_text(thoughts),
         EventKind::Damaged(reason) => format!("The reply was no command: {reason}"),
         EventKind::Started(command) => {
-            format!("> {} {}", visible::line(&command.name), command.args)
+            format!("> {} {}", escape::line(&command.name), command.args)
         }
         EventKind::Ended { text, .. } => shortened(text),
         EventKind::Notice(text) => text.clone(),
@@ -118,7 +119,7 @@ fn thoughts_text(thoughts: &Thoughts) -> String {
     ];
     for (heading, text) in parts {
         if let Some(text) = text {
-            // Writing into a string cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(out, "\n{heading}: {text}");
         }
     }
@@ -129,7 +130,7 @@ fn thoughts_text(thoughts: &Thoughts) -> String {
 }
 
 fn shortened(text: &str) -> String {
-    match text.char_indices().nth(SHOWN) {
+    match text.char_indices().nth(EXCERPT_CHARS) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
@@ -138,12 +139,12 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use autogpt::prompt::Profile;
-    use autogpt::setup::Setup;
+    use autogpt::setup::{Setup, State};
 
     use super::*;
 
-    /// What the terminal shows to somebody who types these lines.
-    async fn shown(setup: &Setup, goals: &[&str], typed: &str) -> String {
+    /// Returns the output for a user who types these lines.
+    async fn output(setup: &Setup, goals: &[&str], typed: &str) -> String {
         let agent = setup.build(Profile::new("Bo", "a helper", goals)).unwrap();
         let mut out = Vec::new();
         let screen = Screen(&mut out);
@@ -158,24 +159,24 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let mut setup = Setup::new(|_| None);
         setup.workspace = folder.path().join("workspace");
-        setup.state = Some(folder.path().join("state"));
-        let first = shown(&setup, &["first"], "").await;
-        assert!(!first.contains(OLDER), "{first}");
-        // The older run asks again and ends, and the new one asks.
-        let second = shown(&setup, &["second"], "n\n").await;
-        assert!(second.starts_with(OLDER), "{second}");
+        setup.state = Some(State::Folder(folder.path().join("state")));
+        let first = output(&setup, &["first"], "").await;
+        assert!(!first.contains(OPEN_RUN), "{first}");
+        // The earlier run repeats its question and ends; then the new run asks.
+        let second = output(&setup, &["second"], "n\n").await;
+        assert!(second.starts_with(OPEN_RUN), "{second}");
         assert_eq!(second.matches("The run has ended.").count(), 1, "{second}");
         assert!(second.contains("THOUGHTS"), "{second}");
         assert!(
             second.trim_end().ends_with("what to do instead."),
             "{second}"
         );
-        // Without a goal, what waits goes on, and that is all.
-        let third = shown(&setup, &[], "n\n").await;
-        assert!(!third.contains(OLDER), "{third}");
+        // Without a goal, only the open run continues.
+        let third = output(&setup, &[], "n\n").await;
+        assert!(!third.contains(OPEN_RUN), "{third}");
         assert!(third.trim_end().ends_with("The run has ended."), "{third}");
-        let fourth = shown(&setup, &["fourth"], "y\n").await;
-        assert!(!fourth.contains(OLDER), "{fourth}");
+        let fourth = output(&setup, &["fourth"], "y\n").await;
+        assert!(!fourth.contains(OPEN_RUN), "{fourth}");
         assert!(fourth.contains("Task complete"), "{fourth}");
     }
 

@@ -9,27 +9,28 @@ use tiktoken_rs::{CoreBPE, cl100k_base_singleton};
 
 use crate::message::Message;
 
-/// Longer text is counted in pieces of this many bytes, so that the time stays linear.
+/// The size of the pieces in which long text is counted, so that the time stays linear.
 ///
 /// A piece boundary may add a token, so such a count is never too low.
 const PIECE: usize = 64 * 1024;
 
-/// The longest cl100k_base token in bytes: a lower bound of a count without counting.
+/// The length of the longest cl100k_base token in bytes. Gives a lower bound of a count without
+/// counting.
 const LONGEST_TOKEN: usize = 128;
 
 /// Counts the tokens of plain text.
 pub trait Tokenizer: Send + Sync + fmt::Debug {
-    /// How many tokens a text is.
+    /// Returns the number of tokens of a text.
     fn count(&self, text: &str) -> usize;
 
-    /// The longest start of a text that is at most so many tokens.
+    /// Returns the longest start of a text with at most this many tokens.
     fn cut<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
         search_cut(self, text, tokens)
     }
 }
 
-/// Finds the cut by halving. The count of a longer start is never much lower, so this is the longest
-/// or close to it, and never too long.
+/// Finds the end of the start by bisection. Counts of longer starts are almost never lower, so the
+/// result is the longest start or close to it, and never too long.
 fn search_cut<'t, T: Tokenizer + ?Sized>(tokenizer: &T, text: &'t str, tokens: usize) -> &'t str {
     let mut low = 0;
     let mut high = floor(text, tokens.saturating_mul(LONGEST_TOKEN));
@@ -43,7 +44,7 @@ fn search_cut<'t, T: Tokenizer + ?Sized>(tokenizer: &T, text: &'t str, tokens: u
     text.get(..low).unwrap_or_default()
 }
 
-/// The last character boundary at or before an index.
+/// Returns the last character boundary at or before an index.
 pub(crate) fn floor(text: &str, index: usize) -> usize {
     let mut index = index.min(text.len());
     while !text.is_char_boundary(index) {
@@ -52,7 +53,7 @@ pub(crate) fn floor(text: &str, index: usize) -> usize {
     index
 }
 
-/// The first character boundary at or after an index.
+/// Returns the first character boundary at or after an index.
 fn ceil(text: &str, index: usize) -> usize {
     let mut index = index.min(text.len());
     while !text.is_char_boundary(index) {
@@ -61,7 +62,7 @@ fn ceil(text: &str, index: usize) -> usize {
     index
 }
 
-/// Exact counts of the encoding cl100k_base.
+/// Exact token counts of the encoding cl100k_base.
 ///
 /// The text of a special token counts as ordinary text; the original stopped with an error there.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +70,7 @@ fn ceil(text: &str, index: usize) -> usize {
 pub struct Cl100k;
 
 impl Cl100k {
-    /// The tokenizer.
+    /// Creates the tokenizer.
     #[must_use]
     pub fn new() -> Self {
         Self
@@ -92,14 +93,17 @@ impl Tokenizer for Cl100k {
         total + self.bpe().encode_ordinary(rest).len()
     }
 
-    /// Encodes once and drops the tokens beyond. What is left may encode differently at its end, so
-    /// it is counted, and searched for in the rare case that it is too long.
+    /// Encodes once and drops the surplus tokens. The rest may encode differently at its end, so it
+    /// is counted, and bisected in the rare case that it is too long.
     fn cut<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
         let end = floor(text, tokens.saturating_mul(LONGEST_TOKEN).min(PIECE));
         let start = text.get(..end).unwrap_or_default();
         let encoded = self.bpe().encode_ordinary(start);
-        let kept = encoded.get(..tokens).unwrap_or(&encoded);
-        let length = self.bpe().decode_bytes(kept).map_or(0, |bytes| bytes.len());
+        let start = encoded.get(..tokens).unwrap_or(&encoded);
+        let length = self
+            .bpe()
+            .decode_bytes(start)
+            .map_or(0, |bytes| bytes.len());
         let cut = text.get(..floor(text, length)).unwrap_or_default();
         match self.count(cut) <= tokens {
             true => cut,
@@ -108,33 +112,33 @@ impl Tokenizer for Cl100k {
     }
 }
 
-/// How a model's messages are counted.
+/// The token overhead of messages for one family of models.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageCost {
-    /// Tokens that every message adds.
+    /// Tokens added by every message.
     pub per_message: usize,
-    /// Tokens that the name of a message's author adds to its own.
+    /// Tokens added by an author's name, in addition to its own.
     pub per_name: isize,
-    /// Tokens that a whole list adds.
+    /// Tokens added by a whole list.
     pub per_list: usize,
 }
 
 impl MessageCost {
-    /// The constants of `gpt-3.5-turbo-0301`, which `gpt-3.5-turbo` counted as.
+    /// The constants of `gpt-3.5-turbo-0301`, also used for `gpt-3.5-turbo`.
     pub const GPT_3_5: Self = Self {
         per_message: 4,
         per_name: -1,
         per_list: 3,
     };
-    /// The constants of `gpt-4-0314`, which `gpt-4` counted as, and of all later models.
+    /// The constants of `gpt-4-0314`, also used for `gpt-4` and all later models.
     pub const GPT_4: Self = Self {
         per_message: 3,
         per_name: 1,
         per_list: 3,
     };
 
-    /// The constants of a model by its name; `None` for a name that the original refused.
+    /// Returns the constants of a model, or `None` for a name that the original rejected.
     #[must_use]
     pub fn of_model(model: &str) -> Option<Self> {
         match model {
@@ -144,25 +148,25 @@ impl MessageCost {
         }
     }
 
-    /// The tokens of a message list.
+    /// Returns the tokens of a message list.
     #[must_use]
     pub fn count(self, tokenizer: &dyn Tokenizer, messages: &[Message]) -> usize {
         let cost = |message: &Message| self.of_message(tokenizer, message);
         messages.iter().map(cost).sum::<usize>() + self.per_list
     }
 
-    /// The tokens of one message counted alone.
+    /// Returns the tokens of one message counted alone.
     #[must_use]
     pub fn alone(self, tokenizer: &dyn Tokenizer, message: &Message) -> usize {
         self.of_message(tokenizer, message) + self.per_list
     }
 
-    /// Whether a message is surely above a limit, found without counting.
+    /// Returns `true` if a message exceeds a limit by a lower bound that needs no counting.
     pub(crate) fn surely_above(self, message: &Message, limit: usize) -> bool {
         self.at_least(message) > limit
     }
 
-    /// What a message costs at least, found without counting.
+    /// Returns a lower bound of the tokens of a message, which needs no counting.
     pub(crate) fn at_least(self, message: &Message) -> usize {
         message.content.len() / LONGEST_TOKEN
     }

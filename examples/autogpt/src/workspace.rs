@@ -1,4 +1,4 @@
-//! The one folder that file commands can reach.
+//! The folder that file commands can access.
 //!
 //! The folder is opened once, and every path is resolved from that handle by `cap-std`, component by
 //! component (on Linux by the kernel itself): no absolute path, no `..`, no symbolic link and no
@@ -15,45 +15,45 @@ use std::path::{Path, PathBuf};
 use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
-/// The largest file that is read or written.
+/// The size limit of a file that is read or written, in bytes.
 const FILE_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The most files that a search lists, and the deepest folder that it looks into.
+/// The limits of a search: files, and depth of folders.
 const SEARCH_FILES: usize = 2000;
 const SEARCH_DEPTH: usize = 32;
 
-/// Names that are devices on Windows, whatever their extension.
+/// Names of devices on Windows, whatever their extension.
 const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
 
-/// A folder that file commands cannot leave.
+/// A folder that file commands cannot escape.
 #[derive(Debug)]
 pub struct Workspace {
     dir: Dir,
     path: PathBuf,
 }
 
-/// A path that was refused, or a file operation that failed.
+/// An error of a path or of a file operation.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
-    /// The path leads, or could lead, out of the workspace.
+    /// The path leads out of the workspace, or could on another system.
     #[error("the path is outside of the workspace; use names inside it, such as notes/plan.txt")]
     Outside,
     /// The file is too large.
     #[error("the file is larger than {FILE_BYTES} bytes")]
     TooLarge,
-    /// The operation failed.
+    /// The file operation failed.
     #[error("'{path}': {}", in_words(source))]
     Io {
         /// The path inside the workspace.
         path: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
 }
 
 impl Workspace {
-    /// Opens a folder, which is made if it is missing.
+    /// Opens a folder, and creates it if it is missing.
     ///
     /// # Errors
     ///
@@ -65,13 +65,13 @@ impl Workspace {
         Ok(Self { dir, path })
     }
 
-    /// Where the folder is.
+    /// Returns the path of the folder.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The text of a file. What is not UTF-8 is replaced.
+    /// Reads a file. Bytes that are not UTF-8 are replaced.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Workspace {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Writes a file, and makes the folders that it needs.
+    /// Writes a file, and creates its folders if they are missing.
     ///
     /// # Errors
     ///
@@ -109,7 +109,7 @@ impl Workspace {
         file.write_all(text.as_bytes()).map_err(in_file(&path))
     }
 
-    /// Appends to a file, which is made if it is missing; its folder is not.
+    /// Appends to a file, and creates it if it is missing, but not its folder.
     ///
     /// # Errors
     ///
@@ -137,8 +137,9 @@ impl Workspace {
         self.dir.remove_file(&path).map_err(in_file(&path))
     }
 
-    /// The files in a folder and below, relative to the workspace and sorted. Names that start with
-    /// a dot and links are left out; a missing folder is empty. `""` and `/` are the whole workspace.
+    /// Returns the files in a folder and below, sorted, with paths relative to the workspace. Names
+    /// that start with a dot, and links, are left out; a missing folder is empty. `""` and `/` mean
+    /// the whole workspace.
     ///
     /// # Errors
     ///
@@ -173,8 +174,9 @@ impl Workspace {
         Ok(file.map_err(in_file(&path))?.into_std())
     }
 
-    /// Opens a file that is one: opening a pipe waits for its other end, and opening a device does
-    /// something. It is asked before and, as it may have changed in between, afterwards.
+    /// Opens a regular file. Opening a pipe would wait for its other end, and opening a device can
+    /// have effects, so the type is checked before, and again afterwards because it may have
+    /// changed in between.
     fn regular(&self, path: &str, options: &mut OpenOptions) -> io::Result<File> {
         match self.dir.metadata(path) {
             Ok(metadata) => is_regular(&metadata)?,
@@ -196,7 +198,7 @@ fn is_regular(metadata: &Metadata) -> io::Result<()> {
     }
 }
 
-/// Only matters to what is not a regular file.
+/// Sets the flag that keeps the opening of a pipe from blocking.
 #[cfg(unix)]
 fn without_waiting(options: &mut OpenOptions) {
     use cap_std::fs::OpenOptionsExt;
@@ -230,7 +232,7 @@ fn walk(dir: &Dir, prefix: &str, depth: usize, found: &mut Vec<String>) -> io::R
     Ok(())
 }
 
-/// The components of a name, joined by slashes, or [`PathError::Outside`].
+/// Returns the components of a name joined by slashes, or [`PathError::Outside`].
 ///
 /// `..` is resolved by name and may not climb above the workspace. The name of the original's folder
 /// in front is dropped when a climb led back into it (`a/../../auto_gpt_workspace/b`), as it did.
@@ -256,8 +258,8 @@ fn inside(name: &str) -> Result<String, PathError> {
     Ok(parts.join("/"))
 }
 
-/// Whether a name means the same file on every system: no drive, stream, device, share or control
-/// character.
+/// Returns `true` if a name means the same file on every system: no drive, stream, device, share or
+/// control character.
 fn portable(part: &str) -> bool {
     let strange =
         |c: char| c.is_control() || matches!(c, '\\' | ':' | '<' | '>' | '"' | '|' | '?' | '*');
@@ -275,7 +277,7 @@ fn portable(part: &str) -> bool {
 
 fn in_file(path: &str) -> impl Fn(io::Error) -> PathError {
     move |source| match source.kind() {
-        // What cap-std says of a path that leads out.
+        // The error with which cap-std rejects a path that leads out.
         io::ErrorKind::PermissionDenied if source.raw_os_error().is_none() => PathError::Outside,
         _ => PathError::Io {
             path: path.to_owned(),

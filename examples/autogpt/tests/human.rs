@@ -1,4 +1,4 @@
-//! What the human says ends what the human granted, and is done before anything else.
+//! Human input revokes all grants, and is handled before anything else.
 
 #![allow(
     clippy::unwrap_used,
@@ -48,7 +48,7 @@ fn until_model(run: &mut Run) {
     }
 }
 
-/// The model proposes a command.
+/// Proposes a command of the model.
 fn propose(run: &mut Run, name: &str, args: &str) -> Effect {
     until_model(run);
     let reply = format!(r#"{{"command":{{"name":"{name}","args":{args}}}}}"#);

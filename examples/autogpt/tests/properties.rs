@@ -48,7 +48,7 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Text that is nearly JSON.
+/// Returns texts that are almost JSON.
 fn nearly_json() -> impl Strategy<Value = String> {
     let piece = prop_oneof![
         Just("{".to_owned()),

@@ -147,7 +147,7 @@ fn links_that_lead_out_are_refused() {
     assert_eq!(bench.workspace.read("b.txt").unwrap(), "inside");
 }
 
-/// Each of these would wait for the other end of the pipe for ever.
+/// Checks files whose opening would block until the other end of the pipe is opened.
 #[cfg(unix)]
 #[test]
 fn a_pipe_is_not_opened() {

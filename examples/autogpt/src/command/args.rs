@@ -1,18 +1,18 @@
 use super::CommandError;
 use crate::json::Value;
 
-/// The arguments of a command, read by type.
+/// The arguments of a command, with typed access.
 #[derive(Clone, Copy, Debug)]
 pub struct Args<'a>(&'a Value);
 
 impl<'a> Args<'a> {
-    /// Arguments as the model gave them.
+    /// Wraps the arguments that the model gave.
     #[must_use]
     pub fn new(value: &'a Value) -> Self {
         Self(value)
     }
 
-    /// A text argument. A number or truth value counts as its text.
+    /// Returns a text argument. Numbers and truth values are converted to text.
     ///
     /// # Errors
     ///
@@ -25,7 +25,7 @@ impl<'a> Args<'a> {
         }
     }
 
-    /// The key of a sub-agent: a number, or a number in text.
+    /// Returns the key of a sub-agent: a number, or a number in text.
     ///
     /// # Errors
     ///

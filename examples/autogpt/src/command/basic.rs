@@ -2,13 +2,13 @@ use async_trait::async_trait;
 
 use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};
 
-/// `do_nothing`
+/// The command `do_nothing`.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct DoNothing;
 
 impl DoNothing {
-    /// The command.
+    /// Creates the command.
     #[must_use]
     pub fn new() -> Self {
         Self
@@ -26,13 +26,13 @@ impl Command for DoNothing {
     }
 }
 
-/// `generate_image` of the original without a provider of images.
+/// The command `generate_image` of the original, without an image provider.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct GenerateImage;
 
 impl GenerateImage {
-    /// The command.
+    /// Creates the command.
     #[must_use]
     pub fn new() -> Self {
         Self

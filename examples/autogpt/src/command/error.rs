@@ -4,34 +4,34 @@ use crate::json::Value;
 use crate::list_text::ListText;
 use crate::workspace::PathError;
 
-/// In whose words the model reads an error.
+/// The wording of errors for the model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Wording {
-    /// Ours: what is wrong and what to do instead.
+    /// The default: says what is wrong and what to do instead.
     #[default]
     Clear,
-    /// The original's, most of them accidents of Python 3.11 on Linux.
+    /// The original's wording, which is mostly that of Python 3.11 on Linux.
     Original,
 }
 
-/// A command that could not do what it was asked for.
+/// An error of a command.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum CommandError {
-    /// An argument is not there.
+    /// An argument is missing.
     MissingArgument(&'static str),
     /// An argument is of the wrong type.
     WrongArgument(&'static str),
-    /// The arguments are no object.
+    /// The arguments are not an object.
     NoArguments(Value),
-    /// A key is no number.
+    /// A key is not a number.
     BadKey(Value),
-    /// There is no sub-agent with this key; these are the living ones.
+    /// No sub-agent has this key; the second field lists the existing keys.
     UnknownKey(u64, Vec<u64>),
     /// A path was refused, or a file operation failed.
     Path(PathError),
-    /// Anything else, in one sentence.
+    /// Another error, as one sentence.
     Failed(String),
 }
 
@@ -42,7 +42,7 @@ impl From<PathError> for CommandError {
 }
 
 impl CommandError {
-    /// The text after `Error: `.
+    /// Returns the text after `Error: `.
     #[must_use]
     pub fn text(&self, wording: Wording) -> String {
         match wording {

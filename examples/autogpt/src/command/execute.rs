@@ -10,12 +10,13 @@ use tokio::process::{Child, Command as Process};
 use super::{Args, Command, CommandError, Output, Scope, Spec};
 use crate::workspace::Workspace;
 
-/// `execute_python_file`: runs a program of the workspace in a child process.
+/// The command `execute_python_file`: runs a program of the workspace in a child process.
 ///
-/// It is in no registry unless it is put there. The program is opened inside the workspace and
-/// handed to the interpreter as its input, so no path is looked up twice and no shell is involved.
-/// The child has an empty environment and the workspace as its folder, and ends with its children
-/// after a time. It is **not** a sandbox: it can do whatever the user who runs it can do.
+/// No registry contains it by default. The program is opened inside the workspace and passed to the
+/// interpreter as standard input, so no path is resolved twice and no shell is involved. The child
+/// has an empty environment and the workspace as its working directory, and is killed with its
+/// children after a time limit. It is **not** a sandbox: it can do whatever the user of this
+/// process can do.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ExecutePython {
@@ -26,7 +27,7 @@ pub struct ExecutePython {
 }
 
 impl ExecutePython {
-    /// The command with an interpreter, such as `/usr/bin/python3`, and a time limit.
+    /// Creates the command with an interpreter, such as `/usr/bin/python3`, and a time limit.
     #[must_use]
     pub fn new(workspace: Arc<Workspace>, interpreter: &str, time: Duration) -> Self {
         Self {
@@ -87,7 +88,7 @@ impl Command for ExecutePython {
     }
 }
 
-/// The child and what it started; ended when this is dropped.
+/// The process group of the child. Dropping it kills the group.
 struct Group(#[cfg_attr(not(unix), expect(dead_code, reason = "no groups there"))] Option<u32>);
 
 impl Group {
@@ -102,7 +103,7 @@ impl Drop for Group {
         {
             let id = self.0.and_then(|id| i32::try_from(id).ok());
             if let Some(id) = id.and_then(rustix::process::Pid::from_raw) {
-                // It fails when all are gone already, which is what is wanted.
+                // Fails when the whole group has ended already.
                 let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
             }
         }

@@ -6,7 +6,7 @@ use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};
 use crate::json::Value;
 use crate::workspace::{PathError, Workspace};
 
-/// The file commands: write, read, append, delete and search, all inside one workspace.
+/// Returns the file commands of one workspace: write, read, append, delete and search.
 #[must_use]
 pub fn file_commands(workspace: &Arc<Workspace>) -> Vec<Arc<dyn Command>> {
     let operations = [

@@ -1,4 +1,4 @@
-//! The commands that the agent may run.
+//! The commands of the agent.
 
 mod args;
 mod basic;
@@ -29,10 +29,10 @@ pub use remember::MemoryAdd;
 pub use spec::{Kind, Parameter, Policy, Spec};
 pub use web::{BrowseWebsite, WebSearch};
 
-/// Something that the agent can do.
+/// A command that the model can call.
 #[async_trait]
 pub trait Command: Send + Sync + fmt::Debug {
-    /// What the command is called and takes.
+    /// Returns the name, the arguments and the policy of the command.
     fn spec(&self) -> Spec;
 
     /// Runs the command.
@@ -43,36 +43,36 @@ pub trait Command: Send + Sync + fmt::Debug {
     async fn run(&self, args: &Args<'_>, scope: &Scope) -> Result<Output, CommandError>;
 }
 
-/// What belongs to the conversation that a command runs in.
+/// The resources of a conversation that a command may use.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Scope {
-    /// Its memory.
+    /// The memory.
     pub memory: Arc<dyn Memory>,
 }
 
 impl Scope {
-    /// The scope of a conversation.
+    /// Creates the scope of a conversation.
     #[must_use]
     pub fn new(memory: Arc<dyn Memory>) -> Self {
         Self { memory }
     }
 }
 
-/// What a command gives.
+/// The result of a successful command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Output {
-    /// The result; lists become text in the form that the settings choose.
+    /// The value. The settings choose the text form of lists.
     pub value: Value,
-    /// Where it comes from.
+    /// The sources of the result.
     pub sources: Vec<Source>,
-    /// Calls of a model that it took.
+    /// The number of model calls that the command made.
     pub model_calls: u64,
 }
 
 impl Output {
-    /// A result that took no model.
+    /// Creates a result without sources and model calls.
     #[must_use]
     pub fn new(value: impl Into<Value>) -> Self {
         Self {
@@ -83,20 +83,20 @@ impl Output {
     }
 }
 
-/// A page that a result comes from.
+/// A web page that a result is based on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Source {
     /// Its title.
     pub title: String,
-    /// Its address.
+    /// Its URL.
     pub url: String,
-    /// What it says.
+    /// An excerpt of its text.
     pub excerpt: String,
 }
 
 impl Source {
-    /// A source.
+    /// Creates a source.
     #[must_use]
     pub fn new(title: &str, url: &str, excerpt: &str) -> Self {
         Self {
@@ -107,22 +107,22 @@ impl Source {
     }
 }
 
-/// The result of a command as the run sees it.
+/// The result of a command, as a run receives it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
-    /// Whether it succeeded.
+    /// `true` for a success.
     pub ok: bool,
     /// The text that follows `returned:`.
     pub text: String,
-    /// Where it comes from.
+    /// The sources of the result.
     pub sources: Vec<Source>,
-    /// Calls of a model that it took.
+    /// The number of model calls that the command made.
     pub model_calls: u64,
 }
 
 impl Outcome {
-    /// A plain success.
+    /// Creates a success without sources.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self {

@@ -4,7 +4,7 @@ use super::{Args, Command, CommandError, Outcome, Output, Scope, Spec, Wording};
 use crate::json::Value;
 use crate::list_text::ListText;
 
-/// The commands of an agent, and how their results are put into words.
+/// The commands of an agent, and the wording of their results.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Registry {
@@ -14,13 +14,13 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// No commands, clear words, lists as JSON.
+    /// Creates an empty registry with clear error messages and lists as JSON.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// No commands, and the words of the original.
+    /// Creates an empty registry with the wording of the original.
     #[must_use]
     pub fn original() -> Self {
         Self {
@@ -30,7 +30,7 @@ impl Registry {
         }
     }
 
-    /// The same with one more command, which takes the place of one of the same name.
+    /// Adds a command. Replaces one of the same name.
     #[must_use]
     pub fn with(mut self, command: Arc<dyn Command>) -> Self {
         let name = command.spec().name;
@@ -39,25 +39,25 @@ impl Registry {
         self
     }
 
-    /// The same with more commands.
+    /// Adds commands.
     #[must_use]
     pub fn with_all(self, commands: impl IntoIterator<Item = Arc<dyn Command>>) -> Self {
         commands.into_iter().fold(self, Self::with)
     }
 
-    /// What the commands are called and take.
+    /// Returns the specifications of all commands.
     #[must_use]
     pub fn specs(&self) -> Vec<Spec> {
         self.commands.iter().map(|command| command.spec()).collect()
     }
 
-    /// In whose words errors are.
+    /// Returns the wording of errors.
     #[must_use]
     pub fn wording(&self) -> Wording {
         self.wording
     }
 
-    /// Runs a command by its exact name. Everything that goes wrong is a text for the model.
+    /// Runs a command by its exact name. Every error becomes a text for the model.
     pub async fn run(&self, name: &str, args: &Value, scope: &Scope) -> Outcome {
         let mut commands = self.commands.iter();
         let Some(command) = commands.find(|command| command.spec().name == name) else {

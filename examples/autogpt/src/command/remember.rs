@@ -2,13 +2,13 @@ use async_trait::async_trait;
 
 use super::{Args, Command, CommandError, Output, Policy, Scope, Spec};
 
-/// `memory_add`: remember a text.
+/// The command `memory_add`: stores a text in the memory.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct MemoryAdd;
 
 impl MemoryAdd {
-    /// The command.
+    /// Creates the command.
     #[must_use]
     pub fn new() -> Self {
         Self

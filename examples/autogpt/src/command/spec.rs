@@ -1,21 +1,22 @@
 use crate::json::Value;
 
-/// What a command is called, takes, and whether it asks.
+/// The specification of a command.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Spec {
-    /// What the model calls it by.
+    /// The name by which the model calls it.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub label: &'static str,
     /// Its arguments.
     pub parameters: Vec<Parameter>,
-    /// Whether the human is asked first.
+    /// The approval policy.
     pub policy: Policy,
 }
 
 impl Spec {
-    /// A command that always asks and takes texts, given as pairs of name and hint.
+    /// Creates the specification of a command that always asks and takes texts, given as pairs of
+    /// name and hint.
     #[must_use]
     pub fn new(
         name: &'static str,
@@ -35,7 +36,7 @@ impl Spec {
         }
     }
 
-    /// The same with a first argument that is the key of a sub-agent.
+    /// Adds the key of a sub-agent as the first argument.
     #[must_use]
     pub fn with_key(mut self) -> Self {
         let key = Parameter {
@@ -47,7 +48,7 @@ impl Spec {
         self
     }
 
-    /// The same with another policy.
+    /// Sets the approval policy.
     #[must_use]
     pub fn with_policy(self, policy: Policy) -> Self {
         Self { policy, ..self }
@@ -60,7 +61,7 @@ impl Spec {
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it means.
+    /// A hint at its meaning.
     pub hint: &'static str,
     /// Its type.
     pub kind: Kind,
@@ -76,20 +77,20 @@ pub enum Kind {
     Text,
 }
 
-/// Whether the human is asked before a command runs.
+/// The approval policy of a command.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Policy {
-    /// Always: it writes, deletes, executes or spends.
+    /// The command always asks: it writes, deletes, executes or spends.
     Always,
-    /// Never: it reads.
+    /// The command never asks: it only reads.
     Never,
-    /// When the function of its arguments says so.
+    /// The command asks if this function of its arguments returns `true`.
     When(fn(&Value) -> bool),
 }
 
 impl Policy {
-    /// Whether to ask for these arguments.
+    /// Returns `true` if the command asks for these arguments.
     #[must_use]
     pub fn asks(self, args: &Value) -> bool {
         match self {
@@ -100,7 +101,7 @@ impl Policy {
     }
 }
 
-/// Functions cannot be compared in a meaningful way, so no two `When` are equal.
+/// Function pointers have no reliable equality, so two `When` are never equal.
 impl PartialEq for Policy {
     fn eq(&self, other: &Self) -> bool {
         matches!(

@@ -7,11 +7,12 @@ use crate::json::{Object, Value};
 use crate::model::Model;
 use crate::web::{Fetch, Page, Search, WebError, summarise};
 
-/// How many results a search gives, and how many links a page.
+/// The number of results of a search, and of links of a page.
 const RESULTS: usize = 8;
 const LINKS: usize = 5;
 
-/// `google`: searches the web. The name is the original's; any service can be behind it.
+/// The command `google`: searches the web. It has the original's name, and works with any search
+/// service.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct WebSearch {
@@ -19,7 +20,7 @@ pub struct WebSearch {
 }
 
 impl WebSearch {
-    /// The command with a service.
+    /// Creates the command with a search service.
     #[must_use]
     pub fn new(search: Arc<dyn Search>) -> Self {
         Self { search }
@@ -43,7 +44,7 @@ impl Command for WebSearch {
     }
 }
 
-/// The object that the original showed for a result.
+/// Returns a search result in the original's form.
 fn result(source: &Source) -> Value {
     Value::Object(Object::from_iter([
         ("title".to_owned(), Value::from(source.title.as_str())),
@@ -52,7 +53,8 @@ fn result(source: &Source) -> Value {
     ]))
 }
 
-/// `browse_website`: reads a page, answers a question from it, and lists its first links.
+/// The command `browse_website`: reads a page, answers a question from it, and lists its first
+/// links.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct BrowseWebsite {
@@ -61,7 +63,7 @@ pub struct BrowseWebsite {
 }
 
 impl BrowseWebsite {
-    /// The command with a fetcher, and the model that summarises.
+    /// Creates the command with a fetcher, and the model that summarises.
     #[must_use]
     pub fn new(fetch: Arc<dyn Fetch>, model: Arc<dyn Model>) -> Self {
         Self { fetch, model }

@@ -1,34 +1,36 @@
-use super::strict::{Escape, escape, number_length};
+use super::cursor::{Cursor, Escape, escape};
 use super::{MAX_DEPTH, Object, Value};
 
-/// What [`find_object`] saw in a text.
+/// The result of [`find_object`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Found {
-    /// An object that could be read.
+    /// An object that was parsed.
     Object(Value),
-    /// An object that starts but cannot be read without guessing.
+    /// An object that starts but cannot be parsed without guessing.
     Damaged,
-    /// No object at all.
+    /// No object.
     Nothing,
 }
 
-/// Finds an object in a text: the first one that `wanted` accepts, or else the first one.
+/// Finds an object in a text: the first that `wanted` accepts, or else the first.
 ///
-/// Forgiven are text around the object, bare names of members, commas before a closing bracket,
-/// raw line breaks and other control characters in strings, unknown escapes (the backslash is
-/// dropped), surplus closing braces, and brackets missing at the end. Never forgiven is what would
-/// need a guess about a value: a cut inside a string or number or right after a comma or colon, and
-/// single quotes. Nothing inside a string is rewritten.
+/// Accepted faults: text around the object, unquoted member names, trailing commas, raw line breaks
+/// and other control characters in strings, unknown escapes (the backslash is dropped), surplus
+/// closing braces, and missing closing brackets at the end. Rejected is everything that would need
+/// a guess about a value: text that ends inside a string or number or after a comma or colon, and
+/// single quotes. No string is rewritten.
 #[must_use]
 pub fn find_object(text: &str, wanted: impl Fn(&Value) -> bool) -> Found {
-    let mut reader = Reader { text, at: 0 };
+    let mut reader = Reader {
+        cursor: Cursor::new(text),
+    };
     let mut first = None;
     while reader.seek(b'{') {
         match reader.value(0) {
             Ok(value) if wanted(&value) => return Found::Object(value),
             Ok(value) => first = first.or(Some(value)),
-            // Braces in prose: they never get as far as a first colon.
+            // Braces in prose are never followed by a name and a colon.
             Err(Damage::NoObject) => {}
             Err(Damage::Broken) => return first.map_or(Found::Damaged, Found::Object),
         }
@@ -37,22 +39,21 @@ pub fn find_object(text: &str, wanted: impl Fn(&Value) -> bool) -> Found {
 }
 
 enum Damage {
-    /// Failed before the first colon of the outermost object.
+    /// The fault is before the first colon of the outermost object.
     NoObject,
-    /// Failed later.
+    /// The fault is after it.
     Broken,
 }
 
 struct Reader<'a> {
-    text: &'a str,
-    at: usize,
+    cursor: Cursor<'a>,
 }
 
-impl<'a> Reader<'a> {
-    /// Moves to the next such byte; false at the end of the text.
+impl Reader<'_> {
+    /// Moves to the next `byte`. Returns `false` at the end of the text.
     fn seek(&mut self, byte: u8) -> bool {
-        let next = self.rest().bytes().position(|b| b == byte);
-        self.at = next.map_or(self.text.len(), |distance| self.at + distance);
+        let next = self.cursor.rest().bytes().position(|b| b == byte);
+        self.cursor.at = next.map_or(self.cursor.text.len(), |distance| self.cursor.at + distance);
         next.is_some()
     }
 
@@ -60,21 +61,21 @@ impl<'a> Reader<'a> {
         if depth > MAX_DEPTH {
             return Err(Damage::Broken);
         }
-        match self.peek() {
+        match self.cursor.peek() {
             Some(b'{') => self.object(depth),
             Some(b'[') => self.list(depth),
             Some(b'"') => self.string().map(Value::Text),
             Some(b'-' | b'0'..=b'9') => self.number(),
-            _ => self.word(),
+            _ => self.cursor.literal().ok_or(Damage::Broken),
         }
     }
 
     fn object(&mut self, depth: usize) -> Result<Value, Damage> {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut members: Vec<(String, Value)> = Vec::new();
         loop {
             self.skip_space();
-            if self.eat(b'}') {
+            if self.cursor.eat(b'}') {
                 break;
             }
             let outermost_start = depth == 0 && members.is_empty();
@@ -84,16 +85,16 @@ impl<'a> Reader<'a> {
             };
             let name = self.name().ok_or_else(damage)?;
             self.skip_space();
-            if !self.eat(b':') {
+            if !self.cursor.eat(b':') {
                 return Err(damage());
             }
             self.skip_space();
             members.push((name, self.value(depth + 1)?));
             self.skip_space();
-            if self.at_end() || self.eat(b'}') {
+            if self.cursor.at_end() || self.cursor.eat(b'}') {
                 break;
             }
-            if !self.eat(b',') {
+            if !self.cursor.eat(b',') {
                 return Err(Damage::Broken);
             }
         }
@@ -101,56 +102,56 @@ impl<'a> Reader<'a> {
     }
 
     fn list(&mut self, depth: usize) -> Result<Value, Damage> {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut items = Vec::new();
         loop {
             self.skip_space();
-            if self.eat(b']') {
+            if self.cursor.eat(b']') {
                 break;
             }
             items.push(self.value(depth + 1)?);
             self.skip_space();
-            if self.at_end() || self.eat(b']') {
+            if self.cursor.at_end() || self.cursor.eat(b']') {
                 break;
             }
-            if !self.eat(b',') {
+            if !self.cursor.eat(b',') {
                 return Err(Damage::Broken);
             }
         }
         Ok(items.into())
     }
 
-    /// The name of a member: a string, or a run of word characters.
+    /// Parses a member name: a string, or a run of word characters.
     fn name(&mut self) -> Option<String> {
-        if self.peek() == Some(b'"') {
+        if self.cursor.peek() == Some(b'"') {
             return self.string().ok();
         }
-        let rest = self.rest();
+        let rest = self.cursor.rest();
         let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_');
         let name = rest.get(..end?).filter(|name| !name.is_empty())?.to_owned();
-        self.at += name.len();
+        self.cursor.at += name.len();
         Some(name)
     }
 
     fn string(&mut self) -> Result<String, Damage> {
-        self.at += 1;
+        self.cursor.at += 1;
         let mut out = String::new();
         loop {
-            let rest = self.rest();
+            let rest = self.cursor.rest();
             let plain = rest.bytes().position(|b| matches!(b, b'"' | b'\\'));
             let Some(length) = plain else {
-                self.at = self.text.len();
+                self.cursor.at = self.cursor.text.len();
                 return Err(Damage::Broken);
             };
             out.push_str(rest.get(..length).unwrap_or_default());
-            self.at += length + 1;
+            self.cursor.at += length + 1;
             if rest.as_bytes().get(length) == Some(&b'"') {
                 return Ok(out);
             }
-            match escape(self.rest()) {
+            match escape(self.cursor.rest()) {
                 Escape::Char(character, length) => {
                     out.push(character);
-                    self.at += length;
+                    self.cursor.at += length;
                 }
                 Escape::Unknown => {}
                 Escape::Broken => return Err(Damage::Broken),
@@ -159,52 +160,16 @@ impl<'a> Reader<'a> {
     }
 
     fn number(&mut self) -> Result<Value, Damage> {
-        let rest = self.rest();
-        let length = number_length(rest).ok_or(Damage::Broken)?;
-        // At the end of the text the number may be cut short.
-        if length == rest.len() {
-            return Err(Damage::Broken);
+        let number = self.cursor.number().ok_or(Damage::Broken)?;
+        // At the end of the text the number may be incomplete.
+        match self.cursor.at_end() {
+            true => Err(Damage::Broken),
+            false => Ok(number),
         }
-        self.at += length;
-        let text = rest.get(..length).unwrap_or_default();
-        Ok(Value::Number(text.to_owned()))
-    }
-
-    fn word(&mut self) -> Result<Value, Damage> {
-        let words = [
-            ("true", Value::Bool(true)),
-            ("false", Value::Bool(false)),
-            ("null", Value::Null),
-        ];
-        for (word, value) in words {
-            if self.rest().starts_with(word) {
-                self.at += word.len();
-                return Ok(value);
-            }
-        }
-        Err(Damage::Broken)
     }
 
     fn skip_space(&mut self) {
-        let rest = self.rest();
-        self.at += rest.len() - rest.trim_start().len();
-    }
-
-    fn eat(&mut self, byte: u8) -> bool {
-        let found = self.peek() == Some(byte);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
-    }
-
-    fn at_end(&self) -> bool {
-        self.at >= self.text.len()
-    }
-
-    fn rest(&self) -> &'a str {
-        self.text.get(self.at..).unwrap_or_default()
+        let rest = self.cursor.rest();
+        self.cursor.at += rest.len() - rest.trim_start().len();
     }
 }

@@ -1,9 +1,11 @@
-//! JSON as a model writes it: ordered, exact, and often damaged.
+//! JSON as models write it: with its order and numbers preserved, and often damaged.
 //!
-//! [`parse`] is strict and says what the first fault is and where, which decides the cure.
-//! [`find_object`] is the forgiving reader of the default settings. Both take linear time and stop
-//! at [`MAX_DEPTH`], so no text makes them slow or exhausts the stack.
+//! [`parse`] is strict, and reports the kind and offset of the first fault, which selects the
+//! correction of the original. [`find_object`] is the tolerant parser of the default settings. Both
+//! take linear time and stop at [`MAX_DEPTH`], so no text makes them slow or exhausts the stack.
+//! `serde_json` can do neither, and it loses the order of members; it writes all JSON.
 
+mod cursor;
 mod lenient;
 mod strict;
 mod value;
@@ -12,5 +14,5 @@ pub use lenient::{Found, find_object};
 pub use strict::{Fault, FaultKind, parse, without_bad_escapes};
 pub use value::{Object, Value};
 
-/// How deep lists and objects may nest.
+/// The maximum nesting depth of lists and objects.
 pub const MAX_DEPTH: usize = 128;

@@ -6,10 +6,10 @@ use serde_json::value::RawValue;
 
 use super::parse;
 
-/// A JSON value that keeps the order of members and the exact text of numbers.
+/// A JSON value that preserves the order of members and the text of numbers.
 ///
-/// `serde_json::Value` does neither without features that would change it for every user in the
-/// build, and both are visible: arguments are shown to the human and counted as tokens.
+/// `serde_json::Value` does so only with features that would change it for every crate in the build.
+/// Both are visible: arguments are shown to the user and counted as tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(
     clippy::exhaustive_enums,
@@ -31,7 +31,7 @@ pub enum Value {
 }
 
 impl Value {
-    /// The text of a string value.
+    /// Returns the text of a string.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
@@ -40,7 +40,7 @@ impl Value {
         }
     }
 
-    /// The members of an object value.
+    /// Returns the members of an object.
     #[must_use]
     pub fn as_object(&self) -> Option<&Object> {
         match self {
@@ -49,7 +49,7 @@ impl Value {
         }
     }
 
-    /// The value of one member, if this is an object that has it.
+    /// Returns a member of an object.
     #[must_use]
     pub fn member(&self, name: &str) -> Option<&Self> {
         self.as_object()?.get(name)
@@ -80,34 +80,26 @@ impl From<Object> for Value {
     }
 }
 
-/// Compact JSON text.
+/// Writes compact JSON.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Null => f.write_str("null"),
-            Self::Bool(value) => write!(f, "{value}"),
-            Self::Number(text) => f.write_str(text),
-            Self::Text(text) => write_text(f, text),
-            Self::List(items) => {
-                f.write_str("[")?;
-                for (index, item) in items.iter().enumerate() {
-                    if index > 0 {
-                        f.write_str(",")?;
-                    }
-                    write!(f, "{item}")?;
-                }
-                f.write_str("]")
-            }
-            Self::Object(object) => write!(f, "{object}"),
-        }
+        // Serialization fails only for a number that was built by hand and is not valid.
+        f.write_str(&serde_json::to_string(self).unwrap_or_default())
     }
 }
 
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        RawValue::from_string(self.to_string())
-            .map_err(ser::Error::custom)?
-            .serialize(serializer)
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(text) => RawValue::from_string(text.clone())
+                .map_err(ser::Error::custom)?
+                .serialize(serializer),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::List(items) => serializer.collect_seq(items),
+            Self::Object(object) => serializer.collect_map(object.iter()),
+        }
     }
 }
 
@@ -118,36 +110,36 @@ impl<'de> Deserialize<'de> for Value {
     }
 }
 
-/// The members of a JSON object, in the order they were written, each name once.
+/// The members of a JSON object, in the order of the text, with unique names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Object(Vec<(String, Value)>);
 
 impl Object {
-    /// An object without members.
+    /// Creates an object without members.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// The value of a member.
+    /// Returns the value of a member.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.iter().find(|(key, _)| *key == name).map(|(_, v)| v)
     }
 
-    /// The members in order.
+    /// Returns an iterator over the members, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Whether there is no member.
+    /// Returns `true` if there are no members.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
-/// The last of two equal names wins and takes the place of the first.
+/// Of two equal names, the last value wins and has the position of the first.
 impl FromIterator<(String, Value)> for Object {
     fn from_iter<I: IntoIterator<Item = (String, Value)>>(members: I) -> Self {
         let mut places: HashMap<String, usize> = HashMap::new();
@@ -164,22 +156,4 @@ impl FromIterator<(String, Value)> for Object {
         }
         Self(kept)
     }
-}
-
-impl fmt::Display for Object {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("{")?;
-        for (index, (name, value)) in self.iter().enumerate() {
-            if index > 0 {
-                f.write_str(",")?;
-            }
-            write_text(f, name)?;
-            write!(f, ":{value}")?;
-        }
-        f.write_str("}")
-    }
-}
-
-fn write_text(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
-    f.write_str(&serde_json::to_string(text).map_err(|_| fmt::Error)?)
 }

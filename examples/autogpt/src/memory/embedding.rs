@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::MemoryError;
 use crate::model::Endpoint;
 
-/// Turns a text into a vector whose dot product with another says how alike the texts are.
+/// A converter of texts into vectors whose dot product measures similarity.
 #[async_trait]
 pub trait Embedder: Send + Sync + fmt::Debug {
-    /// The length of every vector.
+    /// Returns the length of all vectors.
     fn dimension(&self) -> usize;
 
-    /// The vector of a text.
+    /// Returns the vector of a text.
     ///
     /// # Errors
     ///
@@ -23,14 +23,14 @@ pub trait Embedder: Send + Sync + fmt::Debug {
 /// The dimension of `text-embedding-ada-002`, and of the memory files of the original.
 const ADA_DIMENSION: usize = 1536;
 
-/// A deterministic embedder that needs no model: entry `b` counts the bytes of value `b`, with line
+/// A deterministic embedder without a model: entry `b` counts the bytes of value `b`, with line
 /// breaks as spaces.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct ByteCounts;
 
 impl ByteCounts {
-    /// The embedder.
+    /// Creates the embedder.
     #[must_use]
     pub fn new() -> Self {
         Self
@@ -54,7 +54,7 @@ impl Embedder for ByteCounts {
     }
 }
 
-/// Embeddings of an OpenAI-compatible server.
+/// An embedder that uses an OpenAI-compatible server.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct OpenAiEmbedder {
@@ -79,11 +79,12 @@ struct Row {
     embedding: Vec<f32>,
 }
 
-/// The model takes 8191 tokens; this many bytes are fewer in any language but the rarest.
+/// The size limit of an input in bytes. The model takes 8191 tokens, which are more bytes in almost
+/// every language.
 const INPUT_BYTES: usize = 16 * 1024;
 
 impl OpenAiEmbedder {
-    /// Embeddings of a model with vectors of a known length.
+    /// Creates an embedder with a model and the length of its vectors.
     #[must_use]
     pub fn new(endpoint: Endpoint, model: &str, dimension: usize) -> Self {
         Self {
@@ -93,7 +94,7 @@ impl OpenAiEmbedder {
         }
     }
 
-    /// Embeddings of `text-embedding-ada-002`, the original's model.
+    /// Creates an embedder with `text-embedding-ada-002`, the original's model.
     #[must_use]
     pub fn ada(endpoint: Endpoint) -> Self {
         Self::new(endpoint, "text-embedding-ada-002", ADA_DIMENSION)

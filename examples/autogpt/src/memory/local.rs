@@ -9,20 +9,18 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 
+use super::rows::{NOT_STORED, checked_vector, most_relevant};
 use super::{Embedder, Memories, Memory, MemoryError};
-use crate::aside;
+use crate::atomic_file;
 use crate::digest::hex_digest;
 
-/// A text with this in it is the report of a reply that could not be read, and is not remembered.
-const NOT_STORED: &str = "Command Error:";
-
-/// A memory in one JSON file, the same bytes as the original's.
+/// A memory in one JSON file, in the format of the original.
 ///
-/// The file is `{"texts":[...],"embeddings":[[...],...]}` in compact form. Each addition replaces it
-/// as a whole, so that it is never half written.
+/// The file is `{"texts":[...],"embeddings":[[...],...]}` in compact form. Each addition replaces
+/// the whole file atomically.
 #[derive(Debug)]
 pub struct LocalMemory {
-    /// None for a memory that ends with the process.
+    /// `None` for a memory that ends with the process.
     file: Option<PathBuf>,
     embedder: Arc<dyn Embedder>,
     rows: Mutex<Rows>,
@@ -53,7 +51,7 @@ impl LocalMemory {
         })
     }
 
-    /// An empty memory without a file.
+    /// Creates an empty memory without a file.
     #[must_use]
     pub fn volatile(embedder: Arc<dyn Embedder>) -> Self {
         Self {
@@ -61,16 +59,6 @@ impl LocalMemory {
             embedder,
             rows: Mutex::default(),
         }
-    }
-
-    async fn embed(&self, text: &str) -> Result<Vec<f32>, MemoryError> {
-        let vector = self.embedder.embed(text).await?;
-        let whole = vector.len() == self.embedder.dimension();
-        if !whole || vector.iter().any(|number| !number.is_finite()) {
-            let reason = "the vector is of another kind".to_owned();
-            return Err(MemoryError::Embedding(reason));
-        }
-        Ok(vector)
     }
 }
 
@@ -80,7 +68,7 @@ impl Memory for LocalMemory {
         if text.contains(NOT_STORED) {
             return Ok(String::new());
         }
-        let embedding = self.embed(text).await?;
+        let embedding = checked_vector(&*self.embedder, text).await?;
         let mut rows = self.rows.lock().await;
         rows.texts.push(text.to_owned());
         rows.embeddings.push(embedding);
@@ -92,9 +80,9 @@ impl Memory for LocalMemory {
     }
 
     async fn relevant(&self, query: &str, count: usize) -> Result<Vec<String>, MemoryError> {
-        let query = self.embed(query).await?;
+        let query = checked_vector(&*self.embedder, query).await?;
         let rows = self.rows.lock().await;
-        let best = most_relevant(&rows.embeddings, &query, count);
+        let best = most_relevant(rows.embeddings.iter().map(Vec::as_slice), &query, count);
         let texts = best.into_iter().filter_map(|row| rows.texts.get(row));
         Ok(texts.cloned().collect())
     }
@@ -122,36 +110,28 @@ impl Rows {
     }
 }
 
-/// The indexes of the rows with the largest dot products: score descending, then newest first.
-fn most_relevant(rows: &[Vec<f32>], query: &[f32], count: usize) -> Vec<usize> {
-    let score = |row: &Vec<f32>| row.iter().zip(query).map(|(a, b)| a * b).sum::<f32>();
-    let mut scored: Vec<(f32, usize)> = rows.iter().map(score).zip(0..).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
-    scored.into_iter().take(count).map(|(_, row)| row).collect()
-}
-
-/// Puts a new file in the place of the old one.
+/// Replaces a file atomically.
 fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    aside::write(folder, bytes)?.persist(file)?;
-    aside::sync(folder)
+    atomic_file::write(folder, bytes)?.persist(file)?;
+    atomic_file::sync(folder)
 }
 
-/// How long a memory without a file is kept that nobody uses, and how many there may be: as for runs
-/// without a file.
+/// The lifetime of an unused memory without a file, and the number of such memories: the same as
+/// for runs without a file.
 const EXPIRY: Duration = Duration::from_secs(24 * 60 * 60);
 const CAPACITY: usize = 1000;
 
-/// A folder with one memory file for each conversation.
+/// The memory files of all conversations, in one folder.
 ///
-/// Without a folder a memory ends with its run, a day after it was used last, or as the one that was
-/// not used for longest of more than 1000.
+/// Without a folder, a memory ends with its run, after a day without use, or when it is the least
+/// recently used of more than 1000.
 #[derive(Debug)]
 pub struct LocalMemories {
-    /// None for memories that end with the process.
+    /// `None` for memories that end with the process.
     folder: Option<PathBuf>,
     embedder: Arc<dyn Embedder>,
     open: Mutex<HashMap<String, Open>>,
@@ -164,14 +144,14 @@ struct Open {
 }
 
 impl Open {
-    /// Whether nobody holds it at the moment.
+    /// Returns `true` if nobody else uses the memory at the moment.
     fn is_idle(&self) -> bool {
         Arc::strong_count(&self.memory) == 1
     }
 }
 
 impl LocalMemories {
-    /// The memories of a folder, which is made if it is missing.
+    /// Opens a folder of memory files, and creates it if it is missing.
     ///
     /// # Errors
     ///
@@ -185,7 +165,7 @@ impl LocalMemories {
         })
     }
 
-    /// Memories without files.
+    /// Creates memories without files.
     #[must_use]
     pub fn volatile(embedder: Arc<dyn Embedder>) -> Self {
         Self {
@@ -195,8 +175,9 @@ impl LocalMemories {
         }
     }
 
-    /// Makes room for one more. What has a file is read again when it is needed.
-    fn tidy(&self, open: &mut HashMap<String, Open>) {
+    /// Drops memories that are not in use, to make room for one more. Those with a file are read
+    /// again when needed.
+    fn drop_unused(&self, open: &mut HashMap<String, Open>) {
         let in_files = self.folder.is_some();
         open.retain(|_, it| !it.is_idle() || (!in_files && it.used.elapsed() < EXPIRY));
         if open.len() >= CAPACITY {
@@ -211,22 +192,28 @@ impl LocalMemories {
 #[async_trait]
 impl Memories for LocalMemories {
     async fn of(&self, conversation: &str) -> Result<Arc<dyn Memory>, MemoryError> {
-        // A conversation id comes from outside, so only its digest becomes a file name.
+        // The conversation id is untrusted, so the file is named after its digest.
         let name = hex_digest(&[conversation]);
         let mut open = self.open.lock().await;
         if let Some(found) = open.get_mut(&name) {
             found.used = Instant::now();
             return Ok(Arc::<LocalMemory>::clone(&found.memory));
         }
-        self.tidy(&mut open);
+        self.drop_unused(&mut open);
         let embedder = Arc::clone(&self.embedder);
         let memory = Arc::new(match &self.folder {
             Some(folder) => LocalMemory::open(&folder.join(format!("{name}.json")), embedder)?,
             None => LocalMemory::volatile(embedder),
         });
         let used = Instant::now();
-        let kept = Arc::clone(&memory);
-        open.insert(name, Open { memory: kept, used });
+        let shared = Arc::clone(&memory);
+        open.insert(
+            name,
+            Open {
+                memory: shared,
+                used,
+            },
+        );
         Ok(memory)
     }
 

@@ -1,7 +1,10 @@
-//! What the agent remembers beyond the context: texts, found again by meaning.
+//! The agent's memory beyond the context: texts that are found by similarity.
 
 mod embedding;
 mod local;
+#[cfg(feature = "redis")]
+mod redis;
+mod rows;
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,56 +13,60 @@ use async_trait::async_trait;
 
 pub use embedding::{ByteCounts, Embedder, OpenAiEmbedder};
 pub use local::{LocalMemories, LocalMemory};
+#[cfg(feature = "redis")]
+pub use redis::{RedisMemories, RedisMemory};
 
 /// A store of texts that finds the most relevant ones.
 #[async_trait]
 pub trait Memory: Send + Sync + fmt::Debug {
-    /// Stores a text and returns it; a text that may not be stored returns as empty text.
+    /// Stores a text and returns it. Reports of unreadable replies are not stored; for them the
+    /// result is empty.
     ///
     /// # Errors
     ///
     /// [`MemoryError`] if it could not be embedded or written.
     async fn add(&self, text: &str) -> Result<String, MemoryError>;
 
-    /// The `count` most relevant texts, best first.
+    /// Returns the `count` most relevant texts, best first.
     ///
     /// # Errors
     ///
     /// [`MemoryError`] if the query could not be embedded.
     async fn relevant(&self, query: &str, count: usize) -> Result<Vec<String>, MemoryError>;
 
-    /// Forgets everything.
+    /// Deletes all texts.
     async fn clear(&self);
 
-    /// How many texts there are.
+    /// Returns the number of texts.
     async fn count(&self) -> usize;
 }
 
-/// Gives each conversation its memory.
+/// The memories of all conversations.
 #[async_trait]
 pub trait Memories: Send + Sync + fmt::Debug {
-    /// The memory of a conversation.
+    /// Returns the memory of a conversation.
     ///
     /// # Errors
     ///
     /// [`MemoryError`] if what is stored cannot be read.
     async fn of(&self, conversation: &str) -> Result<Arc<dyn Memory>, MemoryError>;
 
-    /// The run of a conversation is over: a memory that is nowhere but here is not needed any more.
+    /// Releases the memory of a conversation whose run has ended. A memory without persistent
+    /// storage is deleted.
     async fn release(&self, conversation: &str);
 }
 
-/// A memory that failed. The run goes on without it.
+/// An error of a memory. The run continues without it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
     /// The text could not be embedded.
     #[error("the text could not be embedded: {0}")]
     Embedding(String),
-    /// The stored memory is not what it should be.
+    /// The stored memory is damaged.
     #[error("the stored memory is damaged: {0}")]
     Damaged(&'static str),
-    /// Reading or writing failed.
+    /// The storage could not be read or written.
     #[error("the memory could not be read or written")]
     Io(#[from] std::io::Error),
 }

@@ -4,23 +4,23 @@ use super::{Model, ModelError, ModelReply, ModelRequest};
 use crate::json::{Object, Value, parse};
 use crate::message::{Message, Role};
 
-/// A scripted model that needs no key: it lists the files of the workspace folder, writes a report
-/// about them, reads it back and finishes.
+/// A scripted model that needs no key: it lists the files of the workspace, writes a report about
+/// them, reads it and finishes.
 ///
-/// It looks at what its commands gave, so the report is about the real files.
+/// The report is made from the results of its commands, so it is about the real files.
 #[derive(Clone, Copy, Debug, Default)]
 #[non_exhaustive]
 pub struct DemoModel;
 
 impl DemoModel {
-    /// The model.
+    /// Creates the model.
     #[must_use]
     pub fn new() -> Self {
         Self
     }
 }
 
-/// The file that the demonstration writes.
+/// The name of the report.
 const REPORT: &str = "report.md";
 
 #[async_trait]
@@ -31,7 +31,7 @@ impl Model for DemoModel {
 }
 
 fn next_reply(messages: &[Message]) -> String {
-    // The newest result decides what comes next.
+    // The latest result decides the next command.
     let results = messages.iter().rev().filter(|m| m.role != Role::Assistant);
     for message in results {
         let text = &message.content;

@@ -1,4 +1,4 @@
-//! The chat model, behind a trait.
+//! Chat models.
 
 mod demo;
 mod openai;
@@ -19,7 +19,7 @@ pub use openai::{Endpoint, OpenAiModel};
 /// A chat model.
 #[async_trait]
 pub trait Model: Send + Sync + fmt::Debug {
-    /// Answers a chat.
+    /// Returns the reply to a chat.
     ///
     /// # Errors
     ///
@@ -27,22 +27,22 @@ pub trait Model: Send + Sync + fmt::Debug {
     async fn chat(&self, request: &ModelRequest) -> Result<ModelReply, ModelError>;
 }
 
-/// A chat that a model is to answer.
+/// A request to a chat model.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ModelRequest {
-    /// The chat.
+    /// The messages.
     pub messages: Vec<Message>,
-    /// The longest reply, in tokens.
+    /// The token limit of the reply.
     pub max_tokens: Option<u32>,
-    /// 0 for repairs; not set otherwise.
+    /// The temperature: 0 for repairs, unset otherwise.
     pub temperature: Option<f32>,
     /// The tools that the model may call.
     pub tools: Vec<Spec>,
 }
 
 impl ModelRequest {
-    /// A chat without tools, limits and temperature.
+    /// Creates a request without tools, limit and temperature.
     #[must_use]
     pub fn new(messages: Vec<Message>) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl ModelRequest {
         }
     }
 
-    /// The same with a limit of the reply.
+    /// Sets the token limit of the reply.
     #[must_use]
     pub fn with_max_tokens(self, max_tokens: u32) -> Self {
         let max_tokens = Some(max_tokens);
@@ -61,20 +61,20 @@ impl ModelRequest {
     }
 }
 
-/// A model's answer.
+/// The reply of a chat model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ModelReply {
     /// Its text.
     pub text: String,
-    /// Its first native tool call.
+    /// The first native tool call.
     pub call: Option<ToolCall>,
-    /// The tokens of request and reply, if the server said so.
+    /// The tokens of request and reply, if the server reports them.
     pub tokens: Option<u64>,
 }
 
 impl ModelReply {
-    /// An answer of text alone.
+    /// Creates a reply of text.
     #[must_use]
     pub fn text(text: &str) -> Self {
         Self {
@@ -83,7 +83,7 @@ impl ModelReply {
         }
     }
 
-    /// An answer that calls a tool.
+    /// Creates a reply with a tool call.
     #[must_use]
     pub fn call(text: &str, call: ToolCall) -> Self {
         Self {
@@ -93,31 +93,31 @@ impl ModelReply {
     }
 }
 
-/// A model that did not answer.
+/// An error of a chat model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// The server asks to wait.
+    /// The server is overloaded.
     #[error("the model is busy")]
     Busy {
-        /// For how long, if it said so.
+        /// The time after which to retry, if the server names one.
         wait: Option<Duration>,
     },
-    /// The server could not be reached, or the connection broke.
+    /// The server is unreachable, or the connection failed.
     #[error("the model could not be reached")]
     Unreachable,
-    /// The server refused the request.
+    /// The server rejected the request with this status.
     #[error("the model refused the request with status {0}")]
     Refused(u16),
-    /// The answer is not in the form of the protocol.
+    /// The response is not in the format of the API.
     #[error("the model's answer could not be read")]
     Unreadable,
 }
 
 impl ModelError {
-    /// Whether the same request may be answered later.
+    /// Returns `true` if a retry may succeed.
     #[must_use]
-    pub fn may_pass(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         match self {
             Self::Busy { .. } | Self::Unreachable => true,
             Self::Refused(status) => *status >= 500,

@@ -11,10 +11,10 @@ use crate::command::{Kind, Spec};
 use crate::http;
 use crate::message::{Message, ToolCall};
 
-/// The longest answer that is read.
+/// The size limit of a response, in bytes.
 const ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
-/// An OpenAI-compatible server and the key for it.
+/// The base URL of an OpenAI-compatible server, and its key.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Endpoint {
@@ -24,7 +24,7 @@ pub struct Endpoint {
 }
 
 impl Endpoint {
-    /// A server by its base address, such as `https://api.openai.com/v1`.
+    /// Creates an endpoint from a base URL such as `https://api.openai.com/v1`.
     ///
     /// # Errors
     ///
@@ -38,7 +38,7 @@ impl Endpoint {
         })
     }
 
-    /// Posts JSON and reads the JSON that comes back.
+    /// Posts JSON and returns the JSON response.
     pub(crate) async fn post<T: DeserializeOwned>(
         &self,
         path: &str,
@@ -67,11 +67,11 @@ impl Endpoint {
     }
 }
 
-/// Without the key, and without what the address may hold of the kind.
+/// Omits the key, and secrets in the URL.
 impl fmt::Debug for Endpoint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Endpoint")
-            .field("base", &http::shown(&self.base))
+            .field("base", &http::redacted(&self.base))
             .finish_non_exhaustive()
     }
 }
@@ -85,7 +85,7 @@ pub struct OpenAiModel {
 }
 
 impl OpenAiModel {
-    /// A model by its name.
+    /// Creates a model by its name.
     #[must_use]
     pub fn new(endpoint: Endpoint, name: &str) -> Self {
         Self {
@@ -134,7 +134,7 @@ struct Body<'a> {
     temperature: Option<f32>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<Value>,
-    /// One command a step.
+    /// Set to `false`: a step has one command.
     #[serde(skip_serializing_if = "Option::is_none")]
     parallel_tool_calls: Option<bool>,
 }
@@ -194,7 +194,7 @@ fn wire_message(message: &Message) -> Value {
     wire
 }
 
-/// The definition of a command as a tool.
+/// Returns the tool definition of a command.
 pub(crate) fn wire_tool(spec: &Spec) -> Value {
     let properties = spec.parameters.iter().map(|parameter| {
         let kind = match parameter.kind {

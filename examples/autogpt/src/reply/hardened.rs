@@ -1,6 +1,7 @@
-//! The default reading: one tolerant pass, one clear message for each kind of failure.
+//! The default parser of JSON replies: one tolerant pass, and one clear message for each kind of
+//! failure.
 
-use super::shape;
+use super::extract;
 use super::{Command, HUMAN_FEEDBACK, Reading, Reply, ReplyError, ReplyErrorKind, Stage, Thoughts};
 use crate::json::{Found, Object, Value, find_object, parse};
 
@@ -25,7 +26,7 @@ pub(super) fn finish(damaged: &str, answer: Option<&str>) -> Reply {
         }
         _ => {}
     }
-    // Prose has no object to be missing a command; damaged JSON has.
+    // Prose has no object that could lack a command; damaged JSON has.
     let kind = match damaged.contains('{') || damaged.contains("command") {
         true => ReplyErrorKind::UnparseableReply,
         false => ReplyErrorKind::MissingCommand,
@@ -47,7 +48,7 @@ fn done(value: &Value, stage: Stage) -> Reading {
 
 fn command(value: &Value) -> Result<Command, ReplyError> {
     let name = value.member("command").and_then(|c| c.member("name"));
-    let command = shape::command(value).map_err(|shape| error(shape.kind()))?;
+    let command = extract::command(value).map_err(|malformed| error(malformed.kind()))?;
     match name {
         Some(Value::Text(_)) => accepted(command),
         Some(Value::Null) => Err(error(ReplyErrorKind::MissingName)),
@@ -55,7 +56,7 @@ fn command(value: &Value) -> Result<Command, ReplyError> {
     }
 }
 
-/// A command under its name, unless the name is the program's own.
+/// Returns a command, unless its name is reserved.
 pub(super) fn accepted(command: Command) -> Result<Command, ReplyError> {
     if command.name == HUMAN_FEEDBACK {
         return Err(error(ReplyErrorKind::ReservedName));

@@ -1,13 +1,13 @@
-//! What a model's reply says: thoughts, and one command.
+//! Parsing of a model's reply: thoughts, and one command.
 //!
-//! Two codecs give the same [`Reply`]: JSON text, as the original asked for, and native tool calls.
-//! A JSON reply that cannot be read comes back as [`Reading::Damaged`]; the model may repair it once
-//! ([`repair_request`]), after which [`finish`] always gives a reply.
+//! Two codecs give the same [`Reply`]: JSON text, as in the original, and native tool calls. A JSON
+//! reply that cannot be parsed gives [`Reading::Damaged`]. The model may repair it once
+//! ([`repair_request`]); then [`finish`] always gives a reply.
 
+mod extract;
 mod hardened;
 mod original;
 mod repair;
-mod shape;
 mod thoughts;
 mod tools;
 
@@ -19,41 +19,41 @@ pub use repair::repair_request;
 pub use thoughts::Thoughts;
 pub use tools::read_tool_call;
 
-/// Which faults of a JSON reply are cured, and how.
+/// The rules for parsing JSON replies.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReplyRules {
-    /// Everything that needs no guess: see [`crate::json::find_object`].
+    /// All faults that need no guess are corrected: see [`crate::json::find_object`].
     #[default]
     Hardened,
-    /// Exactly the stages of the original program.
+    /// The stages of the original program, without changes.
     Original,
 }
 
-/// A reply that was understood as far as it can be.
+/// A parsed reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reply {
-    /// What the model thinks; only shown.
+    /// The thoughts, which are only shown.
     pub thoughts: Thoughts,
-    /// The command it proposes, or why there is none.
+    /// The proposed command, or the reason why there is none.
     pub command: Result<Command, ReplyError>,
-    /// How the reply was read.
+    /// The stage that produced the reply.
     pub stage: Stage,
 }
 
-/// A command that a model proposes.
+/// A command proposed by a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Command {
     /// Its name.
     pub name: String,
-    /// Its arguments: an object, if the model kept to the format.
+    /// The arguments: an object, if the model followed the format.
     pub args: Value,
 }
 
 impl Command {
-    /// A command.
+    /// Creates a command.
     #[must_use]
     pub fn new(name: &str, args: Value) -> Self {
         Self {
@@ -62,7 +62,7 @@ impl Command {
         }
     }
 
-    /// Whether the dispatcher treats it as an error report: any name that starts with `error`.
+    /// Returns `true` if the command is an error report: its name starts with `error`.
     #[must_use]
     pub fn is_error_report(&self) -> bool {
         let start = self.name.get(..5);
@@ -70,17 +70,17 @@ impl Command {
     }
 }
 
-/// The name that stands for feedback of the human in a result. A model must not propose it.
+/// The name of the user's feedback among results. A model must not propose it.
 pub(crate) const HUMAN_FEEDBACK: &str = "human_feedback";
 
-/// Why a reply holds no command. Displays the text that the model reads.
+/// An error of a reply without a command. Displays the text for the model.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error, Serialize, Deserialize)]
 #[error("{message}")]
 #[non_exhaustive]
 pub struct ReplyError {
-    /// The stable kind.
+    /// The kind, which is stable.
     pub kind: ReplyErrorKind,
-    /// The text that the model reads.
+    /// The text for the model.
     pub message: String,
 }
 
@@ -89,51 +89,51 @@ pub struct ReplyError {
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum ReplyErrorKind {
-    /// The value, or its command, is of the wrong type.
+    /// The value, or its command, has the wrong type.
     BadShape,
-    /// The original's final failure.
+    /// The last failure of the original's stages.
     InvalidJson,
     /// There is no `command`.
     MissingCommand,
     /// The command has no `name`.
     MissingName,
-    /// The name belongs to the program.
+    /// The name is reserved for the program.
     ReservedName,
     /// The reply is prose, or damaged beyond repair.
     UnparseableReply,
 }
 
-/// How a JSON reply was read.
+/// The stage at which a reply was parsed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// As it was.
+    /// Parsed without changes.
     Direct,
-    /// After a cure.
+    /// Parsed after a correction.
     Corrected,
-    /// After text around the object was cut off.
+    /// Parsed after text around the object was removed.
     Extracted,
-    /// Out of the answer of the model that was asked to repair it.
+    /// Parsed from the repair by the model.
     RepairedByModel,
-    /// Not at all.
+    /// Not parsed, also not after the repair.
     Unrepaired,
-    /// Not at all, and nothing more is tried.
+    /// Not parsed, and not repairable.
     HardFail,
-    /// It was a native tool call.
+    /// A native tool call.
     Tool,
 }
 
-/// The first reading of a JSON reply.
+/// The result of parsing a JSON reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Reading {
-    /// It could be read, or is a final failure.
+    /// A reply, or a final failure.
     Done(Box<Reply>),
-    /// It could not; this is the text that a model may repair.
+    /// The text to repair.
     Damaged(String),
 }
 
-/// Reads a JSON reply.
+/// Parses a JSON reply.
 #[must_use]
 pub fn read(text: &str, rules: ReplyRules) -> Reading {
     match rules {
@@ -142,8 +142,7 @@ pub fn read(text: &str, rules: ReplyRules) -> Reading {
     }
 }
 
-/// Ends the reading of a damaged reply with the answer of the model that was asked to repair it, or
-/// without one.
+/// Completes a damaged reply with the model's repair, if there is one.
 #[must_use]
 pub fn finish(damaged: &str, answer: Option<&str>, rules: ReplyRules) -> Reply {
     match rules {

@@ -1,17 +1,17 @@
-//! The stages of the original program, one after the other.
+//! The parsing stages of the original program.
 
-use super::shape::{self, Shape};
+use super::extract::{self, Malformed};
 use super::{Reading, Reply, ReplyError, ReplyErrorKind, Stage, Thoughts};
 use crate::json::{FaultKind, Value, parse, without_bad_escapes};
 
 pub(super) fn read(text: &str) -> Reading {
-    // Every tab goes, also inside strings.
+    // The original removes all tabs, including those in strings.
     let text = text.replace('\t', "");
     let fault = match parse(&text) {
         Ok(value) => return done(value, Stage::Direct),
         Err(fault) => fault,
     };
-    // The class of the first fault alone chooses the cure.
+    // The kind of the first fault alone selects the correction.
     let cured = match fault.kind {
         FaultKind::BadEscape => {
             let cured = without_bad_escapes(&text);
@@ -40,7 +40,7 @@ pub(super) fn finish(damaged: &str, answer: &str) -> Reply {
     }
 }
 
-/// From the first opening to the last closing brace.
+/// Parses the text from the first opening to the last closing brace.
 fn extract(text: &str) -> Reading {
     let Some(start) = text.find('{') else {
         return Reading::Damaged(text.to_owned());
@@ -56,8 +56,7 @@ fn extract(text: &str) -> Reading {
     }
 }
 
-/// Double quotes round every run of word characters that stands directly before a colon, strings
-/// included.
+/// Puts double quotes around every run of word characters directly before a colon, also in strings.
 fn with_quoted_names(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 16);
     let mut word = String::new();
@@ -80,8 +79,8 @@ fn with_quoted_names(text: &str) -> String {
     out
 }
 
-/// Braces are counted in the whole text, strings included. Missing closing braces are appended;
-/// when there are too many, all at the end go, not just the surplus.
+/// Balances braces, which are counted in the whole text including strings. Missing ones are
+/// appended; if there are too many, all at the end are removed.
 fn with_balanced_braces(text: &str) -> String {
     let opened = text.bytes().filter(|&byte| byte == b'{').count();
     let closed = text.bytes().filter(|&byte| byte == b'}').count();
@@ -110,20 +109,20 @@ fn hard_fail() -> Reading {
 fn reply(value: Value, stage: Stage) -> Reply {
     Reply {
         thoughts: Thoughts::of(&value),
-        command: shape::command(&value).map_err(in_words),
+        command: extract::command(&value).map_err(error_text),
         stage,
     }
 }
 
-/// The words of the original; the accidental ones are those of Python 3.11.
-fn in_words(shape: Shape) -> ReplyError {
-    let message = match &shape {
-        Shape::NoCommand => "Missing 'command' object in JSON".to_owned(),
-        Shape::NoName => "Missing 'name' field in 'command' object".to_owned(),
-        Shape::TextIndexed(_) => "string indices must be integers, not 'str'".to_owned(),
-        Shape::ListIndexed => "list indices must be integers or slices, not str".to_owned(),
-        Shape::NotIterable(name) => format!("argument of type '{name}' is not iterable"),
+/// Returns the error in the words of the original; the accidental ones are those of Python 3.11.
+fn error_text(malformed: Malformed) -> ReplyError {
+    let message = match &malformed {
+        Malformed::NoCommand => "Missing 'command' object in JSON".to_owned(),
+        Malformed::NoName => "Missing 'name' field in 'command' object".to_owned(),
+        Malformed::TextIndexed(_) => "string indices must be integers, not 'str'".to_owned(),
+        Malformed::ListIndexed => "list indices must be integers or slices, not str".to_owned(),
+        Malformed::NotIterable(name) => format!("argument of type '{name}' is not iterable"),
     };
-    let kind = shape.kind();
+    let kind = malformed.kind();
     ReplyError { kind, message }
 }

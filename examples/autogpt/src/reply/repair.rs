@@ -1,6 +1,6 @@
 use crate::message::Message;
 
-/// The form that a repaired reply must have.
+/// The required format of a repaired reply.
 const SCHEMA: &str = r#"{
     "command": {
         "name": "command name",
@@ -17,8 +17,8 @@ const SCHEMA: &str = r#"{
     }
 }"#;
 
-/// The request that asks a model to repair a damaged reply: the model plays a function, whose two
-/// arguments stand between three single quotes each. Sent with temperature 0.
+/// Returns the request to repair a damaged reply. The model plays a function whose two arguments
+/// are in triple single quotes. It is sent with temperature 0.
 #[must_use]
 pub fn repair_request(damaged: &str) -> Vec<Message> {
     vec![

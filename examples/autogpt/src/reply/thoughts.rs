@@ -3,24 +3,24 @@ use serde::{Deserialize, Serialize};
 use crate::json::Value;
 use crate::list_text::ListText;
 
-/// What a model thinks beside its command. Every part is optional and only shown.
+/// The thoughts of a model beside its command. Each part is optional and only shown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Thoughts {
     /// The thought.
     pub text: Option<String>,
-    /// Why.
+    /// The reasoning.
     pub reasoning: Option<String>,
-    /// What comes next: one line a point.
+    /// The plan, line by line.
     pub plan: Vec<String>,
-    /// What may be wrong with it.
+    /// The self-criticism.
     pub criticism: Option<String>,
-    /// A summary for the human.
+    /// A summary for the user.
     pub speak: Option<String>,
 }
 
 impl Thoughts {
-    /// The thoughts in the value of a reply.
+    /// Returns the thoughts in the value of a reply.
     #[must_use]
     pub(super) fn of(reply: &Value) -> Self {
         let Some(thoughts) = reply.member("thoughts") else {
@@ -36,7 +36,7 @@ impl Thoughts {
         }
     }
 
-    /// Thoughts that are one text.
+    /// Returns thoughts that consist of one text.
     #[must_use]
     pub(super) fn plain(text: &str) -> Self {
         Self {
@@ -45,15 +45,15 @@ impl Thoughts {
         }
     }
 
-    /// Whether there is nothing to show.
+    /// Returns `true` if all parts are empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
-/// A list is joined by newlines and an object turned into text; then each line loses its leading
-/// dashes and spaces, and is trimmed.
+/// Returns the lines of a plan. A list is joined by newlines and an object is converted to text;
+/// then each line is trimmed and loses its leading dashes.
 fn plan_lines(plan: &Value) -> Vec<String> {
     let text = match plan {
         Value::Null => return Vec::new(),

@@ -1,13 +1,13 @@
-//! The second codec: native tool calls of an OpenAI-compatible model.
+//! The codec of native tool calls.
 
 use super::hardened::{accepted, error};
 use super::{Command, Reply, ReplyErrorKind, Stage, Thoughts};
 use crate::json::{Found, Object, find_object, parse};
 use crate::message::ToolCall;
 
-/// Reads a reply whose command is a native tool call; the text beside it is the thought.
+/// Parses a reply with a native tool call; its text becomes the thought.
 ///
-/// Arguments that are no JSON object are read as tolerantly as a JSON reply.
+/// Arguments that are not a JSON object are parsed as tolerantly as a JSON reply.
 #[must_use]
 pub fn read_tool_call(text: &str, call: Option<&ToolCall>) -> Reply {
     let command = match call {

@@ -2,7 +2,7 @@
 
 use super::settle::limited;
 use super::state::{Chat, Phase, SubAgent, Thread};
-use super::thread::{Flow, Place, Told};
+use super::thread::{InputContext, Position, ThreadInput};
 use super::{End, Reason};
 use crate::command::{Args, CommandError, Policy, Spec};
 use crate::json::{Object, Value};
@@ -12,7 +12,7 @@ use crate::prompt::Profile;
 use crate::reply::Command;
 use crate::settings::SubAgents;
 
-/// The commands for sub-agents.
+/// Returns the specifications of the sub-agent commands.
 pub(super) fn specs() -> [Spec; 4] {
     let start = [
         ("name", "name"),
@@ -29,42 +29,42 @@ pub(super) fn specs() -> [Spec; 4] {
     ]
 }
 
-/// What came of a command for sub-agents: a text at once, or something that takes its time.
+/// The result of a sub-agent command: a text, or `None` while the sub-agent works on it.
 type Result = std::result::Result<Option<String>, CommandError>;
 
 impl Thread {
-    /// Runs a command for sub-agents; false if it is another one.
+    /// Runs a sub-agent command. Returns `false` for other commands.
     pub(super) fn agent_command(
         &mut self,
         command: &Command,
-        flow: &mut Flow<'_>,
-        place: &Place<'_>,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
     ) -> bool {
         let args = Args::new(&command.args);
         let result = match command.name.as_str() {
-            "start_agent" => self.start_agent(&args, flow),
-            "message_agent" => self.message_agent(&args, flow),
-            "list_agents" => Ok(Some(self.list_agents(flow))),
+            "start_agent" => self.start_agent(&args, cx),
+            "message_agent" => self.message_agent(&args, cx),
+            "list_agents" => Ok(Some(self.list_agents(cx))),
             "delete_agent" => self.delete_agent(&args),
             _ => return false,
         };
-        let wording = flow.machine.wording;
+        let wording = cx.machine.wording;
         match result {
-            Ok(Some(text)) => self.returned(&command.name, true, &text, flow, place),
+            Ok(Some(text)) => self.returned(&command.name, true, &text, cx, position),
             Ok(None) => {}
             Err(error) => {
                 let text = format!("Error: {}", error.text(wording));
-                self.returned(&command.name, false, &text, flow, place);
+                self.returned(&command.name, false, &text, cx, position);
             }
         }
         true
     }
 
-    fn start_agent(&mut self, args: &Args<'_>, flow: &Flow<'_>) -> Result {
+    fn start_agent(&mut self, args: &Args<'_>, cx: &InputContext<'_>) -> Result {
         let name = args.text("name")?;
         let task = args.text("task")?;
         let prompt = args.text("prompt")?;
-        let settings = &flow.machine.settings;
+        let settings = &cx.machine.settings;
         let key = self.agents.next;
         let command = "start_agent".to_owned();
         let mut agent = SubAgent {
@@ -114,17 +114,17 @@ impl Thread {
         Ok(None)
     }
 
-    fn message_agent(&mut self, args: &Args<'_>, flow: &Flow<'_>) -> Result {
+    fn message_agent(&mut self, args: &Args<'_>, cx: &InputContext<'_>) -> Result {
         let key = args.key("key")?;
         let message = args.text("message")?;
         let keys = self.agents.keys();
         let command = "message_agent".to_owned();
         let agent = self.agents.get_mut(key);
         let agent = agent.ok_or(CommandError::UnknownKey(key, keys))?;
-        match (&mut agent.thread, flow.machine.settings.agents) {
+        match (&mut agent.thread, cx.machine.settings.agents) {
             (Some(thread), _) => {
                 thread.input = message;
-                // What it was granted was for its last message.
+                // The grant was for its last message.
                 thread.granted = 0;
                 thread.calls = 0;
                 thread.damaged_replies = 0;
@@ -149,11 +149,11 @@ impl Thread {
         Ok(None)
     }
 
-    /// Keys and tasks as in the original; names too by default.
-    fn list_agents(&self, flow: &Flow<'_>) -> String {
+    /// Returns the list of sub-agents: keys and tasks as in the original, and names by default.
+    fn list_agents(&self, cx: &InputContext<'_>) -> String {
         let living = self.agents.living.iter();
         let number = |key: u64| Value::Number(key.to_string());
-        match flow.machine.settings.agents {
+        match cx.machine.settings.agents {
             SubAgents::Chats => {
                 let pairs = living.map(|agent| (number(agent.key), agent.task.as_str().into()));
                 ListText::Python.of_pairs(&pairs.collect::<Vec<_>>())
@@ -181,8 +181,13 @@ impl Thread {
         }))
     }
 
-    /// A plain chat has an answer.
-    pub(super) fn take_chat(&mut self, text: &str, flow: &mut Flow<'_>, place: &Place<'_>) {
+    /// Takes the model's reply in a plain chat.
+    pub(super) fn take_chat(
+        &mut self,
+        text: &str,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
         let Phase::Chatting {
             command,
             key,
@@ -209,16 +214,16 @@ impl Thread {
             Chat::First => created(&agent.name, key, text),
             Chat::Message => text.to_owned(),
         };
-        self.returned(&command, true, &limited(&result, flow), flow, place);
+        self.returned(&command, true, &limited(&result, cx), cx, position);
     }
 
-    /// Tells a sub-agent something; its end is the result of the command that it works for.
+    /// Feeds an input to a sub-agent. Its end is the result of the command that it works for.
     pub(super) fn feed_child(
         &mut self,
         key: u64,
-        told: Told,
-        flow: &mut Flow<'_>,
-        place: &Place<'_>,
+        input: ThreadInput,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
     ) {
         let Phase::Child { command, first, .. } = &self.phase else {
             return;
@@ -231,10 +236,10 @@ impl Thread {
         let Some(child) = &mut agent.thread else {
             return;
         };
-        flow.agent = Some(name.clone());
-        child.feed(told, flow, &place.child(key, flow.machine));
-        flow.agent = None;
-        let limit = flow.machine.settings.limits.agent_calls;
+        cx.agent = Some(name.clone());
+        child.feed(input, cx, &position.child(key, cx.machine));
+        cx.agent = None;
+        let limit = cx.machine.settings.limits.agent_calls;
         let calls = limit.filter(|limit| child.calls >= *limit);
         let (ok, text) = match (&child.phase, calls) {
             (Phase::Finished(End::Complete(text)), _) => (true, text.clone()),
@@ -250,7 +255,7 @@ impl Thread {
             true => created(&name, key, &text),
             false => text,
         };
-        self.returned(&command, ok, &limited(&text, flow), flow, place);
+        self.returned(&command, ok, &limited(&text, cx), cx, position);
     }
 }
 

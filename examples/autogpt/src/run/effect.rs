@@ -3,46 +3,46 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Outcome, Source};
+use crate::escape::{indented, line};
 use crate::json::Value;
 use crate::model::{ModelReply, ModelRequest};
 use crate::reply::{Command, Thoughts};
-use crate::visible::{indented, line};
 
-/// What the outside tells a run.
+/// An input of a run: the result of an effect.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Input {
     /// The human's answer to a question.
     Answer(Answer),
-    /// What was remembered, best first, and the date as `Wed Apr 12 09:49:23 2023`.
+    /// The result of a memory query, best first, and the date as `Wed Apr 12 09:49:23 2023`.
     Memories {
         /// The texts.
         texts: Vec<String>,
         /// The date.
         now: String,
     },
-    /// A text was remembered, or could not be.
+    /// The text was stored in the memory, or could not be.
     Remembered,
-    /// The model's answer.
+    /// The model's reply.
     Reply(ModelReply),
-    /// The model did not answer, for this reason.
+    /// The model failed, for this reason.
     ModelFailed(String),
-    /// A command ended.
+    /// The command ended.
     Ended(Outcome),
-    /// A command was started by a process that is gone; whether it had its effect is not known.
+    /// The command was started by a process that is gone. It is unknown whether it had an effect.
     Lost,
-    /// A command was not started, and never will be.
+    /// The command was not started and never will be.
     Withdrawn,
 }
 
-/// The human's answer.
+/// The user's answer to a question.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Answer {
     /// Typed: `y`, `y -N`, `n`, or feedback.
     Text(String),
-    /// Typed below a question of a chat, which may not be the newest one: an approval, or an end, of
-    /// any other question does nothing.
+    /// Typed below a question of a chat, which may not be the latest one. An approval or an end of
+    /// another question has no effect.
     Reply {
         /// The id of the question.
         id: String,
@@ -51,15 +51,15 @@ pub enum Answer {
     },
     /// A dialog of the front end was accepted or dismissed.
     Confirmation {
-        /// The id of the question, as it was asked.
+        /// The id of the question.
         id: String,
-        /// Whether it was accepted.
+        /// `true` if it was accepted.
         accepted: bool,
     },
 }
 
 impl Answer {
-    /// What was typed.
+    /// Returns the typed text.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -69,42 +69,42 @@ impl Answer {
     }
 }
 
-/// What a run wants from the outside next. Each but the last two is answered by one [`Input`].
+/// The next action that a run requests. Each but the last two is answered by one [`Input`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Effect {
-    /// Look up memories; answered by [`Input::Memories`].
+    /// Query the memory; answered by [`Input::Memories`].
     Recall {
-        /// What to look for.
+        /// The query.
         query: String,
-        /// How many.
+        /// The number of texts.
         count: usize,
     },
-    /// Ask the model; answered by [`Input::Reply`] or [`Input::ModelFailed`].
+    /// Call the model; answered by [`Input::Reply`] or [`Input::ModelFailed`].
     CallModel(ModelRequest),
-    /// Run a command; answered by [`Input::Ended`]. It must not be run twice under one id.
+    /// Run a command; answered by [`Input::Ended`]. It must never run twice with one id.
     Execute {
-        /// The id of this execution.
+        /// The id of the execution.
         id: String,
         /// The command.
         command: Command,
     },
-    /// Make sure that a command never starts; answered by [`Input::Withdrawn`], or by
-    /// [`Input::Lost`] if it has started.
+    /// Prevent a command from starting; answered by [`Input::Withdrawn`], or by [`Input::Lost`] if
+    /// it has started.
     Withdraw {
-        /// The id of its execution.
+        /// The id of the execution.
         id: String,
     },
-    /// Remember a text; answered by [`Input::Remembered`].
+    /// Store a text in the memory; answered by [`Input::Remembered`].
     Remember(String),
-    /// Ask the human: the turn ends. The next turn brings [`Input::Answer`].
+    /// Ask the user: the turn ends. The next turn brings [`Input::Answer`].
     Ask(Question),
-    /// The run is over.
+    /// End the run.
     Finish(End),
 }
 
 impl Effect {
-    /// Whether an input answers this effect.
+    /// Returns `true` if an input answers this effect.
     pub(super) fn takes(&self, input: &Input) -> bool {
         matches!(
             (self, input),
@@ -118,23 +118,23 @@ impl Effect {
     }
 }
 
-/// A question to the human.
+/// A question to the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum Question {
-    /// May this command run?
+    /// The approval of a command.
     Command(Proposal),
-    /// The run stopped by itself. Shall it go on?
+    /// The continuation of a run that paused by itself.
     GoOn {
         /// The id of the question.
         id: String,
-        /// Why it stopped.
+        /// The reason for the pause.
         reason: Reason,
     },
 }
 
 impl Question {
-    /// The id that a confirmation must carry.
+    /// Returns the id that a confirmation must carry.
     #[must_use]
     pub fn id(&self) -> &str {
         match self {
@@ -143,7 +143,7 @@ impl Question {
         }
     }
 
-    /// A title for a dialog.
+    /// Returns the title of a dialog.
     #[must_use]
     pub fn title(&self) -> String {
         match self {
@@ -152,7 +152,7 @@ impl Question {
         }
     }
 
-    /// What the dialog is about.
+    /// Returns the message of a dialog.
     #[must_use]
     pub fn message(&self) -> String {
         match self {
@@ -161,7 +161,7 @@ impl Question {
         }
     }
 
-    /// How to answer in text.
+    /// Returns the instructions for answering in text.
     #[must_use]
     pub fn answers(&self) -> &'static str {
         match self {
@@ -172,13 +172,13 @@ impl Question {
         }
     }
 
-    /// The question as text, with the answers that it takes.
+    /// Returns the question as text, with the instructions for answering.
     #[must_use]
     pub fn text(&self) -> String {
         format!("{}\n{}", self.message(), self.answers())
     }
 
-    /// The answers that a front end may offer.
+    /// Returns the answers that a front end may offer.
     #[must_use]
     pub fn suggestions(&self) -> &'static [&'static str] {
         match self {
@@ -188,21 +188,22 @@ impl Question {
     }
 }
 
-/// A command that waits for the human.
+/// A command that waits for the user's approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Proposal {
-    /// Run, step and digest of the command: an approval of anything else does not have it.
+    /// The run, step and digest of the command. An approval of anything else has another id.
     pub id: String,
     /// The name of the sub-agent that proposes it.
     pub agent: Option<String>,
     /// The command.
     pub command: Command,
-    /// Why it asks although its policy or a granted count would let it run.
+    /// The reason why it asks although its policy or a grant would allow it to run.
     pub reason: Option<Reason>,
 }
 
-/// Readable. Nothing that the model wrote can look like a line of ours, or hide a part of one.
+/// Displays the command so that nothing written by the model can imitate or hide a line of the
+/// question.
 impl fmt::Display for Proposal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("NEXT ACTION: ")?;
@@ -229,64 +230,64 @@ impl fmt::Display for Proposal {
     }
 }
 
-/// Why a run stopped by itself.
+/// The reason why a run paused by itself.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[non_exhaustive]
 pub enum Reason {
-    /// Two commands take turns.
+    /// Two commands alternate.
     #[error("Two commands are being run in turns.")]
     Alternation,
-    /// Something is too large for the context.
+    /// A part of the request is too large for the context.
     #[error("Something is too large: {}.", line(.0))]
     Context(String),
-    /// The caller's budget is used up.
+    /// The token budget is used up.
     #[error("The budget of {0} tokens is used up.")]
     Budget(u64),
-    /// Replies could not be read.
+    /// Replies could not be parsed.
     #[error("The model's replies cannot be read. The last one was:\n    {}", indented(.0, 4))]
     Damaged(String),
-    /// The last turn stopped on its way.
+    /// The last turn was interrupted.
     #[error("The last answer was interrupted.")]
     Interrupted,
     /// The result of a command is lost.
     #[error("The command {} was started, but its result is lost. It may or may not have worked.", line(.0))]
     Lost(String),
-    /// The model did not answer.
+    /// The model failed.
     #[error("The model did not answer: {}.", line(.0))]
     Model(String),
-    /// The limit of model calls is reached.
+    /// The limit of model calls was reached.
     #[error("The limit of {0} model calls is reached.")]
     ModelCalls(u64),
-    /// The same command again and again.
+    /// The same command was proposed repeatedly.
     #[error("The same command was proposed {0} times in a row.")]
     Repeats(usize),
-    /// The turn took too long.
+    /// The time of the turn is over.
     #[error("The time for this turn is used up.")]
     Time,
-    /// Enough commands ran without a question.
+    /// The limit of commands without a question was reached.
     #[error("{0} commands ran without a question.")]
     Unasked(u64),
 }
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum End {
-    /// The model says that the task is complete, for this reason.
+    /// The model reports that the task is complete, for this reason.
     Complete(String),
-    /// The human ended it.
+    /// The user ended it.
     Stopped,
     /// A limit ended it.
     Limit(Reason),
 }
 
-/// Something to show.
+/// An event to show to the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Event {
-    /// The name of the sub-agent that it is about.
+    /// The name of the sub-agent that it belongs to.
     pub agent: Option<String>,
-    /// What it is.
+    /// The kind, with the content.
     pub kind: EventKind,
 }
 
@@ -303,9 +304,9 @@ impl Event {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The model thinks.
+    /// Thoughts of the model.
     Thoughts(Thoughts),
-    /// A reply could not be read; the text says why.
+    /// A reply that could not be parsed, with the reason.
     Damaged(String),
     /// A command starts.
     Started(Command),
@@ -313,13 +314,13 @@ pub enum EventKind {
     Ended {
         /// Its name.
         name: String,
-        /// Whether it succeeded.
+        /// `true` for a success.
         ok: bool,
         /// Its result.
         text: String,
     },
-    /// Where the result comes from.
+    /// The sources of the result.
     Sources(Vec<Source>),
-    /// Something that the human should know.
+    /// A message of the program to the user.
     Notice(String),
 }

@@ -1,7 +1,7 @@
-//! The loop as a state machine without I/O.
+//! The agent's loop as a state machine without I/O.
 //!
-//! A [`Run`] says what it wants next ([`Run::effect`]) and is told what came of it ([`Run::feed`]).
-//! It holds no clock, no socket and no file, and can be stored between any two inputs
+//! A [`Run`] returns the effect that it needs next ([`Run::effect`]), and takes the result
+//! ([`Run::feed`]). It owns no clock, socket or file, and can be stored between any two inputs
 //! ([`Run::to_json`], [`Machine::restore`]).
 //!
 //! ```text
@@ -9,6 +9,15 @@
 //!                                     |
 //!                                     +-> Finish
 //! ```
+//!
+//! Invariants:
+//!
+//! * The state alone decides the next effect: `effect` reads it and `feed` changes it. A restored run
+//!   therefore repeats the effect that it was waiting for, and the caller makes that safe for commands
+//!   with the execution's id.
+//! * Each settled reply increments the step, and the id of a proposal contains the step. An approval
+//!   therefore fits exactly one command at one step.
+//! * Every pause and every objection revokes all grants, so nothing runs without a question after it.
 
 mod agents;
 mod effect;
@@ -19,8 +28,8 @@ mod thread;
 
 use std::sync::Arc;
 
-use self::state::{Phase, Spent, State, Thread, VERSION};
-use self::thread::{Flow, Place, Told, Verdict};
+use self::state::{Phase, State, Thread, Usage, VERSION};
+use self::thread::{InputContext, Position, ThreadInput, Verdict};
 use crate::command::{Policy, Spec, Wording};
 use crate::decision::Decision;
 use crate::message::Message;
@@ -30,34 +39,34 @@ use crate::tokens::Tokenizer;
 
 pub use effect::{Answer, Effect, End, Event, EventKind, Input, Proposal, Question, Reason};
 
-/// The first user input of a run.
+/// The user input of the first request of a run.
 pub const FIRST_INPUT: &str =
     "Determine which next command to use, and respond using the format specified above:";
 
-/// The user input after the human authorised a command.
+/// The user input after the user approved a command.
 pub const NEXT_INPUT: &str = "GENERATE NEXT COMMAND JSON";
 
-/// What the human reads when an answer does not belong to the open question.
+/// The notice for an answer that does not belong to the open question.
 const STALE: &str = "This proposal is no longer open; nothing was run.";
 
-/// What the human reads when a count is missing.
+/// The notice for an answer without a valid count.
 const WRONG_FORM: &str = "Please answer with `y`, `y -N` with a number, `n`, or your feedback.";
 
-/// What all runs of an agent share: settings, commands and the tokenizer.
+/// The settings, commands and tokenizer that all runs of an agent share.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Machine {
     settings: Settings,
     wording: Wording,
     tokenizer: Arc<dyn Tokenizer>,
-    /// The commands of the main agent, and those of its sub-agents.
+    /// The commands of the main agent.
     specs: Vec<Spec>,
     child_specs: Vec<Spec>,
 }
 
 impl Machine {
-    /// A machine with the commands of a registry. Those for sub-agents and the end of the task are
-    /// its own.
+    /// Creates a machine with the commands of a registry. It adds the sub-agent commands and
+    /// `task_complete`.
     #[must_use]
     pub fn new(
         settings: Settings,
@@ -81,13 +90,14 @@ impl Machine {
         }
     }
 
-    /// The settings.
+    /// Returns the settings.
     #[must_use]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// Starts a run. Its id must not be known to anybody who may not approve its commands.
+    /// Starts a run. Its id is part of every approval, so it must be secret from anybody who may
+    /// not approve.
     #[must_use]
     pub fn start(self: &Arc<Self>, id: &str, profile: Profile) -> Run {
         Run {
@@ -96,21 +106,21 @@ impl Machine {
                 version: VERSION,
                 id: id.to_owned(),
                 main: Thread::new(profile, FIRST_INPUT),
-                spent: Spent::default(),
+                spent: Usage::default(),
                 paused: None,
                 pauses: 0,
             },
         }
     }
 
-    /// A run that was stored.
+    /// Restores a stored run.
     ///
     /// # Errors
     ///
     /// [`RestoreError`] if the text is not a run that this version stored.
     pub fn restore(self: &Arc<Self>, json: &str) -> Result<Run, RestoreError> {
         let state: State = serde_json::from_str(json).map_err(|_| RestoreError)?;
-        if state.version != VERSION || !state.main.is_sound() {
+        if state.version != VERSION || !state.main.is_valid() {
             return Err(RestoreError);
         }
         Ok(Run {
@@ -120,19 +130,19 @@ impl Machine {
     }
 }
 
-/// A text that is not a stored run.
+/// The error of a text that is not a stored run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is not a run that this version stored")]
 #[non_exhaustive]
 pub struct RestoreError;
 
-/// An input that the run does not wait for. The run is as it was.
+/// The error of an input that the run does not wait for. The run is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run does not wait for this input")]
 #[non_exhaustive]
 pub struct Unexpected;
 
-/// One run: a conversation of model, commands and human towards a goal.
+/// A run: the dialog of model, commands and user towards a goal.
 #[derive(Clone, Debug)]
 pub struct Run {
     machine: Arc<Machine>,
@@ -140,32 +150,32 @@ pub struct Run {
 }
 
 impl Run {
-    /// Its id.
+    /// Returns the id.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.state.id
     }
 
-    /// What it shares with the other runs of its agent.
+    /// Returns the machine.
     #[must_use]
     pub fn machine(&self) -> &Arc<Machine> {
         &self.machine
     }
 
-    /// All messages of the main agent so far.
+    /// Returns all messages of the main agent so far.
     #[must_use]
     pub fn history(&self) -> &[Message] {
         &self.state.main.history
     }
 
-    /// Everything that must survive, as JSON.
+    /// Serializes the whole state to JSON.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // Texts, numbers and lists: nothing in the state can fail to serialise.
+        // The state consists of texts, numbers and lists, whose serialization cannot fail.
         serde_json::to_string(&self.state).unwrap_or_default()
     }
 
-    /// What the run wants next.
+    /// Returns the effect that the run needs next.
     #[must_use]
     pub fn effect(&self) -> Effect {
         let state = &self.state;
@@ -175,13 +185,13 @@ impl Run {
                 reason: reason.clone(),
             }),
             None => {
-                let place = Place::main(&state.id, &self.machine);
-                state.main.effect(&self.machine, &place)
+                let position = Position::main(&state.id, &self.machine);
+                state.main.effect(&self.machine, &position)
             }
         }
     }
 
-    /// Starts the counts of a new turn.
+    /// Resets the counts of a turn.
     pub fn begin_turn(&mut self) {
         let spent = &mut self.state.spent;
         spent.turn_calls = 0;
@@ -189,69 +199,75 @@ impl Run {
         spent.out_of_time = false;
     }
 
-    /// The turn stopped on its way: the run asks before it goes on, unless it asks or is over anyway.
+    /// Pauses a run whose turn was interrupted, so that it asks before it continues. A run that
+    /// asks already, or has ended, is unchanged.
     pub fn interrupt(&mut self) {
         if !matches!(self.effect(), Effect::Ask(_) | Effect::Finish(_)) {
             self.pause(Reason::Interrupted);
         }
     }
 
-    /// The time of the turn is over: the next command asks, whatever was granted.
+    /// Sets the end of the turn's time: the next command asks, whatever was granted.
     pub fn end_of_time(&mut self) {
         self.state.spent.out_of_time = true;
     }
 
-    /// Tells the run what came of its effect, and returns what there is to show.
+    /// Feeds the result of the current effect, and returns the events to show.
     ///
     /// # Errors
     ///
     /// [`Unexpected`] if the run waits for something else.
     pub fn feed(&mut self, input: Input) -> Result<Vec<Event>, Unexpected> {
         let effect = self.effect();
+        // Checked before anything changes: an unexpected input leaves the run as it is.
         if !effect.takes(&input) {
             return Err(Unexpected);
         }
-        let told = match (input, effect) {
+        let input = match (input, effect) {
             (Input::Answer(answer), Effect::Ask(question)) => {
                 let verdict = self.verdict(answer, &question);
                 if matches!(verdict, Ok(Verdict::Feedback(_) | Verdict::Decline)) {
-                    // Who objects takes back what was granted, whichever agent has it.
+                    // An objection revokes all grants, including those of sub-agents.
                     self.state.main.revoke();
                 }
                 match verdict {
+                    // The pause is in front of the thread's own effect, which remains to be done.
                     Ok(verdict) if self.state.paused.is_some() => {
-                        return Ok(self.go_on(verdict));
+                        return Ok(self.resume(verdict));
                     }
                     Ok(Verdict::Exit) => {
                         self.finish(End::Stopped);
                         return Ok(Vec::new());
                     }
-                    Ok(verdict) => Told::Verdict(verdict),
+                    Ok(verdict) => ThreadInput::Verdict(verdict),
                     Err(notice) => return Ok(vec![Event::notice(notice)]),
                 }
             }
-            (input, _) => Told::Outside(input),
+            (input, _) => ThreadInput::Result(input),
         };
         let machine = Arc::clone(&self.machine);
-        let place = Place::main(&self.state.id, &machine);
-        let mut flow = Flow::new(&machine, &mut self.state.spent);
-        flow.count(&told);
-        self.state.main.feed(told, &mut flow, &place);
-        let Flow { events, pause, .. } = flow;
+        let position = Position::main(&self.state.id, &machine);
+        let mut cx = InputContext::new(&machine, &mut self.state.spent);
+        // Counted first, so that the limits see the usage of this very input.
+        cx.count(&input);
+        self.state.main.feed(input, &mut cx, &position);
+        let InputContext { events, pause, .. } = cx;
         self.after(pause);
         Ok(events)
     }
 
-    /// What an answer to a question means, or what to say when the question stays open.
+    /// Returns the meaning of an answer, or the notice if the question stays open.
     fn verdict(&self, answer: Answer, question: &Question) -> Result<Verdict, &'static str> {
         let (text, open) = match answer {
             Answer::Confirmation { id, .. } if id != question.id() => return Err(STALE),
             Answer::Confirmation { accepted: true, .. } => return Ok(Verdict::Authorise(0)),
             Answer::Confirmation { .. } => return Ok(Verdict::Decline),
+            // Only a terminal sends text without an id; it shows one question at a time.
             Answer::Text(text) => (text, true),
             Answer::Reply { id, text } => (text, id == question.id()),
         };
         match Decision::read(&text, self.machine.settings.answers) {
+            // Feedback is accepted below any question: it runs nothing.
             Decision::Authorise(_) | Decision::Exit if !open => Err(STALE),
             Decision::Authorise(count) => Ok(Verdict::Authorise(count)),
             Decision::Feedback(text) => Ok(Verdict::Feedback(text)),
@@ -260,17 +276,17 @@ impl Run {
         }
     }
 
-    /// Goes on after a pause, or not.
-    fn go_on(&mut self, verdict: Verdict) -> Vec<Event> {
+    /// Continues after a pause, or ends.
+    fn resume(&mut self, verdict: Verdict) -> Vec<Event> {
         let machine = Arc::clone(&self.machine);
         match verdict {
             Verdict::Decline => return vec![Event::notice("The run waits.")],
             Verdict::Exit => self.finish(End::Stopped),
-            Verdict::Authorise(count) => self.state.main.with_leaf(|leaf| {
+            Verdict::Authorise(count) => self.state.main.with_active(|leaf| {
                 leaf.granted = count;
                 leaf.damaged_replies = 0;
             }),
-            Verdict::Feedback(text) => self.state.main.with_leaf(|leaf| {
+            Verdict::Feedback(text) => self.state.main.with_active(|leaf| {
                 leaf.damaged_replies = 0;
                 leaf.redirect(&text, &machine);
             }),
@@ -279,11 +295,12 @@ impl Run {
         Vec::new()
     }
 
-    /// Stops where a limit says so.
+    /// Pauses or ends the run if a limit is reached.
     fn after(&mut self, pause: Option<Reason>) {
         let limits = &self.machine.settings.limits;
         let spent = &self.state.spent;
         let reached = |limit: Option<u64>, count: u64| limit.filter(|limit| count >= *limit);
+        // Limits of calls apply in front of the next call: what was paid for is used first.
         let calls_model = matches!(self.effect(), Effect::CallModel(_));
         if let Some(limit) = reached(limits.hard_tokens, spent.tokens) {
             return self.finish(End::Limit(Reason::Budget(limit)));
@@ -298,15 +315,16 @@ impl Run {
         }
     }
 
-    /// What was granted was granted to a run that goes on by itself.
+    /// Pauses the run and revokes all grants: they were given to a run that proceeded by itself.
     fn pause(&mut self, reason: Reason) {
         self.state.main.revoke();
         self.state.paused = Some(reason);
+        // A new id for the question: an answer to an earlier pause does not fit this one.
         self.state.pauses += 1;
     }
 
     fn finish(&mut self, end: End) {
-        // A run that is complete stays so.
+        // A completed run is not changed.
         if !matches!(self.state.main.phase, Phase::Finished(_)) {
             self.state.main.phase = Phase::Finished(end);
         }

@@ -1,75 +1,92 @@
-//! From a reply to a proposal, and from the human's verdict to a command.
+//! The way from a reply to a proposal, and from the user's verdict to the command.
 
 use super::state::{Phase, Thread};
-use super::thread::{Flow, Place, Verdict, with_reminder};
+use super::thread::{InputContext, Position, Verdict, with_reminder};
 use super::{EventKind, NEXT_INPUT, Proposal, Reason};
 use crate::digest::hex_digest;
 use crate::reply::{Command, HUMAN_FEEDBACK, Reply};
 use crate::settings::{Asking, Feedback};
 
-/// How many commands are remembered to notice loops.
+/// The number of commands that loop detection compares.
 const RECENT: usize = 16;
 
-/// The most of an unreadable reply that the human is shown.
-const SHOWN: usize = 2000;
+/// The number of characters of an unreadable reply that are shown.
+const EXCERPT_CHARS: usize = 2000;
 
 impl Thread {
-    pub(super) fn propose(&mut self, reply: Reply, flow: &mut Flow<'_>, place: &Place<'_>) {
+    pub(super) fn propose(
+        &mut self,
+        reply: Reply,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
         if !reply.thoughts.is_empty() {
-            flow.show(EventKind::Thoughts(reply.thoughts));
+            cx.event(EventKind::Thoughts(reply.thoughts));
         }
         match reply.command {
-            Ok(command) if command.is_error_report() => self.propose_error(command, flow, place),
-            Ok(command) => self.propose_command(command, flow, place),
+            Ok(command) if command.is_error_report() => self.propose_error(command, cx, position),
+            Ok(command) => self.propose_command(command, cx, position),
             Err(error) => {
-                flow.show(EventKind::Damaged(error.message.clone()));
+                cx.event(EventKind::Damaged(error.message.clone()));
                 let command = Command::new("Error:", error.message.into());
-                self.propose_error(command, flow, place);
+                self.propose_error(command, cx, position);
             }
         }
     }
 
-    /// A reply without a command. The original asks the human about it like about a command; by
-    /// default it goes back to the model, a few times.
-    fn propose_error(&mut self, command: Command, flow: &mut Flow<'_>, place: &Place<'_>) {
-        let settings = &flow.machine.settings;
+    /// Handles a reply without a command. The original asks the user about it as about a command;
+    /// by default it is returned to the model a few times.
+    fn propose_error(
+        &mut self,
+        command: Command,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
+        let settings = &cx.machine.settings;
         if settings.asking == Asking::EveryStep && self.granted == 0 {
-            return self.ask(command, None, flow, place);
+            return self.ask(command, None, cx, position);
         }
         self.damaged_replies += 1;
+        // Settled before the pause, so that continuing does not read the same reply again.
         let limit = settings.limits.damaged_replies;
-        self.report_error(&command, flow, place);
+        self.report_error(&command, cx, position);
         if limit.is_some_and(|limit| self.damaged_replies >= limit) {
             let mut replies = self.history.iter().rev();
             let reply = replies.find(|m| m.role == crate::message::Role::Assistant);
-            let shown = reply.map(|reply| reply.content.chars().take(SHOWN).collect());
-            flow.pause = Some(Reason::Damaged(shown.unwrap_or_default()));
+            let shown = reply.map(|reply| reply.content.chars().take(EXCERPT_CHARS).collect());
+            cx.pause = Some(Reason::Damaged(shown.unwrap_or_default()));
         }
     }
 
-    fn propose_command(&mut self, command: Command, flow: &mut Flow<'_>, place: &Place<'_>) {
+    fn propose_command(
+        &mut self,
+        command: Command,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
         self.damaged_replies = 0;
         self.recent.push(digest(&command));
         let surplus = self.recent.len().saturating_sub(RECENT);
         self.recent.drain(..surplus);
-        let spec = place.specs.iter().find(|spec| spec.name == command.name);
-        // An unknown command does nothing.
+        let spec = position.specs.iter().find(|spec| spec.name == command.name);
+        // An unknown command has no effect, so it needs no approval.
         let policy = spec.is_some_and(|spec| spec.policy.asks(&command.args));
         let reason = match command.name.as_str() {
+            // Ending is always allowed, whatever the limits say.
             "task_complete" => None,
-            _ => self.reason_to_ask(flow),
+            _ => self.reason_to_ask(cx),
         };
         let asks = reason.is_some()
-            || match flow.machine.settings.asking {
+            || match cx.machine.settings.asking {
                 Asking::ByPolicy => policy && self.granted == 0,
                 Asking::EveryStep => self.granted == 0,
                 Asking::Never => false,
             };
         match asks {
-            true => self.ask(command, reason, flow, place),
+            true => self.ask(command, reason, cx, position),
             false => {
-                flow.spent.unasked_commands += 1;
-                self.dispatch(command, policy, flow, place);
+                cx.spent.unasked_commands += 1;
+                self.dispatch(command, policy, cx, position);
             }
         }
     }
@@ -78,28 +95,30 @@ impl Thread {
         &mut self,
         command: Command,
         reason: Option<Reason>,
-        flow: &Flow<'_>,
-        place: &Place<'_>,
+        cx: &InputContext<'_>,
+        position: &Position<'_>,
     ) {
+        // A limit was reached: the grant was given without knowing that.
         if reason.is_some() {
             self.granted = 0;
         }
         self.phase = Phase::Asking(Proposal {
-            id: self.command_id(&command, place),
-            agent: flow.agent.clone(),
+            id: self.command_id(&command, position),
+            agent: cx.agent.clone(),
             command,
             reason,
         });
     }
 
-    /// Run, sub-agent, step and digest: the same command at another step has another id.
-    pub(super) fn command_id(&self, command: &Command, place: &Place<'_>) -> String {
-        format!("{}:{}:{}", place.id, self.step, digest(command))
+    /// Returns the id of a proposal: run, sub-agent, step and digest. The same command at another
+    /// step has another id.
+    pub(super) fn command_id(&self, command: &Command, position: &Position<'_>) -> String {
+        format!("{}:{}:{}", position.id, self.step, digest(command))
     }
 
-    /// Why to ask although the policy or the granted count would let the command run.
-    fn reason_to_ask(&self, flow: &Flow<'_>) -> Option<Reason> {
-        let limits = &flow.machine.settings.limits;
+    /// Returns the reason to ask although the policy or the grant would allow the command to run.
+    fn reason_to_ask(&self, cx: &InputContext<'_>) -> Option<Reason> {
+        let limits = &cx.machine.settings.limits;
         let repeats = self.repeats();
         if limits.repeats.is_some_and(|limit| repeats >= limit) {
             return Some(Reason::Repeats(repeats));
@@ -111,26 +130,26 @@ impl Thread {
             return Some(Reason::Alternation);
         }
         if let Some(limit) = limits.unasked_commands {
-            if flow.spent.unasked_commands >= limit {
+            if cx.spent.unasked_commands >= limit {
                 return Some(Reason::Unasked(limit));
             }
         }
         if let Some(limit) = limits.soft_tokens {
-            if flow.spent.tokens >= limit {
+            if cx.spent.tokens >= limit {
                 return Some(Reason::Budget(limit));
             }
         }
-        flow.spent.out_of_time.then_some(Reason::Time)
+        cx.spent.out_of_time.then_some(Reason::Time)
     }
 
-    /// How often the newest command was proposed in a row.
+    /// Returns how many times in a row the latest command was proposed.
     pub(super) fn repeats(&self) -> usize {
-        let newest = self.recent.last();
+        let latest = self.recent.last();
         let row = self.recent.iter().rev();
-        row.take_while(|digest| Some(*digest) == newest).count()
+        row.take_while(|digest| Some(*digest) == latest).count()
     }
 
-    /// Whether the newest commands are two in turns.
+    /// Returns `true` if the latest commands alternate between two.
     fn alternates(&self, count: usize) -> bool {
         let from = self.recent.len().checked_sub(count);
         let Some(row) = from.and_then(|from| self.recent.get(from..)) else {
@@ -143,51 +162,58 @@ impl Thread {
         first != second && row.iter().zip(pattern).all(|(a, b)| a == b)
     }
 
-    pub(super) fn decide(&mut self, verdict: Verdict, flow: &mut Flow<'_>, place: &Place<'_>) {
+    pub(super) fn decide(
+        &mut self,
+        verdict: Verdict,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
         let Phase::Asking(proposal) = &self.phase else {
             return;
         };
         let command = proposal.command.clone();
         match verdict {
             Verdict::Authorise(count) => {
+                // The count includes this command; `dispatch` subtracts it.
                 self.granted = self.granted.max(count);
                 NEXT_INPUT.clone_into(&mut self.input);
-                let spec = place.specs.iter().find(|spec| spec.name == command.name);
+                let spec = position.specs.iter().find(|spec| spec.name == command.name);
                 let policy = spec.is_some_and(|spec| spec.policy.asks(&command.args));
-                self.dispatch(command, policy, flow, place);
+                self.dispatch(command, policy, cx, position);
             }
             Verdict::Decline => {
                 NEXT_INPUT.clone_into(&mut self.input);
                 let text = "was declined by the human. It was not run; propose something else.";
-                self.settle(&format!("Command {} {text}", command.name), flow, place);
+                self.settle(&format!("Command {} {text}", command.name), cx, position);
             }
-            Verdict::Feedback(text) => self.feedback(text, flow, place),
-            // The run has ended before a thread could hear of it.
+            Verdict::Feedback(text) => self.feedback(text, cx, position),
+            // `feed` ends the run before a thread receives this verdict.
             Verdict::Exit => {}
         }
     }
 
-    fn feedback(&mut self, text: String, flow: &Flow<'_>, place: &Place<'_>) {
+    fn feedback(&mut self, text: String, cx: &InputContext<'_>, position: &Position<'_>) {
         let result = format!("Human feedback: {text}");
-        match flow.machine.settings.feedback {
+        match cx.machine.settings.feedback {
             Feedback::Twice => {
                 self.input = text;
-                self.settle(&result, flow, place);
+                self.settle(&result, cx, position);
             }
             Feedback::Once => {
-                self.input = with_reminder(&text, flow.machine);
-                self.settle_unsaid(&result, place);
+                self.input = with_reminder(&text, cx.machine);
+                self.settle_unsaid(&result, position);
             }
         }
     }
 }
 
-/// The name by which a model may not forge feedback.
+/// Returns `true` if a command uses the name reserved for feedback.
 pub(super) fn forges_feedback(command: &Command) -> bool {
     command.name == HUMAN_FEEDBACK
 }
 
-/// Short, because people see it; it is the id of the run that nobody can guess.
+/// Returns a short digest, because users see it. The secret part of an approval is the id of the
+/// run.
 fn digest(command: &Command) -> String {
     let digest = hex_digest(&[&command.name, &command.args.to_string()]);
     digest.chars().take(16).collect()

@@ -1,8 +1,8 @@
-//! From a command to its result, and from the result to the next step.
+//! The way from a command to its result, and from the result to the next step.
 
 use super::propose::forges_feedback;
 use super::state::{Phase, Thread};
-use super::thread::{Flow, Place};
+use super::thread::{InputContext, Position};
 use super::{End, EventKind, Reason};
 use crate::command::Outcome;
 use crate::json::Value;
@@ -11,30 +11,32 @@ use crate::prompt::reminder;
 use crate::reply::Command;
 use crate::settings::{Asking, Feedback};
 
-/// What a command comes to that the human has answered with something else.
+/// The result of a command that the user answered with feedback.
 const NOT_RUN: &str = "Not run: the human answered instead.";
 
-/// What the model reads when it proposes the same again.
+/// The warning to a model that repeats a command.
 const REPEATED: &str = "[This is the same command with the same arguments as before. \
     Do something else, or finish.]";
 
 impl Thread {
-    /// Starts a command that may run.
+    /// Starts an approved command.
     pub(super) fn dispatch(
         &mut self,
         command: Command,
         policy: bool,
-        flow: &mut Flow<'_>,
-        place: &Place<'_>,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
     ) {
         if command.is_error_report() {
-            return self.report_error(&command, flow, place);
+            return self.report_error(&command, cx, position);
         }
+        // The original executes a command of this name as feedback. By default it never gets here: the
+        // parser rejects the name.
         if forges_feedback(&command) {
-            return self.settle(&format!("Human feedback: {}", self.input), flow, place);
+            return self.settle(&format!("Human feedback: {}", self.input), cx, position);
         }
-        // A count is spent by what would have asked.
-        if policy || flow.machine.settings.asking == Asking::EveryStep {
+        // Only commands that would have asked use up the grant.
+        if policy || cx.machine.settings.asking == Asking::EveryStep {
             self.granted = self.granted.saturating_sub(1);
         }
         if command.name == "task_complete" {
@@ -43,55 +45,62 @@ impl Thread {
             self.phase = Phase::Finished(End::Complete(reason));
             return;
         }
-        flow.show(EventKind::Started(command.clone()));
-        if !place.child && self.agent_command(&command, flow, place) {
+        // Saved with the step and shown before the command starts.
+        cx.event(EventKind::Started(command.clone()));
+        if !position.child && self.agent_command(&command, cx, position) {
             return;
         }
-        let limit = flow.machine.settings.limits.repeats;
+        let limit = cx.machine.settings.limits.repeats;
+        // The next repetition will ask, so the model is warned with this result.
         let again = limit.is_some_and(|limit| limit > 1 && self.repeats() + 1 >= limit);
         self.phase = Phase::Executing {
-            id: self.command_id(&command, place),
+            id: self.command_id(&command, position),
             command,
             note: again.then(|| REPEATED.to_owned()),
         };
     }
 
-    pub(super) fn ended(&mut self, outcome: Outcome, flow: &mut Flow<'_>, place: &Place<'_>) {
+    pub(super) fn ended(
+        &mut self,
+        outcome: Outcome,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
         let Phase::Executing { command, note, .. } = &self.phase else {
             return;
         };
         let name = command.name.clone();
         let note = note.clone();
         if !outcome.sources.is_empty() {
-            flow.show(EventKind::Sources(outcome.sources));
+            cx.event(EventKind::Sources(outcome.sources));
         }
-        let text = limited(&outcome.text, flow);
+        let text = limited(&outcome.text, cx);
         let text = match note {
             Some(note) => format!("{text}\n{note}"),
             None => text,
         };
-        self.returned(&name, outcome.ok, &text, flow, place);
+        self.returned(&name, outcome.ok, &text, cx, position);
     }
 
-    /// A command has a result.
+    /// Handles the result of a command.
     pub(super) fn returned(
         &mut self,
         name: &str,
         ok: bool,
         text: &str,
-        flow: &mut Flow<'_>,
-        place: &Place<'_>,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
     ) {
-        flow.show(EventKind::Ended {
+        cx.event(EventKind::Ended {
             name: name.to_owned(),
             ok,
             text: text.to_owned(),
         });
-        self.settle(&format!("Command {name} returned: {text}"), flow, place);
+        self.settle(&format!("Command {name} returned: {text}"), cx, position);
     }
 
-    /// The process that ran the command is gone. The command is not run again.
-    pub(super) fn lost(&mut self, flow: &mut Flow<'_>, place: &Place<'_>) {
+    /// Handles a command whose process is gone. It is not run again.
+    pub(super) fn lost(&mut self, cx: &mut InputContext<'_>, position: &Position<'_>) {
         let name = match &self.phase {
             Phase::Executing { command, .. } => command.name.clone(),
             Phase::Withdrawing { name, .. } => name.clone(),
@@ -99,26 +108,32 @@ impl Thread {
         };
         let text = "was started, but its result is lost. It may or may not have had its effect; \
             check before you do it again.";
-        self.settle(&format!("Command {name} {text}"), flow, place);
-        flow.pause = Some(Reason::Lost(name));
+        self.settle(&format!("Command {name} {text}"), cx, position);
+        // The user may know whether the command had an effect; the model cannot.
+        cx.pause = Some(Reason::Lost(name));
     }
 
-    /// The human forbade the command in time.
-    pub(super) fn withdrawn(&mut self, flow: &mut Flow<'_>, place: &Place<'_>) {
+    /// Handles a command that the user forbade before it started.
+    pub(super) fn withdrawn(&mut self, cx: &mut InputContext<'_>, position: &Position<'_>) {
         let Phase::Withdrawing { name, .. } = &self.phase else {
             return;
         };
-        flow.show(EventKind::Ended {
+        cx.event(EventKind::Ended {
             name: name.clone(),
             ok: false,
             text: NOT_RUN.to_owned(),
         });
-        self.settle_unsaid(NOT_RUN, place);
+        self.settle_unsaid(NOT_RUN, position);
     }
 
-    /// The reply held no command.
-    pub(super) fn report_error(&mut self, command: &Command, flow: &Flow<'_>, place: &Place<'_>) {
-        let settings = &flow.machine.settings;
+    /// Handles a reply without a command.
+    pub(super) fn report_error(
+        &mut self,
+        command: &Command,
+        cx: &InputContext<'_>,
+        position: &Position<'_>,
+    ) {
+        let settings = &cx.machine.settings;
         let args = match &command.args {
             Value::Text(text) => text.clone(),
             other => other.to_string(),
@@ -127,35 +142,38 @@ impl Thread {
         if settings.feedback == Feedback::Once {
             text = format!("{text} {}", reminder(settings.codec));
         }
-        self.settle(&text, flow, place);
+        self.settle(&text, cx, position);
     }
 
-    /// Writes a result into the history and goes on.
-    pub(super) fn settle(&mut self, result: &str, flow: &Flow<'_>, place: &Place<'_>) {
-        let role = flow.machine.settings.result_role;
+    /// Appends a result to the history and continues.
+    pub(super) fn settle(&mut self, result: &str, cx: &InputContext<'_>, position: &Position<'_>) {
+        let role = cx.machine.settings.result_role;
         let message = match self.open_call() {
             Some(id) => Message::tool(&id, result),
             None => Message::new(role, result),
         };
         self.history.push(message);
+        // From here on no approval of this command fits any more.
         self.step += 1;
-        self.remember(result, place);
+        self.remember(result, position);
     }
 
-    /// Goes on with a result that the next user input says by itself.
-    pub(super) fn settle_unsaid(&mut self, result: &str, place: &Place<'_>) {
+    /// Continues with a result that the next user input states itself.
+    pub(super) fn settle_unsaid(&mut self, result: &str, position: &Position<'_>) {
+        // The API requires a result for each tool call, even for one that was not run.
         if let Some(id) = self.open_call() {
             self.history.push(Message::tool(&id, NOT_RUN));
         }
         self.step += 1;
-        self.remember(result, place);
+        self.remember(result, position);
     }
 
-    fn remember(&mut self, result: &str, place: &Place<'_>) {
+    fn remember(&mut self, result: &str, position: &Position<'_>) {
         let mut replies = self.history.iter().rev();
         let reply = replies.find(|message| message.role == Role::Assistant);
         let reply = reply.map_or("", |reply| &reply.content);
-        self.phase = match place.child {
+        self.phase = match position.child {
+            // Sub-agents have no memory.
             true => Phase::Recalling,
             false => Phase::Remembering(format!(
                 "Assistant Reply: {reply} \nResult: {result} \nHuman Feedback: {} ",
@@ -164,24 +182,25 @@ impl Thread {
         };
     }
 
-    /// The native tool call that waits for its result.
+    /// Returns the id of the native tool call that waits for its result.
     fn open_call(&self) -> Option<String> {
-        let newest = self.history.last()?;
-        newest.call.as_ref().map(|call| call.id.clone())
+        let latest = self.history.last()?;
+        latest.call.as_ref().map(|call| call.id.clone())
     }
 }
 
-/// A result within its part of the send limit, with a note of its full size if it was cut.
-pub(super) fn limited(text: &str, flow: &Flow<'_>) -> String {
-    let settings = &flow.machine.settings;
+/// Truncates a result to its share of the send limit, with a note of its full size.
+pub(super) fn limited(text: &str, cx: &InputContext<'_>) -> String {
+    let settings = &cx.machine.settings;
     let Some(part) = settings.limits.result_part else {
         return text.to_owned();
     };
     let most = settings.context.send_limit() / part.max(1);
+    // A token has at least one byte, so short texts need no counting.
     if text.len() <= most {
         return text.to_owned();
     }
-    let start = flow.machine.tokenizer.cut(text, most);
+    let start = cx.machine.tokenizer.cut(text, most);
     if start.len() == text.len() {
         return text.to_owned();
     }

@@ -5,24 +5,24 @@ use crate::message::Message;
 use crate::prompt::Profile;
 use crate::reply::Command;
 
-/// The version of the stored form.
+/// The version of the stored format.
 pub(super) const VERSION: u32 = 1;
 
-/// All that survives between two turns.
+/// The stored state of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct State {
     pub(super) version: u32,
     pub(super) id: String,
     pub(super) main: Thread,
-    pub(super) spent: Spent,
-    /// Why the run waits although its next effect is no question, and how often it has so far.
+    pub(super) spent: Usage,
+    /// The reason of a pause, and the number of pauses so far.
     pub(super) paused: Option<Reason>,
     pub(super) pauses: u64,
 }
 
-/// What a run and its current turn have used.
+/// The usage of a run and of its current turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Spent {
+pub(super) struct Usage {
     pub(super) run_calls: u64,
     pub(super) turn_calls: u64,
     pub(super) unasked_commands: u64,
@@ -31,27 +31,27 @@ pub(super) struct Spent {
     pub(super) out_of_time: bool,
 }
 
-/// One agent: the main one, or a sub-agent.
+/// The loop of one agent: the main one, or a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Thread {
     pub(super) profile: Profile,
     pub(super) history: Vec<Message>,
     /// The next user input.
     pub(super) input: String,
-    /// Grows by one for each settled reply.
+    /// The number of settled replies.
     pub(super) step: u64,
-    /// How many commands may run without a question.
+    /// The number of commands that may run without a question.
     pub(super) granted: u64,
     pub(super) phase: Phase,
     pub(super) damaged_replies: u64,
-    /// Digests of the newest commands.
+    /// Digests of the latest commands.
     pub(super) recent: Vec<String>,
-    /// Model calls since the last message to a sub-agent.
+    /// Model calls since the last message to this sub-agent.
     pub(super) calls: u64,
     pub(super) agents: Agents,
 }
 
-/// What a thread waits for.
+/// The input that a thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Phase {
     Recalling,
@@ -66,21 +66,21 @@ pub(super) enum Phase {
     Executing {
         id: String,
         command: Command,
-        /// Appended to the result.
+        /// A note that is appended to the result.
         note: Option<String>,
     },
-    /// The human forbade a command that may have started.
+    /// The user forbade a command that may have started.
     Withdrawing {
         id: String,
         name: String,
     },
-    /// A plain chat with a sub-agent.
+    /// A sub-agent that is a plain chat.
     Chatting {
         command: String,
         key: u64,
         stage: Chat,
     },
-    /// A sub-agent's own run.
+    /// A sub-agent that is a run.
     Child {
         command: String,
         key: u64,
@@ -90,18 +90,18 @@ pub(super) enum Phase {
     Finished(End),
 }
 
-/// Where a plain chat with a sub-agent is.
+/// The stages of a plain chat with a sub-agent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Chat {
-    /// It was told who it is; this is what it will be asked.
+    /// The sub-agent was given its name. The prompt follows.
     Hello { prompt: String },
-    /// It was asked the first time.
+    /// It was sent the prompt.
     First,
     /// It was sent a message.
     Message,
 }
 
-/// The sub-agents of an agent. Keys count up from 0 and are never used again.
+/// The sub-agents of an agent. Keys count up from 0 and are never reused.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Agents {
     pub(super) next: u64,
@@ -113,9 +113,9 @@ pub(super) struct SubAgent {
     pub(super) key: u64,
     pub(super) name: String,
     pub(super) task: String,
-    /// The chat, if it is a plain one.
+    /// The messages of a plain chat.
     pub(super) messages: Vec<Message>,
-    /// The run, if it is one.
+    /// The thread of a run.
     pub(super) thread: Option<Box<Thread>>,
 }
 
@@ -135,8 +135,8 @@ impl Thread {
         }
     }
 
-    /// Whether everything that the phase names is there.
-    pub(super) fn is_sound(&self) -> bool {
+    /// Returns `true` if the sub-agent that the phase refers to exists.
+    pub(super) fn is_valid(&self) -> bool {
         let whole = match &self.phase {
             Phase::Child { key, .. } => {
                 let child = self
@@ -153,11 +153,11 @@ impl Thread {
             .living
             .iter()
             .filter_map(|agent| agent.thread.as_ref());
-        // Sub-agents have none of their own.
-        whole && children.all(|child| child.agents.living.is_empty() && child.is_sound())
+        // Sub-agents have no sub-agents.
+        whole && children.all(|child| child.agents.living.is_empty() && child.is_valid())
     }
 
-    /// Takes back what was granted, to this thread and to its sub-agents.
+    /// Revokes the grants of this thread and of its sub-agents.
     pub(super) fn revoke(&mut self) {
         self.granted = 0;
         let agents = self.agents.living.iter_mut();
@@ -166,8 +166,8 @@ impl Thread {
         }
     }
 
-    /// Does something with the thread that is at work: this one, or that of a sub-agent.
-    pub(super) fn with_leaf<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
+    /// Calls a function with the active thread: this one, or that of a sub-agent.
+    pub(super) fn with_active<R>(&mut self, act: impl FnOnce(&mut Self) -> R) -> R {
         if let Phase::Child { key, .. } = self.phase {
             if let Some(child) = self.agents.thread(key) {
                 return act(child);

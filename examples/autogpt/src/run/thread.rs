@@ -1,6 +1,6 @@
-//! One agent's loop: from memories to a request, and from a reply to a proposal.
+//! The loop of one agent: from memories to a request, and from a reply to a proposal.
 
-use super::state::{Phase, Spent, Thread};
+use super::state::{Phase, Thread, Usage};
 use super::{Effect, Event, EventKind, Input, Machine, NEXT_INPUT, Question, Reason};
 use crate::command::Spec;
 use crate::context::{Context, ContextError, Parts};
@@ -10,15 +10,15 @@ use crate::prompt::{Codec, prompt, reminder};
 use crate::reply::{self, Reading, ReplyRules};
 use crate::settings::Asking;
 
-/// What a thread is told.
-pub(super) enum Told {
-    /// What the human decided about its proposal.
+/// An input of a thread.
+pub(super) enum ThreadInput {
+    /// The user's verdict on the proposal.
     Verdict(Verdict),
-    /// What came of its effect.
-    Outside(Input),
+    /// The result of an effect.
+    Result(Input),
 }
 
-/// What the human decided.
+/// A verdict of the user.
 pub(super) enum Verdict {
     Authorise(u64),
     Decline,
@@ -26,18 +26,18 @@ pub(super) enum Verdict {
     Feedback(String),
 }
 
-/// What goes through the threads while they are told something.
-pub(super) struct Flow<'a> {
+/// The context of one input: machine, usage, and the events and the pause that result.
+pub(super) struct InputContext<'a> {
     pub(super) machine: &'a Machine,
-    pub(super) spent: &'a mut Spent,
+    pub(super) spent: &'a mut Usage,
     pub(super) events: Vec<Event>,
     pub(super) pause: Option<Reason>,
-    /// The name of the sub-agent that is at work.
+    /// The name of the active sub-agent.
     pub(super) agent: Option<String>,
 }
 
-impl<'a> Flow<'a> {
-    pub(super) fn new(machine: &'a Machine, spent: &'a mut Spent) -> Self {
+impl<'a> InputContext<'a> {
+    pub(super) fn new(machine: &'a Machine, spent: &'a mut Usage) -> Self {
         Self {
             machine,
             spent,
@@ -47,21 +47,21 @@ impl<'a> Flow<'a> {
         }
     }
 
-    pub(super) fn show(&mut self, kind: EventKind) {
+    pub(super) fn event(&mut self, kind: EventKind) {
         let agent = self.agent.clone();
         self.events.push(Event { agent, kind });
     }
 
-    /// Counts model calls and tokens.
-    pub(super) fn count(&mut self, told: &Told) {
-        let (calls, tokens) = match told {
-            Told::Outside(Input::Reply(reply)) => {
-                // A guess that is too high rather than too low for a server that does not say.
+    /// Adds the model calls and tokens of an input to the usage.
+    pub(super) fn count(&mut self, input: &ThreadInput) {
+        let (calls, tokens) = match input {
+            ThreadInput::Result(Input::Reply(reply)) => {
+                // Servers that report no usage are estimated, rather too high than too low.
                 let guess = (reply.text.len() / 2) as u64;
                 (1, reply.tokens.unwrap_or(guess))
             }
-            Told::Outside(Input::ModelFailed(_)) => (1, 0),
-            Told::Outside(Input::Ended(outcome)) => (outcome.model_calls, 0),
+            ThreadInput::Result(Input::ModelFailed(_)) => (1, 0),
+            ThreadInput::Result(Input::Ended(outcome)) => (outcome.model_calls, 0),
             _ => (0, 0),
         };
         let spent = &mut *self.spent;
@@ -71,15 +71,15 @@ impl<'a> Flow<'a> {
     }
 }
 
-/// Where a thread stands.
-pub(super) struct Place<'a> {
-    /// The id of the run, and for a sub-agent its key.
+/// The position of a thread in its run.
+pub(super) struct Position<'a> {
+    /// The id of the run, followed by the key of a sub-agent.
     pub(super) id: String,
     pub(super) specs: &'a [Spec],
     pub(super) child: bool,
 }
 
-impl<'a> Place<'a> {
+impl<'a> Position<'a> {
     pub(super) fn main(id: &str, machine: &'a Machine) -> Self {
         Self {
             id: id.to_owned(),
@@ -98,19 +98,19 @@ impl<'a> Place<'a> {
 }
 
 impl Thread {
-    pub(super) fn effect(&self, machine: &Machine, place: &Place<'_>) -> Effect {
+    pub(super) fn effect(&self, machine: &Machine, position: &Position<'_>) -> Effect {
         let rules = &machine.settings.context;
         match &self.phase {
             Phase::Recalling => Effect::Recall {
                 query: rules.query(&self.history),
-                count: if place.child { 0 } else { rules.memories },
+                count: if position.child { 0 } else { rules.memories },
             },
             Phase::Calling {
                 messages,
                 max_tokens,
             } => Effect::CallModel(ModelRequest {
                 max_tokens: *max_tokens,
-                tools: tools(machine, place).to_vec(),
+                tools: tools(machine, position).to_vec(),
                 ..ModelRequest::new(messages.clone())
             }),
             Phase::Repairing { damaged } => Effect::CallModel(ModelRequest {
@@ -133,8 +133,9 @@ impl Thread {
                     .agents
                     .get(*key)
                     .and_then(|agent| agent.thread.as_ref());
-                let effect = child.map(|child| child.effect(machine, &place.child(*key, machine)));
-                // A restored run has the child that its phase names.
+                let effect =
+                    child.map(|child| child.effect(machine, &position.child(*key, machine)));
+                // Unreachable: `is_valid` checked on restoring that the child exists.
                 effect.unwrap_or_else(|| Effect::Remember(String::new()))
             }
             Phase::Remembering(text) => Effect::Remember(text.clone()),
@@ -142,52 +143,66 @@ impl Thread {
         }
     }
 
-    pub(super) fn feed(&mut self, told: Told, flow: &mut Flow<'_>, place: &Place<'_>) {
+    pub(super) fn feed(
+        &mut self,
+        input: ThreadInput,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
         if let Phase::Child { key, .. } = self.phase {
-            return self.feed_child(key, told, flow, place);
+            return self.feed_child(key, input, cx, position);
         }
-        match told {
-            Told::Verdict(verdict) => self.decide(verdict, flow, place),
-            Told::Outside(Input::Memories { texts, now }) => self.call(&texts, &now, flow, place),
-            Told::Outside(Input::Reply(reply)) => self.take_reply(reply, flow, place),
-            Told::Outside(Input::ModelFailed(reason)) => self.model_failed(reason, flow, place),
-            Told::Outside(Input::Ended(outcome)) => self.ended(outcome, flow, place),
-            Told::Outside(Input::Lost) => self.lost(flow, place),
-            Told::Outside(Input::Withdrawn) => self.withdrawn(flow, place),
-            Told::Outside(Input::Remembered) => self.phase = Phase::Recalling,
-            // Answers have become verdicts.
-            Told::Outside(Input::Answer(_)) => {}
+        let result = match input {
+            ThreadInput::Verdict(verdict) => return self.decide(verdict, cx, position),
+            ThreadInput::Result(result) => result,
+        };
+        match result {
+            Input::Memories { texts, now } => self.call(&texts, &now, cx, position),
+            Input::Reply(reply) => self.take_reply(reply, cx, position),
+            Input::ModelFailed(reason) => self.model_failed(reason, cx, position),
+            Input::Ended(outcome) => self.ended(outcome, cx, position),
+            Input::Lost => self.lost(cx, position),
+            Input::Withdrawn => self.withdrawn(cx, position),
+            Input::Remembered => self.phase = Phase::Recalling,
+            // `Run::feed` has converted answers into verdicts.
+            Input::Answer(_) => {}
         }
     }
 
-    /// Gives a paused thread something else to do.
+    /// Gives a paused thread new instructions.
     pub(super) fn redirect(&mut self, text: &str, machine: &Machine) {
         self.input = with_reminder(text, machine);
         match &self.phase {
-            // A request that was not answered is built anew.
+            // A request without a reply is built again, with the new text.
             Phase::Calling { .. } | Phase::Repairing { .. } => self.phase = Phase::Recalling,
-            // The text may forbid the very command that comes next.
+            // The text may forbid the command that is about to run.
             Phase::Executing { id, command, .. } => {
                 self.phase = Phase::Withdrawing {
                     id: id.clone(),
                     name: command.name.clone(),
                 };
             }
-            // What else there is goes on as it is, and the next request has the text.
+            // Other phases continue, and the next request contains the text.
             _ => {}
         }
     }
 
-    fn call(&mut self, memories: &[String], now: &str, flow: &mut Flow<'_>, place: &Place<'_>) {
-        let machine = flow.machine;
+    fn call(
+        &mut self,
+        memories: &[String],
+        now: &str,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
+        let machine = cx.machine;
         let rules = &machine.settings.context;
-        let prompt = prompt(&self.profile, place.specs, machine.settings.codec);
-        let tools = tools(machine, place).iter();
-        let beside = tools.map(|spec| machine.tokenizer.count(&wire_tool(spec).to_string()));
+        let prompt = prompt(&self.profile, position.specs, machine.settings.codec);
+        let tools = tools(machine, position).iter();
+        let overhead = tools.map(|spec| machine.tokenizer.count(&wire_tool(spec).to_string()));
         let parts = Parts {
             memories,
             history: &self.history,
-            beside: beside.sum(),
+            overhead: overhead.sum(),
             ..Parts::new(&prompt, now, &self.input)
         };
         match Context::build(rules, &*machine.tokenizer, &parts) {
@@ -202,21 +217,26 @@ impl Thread {
                     tokens: context.input_tokens,
                     limit: rules.token_limit.saturating_sub(context.base_tokens),
                 };
-                flow.pause = Some(Reason::Context(error.to_string()));
+                cx.pause = Some(Reason::Context(error.to_string()));
             }
-            Err(error) => flow.pause = Some(Reason::Context(error.to_string())),
+            Err(error) => cx.pause = Some(Reason::Context(error.to_string())),
         }
     }
 
-    fn take_reply(&mut self, reply: ModelReply, flow: &mut Flow<'_>, place: &Place<'_>) {
+    fn take_reply(
+        &mut self,
+        reply: ModelReply,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
         self.calls += 1;
-        let settings = &flow.machine.settings;
+        let settings = &cx.machine.settings;
         match &self.phase {
             Phase::Repairing { damaged } => {
                 let reply = reply::finish(damaged, Some(&reply.text), settings.reply);
-                self.propose(reply, flow, place);
+                self.propose(reply, cx, position);
             }
-            Phase::Chatting { .. } => self.take_chat(&reply.text, flow, place),
+            Phase::Chatting { .. } => self.take_chat(&reply.text, cx, position),
             _ => {
                 self.note_exchange(&reply, settings.asking);
                 let reading = match settings.codec {
@@ -227,13 +247,13 @@ impl Thread {
                     }
                 };
                 match reading {
-                    Reading::Done(reply) => self.propose(*reply, flow, place),
-                    Reading::Damaged(damaged) if can_repair(&damaged, flow.machine) => {
+                    Reading::Done(reply) => self.propose(*reply, cx, position),
+                    Reading::Damaged(damaged) if can_repair(&damaged, cx.machine) => {
                         self.phase = Phase::Repairing { damaged };
                     }
                     Reading::Damaged(damaged) => {
                         let reply = reply::finish(&damaged, None, settings.reply);
-                        self.propose(reply, flow, place);
+                        self.propose(reply, cx, position);
                     }
                 }
             }
@@ -247,36 +267,37 @@ impl Thread {
             ..Message::assistant(reply.text.clone())
         });
         if asking == Asking::ByPolicy {
-            // What the human said is sent once.
+            // Feedback is sent once.
             NEXT_INPUT.clone_into(&mut self.input);
         }
     }
 
-    fn model_failed(&mut self, reason: String, flow: &mut Flow<'_>, place: &Place<'_>) {
+    fn model_failed(&mut self, reason: String, cx: &mut InputContext<'_>, position: &Position<'_>) {
         match &self.phase {
             Phase::Repairing { damaged } => {
-                let reply = reply::finish(damaged, None, flow.machine.settings.reply);
-                self.propose(reply, flow, place);
+                let reply = reply::finish(damaged, None, cx.machine.settings.reply);
+                self.propose(reply, cx, position);
             }
-            // The phase stays: going on asks the model again.
-            _ => flow.pause = Some(Reason::Model(reason)),
+            // The phase is unchanged, so continuing calls the model again.
+            _ => cx.pause = Some(Reason::Model(reason)),
         }
     }
 }
 
-/// The text of the human with a reminder of the format.
+/// Appends the format reminder to a text of the user.
 pub(super) fn with_reminder(text: &str, machine: &Machine) -> String {
     format!("{text}\n\n{}", reminder(machine.settings.codec))
 }
 
-fn tools<'a>(machine: &Machine, place: &Place<'a>) -> &'a [Spec] {
+fn tools<'a>(machine: &Machine, position: &Position<'a>) -> &'a [Spec] {
     match machine.settings.codec {
         Codec::Json => &[],
-        Codec::Tools => place.specs,
+        Codec::Tools => position.specs,
     }
 }
 
-/// The original asked for the repair of anything; prose has nothing to repair.
+/// Returns `true` if a repair is worth a model call. The original always tried; prose contains
+/// nothing to repair.
 fn can_repair(damaged: &str, machine: &Machine) -> bool {
     let settings = &machine.settings;
     settings.repair && (settings.reply == ReplyRules::Original || damaged.contains('{'))

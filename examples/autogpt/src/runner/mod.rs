@@ -1,33 +1,38 @@
-//! Drives runs: does what they ask for, keeps them between turns, and answers every turn once.
+//! The runner: performs the effects of runs, stores runs between turns, and answers each turn once.
+//!
+//! The order of each step is: save, show, perform. A step is saved before its events are shown, so
+//! that nothing shown is ever lost. An execution is marked as started before it starts, so that it
+//! never starts twice. Every save and every mark needs the claim of the conversation, whose lease
+//! `AutoGpt::renew` extends at the same time.
 
+mod active_turn;
+mod entry;
 mod record;
 mod turn;
-mod turns;
-mod work;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use self::active_turn::ActiveTurn;
+use self::entry::Entry;
 use self::record::Record;
-use self::turns::Turns;
-use self::work::Work;
 use crate::command::Registry;
 use crate::env::Env;
 use crate::memory::Memories;
 use crate::model::{Model, ModelError, ModelRequest};
 use crate::prompt::Profile;
 use crate::run::{Effect, Input, Machine, Question};
-use crate::store::{Conversation, RunStore};
+use crate::store::{Claim, Conversation, RunStore};
 
-pub use turn::{Closed, Outlet, Turn, TurnEnd, TurnError};
+pub use turn::{Closed, EventSink, Turn, TurnEnd, TurnError};
 
-/// The agent: a machine with everything that its runs need from outside.
+/// An agent: a machine with the model, commands and stores that its runs need.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct AutoGpt {
     /// Settings, commands and the tokenizer.
     pub machine: Arc<Machine>,
-    /// Who the agent is; its goals are what the human says first, unless it has some.
+    /// The identity of the agent. Without goals, the first message of the user is the goal.
     pub profile: Profile,
     /// The chat model.
     pub model: Arc<dyn Model>,
@@ -35,22 +40,20 @@ pub struct AutoGpt {
     pub registry: Registry,
     /// The memory of each conversation.
     pub memories: Arc<dyn Memories>,
-    /// Where runs are kept between turns.
+    /// The store of runs.
     pub store: Arc<dyn RunStore>,
-    /// Time and chance.
+    /// The clock and the random generator.
     pub env: Arc<dyn Env>,
-    /// How often a busy model is asked again, and how long to wait before the first time; the wait
-    /// doubles each time.
+    /// The number of retries of an overloaded model.
     pub retries: u32,
-    /// See [`AutoGpt::retries`].
+    /// The delay before the first retry; it doubles each time.
     pub wait: Duration,
-    /// How long a turn may take before it asks; nothing is interrupted.
+    /// The time limit of a turn. When it is over, the next command asks; nothing is interrupted.
     pub turn_time: Option<Duration>,
-    turns: Turns,
 }
 
 impl AutoGpt {
-    /// An agent with three retries after 1, 2 and 4 seconds, and no time limit for turns.
+    /// Creates an agent with three retries after 1, 2 and 4 seconds, and no time limit of turns.
     #[must_use]
     pub fn new(
         machine: Arc<Machine>,
@@ -72,35 +75,54 @@ impl AutoGpt {
             retries: 3,
             wait: Duration::from_secs(1),
             turn_time: None,
-            turns: Turns::default(),
         }
     }
 
     /// Answers a turn.
     ///
-    /// A turn that was answered before is answered with the same events again, and runs nothing. Two
-    /// copies that arrive at once are answered one after the other. Dropping the future stops before
-    /// the next effect; the same turn sent again then goes on where it stopped, but a command whose
-    /// result was lost is not run again.
+    /// A turn that was answered before gets the same events again, and runs nothing. Of copies that
+    /// arrive at the same time, on any servers that share the store, one does the work and the
+    /// others show its events as they are saved. Dropping the future stops before the next effect;
+    /// the same turn sent again then continues, but a command whose result was lost is not run
+    /// again.
     ///
     /// # Errors
     ///
     /// [`TurnError`]
-    pub async fn turn(&self, turn: Turn, outlet: &mut dyn Outlet) -> Result<TurnEnd, TurnError> {
-        let _alone = self.turns.enter(&turn.conversation).await;
-        let saved = self.store.load(&turn.conversation).await?;
-        let revision = saved.as_ref().map_or(0, |saved| saved.revision);
-        let work = Work::new(self, outlet, turn.conversation.clone(), revision);
-        let old = saved.map(|saved| Record::read(&saved.record));
-        match old.transpose().map_err(|_| TurnError::Unreadable)? {
-            Some(record) if record.turn == turn.id => work.again(record).await,
-            Some(record) => work.next(record, turn).await,
-            None => work.first(turn).await,
+    pub async fn turn(&self, turn: Turn, sink: &mut dyn EventSink) -> Result<TurnEnd, TurnError> {
+        let (claim, shown) = match self.enter(&turn, sink).await? {
+            Entry::Claimed(claim, shown) => (claim, shown),
+            Entry::Answered(end) => return Ok(end),
+        };
+        // Both are polled only while the reply is read: a turn that nobody reads loses its lease.
+        tokio::select! {
+            end = self.work(turn, sink, &claim, shown) => end,
+            lost = self.renew(&claim) => Err(lost),
         }
     }
 
-    /// The question that a conversation waits with, for a front end that has to find the answer to it
-    /// among several.
+    /// Answers a turn of a claimed conversation. `shown` of its events were shown already.
+    async fn work(
+        &self,
+        turn: Turn,
+        sink: &mut dyn EventSink,
+        claim: &Claim,
+        shown: usize,
+    ) -> Result<TurnEnd, TurnError> {
+        // Loaded after the claim, so nobody else saves from here on.
+        let saved = self.store.load(&turn.conversation).await?;
+        let revision = saved.as_ref().map_or(0, |saved| saved.revision);
+        let active = ActiveTurn::new(self, sink, claim, revision);
+        let old = saved.map(|saved| Record::read(&saved.record));
+        match old.transpose().map_err(|_| TurnError::Unreadable)? {
+            Some(record) if record.turn == turn.id => active.replay(record, shown).await,
+            Some(record) => active.next(record, turn).await,
+            None => active.first(turn).await,
+        }
+    }
+
+    /// Returns the open question of a conversation, for a front end that must find its answer among
+    /// several.
     ///
     /// # Errors
     ///
@@ -115,7 +137,8 @@ impl AutoGpt {
         }
     }
 
-    /// Whether a conversation has a run that is not over: the next turn goes on with it.
+    /// Returns `true` if a conversation has a run that has not ended, which the next turn
+    /// continues.
     ///
     /// # Errors
     ///
@@ -125,7 +148,7 @@ impl AutoGpt {
         Ok(effect.is_some_and(|effect| !matches!(effect, Effect::Finish(_))))
     }
 
-    /// What the run of a conversation wants next.
+    /// Returns the next effect of the run of a conversation.
     async fn effect(&self, conversation: &Conversation) -> Result<Option<Effect>, TurnError> {
         let Some(saved) = self.store.load(conversation).await? else {
             return Ok(None);
@@ -141,12 +164,12 @@ impl AutoGpt {
         loop {
             match self.model.chat(request).await {
                 Ok(reply) => return Input::Reply(reply),
-                Err(error) if error.may_pass() && tries < self.retries => {
+                Err(error) if error.is_temporary() && tries < self.retries => {
                     let asked = match error {
                         ModelError::Busy { wait } => wait,
                         _ => None,
                     };
-                    // A server that asks for minutes is not waited for.
+                    // A longer delay that the server requests is shortened.
                     let most = wait.saturating_mul(10);
                     tokio::time::sleep(asked.unwrap_or(wait).min(most)).await;
                     wait = wait.saturating_mul(2);

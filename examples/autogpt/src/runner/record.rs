@@ -2,16 +2,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::run::Event;
 
-/// What is stored for a conversation: its newest run, and the turn that is being answered.
+/// The stored record of a conversation: its last run, and the turn that is being answered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Record {
-    /// The run, as [`crate::run::Run::to_json`] gives it.
+    /// The run, from [`crate::run::Run::to_json`].
     pub(super) run: String,
     /// The id of the turn.
     pub(super) turn: String,
-    /// How many messages of the human there were.
+    /// The number of user messages.
     pub(super) index: Option<u64>,
-    /// What was shown in this turn, for a request that is sent again.
+    /// The events of this turn, for a request that is sent again.
     pub(super) events: Vec<Event>,
 }
 
@@ -21,11 +21,11 @@ impl Record {
     }
 
     pub(super) fn to_json(&self) -> String {
-        // Texts, numbers and lists: nothing in it can fail to serialise.
+        // The record consists of texts, numbers and lists, whose serialization cannot fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// A turn begins with nothing shown.
+    /// Starts a turn without events.
     pub(super) fn begin(&mut self, turn: String, index: Option<u64>) {
         self.turn = turn;
         self.index = index;

@@ -5,27 +5,27 @@ use crate::env::NoRandomness;
 use crate::run::{Answer, End, Event, Question};
 use crate::store::{Conversation, StoreError};
 
-/// One turn of a conversation: what the human said last.
+/// One turn of a conversation: the latest message of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Turn {
     /// The conversation.
     pub conversation: Conversation,
-    /// The same for a request that is sent again, and different for any other: a digest of the whole
-    /// transcript, where the front end sends it.
+    /// The id: the same for a request that is sent again, and different for every other. A digest
+    /// of the whole transcript, if the front end sends it.
     pub id: String,
-    /// How many messages of the human the transcript has, where the front end sends it. An answer
-    /// that is not newer than the last one runs nothing.
+    /// The number of user messages in the transcript, if the front end sends it. An answer whose
+    /// index is not larger than the last one runs nothing.
     pub index: Option<u64>,
-    /// Whether the chat begins with this turn: a goal that it states starts a run, and a run that
-    /// waits, of an earlier chat that began alike, is given up.
+    /// `true` for the first turn of a chat. A goal then starts a run, and ends an open run of an
+    /// earlier chat with the same start.
     pub opens: bool,
-    /// What the human said.
+    /// The user's answer, or the goal.
     pub answer: Answer,
 }
 
 impl Turn {
-    /// A turn of a front end that does not send its transcript.
+    /// Creates a turn of a front end that does not send its transcript.
     #[must_use]
     pub fn new(conversation: Conversation, id: &str, answer: Answer) -> Self {
         Self {
@@ -37,26 +37,26 @@ impl Turn {
         }
     }
 
-    /// The newest turn of a front end that sends its whole transcript: all that the human said, with
-    /// the newest last.
+    /// Creates the latest turn of a front end that sends its whole transcript: all user messages,
+    /// oldest first.
     ///
-    /// The same transcript is the same turn, so a request that is sent again and an answer that is
-    /// generated again run nothing. It must be whole: of one that starts later each time no turn is
-    /// newer than the last.
+    /// The same transcript is the same turn, so requests that are sent again and regenerated
+    /// replies run nothing. The transcript must be complete: if it started later each time, no turn
+    /// would be newer than the last.
     #[must_use]
     pub fn of_transcript(conversation: Conversation, said: &[&str], answer: Answer) -> Self {
         let turn = Self::new(conversation, &hex_digest(said), answer);
         turn.with_index(said.len() as u64)
     }
 
-    /// The same with the number of messages of the human.
+    /// Sets the number of user messages.
     #[must_use]
     pub fn with_index(self, index: u64) -> Self {
         let index = Some(index);
         Self { index, ..self }
     }
 
-    /// The same as the first turn of its chat.
+    /// Marks the first turn of a chat.
     #[must_use]
     pub fn opening(self) -> Self {
         Self {
@@ -66,36 +66,36 @@ impl Turn {
     }
 }
 
-/// How a turn ended.
+/// The end of a turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TurnEnd {
     /// With a question; the next turn answers it.
     Ask(Question),
-    /// The run is over; the next turn starts another.
+    /// The run has ended; the next turn starts another.
     Finish(End),
-    /// The turn answers a question that nobody asks, and no run is open. The next turn starts one
-    /// with what it says as the goal.
+    /// No run is open, and the turn is an answer without a question. The next turn starts a run
+    /// with its text as the goal.
     NoRun,
 }
 
-/// A turn that could not be answered. The run is as it was after its last saved step.
+/// An error of a turn. The run is unchanged since its last saved step.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TurnError {
-    /// The reader of the events is gone.
-    #[error("nobody listens any more")]
+    /// The receiver of events is gone.
+    #[error("the receiver of events is gone")]
     Closed,
-    /// Another process answers this conversation.
-    #[error("the conversation is being answered elsewhere")]
+    /// Another process has claimed or saved the conversation.
+    #[error("another server answers this conversation")]
     Elsewhere,
-    /// There is no id for a new run.
+    /// The system gave no random bytes for the id of a run.
     #[error(transparent)]
     NoRandomness(#[from] NoRandomness),
     /// The stored run cannot be read or written.
     #[error(transparent)]
     Store(StoreError),
-    /// The stored run is of another version, or damaged.
+    /// The stored run is damaged, or of another version.
     #[error("the stored run cannot be restored")]
     Unreadable,
 }
@@ -109,25 +109,25 @@ impl From<StoreError> for TurnError {
     }
 }
 
-/// Takes the events of a turn as they happen.
+/// A receiver of the events of a turn.
 #[async_trait]
-pub trait Outlet: Send {
-    /// Takes an event.
+pub trait EventSink: Send {
+    /// Shows an event.
     ///
     /// # Errors
     ///
-    /// [`Closed`] if nobody listens any more; the turn then stops before its next effect.
+    /// [`Closed`] if the receiver is gone; the turn then stops before its next effect.
     async fn show(&mut self, event: Event) -> Result<(), Closed>;
 }
 
-/// Nobody listens any more.
+/// The error of a receiver that is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("nobody listens any more")]
+#[error("the receiver of events is gone")]
 #[non_exhaustive]
 pub struct Closed;
 
 impl Closed {
-    /// The error.
+    /// Creates the error.
     #[must_use]
     pub fn new() -> Self {
         Self
@@ -146,9 +146,9 @@ impl From<Closed> for TurnError {
     }
 }
 
-/// Collects the events.
+/// Collects all events.
 #[async_trait]
-impl Outlet for Vec<Event> {
+impl EventSink for Vec<Event> {
     async fn show(&mut self, event: Event) -> Result<(), Closed> {
         self.push(event);
         Ok(())

@@ -4,84 +4,87 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 
-use super::{Conversation, RunStore, Saved, StoreError};
+use super::claim::LocalClaims;
+use super::{Claim, Conversation, RunStore, Saved, StoreError};
 
-/// How many conversations are kept.
+/// The default number of conversations.
 const CAPACITY: usize = 1000;
 
-/// Longer than any step of a turn takes: a run that was touched later may be at work.
-const REST: Duration = Duration::from_secs(30 * 60);
+/// The default idle time, longer than any step of a turn: a run that was used later may be in
+/// progress.
+const MIN_IDLE: Duration = Duration::from_secs(30 * 60);
 
-/// Runs in memory; those that nobody touched for a while are forgotten.
+/// A store of runs in memory, which drops unused ones.
 ///
-/// At most 1000 conversations are kept. For one more, the one goes that rests longest, if it rests
-/// for at least half an hour: a run that is at work is never dropped.
+/// At most 1000 conversations are stored. One more replaces the least recently used, if that has
+/// been idle for half an hour: a run in progress is never dropped.
 #[derive(Debug)]
 pub struct MemoryStore {
     expiry: Duration,
     capacity: usize,
-    rest: Duration,
+    min_idle: Duration,
     slots: Mutex<HashMap<Conversation, Slot>>,
+    claims: LocalClaims,
 }
 
 #[derive(Debug)]
 struct Slot {
     saved: Option<Saved>,
     started: HashSet<String>,
-    touched: Instant,
+    used_at: Instant,
 }
 
 impl MemoryStore {
-    /// A store that forgets a conversation this long after its last turn.
+    /// Creates a store that drops a conversation this long after its last use.
     #[must_use]
     pub fn new(expiry: Duration) -> Self {
         Self {
             expiry,
             capacity: CAPACITY,
-            rest: REST,
+            min_idle: MIN_IDLE,
             slots: Mutex::default(),
+            claims: LocalClaims::default(),
         }
     }
 
-    /// The same with room for another number of conversations, of which one may be dropped for a new
-    /// one after another rest.
+    /// Sets the number of conversations, and the idle time after which one may be replaced.
     #[must_use]
-    pub fn with_capacity(self, capacity: usize, rest: Duration) -> Self {
+    pub fn with_capacity(self, capacity: usize, min_idle: Duration) -> Self {
         Self {
             capacity,
-            rest,
+            min_idle,
             ..self
         }
     }
 
-    /// The slot of a conversation; for a new one another may have to go.
+    /// Returns the slot of a conversation. A new one may replace another.
     fn slot<'s>(
         &self,
         slots: &'s mut HashMap<Conversation, Slot>,
         conversation: &Conversation,
     ) -> Result<&'s mut Slot, StoreError> {
         if !slots.contains_key(conversation) && slots.len() >= self.capacity {
-            let resting = slots.iter();
-            let resting = resting.filter(|(_, slot)| slot.touched.elapsed() >= self.rest);
-            let oldest = resting.min_by_key(|(_, slot)| slot.touched);
+            let idle = slots.iter();
+            let idle = idle.filter(|(_, slot)| slot.used_at.elapsed() >= self.min_idle);
+            let oldest = idle.min_by_key(|(_, slot)| slot.used_at);
             let oldest = oldest.map(|(conversation, _)| conversation.clone());
             slots.remove(&oldest.ok_or(StoreError::Full)?);
         }
         let slot = slots.entry(conversation.clone()).or_insert_with(Slot::new);
-        slot.touched = Instant::now();
+        slot.used_at = Instant::now();
         Ok(slot)
     }
 
-    /// The slots without the expired ones.
+    /// Locks the slots and drops the expired ones.
     fn slots(&self) -> MutexGuard<'_, HashMap<Conversation, Slot>> {
-        // Every change is one step, so a panic elsewhere leaves the slots whole.
+        // No change can be left incomplete by a panic, so a poisoned lock is fine.
         let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.retain(|_, slot| slot.touched.elapsed() < self.expiry);
+        slots.retain(|_, slot| slot.used_at.elapsed() < self.expiry);
         slots
     }
 }
 
-/// A day.
+/// Creates a store with an expiry of one day.
 impl Default for MemoryStore {
     fn default() -> Self {
         Self::new(Duration::from_secs(24 * 60 * 60))
@@ -93,24 +96,24 @@ impl Slot {
         Self {
             saved: None,
             started: HashSet::new(),
-            touched: Instant::now(),
+            used_at: Instant::now(),
         }
     }
 }
 
 #[async_trait]
 impl RunStore for MemoryStore {
+    async fn claim(&self, conversation: &Conversation) -> Result<Option<Claim>, StoreError> {
+        Ok(self.claims.claim(conversation))
+    }
+
     async fn load(&self, conversation: &Conversation) -> Result<Option<Saved>, StoreError> {
         let slots = self.slots();
         Ok(slots.get(conversation).and_then(|slot| slot.saved.clone()))
     }
 
-    async fn save(
-        &self,
-        conversation: &Conversation,
-        expected: u64,
-        record: &str,
-    ) -> Result<u64, StoreError> {
+    async fn save(&self, claim: &Claim, expected: u64, record: &str) -> Result<u64, StoreError> {
+        let conversation = claim.conversation();
         let mut slots = self.slots();
         let saved = slots.get(conversation).and_then(|slot| slot.saved.as_ref());
         let revision = saved.map_or(0, |saved| saved.revision);
@@ -122,9 +125,9 @@ impl RunStore for MemoryStore {
         Ok(revision + 1)
     }
 
-    async fn start(&self, conversation: &Conversation, id: &str) -> Result<bool, StoreError> {
+    async fn start(&self, claim: &Claim, id: &str) -> Result<bool, StoreError> {
         let mut slots = self.slots();
-        let slot = self.slot(&mut slots, conversation)?;
+        let slot = self.slot(&mut slots, claim.conversation())?;
         Ok(slot.started.insert(id.to_owned()))
     }
 }

@@ -1,7 +1,10 @@
-//! Where runs are kept between turns.
+//! The stores of runs.
 
+mod claim;
 mod disk;
 mod memory;
+#[cfg(feature = "redis")]
+mod redis;
 
 use std::fmt;
 
@@ -9,97 +12,119 @@ use async_trait::async_trait;
 
 use crate::digest::hex_digest;
 
+pub use claim::Claim;
 pub use disk::DiskStore;
 pub use memory::MemoryStore;
+#[cfg(feature = "redis")]
+pub use redis::RedisRunStore;
 
-/// Whose conversation a run belongs to.
+/// The key of a conversation.
 ///
 /// Two users never share a run, even when a front end gives them the same conversation id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Conversation(String);
 
 impl Conversation {
-    /// The conversation of a user who is known; both texts may come from outside.
+    /// Returns the key of a user's conversation. Both texts may be untrusted.
     #[must_use]
     pub fn of_user(user: &str, id: &str) -> Self {
         Self(hex_digest(&["user", user, id]))
     }
 
-    /// The conversation of nobody in particular.
+    /// Returns the key of a conversation without a user.
     #[must_use]
     pub fn anonymous(id: &str) -> Self {
         Self(hex_digest(&["anonymous", id]))
     }
 
-    /// Hexadecimal text, the same for the same conversation; safe as a file name.
+    /// Returns the key in hexadecimal, which is safe as a file name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Keeps one record for each conversation: its newest run with the turn that is being answered.
+/// A store with one record for each conversation: its last run, and the turn that is being
+/// answered.
+///
+/// Servers that share a store coordinate by claims. The claim makes them wait for each other, but
+/// does not have to be reliable: the checks of `save` and `start` prevent the damage that a server
+/// without a valid claim could do.
 #[async_trait]
 pub trait RunStore: Send + Sync + fmt::Debug {
-    /// The newest record.
+    /// Claims a conversation. Returns `None` while it is claimed by another.
+    ///
+    /// Dropping the future, or the claim, releases it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Io`]
+    async fn claim(&self, conversation: &Conversation) -> Result<Option<Claim>, StoreError>;
+
+    /// Extends the lease of a claim, if it has one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Conflict`] if somebody has claimed the conversation since, [`StoreError::Io`]
+    async fn renew(&self, claim: &Claim) -> Result<(), StoreError> {
+        let _ = claim;
+        Ok(())
+    }
+
+    /// Returns the last saved record.
     ///
     /// # Errors
     ///
     /// [`StoreError::Io`]
     async fn load(&self, conversation: &Conversation) -> Result<Option<Saved>, StoreError>;
 
-    /// Replaces the record, if its revision still is the expected one (0 for none). Returns the new
+    /// Replaces the record, if its revision is the expected one (0 for none). Returns the new
     /// revision.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Conflict`] if somebody else was faster, [`StoreError::Full`] if there is no room;
-    /// nothing is written then.
-    async fn save(
-        &self,
-        conversation: &Conversation,
-        expected: u64,
-        record: &str,
-    ) -> Result<u64, StoreError>;
+    /// [`StoreError::Conflict`] if the record was saved, or the conversation claimed, by somebody else
+    /// since; [`StoreError::Full`] if there is no room. Nothing is written then.
+    async fn save(&self, claim: &Claim, expected: u64, record: &str) -> Result<u64, StoreError>;
 
-    /// Marks an execution as started; false if it was marked before. Of any number of calls with one
-    /// id, whenever and in whatever process, exactly one gets true.
+    /// Marks an execution as started. Of any number of calls with one id, at any time and in any
+    /// process, exactly one returns `true`.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Io`]
-    async fn start(&self, conversation: &Conversation, id: &str) -> Result<bool, StoreError>;
+    /// [`StoreError::Conflict`] if somebody has claimed the conversation since, [`StoreError::Io`]
+    async fn start(&self, claim: &Claim, id: &str) -> Result<bool, StoreError>;
 }
 
 /// A stored record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Saved {
-    /// Grows by one with each save.
+    /// The revision, which increases by one with each save.
     pub revision: u64,
     /// The record.
     pub record: String,
 }
 
 impl Saved {
-    /// A record with its revision.
+    /// Creates a record with its revision.
     #[must_use]
     pub fn new(revision: u64, record: String) -> Self {
         Self { revision, record }
     }
 }
 
-/// A store that did not do what it was asked for.
+/// An error of a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// The record has changed since it was loaded.
-    #[error("the run was changed by somebody else")]
+    /// The record was saved, or the conversation claimed, by somebody else.
+    #[error("another server has changed or claimed the run")]
     Conflict,
-    /// There are too many runs, and none that may be dropped for a new one.
-    #[error("there are too many runs")]
+    /// The store is full of runs that may be in progress.
+    #[error("too many stored runs")]
     Full,
     /// The record cannot be read or written.
-    #[error("the run could not be read or written")]
+    #[error("the stored run cannot be read or written: {0}")]
     Io(#[from] std::io::Error),
 }

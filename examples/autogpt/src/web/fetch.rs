@@ -11,14 +11,14 @@ use url::{Host, Url};
 
 use crate::http;
 
-/// The largest page that is read, and the most redirects that are followed.
+/// The limits of the page size in bytes and of redirects.
 const PAGE_BYTES: usize = 1024 * 1024;
 const REDIRECTS: usize = 5;
 
-/// Gets pages.
+/// A client that fetches pages.
 #[async_trait]
 pub trait Fetch: Send + Sync + fmt::Debug {
-    /// Gets the page at an address.
+    /// Fetches the page at a URL.
     ///
     /// # Errors
     ///
@@ -26,20 +26,20 @@ pub trait Fetch: Send + Sync + fmt::Debug {
     async fn get(&self, url: &str) -> Result<Fetched, WebError>;
 }
 
-/// A page as it came.
+/// A fetched page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Fetched {
-    /// Where it was in the end.
+    /// The URL after redirects.
     pub url: String,
-    /// Whether it is HTML; plain text otherwise.
+    /// `true` for HTML, `false` for plain text.
     pub html: bool,
-    /// Its text.
+    /// The content.
     pub body: String,
 }
 
 impl Fetched {
-    /// A page of HTML.
+    /// Creates a page of HTML.
     #[must_use]
     pub fn html(url: &str, body: &str) -> Self {
         Self {
@@ -50,41 +50,40 @@ impl Fetched {
     }
 }
 
-/// Why there is no page.
+/// An error of a web request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum WebError {
-    /// The address is not one of the web.
+    /// The URL is not valid, or not `http` or `https`.
     #[error("Invalid URL")]
     BadUrl,
     /// The address is on this machine or in a private network.
     #[error("Access to local addresses is restricted")]
     Local,
-    /// The server could not be reached, or the connection broke.
+    /// The server is unreachable, or the connection failed.
     #[error("the server could not be reached")]
     Unreachable,
-    /// The server refused.
+    /// The server responded with this error status.
     #[error("HTTP {0} error")]
     Status(u16),
-    /// The page goes from address to address.
+    /// The page redirects too often.
     #[error("too many redirects")]
     Redirects,
     /// The page is too large.
     #[error("the page is too large")]
     TooLarge,
-    /// It is an image or another thing that is not text.
+    /// The content is not text.
     #[error("the page is not text")]
     NotText,
-    /// The service answered in another form.
+    /// The search service responded in an unknown format.
     #[error("the answer could not be read")]
     Unreadable,
 }
 
-/// Gets pages of the public web only.
+/// A client that fetches pages of the public web only.
 ///
-/// Host names are resolved by a resolver that drops every address of this machine and of private
-/// networks, so the address that was checked is the one that is connected to. Redirects are followed
-/// one by one, each checked like the first.
+/// Its DNS resolver drops all addresses of this machine and of private networks, so the address
+/// that was checked is the one that is connected to. Each redirect is checked like the first URL.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct GuardedFetch {
@@ -92,7 +91,7 @@ pub struct GuardedFetch {
 }
 
 impl GuardedFetch {
-    /// A fetcher that gives up after a time.
+    /// Creates a client with a timeout.
     ///
     /// # Errors
     ///
@@ -155,7 +154,7 @@ async fn read(url: Url, response: Response) -> Result<Fetched, WebError> {
     })
 }
 
-/// The scheme, and an address that is written out.
+/// Checks the scheme, and an address that is written in the URL.
 fn check(url: &Url) -> Result<(), WebError> {
     if !matches!(url.scheme(), "http" | "https") {
         return Err(WebError::BadUrl);
@@ -172,7 +171,7 @@ fn check(url: &Url) -> Result<(), WebError> {
     public.then_some(()).ok_or(WebError::Local)
 }
 
-/// Whether an address belongs to the public internet.
+/// Returns `true` if an address belongs to the public internet.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     match address {
@@ -199,8 +198,9 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || relay)
 }
 
-/// Only global unicast, 2000::/3, without what embeds or documents other addresses there. Everything
-/// else (loopback, local, multicast, mapped and translated IPv4 addresses) is outside of it.
+/// Returns `true` for global unicast addresses (2000::/3), except those that embed or document
+/// others. Everything else (loopback, local, multicast, mapped and translated IPv4 addresses) is
+/// outside.
 fn is_public_v6(address: Ipv6Addr) -> bool {
     let [a, b, ..] = address.segments();
     let global = a & 0xE000 == 0x2000;

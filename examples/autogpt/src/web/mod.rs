@@ -1,4 +1,4 @@
-//! The web: pages as text, and search. Everything that comes from it is data, not instructions.
+//! Web pages as text, and web search. All content from the web is data, never instructions.
 
 mod fetch;
 mod page;

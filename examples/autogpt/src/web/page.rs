@@ -9,41 +9,42 @@ use url::Url;
 
 use crate::tokens::floor;
 
-/// Elements that do not end a line.
+/// The elements that do not end a line.
 const INLINE: [&str; 15] = [
     "a", "abbr", "b", "code", "em", "i", "mark", "q", "s", "small", "span", "strong", "sub", "sup",
     "u",
 ];
 
-/// The most links that are kept.
+/// The number of links that are retained.
 const LINKS: usize = 100;
 
-/// How many bytes are read at once, and the longest tag, such as one with a picture in its address.
+/// The number of bytes that are tokenized at a time, and the limit of a tag, such as one with an
+/// image in its URL.
 const PIECE: usize = 1024;
 const LONGEST_TAG: usize = 64 * 1024;
 
-/// A tag takes time in the square of its attributes: each is compared with all before it. So many
-/// comparisons are made for a page, and then reading ends.
+/// The limit of attribute comparisons. A tag takes quadratic time, because each attribute is
+/// compared with all before it; at the limit the rest of the page is ignored.
 const COMPARISONS: usize = 50_000_000;
 
-/// What an HTML page says.
+/// The text of an HTML page.
 ///
-/// It is read as a row of tags and texts, without building a tree: that takes time in proportion to
-/// the page, however its elements are nested.
+/// The page is read as a sequence of tags and texts without building a tree, in linear time for any
+/// nesting of its elements.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Page {
-    /// Its title.
+    /// The title.
     pub title: Option<String>,
-    /// Its text without `script` and `style`: lines trimmed and split at double spaces, empty ones
-    /// dropped.
+    /// The text without `script` and `style`: lines are trimmed and split at double spaces, empty
+    /// ones dropped.
     pub text: String,
-    /// Its first links, as text and address, the address as it was written.
+    /// The first links, as text and URL. The URL is as it was written.
     pub links: Vec<(String, String)>,
 }
 
 impl Page {
-    /// Reads a page. There is no HTML that cannot be read.
+    /// Parses a page. Any HTML can be parsed.
     #[must_use]
     pub fn read(html: &str) -> Self {
         let tokenizer = Tokenizer::new(Reader::default(), TokenizerOpts::default());
@@ -54,7 +55,7 @@ impl Page {
             let (piece, tail) = rest.split_at(floor(rest, PIECE));
             let tokens = tokenizer.sink.0.borrow().tokens;
             input.push_back(StrTendril::from(piece));
-            // It only stops early for scripts that would have to run.
+            // It stops early only for scripts that would have to run.
             let _ = tokenizer.feed(&input);
             let quiet = tokenizer.sink.0.borrow().tokens == tokens;
             tag.read(piece, quiet);
@@ -64,7 +65,7 @@ impl Page {
         tokenizer.sink.0.into_inner().page()
     }
 
-    /// A page of plain text.
+    /// Creates a page of plain text.
     #[must_use]
     pub fn plain(text: String) -> Self {
         Self {
@@ -73,7 +74,7 @@ impl Page {
         }
     }
 
-    /// The first links as `text (address)`, with addresses made absolute.
+    /// Returns the first links as `text (url)`, with absolute URLs.
     #[must_use]
     pub fn links(&self, base: &str, count: usize) -> Vec<String> {
         let base = Url::parse(base).ok();
@@ -86,13 +87,13 @@ impl Page {
     }
 }
 
-/// What a tag that does not end costs, in pieces that end no token.
+/// The cost of a tag that is not complete.
 #[derive(Default)]
 struct OpenTag {
     bytes: usize,
-    /// The most attributes that it can have.
+    /// An upper bound of its attributes.
     attributes: usize,
-    /// Of all such tags of the page.
+    /// The comparisons of all such tags of the page.
     comparisons: usize,
 }
 
@@ -102,7 +103,7 @@ impl OpenTag {
     }
 
     fn read(&mut self, piece: &str, quiet: bool) {
-        // One of these is before every attribute.
+        // Every attribute follows one of these.
         let separates = |byte: &u8| byte.is_ascii_whitespace() || b"/\"'".contains(byte);
         let attributes = piece.bytes().filter(separates).count();
         if quiet {
@@ -111,7 +112,7 @@ impl OpenTag {
             self.comparisons += attributes * self.attributes;
         } else {
             self.bytes = 0;
-            // The tag may have begun in this piece.
+            // The tag may have started in this piece.
             self.attributes = attributes;
         }
     }
@@ -124,12 +125,12 @@ struct Reader(RefCell<State>);
 struct State {
     text: String,
     tokens: u64,
-    /// Inside of `script` or `style`.
+    /// `true` inside `script` or `style`.
     hidden: bool,
-    /// Where the title starts in the text, while it is open, and then the title.
+    /// The start of the title in the text, while it is open.
     title_start: Option<usize>,
     title: Option<String>,
-    /// Where the text of a link starts, and its address, while it is open.
+    /// The start of a link in the text, and its URL, while it is open.
     link: Option<(usize, String)>,
     links: Vec<(String, String)>,
 }
@@ -139,7 +140,7 @@ impl TokenSink for Reader {
 
     fn process_token(&self, token: Token, _line: u64) -> TokenSinkResult<()> {
         let mut state = self.0.borrow_mut();
-        // An error may be in the middle of a tag.
+        // An error may occur in the middle of a tag.
         if !matches!(token, Token::ParseError(_)) {
             state.tokens += 1;
         }

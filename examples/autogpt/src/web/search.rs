@@ -12,10 +12,10 @@ use crate::http;
 
 const ANSWER_BYTES: usize = 1024 * 1024;
 
-/// Searches the web.
+/// A web search service.
 #[async_trait]
 pub trait Search: Send + Sync + fmt::Debug {
-    /// The best results for a query, at most `count`.
+    /// Returns the best results of a query, at most `count`.
     ///
     /// # Errors
     ///
@@ -23,7 +23,7 @@ pub trait Search: Send + Sync + fmt::Debug {
     async fn search(&self, query: &str, count: usize) -> Result<Vec<Source>, WebError>;
 }
 
-/// Google's Custom Search JSON interface, which the original used when it had a key.
+/// Google's Custom Search JSON API, which the original used when it had a key.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct GoogleSearch {
@@ -33,7 +33,7 @@ pub struct GoogleSearch {
 }
 
 impl GoogleSearch {
-    /// Search with a key and the id of a search engine.
+    /// Creates a client with a key and the id of a search engine.
     ///
     /// # Errors
     ///
@@ -47,7 +47,7 @@ impl GoogleSearch {
     }
 }
 
-/// Without the key.
+/// Omits the key.
 impl fmt::Debug for GoogleSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("GoogleSearch").finish_non_exhaustive()
@@ -88,7 +88,7 @@ impl Search for GoogleSearch {
     }
 }
 
-/// The JSON interface of a SearXNG server.
+/// The JSON API of a SearXNG server.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct SearxngSearch {
@@ -97,7 +97,7 @@ pub struct SearxngSearch {
 }
 
 impl SearxngSearch {
-    /// Search by the base address of a server.
+    /// Creates a client with the base URL of a server.
     ///
     /// # Errors
     ///
@@ -110,11 +110,11 @@ impl SearxngSearch {
     }
 }
 
-/// Without a password in the address.
+/// Omits secrets in the URL.
 impl fmt::Debug for SearxngSearch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SearxngSearch")
-            .field("base", &http::shown(&self.base))
+            .field("base", &http::redacted(&self.base))
             .finish_non_exhaustive()
     }
 }

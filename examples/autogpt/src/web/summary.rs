@@ -1,13 +1,13 @@
 use crate::message::Message;
 use crate::model::{Model, ModelError, ModelRequest};
 
-/// The longest chunk in characters, the most chunks, and the longest answer in tokens.
+/// The limits of a chunk in characters, of chunks, and of an answer in tokens.
 const CHUNK: usize = 8192;
 const MOST_CHUNKS: usize = 8;
 const ANSWER_TOKENS: u32 = 300;
 
-/// Summarises a text with a question in mind: chunk by chunk, then the answers once more. Returns the
-/// summary and how many calls of the model it took.
+/// Summarises a text with respect to a question: first each chunk, then the answers. Returns the
+/// summary and the number of model calls.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ async fn ask(model: &dyn Model, chunk: &str, question: &str) -> Result<String, M
     Ok(reply.text)
 }
 
-/// Splits a text at line breaks into chunks of at most so many characters; a longer line is split.
+/// Splits a text at line breaks into chunks of at most `most` characters. Longer lines are split.
 #[must_use]
 pub fn chunks(text: &str, most: usize) -> Vec<String> {
     let mut chunks = Vec::new();

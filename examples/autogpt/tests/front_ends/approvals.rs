@@ -7,7 +7,7 @@ fn effect(number: usize) -> String {
     command("effect", &format!(r#"{{"number":{number}}}"#))
 }
 
-/// A bench whose model wants so many effects, one after the other.
+/// Creates a bench whose model proposes this many effects in sequence.
 fn bench(effects: usize) -> Bench {
     let bench = Bench::new();
     bench.replies((0..effects).map(effect));
@@ -159,7 +159,8 @@ async fn of_several_dialogs_the_open_one_counts() {
     assert_eq!(bench.runs(), 2);
 }
 
-/// The debug command line has a new thread for each request, and its answers are texts.
+/// Checks answers of the debug command line, which creates a thread for each request and sends
+/// text.
 #[tokio::test]
 async fn the_debug_command_line_can_answer() {
     let bench = bench(1);

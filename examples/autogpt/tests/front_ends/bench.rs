@@ -32,7 +32,7 @@ use futures::stream;
 use http::{HeaderMap, Request, Response};
 use tokio::sync::Semaphore;
 
-/// What the model says next; the task is complete when nothing is left.
+/// The queue of model replies. When it is empty, the task is complete.
 #[derive(Debug, Default)]
 pub(crate) struct Script(Mutex<VecDeque<Result<String, ModelError>>>);
 
@@ -162,24 +162,24 @@ impl Bench {
         }
     }
 
-    /// The router, with ids that differ, and what signs for GitHub's route.
+    /// Creates the router with random ids, and the signer for GitHub's route.
     pub(crate) fn served(&self) -> (Router, RequestSigner) {
         let router = self.router.clone().env(Env::default());
         (router, RequestSigner::from_seed(b"autogpt"))
     }
 
-    /// What the model says next.
+    /// Adds replies of the model.
     pub(crate) fn replies(&self, replies: impl IntoIterator<Item = String>) {
         let replies = replies.into_iter().map(Ok);
         self.script.0.lock().unwrap().extend(replies);
     }
 
-    /// The model fails next.
+    /// Adds a failure of the model.
     pub(crate) fn fails(&self, error: ModelError) {
         self.script.0.lock().unwrap().push_back(Err(error));
     }
 
-    /// How often the effect ran.
+    /// Returns the number of times the effect ran.
     pub(crate) fn runs(&self) -> usize {
         self.effect.runs.load(Ordering::SeqCst)
     }
@@ -200,7 +200,7 @@ impl Bench {
     }
 }
 
-/// A reply with a command, and thoughts.
+/// Creates a reply with a command and thoughts.
 pub(crate) fn command(name: &str, args: &str) -> String {
     format!(
         r#"{{"thoughts":{{"text":"I use {name}."}},"command":{{"name":"{name}","args":{args}}}}}"#

@@ -29,7 +29,7 @@ pub(crate) struct Chat<'a> {
     pub(crate) front: Front,
     pub(crate) id: String,
     pub(crate) headers: HeaderMap,
-    /// What was said, as the front end writes it.
+    /// The messages, in the form of the front end.
     pub(crate) messages: Vec<Value>,
     /// The newest answer, byte for byte.
     pub(crate) stream: String,
@@ -47,7 +47,7 @@ impl<'a> Chat<'a> {
         }
     }
 
-    /// The same chat of somebody with this key.
+    /// Sets the key of the user.
     pub(crate) fn with_key(mut self, key: &'static str) -> Self {
         let key = HeaderValue::from_static(key);
         self.headers.insert("authorization", key);
@@ -142,7 +142,8 @@ impl<'a> Chat<'a> {
         response.into_body()
     }
 
-    /// The id of the question that the newest answer ends with. There is exactly one.
+    /// Returns the id of the question at the end of the latest reply. Checks that there is exactly
+    /// one.
     pub(crate) fn question(&self) -> String {
         let said = text(&self.stream);
         let ids: Vec<&str> = said.split("(question `").skip(1).collect();
@@ -161,7 +162,7 @@ impl<'a> Chat<'a> {
         id
     }
 
-    /// Whether the newest answer asks something.
+    /// Returns `true` if the latest reply asks a question.
     pub(crate) fn asks(&self) -> bool {
         self.stream.contains("(question `")
     }
@@ -172,7 +173,7 @@ pub(crate) async fn read(body: Body) -> String {
     String::from_utf8(frames.concat()).unwrap()
 }
 
-/// The text of an answer.
+/// Returns the text of a reply.
 pub(crate) fn text(stream: &str) -> String {
     let data = stream
         .lines()

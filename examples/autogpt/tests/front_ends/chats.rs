@@ -30,8 +30,8 @@ async fn another_user_cannot_approve() {
     }
 }
 
-/// The id of a chat comes from the client, so one front end's chat is never that of another, which
-/// may let anybody in.
+/// Checks that chats of two front ends differ. Chat ids come from the client, so each front end has
+/// its own.
 #[tokio::test]
 async fn front_ends_share_no_chat() {
     let bench = bench();
@@ -44,7 +44,8 @@ async fn front_ends_share_no_chat() {
     assert_eq!(questions.len(), FRONTS.len());
 }
 
-/// OpenAI clients have no id: two chats that begin alike are one, and the newest has the run.
+/// Checks clients without chat ids: two chats with the same start are one, and the later has the
+/// run.
 #[tokio::test]
 async fn a_chat_that_begins_anew_has_a_run_of_its_own() {
     for front in FRONTS {
@@ -76,7 +77,8 @@ async fn a_chat_of_openai_is_known_by_its_first_message() {
     assert_eq!(bench.runs(), 1);
 }
 
-/// The Workspace sums long chats up; one human message behind a summary begins nothing.
+/// Checks a single user message after a summary, which the Workspace makes of long chats. It does
+/// not open a chat.
 #[tokio::test]
 async fn a_summary_is_no_beginning() {
     let bench = bench();
@@ -89,7 +91,7 @@ async fn a_summary_is_no_beginning() {
     assert_ne!(chat.question(), asked, "it was feedback");
 }
 
-/// Whoever does not stream gets the same in one piece.
+/// Checks that a client that does not stream gets the same reply.
 #[tokio::test]
 async fn a_client_that_does_not_stream_is_answered() {
     let bench = bench();
@@ -103,7 +105,7 @@ async fn a_client_that_does_not_stream_is_answered() {
     assert!(said.contains("(question `run0:0:"), "{said}");
 }
 
-/// GitHub's route is closed to unsigned requests.
+/// Checks that GitHub's route rejects unsigned requests.
 #[tokio::test]
 async fn a_request_without_a_signature_is_refused() {
     let bench = bench();

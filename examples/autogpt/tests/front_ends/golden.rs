@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use crate::bench::{Bench, command};
 use crate::chat::{Chat, FRONTS, Front};
 
-/// What the model says: a search, a file that asks, a failure, a sub-agent, the end.
+/// Returns the replies of the model: a search, a command that asks, a failure, a sub-agent, the
+/// end.
 fn script() -> Vec<String> {
     let searches = r#"{
         "thoughts": {

@@ -1,4 +1,4 @@
-//! What a newcomer sees without a key.
+//! The demonstration without an API key.
 
 use autogpt::prompt::Profile;
 use autogpt::run::{Answer, End, EventKind, Question};

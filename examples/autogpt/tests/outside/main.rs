@@ -1,4 +1,4 @@
-//! What the agent reaches outside: servers on this machine that misbehave, pages, child processes.
+//! Tests of the agent's surroundings: servers on this machine that misbehave, pages, child processes.
 
 #![allow(
     clippy::unwrap_used,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use autogpt::prompt::{Codec, Profile};
 use autogpt::run::{Answer, End, Event, EventKind, Question, Reason};
 use autogpt::runner::{AutoGpt, Turn, TurnEnd};
-use autogpt::setup::Setup;
+use autogpt::setup::{Setup, State};
 use autogpt::store::Conversation;
 
 use crate::server::{Server, answer, call, chat};
@@ -26,7 +26,7 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let mut setup = Setup::new(|_| None);
         setup.workspace = folder.path().join("work");
-        setup.state = Some(folder.path().join("state"));
+        setup.state = Some(State::Folder(folder.path().join("state")));
         setup.base = Some(format!("{}/v1", server.base));
         setup.key = Some("secret".to_owned());
         setup.codec = codec;

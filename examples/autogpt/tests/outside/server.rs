@@ -34,7 +34,7 @@ impl Server {
         Self { base, requests }
     }
 
-    /// The bodies of the requests so far.
+    /// Returns the bodies of the requests so far.
     pub(crate) fn bodies(&self) -> Vec<serde_json::Value> {
         let requests = self.requests.lock().unwrap();
         let bodies = requests.iter().map(|r| r.split_once("\r\n\r\n").unwrap().1);
@@ -43,7 +43,7 @@ impl Server {
             .collect()
     }
 
-    /// The first lines of the requests so far.
+    /// Returns the request lines so far.
     pub(crate) fn lines(&self) -> Vec<String> {
         let requests = self.requests.lock().unwrap();
         requests
@@ -74,7 +74,7 @@ async fn read(stream: &mut TcpStream) -> String {
     }
 }
 
-/// A whole answer.
+/// Creates a whole response.
 pub(crate) fn answer(status: &str, kind: &str, body: &str) -> String {
     let length = body.len();
     format!(
@@ -83,13 +83,13 @@ pub(crate) fn answer(status: &str, kind: &str, body: &str) -> String {
     )
 }
 
-/// The answer of a chat model.
+/// Creates the response of a chat model.
 pub(crate) fn chat(text: &str) -> String {
     let message = serde_json::json!({ "role": "assistant", "content": text });
     completion(&message)
 }
 
-/// The answer of a chat model that calls a tool.
+/// Creates the response of a chat model that calls a tool.
 pub(crate) fn call(name: &str, arguments: &str) -> String {
     let function = serde_json::json!({ "name": name, "arguments": arguments });
     let call = serde_json::json!({ "id": "call_1", "type": "function", "function": function });

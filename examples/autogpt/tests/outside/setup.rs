@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use autogpt::model::Endpoint;
 use autogpt::prompt::Profile;
-use autogpt::setup::{Setup, SetupError};
+use autogpt::setup::{Setup, SetupError, State};
 use autogpt::web::SearxngSearch;
 
 #[test]
@@ -15,6 +15,7 @@ fn no_secret_is_printed() {
         "OPENAI_API_KEY" | "GOOGLE_API_KEY" | "CUSTOM_SEARCH_ENGINE_ID" => Some("SECRET".into()),
         "OPENAI_BASE_URL" => Some(base.into()),
         "SEARXNG_URL" => Some("user:SECRET@a.example".into()),
+        "AUTOGPT_STATE" => Some("rediss://user:SECRET@a.example/1?token=SECRET".into()),
         _ => None,
     });
     let timeout = Duration::from_secs(1);
@@ -35,7 +36,7 @@ fn runs_are_not_kept_where_the_model_can_read_them() {
     let build = |workspace: &Path, state: &Path| {
         let mut setup = Setup::new(|_| None);
         setup.workspace = workspace.to_owned();
-        setup.state = Some(state.to_owned());
+        setup.state = Some(State::Folder(state.to_owned()));
         setup.build(Profile::new("Bo", "a helper", &[]))
     };
     let folder = tempfile::tempdir().unwrap();

@@ -1,14 +1,13 @@
-//! The stores of runs: odd files, several processes at once, and how much they keep.
-
-#![allow(clippy::unwrap_used, clippy::panic, reason = "tests may be blunt")]
+//! Runs in folders and in memory: odd files, several processes at once, and limits.
 
 use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::contract::claim;
 use autogpt::store::{Conversation, DiskStore, MemoryStore, RunStore, Saved, StoreError};
 
-/// A store, and where it keeps the records of the conversation.
+/// Creates a store, and the folder with the records of its conversation.
 fn disk() -> (DiskStore, Conversation, PathBuf, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     let store = DiskStore::new(folder.path()).unwrap();
@@ -28,7 +27,8 @@ async fn names_that_the_store_never_gives_are_not_its_records() {
     #[cfg(unix)]
     std::os::unix::fs::symlink("missing", records.join("11.json")).unwrap();
     assert_eq!(store.load(&conversation).await.unwrap(), None);
-    assert_eq!(store.save(&conversation, 0, "a").await.unwrap(), 1);
+    let claim = claim(&store, &conversation).await;
+    assert_eq!(store.save(&claim, 0, "a").await.unwrap(), 1);
     let saved = store.load(&conversation).await.unwrap();
     assert_eq!(saved, Some(Saved::new(1, "a".to_owned())));
 }
@@ -39,7 +39,8 @@ async fn revisions_end_without_an_overflow() {
     fs::write(records.join(format!("{}.json", u64::MAX)), "last").unwrap();
     let saved = store.load(&conversation).await.unwrap();
     assert_eq!(saved, Some(Saved::new(u64::MAX, "last".to_owned())));
-    let next = store.save(&conversation, u64::MAX, "more").await;
+    let claim = claim(&store, &conversation).await;
+    let next = store.save(&claim, u64::MAX, "more").await;
     assert!(matches!(next, Err(StoreError::Io(_))), "{next:?}");
 }
 
@@ -48,15 +49,17 @@ async fn the_oldest_run_goes_for_a_new_one() {
     let hour = Duration::from_secs(60 * 60);
     let [a, b, c] = ["a", "b", "c"].map(Conversation::anonymous);
     let store = MemoryStore::new(hour).with_capacity(2, Duration::ZERO);
-    for conversation in [&a, &b] {
-        assert_eq!(store.save(conversation, 0, "1").await.unwrap(), 1);
-    }
-    assert_eq!(store.save(&a, 1, "2").await.unwrap(), 2);
+    let first = claim(&store, &a).await;
+    let second = claim(&store, &b).await;
+    let third = claim(&store, &c).await;
+    assert_eq!(store.save(&first, 0, "1").await.unwrap(), 1);
+    assert_eq!(store.save(&second, 0, "1").await.unwrap(), 1);
+    assert_eq!(store.save(&first, 1, "2").await.unwrap(), 2);
     // What is refused takes no room.
-    let refused = store.save(&c, 7, "8").await;
+    let refused = store.save(&third, 7, "8").await;
     assert!(matches!(refused, Err(StoreError::Conflict)), "{refused:?}");
     assert!(store.load(&b).await.unwrap().is_some());
-    assert_eq!(store.save(&c, 0, "1").await.unwrap(), 1);
+    assert_eq!(store.save(&third, 0, "1").await.unwrap(), 1);
     assert_eq!(store.load(&b).await.unwrap(), None);
     assert!(store.load(&a).await.unwrap().is_some());
     assert!(store.load(&c).await.unwrap().is_some());
@@ -67,42 +70,12 @@ async fn a_run_at_work_is_not_dropped() {
     let hour = Duration::from_secs(60 * 60);
     let [a, b] = ["a", "b"].map(Conversation::anonymous);
     let store = MemoryStore::new(hour).with_capacity(1, hour);
-    assert_eq!(store.save(&a, 0, "1").await.unwrap(), 1);
-    let refused = store.save(&b, 0, "1").await;
+    let first = claim(&store, &a).await;
+    assert_eq!(store.save(&first, 0, "1").await.unwrap(), 1);
+    let second = claim(&store, &b).await;
+    let refused = store.save(&second, 0, "1").await;
     assert!(matches!(refused, Err(StoreError::Full)), "{refused:?}");
-    assert_eq!(store.save(&a, 1, "2").await.unwrap(), 2);
-    assert!(store.start(&a, "id").await.unwrap());
+    assert_eq!(store.save(&first, 1, "2").await.unwrap(), 2);
+    assert!(store.start(&first, "id").await.unwrap());
     assert!(store.load(&a).await.unwrap().is_some());
-}
-
-/// A writer that is slower than two others finds the name of its revision free again.
-#[test]
-fn every_revision_is_saved_by_one_of_several_processes() {
-    let (store, conversation, _, _folder) = disk();
-    let work = || {
-        let runtime = tokio::runtime::Builder::new_current_thread().build();
-        runtime.unwrap().block_on(async {
-            let mut saved = Vec::new();
-            while saved.last().is_none_or(|revision| *revision < 300) {
-                let newest = store.load(&conversation).await.unwrap();
-                let newest = newest.map_or(0, |newest| newest.revision);
-                match store.save(&conversation, newest, "record").await {
-                    Ok(revision) => saved.push(revision),
-                    Err(StoreError::Conflict) if newest >= 300 => break,
-                    Err(StoreError::Conflict) => {}
-                    Err(error) => panic!("{error}"),
-                }
-            }
-            saved
-        })
-    };
-    let mut saved: Vec<u64> = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
-        let workers = workers.into_iter();
-        workers.flat_map(|it| it.join().unwrap()).collect()
-    });
-    saved.sort_unstable();
-    let all = saved.len();
-    saved.dedup();
-    assert_eq!(saved.len(), all);
 }

@@ -1,24 +1,25 @@
-//! Texts of others, with everything visible that is in them.
+//! Escapes of characters that could disguise text.
 //!
 //! A carriage return overwrites a line, an escape sequence moves the cursor, a bidirectional mark
-//! reorders what stands beside it: any of them could make a command look like another one. They are
-//! written out, as `\u{1b}`.
+//! reorders its neighbours: each could make one command look like another. They are replaced by
+//! escapes such as `\u{1b}`.
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// A text of several lines. Only `\n` ends one, alone or behind `\r`.
+/// Escapes a text of several lines. Only `
+/// ` ends a line, alone or after `\r`.
 #[must_use]
 pub fn lines(text: &str) -> String {
     written_out(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t'))
 }
 
-/// A text of several lines, with space in front of all but the first.
+/// Escapes a text of several lines, and indents all but the first.
 #[must_use]
 pub fn indented(text: &str, width: usize) -> String {
     lines(text).replace('\n', &format!("\n{}", " ".repeat(width)))
 }
 
-/// A text on one line, such as a name.
+/// Escapes a text for one line, such as a name.
 #[must_use]
 pub fn line(text: &str) -> String {
     written_out(text, |_| false)
@@ -36,7 +37,8 @@ fn written_out(text: &str, stays: impl Fn(char) -> bool) -> String {
     out
 }
 
-/// Controls, marks of direction and the other ends of lines. Joiners stay: scripts and emoji need them.
+/// Returns `true` for control characters, marks of direction and other line ends. Joiners are
+/// allowed: scripts and emoji need them.
 fn is_hidden(character: char) -> bool {
     let hidden = matches!(
         character.general_category(),

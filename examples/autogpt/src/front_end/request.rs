@@ -1,4 +1,4 @@
-//! What a request says: whose conversation it is, and what the user answers.
+//! Reads a turn from a request: the conversation, and the user's answer.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -14,28 +14,30 @@ use crate::run::{Answer, Question};
 use crate::runner::Turn;
 use crate::store::Conversation;
 
-/// The user who is behind a request: middleware that knows leaves it among the request's extensions.
+/// The authenticated user of a request, set by middleware as a request extension.
 ///
-/// Without it the header `authorization` tells users apart, and without that they are all nobody.
+/// Without it, users are identified by the header `authorization`; without that they are all
+/// anonymous.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct User(pub String);
 
 impl User {
-    /// A user by an id that is proved.
+    /// Creates a user from an authenticated id.
     #[must_use]
     pub fn new(id: impl Into<String>) -> Self {
         Self(id.into())
     }
 }
 
-/// The conversation that a request belongs to.
+/// Returns the conversation of a request.
 ///
-/// Front ends give it an id. Where there is none, as with OpenAI and Meilisearch clients, it is known
-/// by its user, its workspace and its first message: all else changes from turn to turn. Two chats of
-/// one user that begin alike are then one, and its run is that of the chat that began last.
+/// Most front ends send an id. For those that do not, such as OpenAI and Meilisearch clients, the
+/// key is the user, the workspace and the first message: everything else changes from turn to turn.
+/// Two chats of one user with the same start are then one conversation, whose run is that of the
+/// chat that started last.
 pub(super) fn conversation<P: Protocol>(request: &Request<P>) -> Conversation {
-    let id = match request.conversation_id().filter(|_| is_stable(request)) {
+    let id = match request.conversation_id().filter(|_| has_stable_id(request)) {
         Some(id) => format!("{} chat {id}", P::NAME),
         None => {
             let mut said = request.messages().filter(|it| it.role == Role::User);
@@ -56,14 +58,14 @@ pub(super) fn conversation<P: Protocol>(request: &Request<P>) -> Conversation {
     }
 }
 
-/// Whether the id is that of the chat. GitHub's debug command line makes a new one for each request;
-/// it is known by sending no slug.
-fn is_stable<P: Protocol>(request: &Request<P>) -> bool {
+/// Returns `true` if the id identifies the chat. GitHub's debug command line, which is recognised
+/// by its missing slug, creates an id for each request.
+fn has_stable_id<P: Protocol>(request: &Request<P>) -> bool {
     let github = native::<P, ChatRequest>(request);
     github.is_none_or(|github| github.agent.as_deref().is_some_and(|slug| !slug.is_empty()))
 }
 
-/// The newest turn; `open` is the question that the run waits with.
+/// Returns the latest turn; `open` is the question that the run waits with.
 pub(super) fn turn<P: Protocol>(
     request: &Request<P>,
     conversation: Conversation,
@@ -81,11 +83,11 @@ pub(super) fn turn<P: Protocol>(
     let opens = said.len() == 1 && replies == 0 && !is_continued(request);
     let answer = answer(request, open);
     if let Answer::Confirmation { id, accepted } = &answer {
-        // A dialog leaves no text.
+        // A dialog adds no text to the transcript.
         said.push(format!("{accepted} {id}").into());
     }
     let said: Vec<&str> = said.iter().map(Cow::as_ref).collect();
-    // Without the count of messages: an answer names its question, and a chat may be edited.
+    // No index: an answer names its question, and chats can be edited.
     let turn = Turn {
         index: None,
         ..Turn::of_transcript(conversation, &said, answer)
@@ -93,15 +95,14 @@ pub(super) fn turn<P: Protocol>(
     if opens { turn.opening() } else { turn }
 }
 
-/// Whether a summary stands for earlier messages, or an agent's.
+/// Returns `true` if earlier messages are replaced by a summary, or are those of an agent.
 fn is_continued<P: Protocol>(request: &Request<P>) -> bool {
     let human = |role: &OpenBbRole| *role == OpenBbRole::Human;
     let openbb = native::<P, QueryRequest>(request);
     openbb.is_some_and(|openbb| openbb.messages.iter().any(|it| !human(it.role())))
 }
 
-/// The user's answer: a dialog's by its id, else what was typed, with the question that it was typed
-/// below.
+/// Returns the user's answer: the id of a dialog, or the typed text with the question above it.
 fn answer<P: Protocol>(request: &Request<P>, open: Option<&Question>) -> Answer {
     let open = open.map(Question::id);
     if let Some(github) = native::<P, ChatRequest>(request) {
@@ -116,7 +117,7 @@ fn answer<P: Protocol>(request: &Request<P>, open: Option<&Question>) -> Answer 
     }
     let text = request.prompt().unwrap_or_default().into_owned();
     match request.decision() {
-        // A typed `n` ends the run; a dialog that is closed only declines the command.
+        // A typed `n` ends the run; a dismissed dialog only declines the command.
         Some(no) if !no.accepted && ends(&text) => Answer::Reply {
             id: no.id.into_owned(),
             text,
@@ -139,13 +140,13 @@ fn ends(text: &str) -> bool {
     Decision::read(text, AnswerRules::Hardened) == Decision::Exit
 }
 
-/// Whether the question is what the agent said last: every front end is shown its id.
+/// Returns `true` if the agent's last reply shows the question. All front ends show its id.
 fn is_shown<P: Protocol>(request: &Request<P>, id: &str) -> bool {
     let id = format!("`{id}`");
     let (mut last, mut before) = (false, false);
     for message in request.messages() {
         match message.role {
-            // A front end may make several messages of one reply.
+            // A front end may split one reply into several messages.
             Role::Assistant => last |= message.text.contains(&id),
             Role::User => (before, last) = (last, false),
             _ => {}
@@ -154,7 +155,7 @@ fn is_shown<P: Protocol>(request: &Request<P>, id: &str) -> bool {
     before
 }
 
-/// The request of one protocol, if it is that.
+/// Returns the native request of a protocol, if the request is one.
 fn native<P: Protocol, R: 'static>(request: &Request<P>) -> Option<&R> {
     let message: &P::Request = request;
     (message as &dyn Any).downcast_ref()

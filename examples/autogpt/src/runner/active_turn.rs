@@ -2,44 +2,44 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::record::Record;
-use super::{AutoGpt, Outlet, Turn, TurnEnd, TurnError};
+use super::{AutoGpt, EventSink, Turn, TurnEnd, TurnError};
 use crate::command::{Outcome, Scope};
 use crate::decision::{AnswerRules, Decision};
 use crate::memory::{ByteCounts, LocalMemory, Memory};
 use crate::reply::Command;
 use crate::run::{Effect, Event, Input, Run};
-use crate::store::Conversation;
+use crate::store::Claim;
 
-/// The longest text of a human, in bytes. It is stored, and counted again for every request.
+/// The size limit of a user message in bytes. It is stored, and counted again for every request.
 const LONGEST_TEXT: usize = 64 * 1024;
 const TOO_LONG: &str = "The message is too long: the limit is 64 KiB. Nothing was done with it.";
 
-/// A turn at work.
-pub(super) struct Work<'a> {
+/// A turn in progress.
+pub(super) struct ActiveTurn<'a> {
     agent: &'a AutoGpt,
-    outlet: &'a mut dyn Outlet,
-    /// Opened when the run first needs it: most answers to nothing do not.
+    sink: &'a mut dyn EventSink,
+    /// Opened when it is first needed: many turns need none.
     memory: Option<Arc<dyn Memory>>,
-    conversation: Conversation,
+    claim: &'a Claim,
     until: Option<Instant>,
     revision: u64,
     record: Record,
-    /// How many events of the record were shown.
+    /// The number of events of the record that were shown.
     shown: usize,
 }
 
-impl<'a> Work<'a> {
+impl<'a> ActiveTurn<'a> {
     pub(super) fn new(
         agent: &'a AutoGpt,
-        outlet: &'a mut dyn Outlet,
-        conversation: Conversation,
+        sink: &'a mut dyn EventSink,
+        claim: &'a Claim,
         revision: u64,
     ) -> Self {
         Self {
             agent,
-            outlet,
+            sink,
             memory: None,
-            conversation,
+            claim,
             until: agent.turn_time.map(|time| Instant::now() + time),
             revision,
             record: Record::default(),
@@ -47,7 +47,7 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// The first turn of a run: what the human says is its goal.
+    /// Answers the first turn of a run, whose text is the goal.
     pub(super) async fn first(mut self, turn: Turn) -> Result<TurnEnd, TurnError> {
         let mut profile = self.agent.profile.clone();
         if profile.goals.is_empty() {
@@ -59,58 +59,64 @@ impl<'a> Work<'a> {
             let rules = self.agent.machine.settings().answers;
             let goal = turn.answer.text();
             let goal = goal.filter(|text| is_goal(text, rules));
-            // Without one it is an approval of a run that is over, or was forgotten.
+            // An approval of a run that has ended or expired.
             let Some(goal) = goal else {
                 return Ok(TurnEnd::NoRun);
             };
             profile.goals.push(goal.to_owned());
         }
-        // Of a run that was forgotten, or is given up.
+        // The memory of an expired or replaced run.
         self.release().await;
         let run = self.agent.machine.start(&self.agent.env.run_id()?, profile);
         self.record.begin(turn.id, turn.index);
-        self.go(run).await
+        self.perform(run).await
     }
 
-    /// A turn that answers a question.
+    /// Answers a turn that answers a question.
     pub(super) async fn next(mut self, record: Record, turn: Turn) -> Result<TurnEnd, TurnError> {
         let mut run = self.restore(&record)?;
         let rules = self.agent.machine.settings().answers;
         let long = is_too_long(&turn);
         let goal = || turn.answer.text().is_some_and(|text| is_goal(text, rules));
-        let anew = turn.opens && (long || goal());
-        if anew || matches!(run.effect(), Effect::Finish(_)) {
+        let restarts = turn.opens && (long || goal());
+        if restarts || matches!(run.effect(), Effect::Finish(_)) {
             return self.first(turn).await;
         }
         let stale = record
             .index
             .zip(turn.index)
             .is_some_and(|(last, new)| new <= last);
+        // Never smaller, or an answer that is older than an earlier one would be accepted.
         let index = turn.index.max(record.index);
         self.record.begin(turn.id, index);
-        // The last turn may have stopped on its way; what the human says now decides how it goes on.
+        // The last turn may have been interrupted; this answer decides how the run continues.
         run.interrupt();
         if stale {
             self.note("This answer is older than the last one; nothing was run.");
-            return self.go(run).await;
+            return self.perform(run).await;
         }
         run.begin_turn();
         if long {
             self.note(TOO_LONG);
-            return self.go(run).await;
+            return self.perform(run).await;
         }
         let events = run.feed(Input::Answer(turn.answer));
         self.record
             .events
             .extend(events.map_err(|_| TurnError::Unreadable)?);
-        self.go(run).await
+        self.perform(run).await
     }
 
-    /// A turn that was seen before.
-    pub(super) async fn again(mut self, record: Record) -> Result<TurnEnd, TurnError> {
+    /// Answers a turn again. `shown` of its events were shown already.
+    pub(super) async fn replay(
+        mut self,
+        record: Record,
+        shown: usize,
+    ) -> Result<TurnEnd, TurnError> {
         let run = self.restore(&record)?;
         self.record = record;
-        self.go(run).await
+        self.shown = shown;
+        self.perform(run).await
     }
 
     fn restore(&self, record: &Record) -> Result<Run, TurnError> {
@@ -118,13 +124,13 @@ impl<'a> Work<'a> {
         run.map_err(|_| TurnError::Unreadable)
     }
 
-    /// Does what the run asks for until it asks the human or ends.
+    /// Performs the effects of a run until it asks the user or ends.
     ///
-    /// Every step is saved before it is shown: what was shown is never lost, and what was saved but
-    /// not shown is shown when the turn comes again.
-    async fn go(mut self, mut run: Run) -> Result<TurnEnd, TurnError> {
+    /// Every step is saved before it is shown: nothing shown is ever lost, and events that were
+    /// saved but not shown are shown when the turn is sent again.
+    async fn perform(mut self, mut run: Run) -> Result<TurnEnd, TurnError> {
         loop {
-            // The first time this claims the turn: of two processes, one goes on.
+            // Fails if another process has claimed or saved since: of two, one continues.
             self.save(&run).await?;
             self.show().await?;
             let input = match run.effect() {
@@ -135,22 +141,27 @@ impl<'a> Work<'a> {
                 }
                 Effect::Recall { query, count } => self.recall(&query, count).await,
                 Effect::CallModel(request) => self.agent.ask_model(&request).await,
-                Effect::Remember(text) => self.remember(&text).await,
-                // Marked as started, it never starts.
-                Effect::Withdraw { id } => {
-                    match self.agent.store.start(&self.conversation, &id).await? {
-                        true => Input::Withdrawn,
-                        false => Input::Lost,
-                    }
+                Effect::Remember(text) => {
+                    self.agent.check(self.claim).await?;
+                    self.remember(&text).await
                 }
+                // An execution that is marked as started here never starts.
+                Effect::Withdraw { id } => match self.agent.store.start(self.claim, &id).await? {
+                    true => Input::Withdrawn,
+                    false => Input::Lost,
+                },
                 Effect::Execute { id, command } => {
                     let scope = Scope::new(self.memory().await);
-                    execute(self.agent, &self.conversation, &id, &command, &scope).await?
+                    self.agent
+                        .execute(self.claim, &id, &command, &scope)
+                        .await?
                 }
             };
+            // Checked after the effect: its result is used, and the next command asks.
             if self.until.is_some_and(|until| Instant::now() >= until) {
                 run.end_of_time();
             }
+            // The new state and its events are saved together at the start of the next iteration.
             let events = run.feed(input).map_err(|_| TurnError::Unreadable)?;
             self.record.events.extend(events);
         }
@@ -159,27 +170,32 @@ impl<'a> Work<'a> {
     async fn save(&mut self, run: &Run) -> Result<(), TurnError> {
         self.record.run = run.to_json();
         let (store, record) = (&self.agent.store, self.record.to_json());
-        let saved = store.save(&self.conversation, self.revision, &record);
+        // Also refused if a slower process with an older claim has saved: the revision differs then.
+        let saved = store.save(self.claim, self.revision, &record);
         self.revision = saved.await?;
         Ok(())
     }
 
-    /// Shows what was not shown yet.
+    /// Shows the events that were not shown yet.
     async fn show(&mut self) -> Result<(), TurnError> {
         while let Some(event) = self.record.events.get(self.shown) {
-            self.outlet.show(event.clone()).await?;
+            self.sink.show(event.clone()).await?;
             self.shown += 1;
         }
         Ok(())
     }
 
-    /// The memory of the conversation. One that cannot be opened stays as it is, and the turn goes on
-    /// with an empty one.
+    /// Returns the memory of the conversation. If it cannot be opened, it is not touched, and the
+    /// turn continues with an empty one.
     async fn memory(&mut self) -> Arc<dyn Memory> {
         if let Some(memory) = &self.memory {
             return Arc::clone(memory);
         }
-        let opened = self.agent.memories.of(self.conversation.as_str()).await;
+        let opened = self
+            .agent
+            .memories
+            .of(self.claim.conversation().as_str())
+            .await;
         let memory = opened.unwrap_or_else(|error| {
             self.note(&format!("The run goes on with an empty memory: {error}."));
             Arc::new(LocalMemory::volatile(Arc::new(ByteCounts::new())))
@@ -190,7 +206,7 @@ impl<'a> Work<'a> {
 
     async fn release(&mut self) {
         self.memory = None;
-        let conversation = self.conversation.as_str();
+        let conversation = self.claim.conversation().as_str();
         self.agent.memories.release(conversation).await;
     }
 
@@ -224,23 +240,39 @@ fn is_too_long(turn: &Turn) -> bool {
     text.is_some_and(|text| text.len() > LONGEST_TEXT)
 }
 
-/// Neither an approval nor an end nor nothing.
+/// Returns `true` unless the text is an approval, an end, or empty.
 fn is_goal(text: &str, rules: AnswerRules) -> bool {
     matches!(Decision::read(text, rules), Decision::Feedback(_))
 }
 
-/// Marks the execution as started before it starts, so that it never starts twice.
-async fn execute(
-    agent: &AutoGpt,
-    conversation: &Conversation,
-    id: &str,
-    command: &Command,
-    scope: &Scope,
-) -> Result<Input, TurnError> {
-    if !agent.store.start(conversation, id).await? {
-        return Ok(Input::Lost);
+impl AutoGpt {
+    /// Runs a command, after marking the execution as started so that it never starts twice.
+    async fn execute(
+        &self,
+        claim: &Claim,
+        id: &str,
+        command: &Command,
+        scope: &Scope,
+    ) -> Result<Input, TurnError> {
+        // `false` in a turn that is continued: the process that started it is gone.
+        if !self.store.start(claim, id).await? {
+            return Ok(Input::Lost);
+        }
+        self.check(claim).await?;
+        let args = &command.args;
+        let outcome: Outcome = self.registry.run(&command.name, args, scope).await;
+        Ok(Input::Ended(outcome))
     }
-    let args = &command.args;
-    let outcome: Outcome = agent.registry.run(&command.name, args, scope).await;
-    Ok(Input::Ended(outcome))
+
+    /// Checks that no other server has claimed the conversation.
+    ///
+    /// The process may have been paused for longer than the lease since the store answered, and
+    /// another server may have reported the result of this command as lost. It must not start then.
+    /// The store is only asked if the lease has ended by the clock of this process.
+    async fn check(&self, claim: &Claim) -> Result<(), TurnError> {
+        if !claim.is_current() {
+            self.store.renew(claim).await?;
+        }
+        Ok(())
+    }
 }

@@ -1,42 +1,42 @@
-//! Texts of others inside Markdown.
+//! Markdown with text from models and web pages.
 
-/// The most of a text that is shown as a part of something.
-const SHOWN: usize = 600;
+/// The length of an excerpt, in characters.
+const EXCERPT_CHARS: usize = 600;
 
-/// The most of a line.
-const LINE: usize = 120;
+/// The length of a code span, in characters.
+const LINE_CHARS: usize = 120;
 
-/// The start of a text.
+/// Returns the start of a text.
 pub(super) fn shortened(text: &str) -> String {
-    cut(text, SHOWN)
+    truncated(text, EXCERPT_CHARS)
 }
 
-fn cut(text: &str, limit: usize) -> String {
+fn truncated(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
     }
 }
 
-/// A text as a block of code, which nothing in it can leave (CommonMark, fenced code blocks: the end
-/// is at least as long as the start).
+/// Returns a text as a code block that its content cannot close: the closing fence must be at least
+/// as long as the opening one (CommonMark, fenced code blocks).
 pub(super) fn code_block(text: &str) -> String {
     let fence = "`".repeat(longest_run(text).max(2) + 1);
     format!("{fence}text\n{text}\n{fence}")
 }
 
-/// The start of a text as code inside a line (CommonMark, code spans: the end is as long as the
-/// start).
+/// Returns the start of a text as a code span that its content cannot close: both delimiters have
+/// the same length (CommonMark, code spans).
 pub(super) fn code_span(text: &str) -> String {
     let line: Vec<&str> = text.split_whitespace().collect();
-    let line = cut(&line.join(" "), LINE);
+    let line = truncated(&line.join(" "), LINE_CHARS);
     let ticks = "`".repeat(longest_run(&line) + 1);
-    // One space at each side is not shown.
+    // One space on each side is removed when it is rendered.
     format!("{ticks} {line} {ticks}")
 }
 
-/// Returns a model's text as Markdown without images and HTML. The address of an image could carry
-/// away what the model has read, and an open comment or element could hide what follows (CommonMark,
+/// Returns a model's text as Markdown without images and HTML. The URL of an image could leak what
+/// the model has read, and an unclosed comment or element could hide what follows (CommonMark,
 /// images and raw HTML).
 pub(super) fn without_images(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
@@ -44,7 +44,7 @@ pub(super) fn without_images(text: &str) -> String {
     while let Some(character) = rest.next() {
         match (character, rest.peek()) {
             ('!', Some('[')) => out.push_str("!\\"),
-            // A backslash would itself be escaped by one in front of it.
+            // A backslash could itself be escaped by a backslash before it.
             ('<', Some(next)) if next.is_ascii_alphabetic() || matches!(next, '!' | '?' | '/') => {
                 out.push_str("&lt;");
             }
@@ -54,13 +54,13 @@ pub(super) fn without_images(text: &str) -> String {
     out
 }
 
-/// A text as a quotation.
+/// Returns a text as a block quotation.
 pub(super) fn quote(text: &str) -> String {
     let lines: Vec<String> = text.lines().map(|line| format!("> {line}")).collect();
     lines.join("\n")
 }
 
-/// The length of the longest run of backticks.
+/// Returns the length of the longest run of backticks.
 fn longest_run(text: &str) -> usize {
     let runs = text.split(|character| character != '`').map(str::len);
     runs.max().unwrap_or(0)
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn long_texts_are_cut_between_characters() {
-        assert_eq!(cut("äöü", 2), "äö...");
-        assert_eq!(cut("äö", 2), "äö");
+        assert_eq!(truncated("äöü", 2), "äö...");
+        assert_eq!(truncated("äö", 2), "äö");
     }
 }

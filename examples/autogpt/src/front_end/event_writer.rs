@@ -1,24 +1,24 @@
-//! The events of a turn in the words of the shared vocabulary.
+//! Writes the events of a turn to a reply.
 
 use async_trait::async_trait;
 use copilot_wire::Reply;
 use copilot_wire::protocol::{Capabilities, Citation, Notice, Protocol, SendError, Status};
 
-use super::wording::{code_span, quote, shortened, without_images};
+use super::markdown::{code_span, quote, shortened, without_images};
 use crate::command::Source;
+use crate::escape;
 use crate::json::Value;
 use crate::reply::{Command, Thoughts};
 use crate::run::{Event, EventKind, Question};
-use crate::runner::{Closed, Outlet};
-use crate::visible;
+use crate::runner::{Closed, EventSink};
 
-/// Says what happens in a turn.
-pub(super) struct Voice<'a, P: Protocol> {
+/// A writer of events that collects the cited sources.
+pub(super) struct EventWriter<'a, P: Protocol> {
     reply: &'a Reply<P>,
     sources: Vec<Source>,
 }
 
-impl<'a, P: Protocol> Voice<'a, P> {
+impl<'a, P: Protocol> EventWriter<'a, P> {
     pub(super) fn new(reply: &'a Reply<P>) -> Self {
         Self {
             reply,
@@ -26,22 +26,22 @@ impl<'a, P: Protocol> Voice<'a, P> {
         }
     }
 
-    /// Says a paragraph.
-    pub(super) async fn say(&self, text: &str) -> Result<(), SendError> {
+    /// Writes a paragraph.
+    pub(super) async fn paragraph(&self, text: &str) -> Result<(), SendError> {
         self.reply.text(&format!("{text}\n\n")).await
     }
 
-    /// What stands in text before a question: where the question is a dialog, the ways to answer it
-    /// in text, and its id, by which such an answer is recognised.
-    pub(super) async fn before(&self, question: &Question) -> Result<(), SendError> {
+    /// Writes the text before a question that is a dialog: how to answer in text, and the id by
+    /// which such an answer is recognised.
+    pub(super) async fn instructions(&self, question: &Question) -> Result<(), SendError> {
         if !has_dialogs::<P>() {
             return Ok(());
         }
         let text = format!("{} (question `{}`)", question.answers(), question.id());
-        self.say(&text).await
+        self.paragraph(&text).await
     }
 
-    /// Names the sources, each once.
+    /// Cites the collected sources, each once.
     pub(super) async fn cite(&mut self) -> Result<(), SendError> {
         for source in std::mem::take(&mut self.sources) {
             let title = if source.title.is_empty() {
@@ -63,7 +63,7 @@ impl<'a, P: Protocol> Voice<'a, P> {
         match event.kind {
             EventKind::Thoughts(thoughts) => self.thoughts(&thoughts, speaker).await,
             EventKind::Damaged(reason) => {
-                let status = Status::warning(of(speaker, "The reply was no command"));
+                let status = Status::warning(attributed(speaker, "The reply was no command"));
                 let status = status.detail("Reason", excerpt(&reason));
                 self.reply.status(status).await
             }
@@ -73,13 +73,13 @@ impl<'a, P: Protocol> Voice<'a, P> {
                 ok: true,
                 text,
             } => {
-                let status = Status::new(of(speaker, &format!("{name} is done")));
+                let status = Status::new(attributed(speaker, &format!("{name} is done")));
                 self.reply
                     .status(status.detail("Result", excerpt(&text)))
                     .await
             }
             EventKind::Ended { name, text, .. } => {
-                let message = of(speaker, &format!("{name}: {}", shortened(&text)));
+                let message = attributed(speaker, &format!("{name}: {}", shortened(&text)));
                 let notice = Notice::new(message).code("command_failed");
                 self.reply
                     .error(notice.identifier(without_images(&name)))
@@ -94,14 +94,14 @@ impl<'a, P: Protocol> Voice<'a, P> {
                 }
                 Ok(())
             }
-            EventKind::Notice(text) => self.say(&of(speaker, &text)).await,
+            EventKind::Notice(text) => self.paragraph(&attributed(speaker, &text)).await,
         }
     }
 
     async fn thoughts(&self, thoughts: &Thoughts, speaker: Option<&str>) -> Result<(), SendError> {
         let text = thoughts.text.as_deref().filter(|text| !text.is_empty());
         let speak = thoughts.speak.as_deref().filter(|text| !text.is_empty());
-        let mut status = Status::new(of(speaker, text.or(speak).unwrap_or("Thinking")));
+        let mut status = Status::new(attributed(speaker, text.or(speak).unwrap_or("Thinking")));
         let plan = thoughts.plan.join("\n");
         let details = [
             ("Reasoning", thoughts.reasoning.as_deref()),
@@ -115,18 +115,18 @@ impl<'a, P: Protocol> Voice<'a, P> {
         }
         self.reply.status(status).await?;
         match (speaker, speak, text) {
-            // Sub-agents speak to their agent.
+            // What a sub-agent says is for its parent, not for the user.
             (Some(_), ..) => Ok(()),
-            (None, Some(speak), _) => self.say(&without_images(speak)).await,
+            (None, Some(speak), _) => self.paragraph(&without_images(speak)).await,
             (None, None, Some(text)) if !has_steps::<P>() => {
-                self.say(&quote(&without_images(text))).await
+                self.paragraph(&quote(&without_images(text))).await
             }
             (None, None, _) => Ok(()),
         }
     }
 
     async fn started(&self, command: &Command, speaker: Option<&str>) -> Result<(), SendError> {
-        let mut status = Status::new(of(speaker, &format!("Running {}", command.name)));
+        let mut status = Status::new(attributed(speaker, &format!("Running {}", command.name)));
         if let Value::Object(args) = &command.args {
             for (name, value) in args.iter() {
                 let value = value
@@ -140,25 +140,25 @@ impl<'a, P: Protocol> Voice<'a, P> {
             return Ok(());
         }
         let line = code_span(&format!("{} {}", command.name, command.args));
-        let speaker = speaker.map(|name| of(Some(&visible::line(name)), ""));
-        self.say(&format!("{}Running {line}", speaker.unwrap_or_default()))
+        let speaker = speaker.map(|name| attributed(Some(&escape::line(name)), ""));
+        self.paragraph(&format!("{}Running {line}", speaker.unwrap_or_default()))
             .await
     }
 }
 
 #[async_trait]
-impl<P: Protocol> Outlet for Voice<'_, P> {
+impl<P: Protocol> EventSink for EventWriter<'_, P> {
     async fn show(&mut self, event: Event) -> Result<(), Closed> {
         match self.event(event).await {
             Err(SendError::Closed) => Err(Closed::new()),
-            // What one front end cannot show is no reason to stop.
+            // An event that one front end cannot show does not stop the turn.
             Ok(()) | Err(_) => Ok(()),
         }
     }
 }
 
 /// Returns `text` with the speaker's name in front, without images.
-fn of(speaker: Option<&str>, text: &str) -> String {
+fn attributed(speaker: Option<&str>, text: &str) -> String {
     match speaker {
         Some(name) => without_images(&format!("{name}: {text}")),
         None => without_images(text),
@@ -170,13 +170,13 @@ fn excerpt(text: &str) -> String {
     without_images(&shortened(text))
 }
 
-/// Whether a question is a dialog of its own and no text.
+/// Returns `true` if the front end shows questions as dialogs.
 pub(super) fn has_dialogs<P: Protocol>() -> bool {
     P::CAPABILITIES.has(Capabilities::QUESTIONS)
 }
 
-/// Whether the user sees the steps of the work. Elsewhere a status is nothing, so what matters is
-/// said.
+/// Returns `true` if the front end shows statuses. Otherwise the important ones are written as
+/// text.
 fn has_steps<P: Protocol>() -> bool {
     P::CAPABILITIES.has(Capabilities::STEPS)
 }

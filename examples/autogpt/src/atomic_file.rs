@@ -1,4 +1,4 @@
-//! Files that are written aside and then get their name: one that is half written never has it.
+//! Atomic replacement of files: a file gets its name only when it is complete and synced.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use tempfile::NamedTempFile;
 
-/// Writes a file that has no name yet, in the folder that it is for. Only its owner can read it.
+/// Writes a temporary file in `folder` and syncs it. Only its owner can read it.
 pub(crate) fn write(folder: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     let mut aside = NamedTempFile::new_in(folder)?;
     aside.write_all(bytes)?;
@@ -14,7 +14,8 @@ pub(crate) fn write(folder: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
     Ok(aside)
 }
 
-/// Makes the names in a folder survive a loss of power, where a folder can be opened like a file.
+/// Syncs a folder, so that its file names survive a power failure. Does nothing on systems that
+/// cannot open a folder as a file.
 pub(crate) fn sync(folder: &Path) -> io::Result<()> {
     match cfg!(unix) {
         true => File::open(folder)?.sync_all(),

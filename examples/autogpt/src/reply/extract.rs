@@ -1,23 +1,23 @@
-//! From a JSON value to a command: the checks of the original, in its order.
+//! Conversion of a JSON value into a command, with the checks of the original in their order.
 
 use super::{Command, ReplyErrorKind};
 use crate::json::{Object, Value};
 
-/// Why a value holds no command.
-pub(super) enum Shape {
-    /// There is no `command` in it.
+/// The reason why a value has no command.
+pub(super) enum Malformed {
+    /// The value has no `command`.
     NoCommand,
     /// The command has no `name`.
     NoName,
-    /// A text that contains the word was looked up like an object; true for the whole reply.
+    /// A text that contains the key was indexed like an object. `true` for the whole reply.
     TextIndexed(bool),
-    /// So was a list that contains the word.
+    /// A list that contains the key was indexed like an object.
     ListIndexed,
-    /// A value that contains nothing at all, by its Python type.
+    /// The value is of a Python type without members.
     NotIterable(&'static str),
 }
 
-impl Shape {
+impl Malformed {
     pub(super) fn kind(&self) -> ReplyErrorKind {
         match self {
             Self::NoCommand => ReplyErrorKind::MissingCommand,
@@ -30,14 +30,14 @@ impl Shape {
     }
 }
 
-pub(super) fn command(reply: &Value) -> Result<Command, Shape> {
-    let command = lookup(reply, "command", Shape::NoCommand, true)?;
-    let name = lookup(command, "name", Shape::NoName, false)?;
+pub(super) fn command(reply: &Value) -> Result<Command, Malformed> {
+    let command = lookup(reply, "command", Malformed::NoCommand, true)?;
+    let name = lookup(command, "name", Malformed::NoName, false)?;
     let args = command.member("args").cloned();
     Ok(Command {
         name: match name {
             Value::Text(name) => name.clone(),
-            // The word that Python prints for it.
+            // The name that Python prints.
             Value::Null => "None".to_owned(),
             other => other.to_string(),
         },
@@ -45,23 +45,25 @@ pub(super) fn command(reply: &Value) -> Result<Command, Shape> {
     })
 }
 
-/// Python's `name in value`, then `value[name]`.
+/// Evaluates Python's `name in value`, then `value[name]`.
 fn lookup<'v>(
     value: &'v Value,
     name: &str,
-    missing: Shape,
+    missing: Malformed,
     whole_reply: bool,
-) -> Result<&'v Value, Shape> {
+) -> Result<&'v Value, Malformed> {
     match value {
         Value::Object(object) => object.get(name).ok_or(missing),
-        Value::Text(text) if text.contains(name) => Err(Shape::TextIndexed(whole_reply)),
+        Value::Text(text) if text.contains(name) => Err(Malformed::TextIndexed(whole_reply)),
         Value::List(items) if items.iter().any(|item| item.as_text() == Some(name)) => {
-            Err(Shape::ListIndexed)
+            Err(Malformed::ListIndexed)
         }
         Value::Text(_) | Value::List(_) => Err(missing),
-        Value::Null => Err(Shape::NotIterable("NoneType")),
-        Value::Bool(_) => Err(Shape::NotIterable("bool")),
-        Value::Number(text) if text.contains(['.', 'e', 'E']) => Err(Shape::NotIterable("float")),
-        Value::Number(_) => Err(Shape::NotIterable("int")),
+        Value::Null => Err(Malformed::NotIterable("NoneType")),
+        Value::Bool(_) => Err(Malformed::NotIterable("bool")),
+        Value::Number(text) if text.contains(['.', 'e', 'E']) => {
+            Err(Malformed::NotIterable("float"))
+        }
+        Value::Number(_) => Err(Malformed::NotIterable("int")),
     }
 }

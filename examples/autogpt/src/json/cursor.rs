@@ -1,0 +1,144 @@
+use super::Value;
+
+/// A position in a text, with the tokens that both parsers share.
+pub(super) struct Cursor<'a> {
+    pub(super) text: &'a str,
+    /// The position in bytes, always on a character boundary.
+    pub(super) at: usize,
+}
+
+impl<'a> Cursor<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, at: 0 }
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    /// Consumes `byte` if it is next, and returns `true` then.
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
+        let is_next = self.peek() == Some(byte);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    pub(super) fn rest(&self) -> &'a str {
+        self.text.get(self.at..).unwrap_or_default()
+    }
+
+    pub(super) fn at_end(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
+    /// Consumes this many bytes and returns them.
+    pub(super) fn take(&mut self, length: usize) -> &'a str {
+        let taken = self.rest().get(..length).unwrap_or_default();
+        self.at += taken.len();
+        taken
+    }
+
+    /// Parses `true`, `false` or `null`.
+    pub(super) fn literal(&mut self) -> Option<Value> {
+        let literals = [
+            ("true", Value::Bool(true)),
+            ("false", Value::Bool(false)),
+            ("null", Value::Null),
+        ];
+        let mut literals = literals.into_iter();
+        let (word, value) = literals.find(|(word, _)| self.rest().starts_with(word))?;
+        self.at += word.len();
+        Some(value)
+    }
+
+    /// Parses a number. Its text is not changed.
+    pub(super) fn number(&mut self) -> Option<Value> {
+        let length = number_length(self.rest())?;
+        Some(Value::Number(self.take(length).to_owned()))
+    }
+}
+
+/// An escape sequence in a string.
+pub(super) enum Escape {
+    /// The character, and the number of bytes after the backslash.
+    Char(char, usize),
+    /// A character that JSON does not escape.
+    Unknown,
+    /// An incomplete escape: the text ends, or `\u` has fewer than four digits.
+    Broken,
+}
+
+/// Parses an escape sequence after its backslash. A lone surrogate becomes U+FFFD.
+pub(super) fn escape(rest: &str) -> Escape {
+    let Some(first) = rest.bytes().next() else {
+        return Escape::Broken;
+    };
+    let character = match first {
+        b'"' => '"',
+        b'\\' => '\\',
+        b'/' => '/',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'u' => return unicode_escape(rest),
+        _ => return Escape::Unknown,
+    };
+    Escape::Char(character, 1)
+}
+
+fn unicode_escape(rest: &str) -> Escape {
+    let Some(high) = four_digits(rest.get(1..)) else {
+        return Escape::Broken;
+    };
+    if let Some(character) = char::from_u32(high) {
+        return Escape::Char(character, 5);
+    }
+    let low = match rest.get(5..7) {
+        Some("\\u") if high < 0xDC00 => four_digits(rest.get(7..)),
+        _ => None,
+    };
+    match low {
+        Some(low @ 0xDC00..=0xDFFF) => {
+            let code = 0x1_0000 + ((high - 0xD800) << 10) + (low - 0xDC00);
+            let character = char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER);
+            Escape::Char(character, 11)
+        }
+        _ => Escape::Char(char::REPLACEMENT_CHARACTER, 5),
+    }
+}
+
+fn four_digits(rest: Option<&str>) -> Option<u32> {
+    let digits = rest?.get(..4)?;
+    if !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+        return None;
+    }
+    u32::from_str_radix(digits, 16).ok()
+}
+
+/// Returns the length of the JSON number at the start of a text.
+fn number_length(rest: &str) -> Option<usize> {
+    let bytes = rest.as_bytes();
+    let digits = |from: usize| {
+        let tail = bytes.get(from..).unwrap_or_default();
+        tail.iter().take_while(|byte| byte.is_ascii_digit()).count()
+    };
+    let mut at = usize::from(bytes.first() == Some(&b'-'));
+    at += match (bytes.get(at), digits(at)) {
+        (_, 0) => return None,
+        (Some(b'0'), _) => 1,
+        (_, count) => count,
+    };
+    if bytes.get(at) == Some(&b'.') && digits(at + 1) > 0 {
+        at += 1 + digits(at + 1);
+    }
+    if matches!(bytes.get(at), Some(b'e' | b'E')) {
+        let sign = usize::from(matches!(bytes.get(at + 1), Some(b'+' | b'-')));
+        let count = digits(at + 1 + sign);
+        if count > 0 {
+            at += 1 + sign + count;
+        }
+    }
+    Some(at)
+}

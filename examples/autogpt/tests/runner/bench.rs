@@ -1,0 +1,190 @@
+//! An agent with a scripted model, one command that counts its runs, and any store.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use autogpt::command::{Args, Command, CommandError, Output, Policy, Registry, Scope, Spec};
+use autogpt::env::{Env, NoRandomness};
+use autogpt::memory::{ByteCounts, LocalMemories};
+use autogpt::model::{Model, ModelError, ModelReply, ModelRequest};
+use autogpt::prompt::Profile;
+use autogpt::run::{Answer, Event, Machine, Question, Reason};
+use autogpt::runner::{AutoGpt, Closed, EventSink, Turn, TurnEnd};
+use autogpt::settings::Settings;
+use autogpt::store::{Conversation, DiskStore, MemoryStore, RunStore};
+use autogpt::tokens::Tokenizer;
+use tokio::sync::Semaphore;
+
+#[derive(Debug, Default)]
+pub(crate) struct Script(Mutex<VecDeque<Result<String, ModelError>>>);
+
+#[async_trait]
+impl Model for Script {
+    async fn chat(&self, _: &ModelRequest) -> Result<ModelReply, ModelError> {
+        let next = self.0.lock().unwrap().pop_front();
+        let next = next.unwrap_or_else(|| Ok(command("task_complete", r#"{"reason":"end"}"#)));
+        next.map(|text| ModelReply::text(&text))
+    }
+}
+
+/// Counts how often it ran; waits for a permit, so that a test can stop it on its way.
+#[derive(Debug)]
+pub(crate) struct Effect {
+    pub(crate) runs: AtomicUsize,
+    pub(crate) gate: Semaphore,
+}
+
+#[async_trait]
+impl Command for Effect {
+    fn spec(&self) -> Spec {
+        Spec::new("effect", "Effect", &[]).with_policy(Policy::Always)
+    }
+
+    async fn run(&self, _: &Args<'_>, _: &Scope) -> Result<Output, CommandError> {
+        let run = self.runs.fetch_add(1, Ordering::SeqCst) + 1;
+        let _permit = self.gate.acquire().await.unwrap();
+        Ok(Output::new(format!("effect number {run}")))
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct Fixed;
+
+impl Env for Fixed {
+    fn now(&self) -> String {
+        "Wed Apr 12 09:49:23 2023".to_owned()
+    }
+
+    fn run_id(&self) -> Result<String, NoRandomness> {
+        Ok("run".to_owned())
+    }
+}
+
+/// Exact counts take too long for hundreds of calls.
+#[derive(Debug)]
+pub(crate) struct Quick;
+
+impl Tokenizer for Quick {
+    fn count(&self, text: &str) -> usize {
+        text.len().div_ceil(4)
+    }
+}
+
+pub(crate) struct Bench {
+    pub(crate) agent: AutoGpt,
+    pub(crate) script: Arc<Script>,
+    pub(crate) effect: Arc<Effect>,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+impl Bench {
+    pub(crate) fn new(store: Arc<dyn RunStore>) -> Self {
+        Self::with(store, Settings::default())
+    }
+
+    pub(crate) fn with(store: Arc<dyn RunStore>, settings: Settings) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let script = Arc::new(Script::default());
+        let effect = Arc::new(Effect {
+            runs: AtomicUsize::new(0),
+            gate: Semaphore::new(100),
+        });
+        let registry = Registry::new().with(Arc::clone(&effect) as _);
+        let memories = LocalMemories::new(folder.path(), Arc::new(ByteCounts::new())).unwrap();
+        let machine = Machine::new(
+            settings,
+            registry.specs(),
+            registry.wording(),
+            Arc::new(Quick),
+        );
+        let mut agent = AutoGpt::new(
+            Arc::new(machine),
+            Profile::new("Bo", "a helper", &[]),
+            Arc::clone(&script) as _,
+            registry,
+            Arc::new(memories),
+            store,
+            Arc::new(Fixed),
+        );
+        agent.wait = Duration::ZERO;
+        Self {
+            agent,
+            script,
+            effect,
+            folder,
+        }
+    }
+
+    pub(crate) fn reply(&self, reply: &str) {
+        self.script
+            .0
+            .lock()
+            .unwrap()
+            .push_back(Ok(reply.to_owned()));
+    }
+
+    pub(crate) fn fail(&self, error: ModelError) {
+        self.script.0.lock().unwrap().push_back(Err(error));
+    }
+
+    pub(crate) fn runs(&self) -> usize {
+        self.effect.runs.load(Ordering::SeqCst)
+    }
+
+    pub(crate) async fn say(&self, id: u64, text: &str) -> (TurnEnd, Vec<Event>) {
+        self.answer(id, Answer::Text(text.to_owned())).await
+    }
+
+    pub(crate) async fn answer(&self, id: u64, answer: Answer) -> (TurnEnd, Vec<Event>) {
+        let mut events = Vec::new();
+        let end = self.agent.turn(turn(id, answer), &mut events).await;
+        (end.unwrap(), events)
+    }
+}
+
+pub(crate) fn turn(id: u64, answer: Answer) -> Turn {
+    let conversation = Conversation::anonymous("c");
+    Turn::new(conversation, &id.to_string(), answer).with_index(id)
+}
+
+pub(crate) fn command(name: &str, args: &str) -> String {
+    format!(r#"{{"thoughts":{{"text":"t"}},"command":{{"name":"{name}","args":{args}}}}}"#)
+}
+
+pub(crate) fn stores() -> Vec<(Arc<dyn RunStore>, Option<tempfile::TempDir>)> {
+    let folder = tempfile::tempdir().unwrap();
+    let disk = Arc::new(DiskStore::new(folder.path()).unwrap());
+    vec![
+        (Arc::new(MemoryStore::default()), None),
+        (disk, Some(folder)),
+    ]
+}
+
+pub(crate) fn asks(end: &TurnEnd) -> &Question {
+    match end {
+        TurnEnd::Ask(question) => question,
+        other => panic!("{other:?}"),
+    }
+}
+
+pub(crate) fn reason(end: &TurnEnd) -> &Reason {
+    match asks(end) {
+        Question::GoOn { reason, .. } => reason,
+        Question::Command(proposal) => proposal.reason.as_ref().unwrap(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Closes after so many events.
+pub(crate) struct ClosesAfter(pub(crate) usize);
+
+#[async_trait]
+impl EventSink for ClosesAfter {
+    async fn show(&mut self, _: Event) -> Result<(), Closed> {
+        self.0 = self.0.checked_sub(1).ok_or_else(Closed::new)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,193 @@
+//! Two server processes that share a Redis: copies of a turn, and servers that are killed or paused.
+//!
+//! `AUTOGPT_TEST_TURNS` sets how many turns are sent to both servers, and `AUTOGPT_TEST_KILLS` how many
+//! servers are killed.
+#![cfg(unix)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "tests may be blunt"
+)]
+
+mod model;
+
+use std::fs;
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use model::Model;
+use serde_json::{Value, json};
+use server_tests::{Client, Program, Redis};
+
+/// The lease of the servers that are killed or paused, in seconds.
+const LEASE: u64 = 1;
+
+/// Everything that servers share.
+struct Site {
+    redis: Redis,
+    model: Model,
+    folder: tempfile::TempDir,
+}
+
+impl Site {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        // A command that shows in a file that it ran, and takes its time.
+        let program = format!(
+            "import sys, time\nopen({log:?}, 'a').write('x\\n')\ntime.sleep(0.2)\nprint('ran')\n"
+        );
+        fs::write(folder.path().join("effect.py"), program).unwrap();
+        Self {
+            redis: Redis::start().unwrap(),
+            model: Model::start(),
+            folder,
+        }
+    }
+
+    fn server(&self, lease: u64) -> Program {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_autogpt"));
+        command
+            .args(["--serve", "--port", "0"])
+            .env("OPENAI_BASE_URL", &self.model.base)
+            .env("AUTOGPT_WORKSPACE", self.folder.path())
+            .env("AUTOGPT_STATE", self.redis.url())
+            .env("AUTOGPT_LEASE", lease.to_string())
+            .env("AUTOGPT_PYTHON", "/usr/bin/python3");
+        Program::start(&mut command).unwrap()
+    }
+
+    /// Returns how often the command ran.
+    fn effects(&self) -> usize {
+        let log = fs::read_to_string(self.folder.path().join("log"));
+        log.unwrap_or_default().lines().count()
+    }
+}
+
+/// A chat transcript.
+#[derive(Clone)]
+struct Chat(Vec<Value>);
+
+impl Chat {
+    fn new(goal: &str) -> Self {
+        Self(vec![json!({ "role": "user", "content": goal })])
+    }
+
+    fn then(&self, answer: &str, text: &str) -> Self {
+        let mut messages = self.0.clone();
+        messages.push(json!({ "role": "assistant", "content": answer }));
+        messages.push(json!({ "role": "user", "content": text }));
+        Self(messages)
+    }
+
+    /// Sends the chat to a server and returns the agent's text, or the error. `None` if the server dies
+    /// meanwhile.
+    fn try_send(&self, server: &Program) -> Option<String> {
+        let mut client = Client::connect(server.address).ok()?;
+        let body = json!({ "model": "autogpt", "messages": self.0 });
+        client.post("/v1/chat/completions", body.to_string()).ok()?;
+        let (_, body) = client.response().ok()?;
+        let body: Value = serde_json::from_str(&body).unwrap();
+        let text = body["choices"][0]["message"]["content"].as_str();
+        Some(
+            text.or_else(|| body["error"]["message"].as_str())
+                .unwrap()
+                .to_owned(),
+        )
+    }
+
+    fn send(&self, server: &Program) -> String {
+        self.try_send(server).unwrap()
+    }
+
+    fn send_to_both(&self, one: &Program, two: &Program) -> String {
+        let [first, second] = thread::scope(|scope| {
+            let copies = [one, two].map(|server| scope.spawn(|| self.send(server)));
+            copies.map(|copy| copy.join().unwrap())
+        });
+        assert_eq!(first, second);
+        first
+    }
+}
+
+fn number(variable: &str, default: usize) -> usize {
+    let number = std::env::var(variable).ok();
+    number.map_or(default, |number| number.parse().unwrap())
+}
+
+#[test]
+fn a_turn_that_reaches_two_servers_runs_once() {
+    let site = Site::new();
+    let (one, two) = (site.server(30), site.server(30));
+    for turn in 1..=number("AUTOGPT_TEST_TURNS", 10) {
+        let chat = Chat::new(&format!("goal {turn}"));
+        let question = chat.send_to_both(&one, &two);
+        assert!(question.contains("effect.py"), "{question}");
+        let end = chat.then(&question, "y").send_to_both(&one, &two);
+        assert!(end.contains("**Task complete.**"), "{end}");
+        assert_eq!(site.effects(), turn);
+        assert_eq!(site.model.calls(&format!("goal {turn}")), 2);
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_loses_no_run_and_repeats_no_command() {
+    let site = Site::new();
+    let survivor = site.server(LEASE);
+    let mut lost = 0;
+    for kill in 0..number("AUTOGPT_TEST_KILLS", 3) {
+        let server = site.server(LEASE);
+        let chat = Chat::new(&format!("goal {kill}"));
+        let question = chat.send(&server);
+        let answer = chat.then(&question, "y");
+        let before = site.effects();
+        // Before, in and after the command.
+        let delay = Duration::from_millis([150, 20, 400, 70, 250][kill % 5]);
+        thread::scope(|scope| {
+            scope.spawn(|| answer.try_send(&server));
+            thread::sleep(delay);
+            server.signal("KILL").unwrap();
+        });
+        let start = Instant::now();
+        let mut end = answer.send(&survivor);
+        assert!(start.elapsed() < Duration::from_secs(LEASE + 5));
+        if !end.contains("**Task complete.**") {
+            assert!(end.contains("is lost"), "{end}");
+            lost += 1;
+            end = answer.then(&end, "y").send(&survivor);
+        }
+        assert!(end.contains("**Task complete.**"), "{end}");
+        let effects = site.effects() - before;
+        assert!(effects <= 1, "{effects}");
+    }
+    println!("the result of {lost} commands was lost");
+}
+
+#[test]
+fn a_server_that_is_paused_for_longer_than_its_lease_is_refused() {
+    let site = Site::new();
+    let (one, two) = (site.server(LEASE), site.server(LEASE));
+    let chat = Chat::new("goal pause");
+    let question = chat.send(&one);
+    let answer = chat.then(&question, "y");
+    thread::scope(|scope| {
+        let paused = scope.spawn(|| answer.send(&one));
+        // The command has run, and the model is asked what to do with its result.
+        site.model.wait_for_calls("goal pause", 2);
+        one.signal("STOP").unwrap();
+        thread::sleep(Duration::from_secs(LEASE) + Duration::from_millis(100));
+        let end = answer.send(&two);
+        assert!(end.contains("**Task complete.**"), "{end}");
+        one.signal("CONT").unwrap();
+        site.model.open_gate();
+        let refused = paused.join().unwrap();
+        assert!(refused.contains("being answered elsewhere"), "{refused}");
+        assert!(!refused.contains("**Task complete.**"), "{refused}");
+        // It has changed nothing: the same turn gets the same answer, from either server.
+        assert_eq!(answer.send(&one), end);
+        assert_eq!(answer.send(&two), end);
+    });
+    assert_eq!(site.effects(), 1);
+}
