@@ -8,3 +8,4 @@
 pub mod async_openai_agent;
 pub mod genai_agent;
 pub mod reqwest_agent;
+pub mod rig_agent;

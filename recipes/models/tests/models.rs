@@ -5,11 +5,12 @@ use std::time::Duration;
 use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::openai::{Function, OpenAi};
 use copilot_wire::protocol::{AgentError, Protocol, ToolCall, Usage};
-use copilot_wire::testing::{Answer, Clock, Script, Stage, Step};
+use copilot_wire::testing::{Answer, Clock, Harness, Script, Step};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use models::async_openai_agent::AsyncOpenAiAgent;
 use models::genai_agent::GenAiAgent;
 use models::reqwest_agent::ReqwestAgent;
+use models::rig_agent::RigAgent;
 use serde_json::json;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -48,8 +49,8 @@ async fn try_out<A: Agent<OpenAi> + 'static>(agent: impl Fn(&str, &str) -> A) {
         ])
         .turn([Step::text("Half an "), Step::fail("overloaded")]);
     let base = serve(script.clone()).await;
-    let mut stage = Stage::new(client(), agent(&base, "m"));
-    let turn = stage.say("How is the sea?").await.unwrap();
+    let mut harness = Harness::new(client(), agent(&base, "m"));
+    let turn = harness.prompt("How is the sea?").await.unwrap();
     assert_eq!(turn.text(), "Let me look. ");
     let made: Vec<_> = turn
         .calls()
@@ -60,14 +61,14 @@ async fn try_out<A: Agent<OpenAi> + 'static>(agent: impl Fn(&str, &str) -> A) {
     assert_eq!(made, [("get_tide", arguments), ("get_wind", arguments)]);
 
     let results = [Answer::text("low"), Answer::text("none")];
-    let turn = stage.answer(results).await.unwrap();
+    let turn = harness.answer(results).await.unwrap();
     let shown = turn.to_string();
     assert!(shown.contains("reasoning: Both are low."), "{shown}");
     assert!(
         shown.contains("text: Calm.\nusage: 30 in, 4 out"),
         "{shown}"
     );
-    let asked = script.asked();
+    let asked = script.requests();
     assert_eq!(asked[0].tools, ["get_tide", "get_wind"]);
     let results: Vec<_> = asked[1]
         .results
@@ -76,11 +77,11 @@ async fn try_out<A: Agent<OpenAi> + 'static>(agent: impl Fn(&str, &str) -> A) {
         .collect();
     assert_eq!(results, [("get_tide", "low"), ("get_wind", "none")]);
 
-    let turn = stage.say("And now?").await.unwrap();
+    let turn = harness.prompt("And now?").await.unwrap();
     assert_eq!(turn.text(), "Half an ");
     assert!(turn.to_string().contains("error: "), "{turn}");
     assert!(
-        script.asked()[2]
+        script.requests()[2]
             .messages
             .iter()
             .any(|message| message.text == "Calm.")
@@ -88,10 +89,10 @@ async fn try_out<A: Agent<OpenAi> + 'static>(agent: impl Fn(&str, &str) -> A) {
 
     let (left, mut leaves) = unbounded_channel();
     let base = serve(Patient(left)).await;
-    let mut stage = Stage::new(client(), agent(&base, "m"));
-    let turn = timeout(Duration::from_millis(500), stage.say("Wait")).await;
+    let mut harness = Harness::new(client(), agent(&base, "m"));
+    let turn = timeout(Duration::from_millis(500), harness.prompt("Wait")).await;
     assert!(turn.is_err(), "the model does not answer");
-    drop(stage);
+    drop(harness);
     timeout(PATIENCE, leaves.recv()).await.unwrap().unwrap();
 }
 
@@ -128,4 +129,9 @@ async fn async_openai() {
 #[tokio::test(flavor = "multi_thread")]
 async fn genai() {
     try_out(|base, model| GenAiAgent::new(base, model).unwrap()).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn rig() {
+    try_out(RigAgent::new).await;
 }
