@@ -1,4 +1,4 @@
-//! What JSON costs beside serde_json: escaping, writing a table, reading past a large value.
+//! The cost of JSON beside serde_json: escaping, writing a table, skipping a large value.
 //!
 //! ```sh
 //! cargo bench --bench json
@@ -22,7 +22,7 @@ fn main() {
     divan::main();
 }
 
-/// 64 KiB of text; every `nth` character needs an escape.
+/// Creates 64 KiB of text in which every `nth` character needs an escape.
 fn text(nth: usize) -> String {
     (0..65536)
         .map(|at| if at % nth == nth - 1 { '"' } else { 'x' })
@@ -88,7 +88,7 @@ fn write_table_serde_json(bencher: Bencher<'_, '_>) {
     bencher.bench_local(|| serde_json::to_vec(black_box(&rows)).unwrap());
 }
 
-/// Widget data as the Workspace sends it: records as JSON text inside a string.
+/// Creates widget data as the Workspace sends it: records as JSON text inside a string.
 fn body() -> Bytes {
     let records = serde_json::to_string(&rows()).unwrap();
     Bytes::from(serde_json::to_string(&[records]).unwrap())

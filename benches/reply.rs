@@ -1,4 +1,4 @@
-//! What a token costs, from the agent's word to the frame, beside what one would write by hand.
+//! The cost of a token from the agent to the frame, beside code written by hand.
 //!
 //! ```sh
 //! cargo bench --features anthropic --bench reply
@@ -151,7 +151,7 @@ struct Delta<'a> {
     delta: &'a str,
 }
 
-/// What one would write by hand.
+/// Encodes an event by hand.
 #[divan::bench]
 fn format_and_serde_json_200_tokens(bencher: Bencher<'_, '_>) {
     bencher.counter(ItemsCount::new(EVENTS)).bench_local(|| {

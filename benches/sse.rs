@@ -1,4 +1,4 @@
-//! What an event costs to read back, and a line that comes in small pieces.
+//! The cost of reading events, and of a line in small pieces.
 //!
 //! ```sh
 //! cargo bench --bench sse

@@ -20,26 +20,28 @@ use crate::source;
 use crate::{Contender, Row};
 
 const EVENTS: usize = 5_000;
+/// Events of 64 KiB.
+const LARGE: usize = 40;
 
-/// What all contenders must agree on: how many events, and a sum over their text.
-type Sum = (usize, usize);
+/// The result that all contenders must agree on: the number of events, and a sum over their text.
+pub type Sum = (usize, usize);
 
 #[derive(Clone)]
-struct Chunks(Vec<Bytes>);
+pub struct Chunks(pub Vec<Bytes>);
 
 impl Chunks {
-    fn new(wire: String, size: usize) -> Self {
+    pub fn new(wire: String, size: usize) -> Self {
         let wire = Bytes::from(wire);
         let cut = |at: usize| wire.slice(at..wire.len().min(at + size));
         Self((0..wire.len()).step_by(size).map(cut).collect())
     }
 
-    fn stream(&self) -> impl Stream<Item = Result<Bytes, Infallible>> + use<> {
+    pub fn stream(&self) -> impl Stream<Item = Result<Bytes, Infallible>> + use<> {
         stream::iter(self.0.clone()).map(Ok)
     }
 }
 
-fn checked(
+pub fn checked(
     contenders: &mut Vec<Contender>,
     expected: &mut Option<Sum>,
     name: &'static str,
@@ -51,7 +53,7 @@ fn checked(
 }
 
 /// Takes all that a stream has; it is always ready.
-fn all<T>(stream: impl Stream<Item = T>, mut each: impl FnMut(T)) {
+pub fn all<T>(stream: impl Stream<Item = T>, mut each: impl FnMut(T)) {
     let mut stream = pin!(stream);
     let mut cx = Context::from_waker(Waker::noop());
     while let Poll::Ready(Some(item)) = stream.as_mut().poll_next(&mut cx) {
@@ -60,14 +62,25 @@ fn all<T>(stream: impl Stream<Item = T>, mut each: impl FnMut(T)) {
 }
 
 pub fn frames_tokens(size: usize) -> Row {
-    frames("frames of OpenBB tokens", source::openbb_wire(EVENTS), size)
+    let wire = source::openbb_wire(&source::tokens(EVENTS));
+    frames("frames of OpenBB tokens", wire, size, EVENTS)
 }
 
 pub fn frames_chunks(size: usize) -> Row {
-    frames("frames of OpenAI chunks", source::openai_wire(EVENTS), size)
+    let wire = source::openai_wire(EVENTS);
+    frames("frames of OpenAI chunks", wire, size, EVENTS)
 }
 
-fn frames(name: &'static str, wire: String, size: usize) -> Row {
+pub fn frames_large(size: usize) -> Row {
+    frames("frames of events of 64 KiB", large_wire(), size, LARGE)
+}
+
+fn large_wire() -> String {
+    let text = source::text(64 * 1024, false);
+    source::openbb_wire(&vec![&*text; LARGE])
+}
+
+fn frames(name: &'static str, wire: String, size: usize, events: usize) -> Row {
     let chunks = Chunks::new(wire, size);
     let mut contenders = Vec::new();
     let mut expected = None;
@@ -95,6 +108,15 @@ fn frames(name: &'static str, wire: String, size: usize) -> Row {
         sum
     });
     let input = chunks.clone();
+    checked(&mut contenders, &mut expected, "sseer", move || {
+        let mut sum = (0, 0);
+        all(sseer::EventStream::new(input.stream()), |event| {
+            let event = black_box(event.unwrap());
+            sum = (sum.0 + 1, sum.1 + event.data.len());
+        });
+        sum
+    });
+    let input = chunks.clone();
     checked(
         &mut contenders,
         &mut expected,
@@ -112,14 +134,14 @@ fn frames(name: &'static str, wire: String, size: usize) -> Row {
         let ends = |chunk: Bytes| memchr::memchr_iter(b'\n', &chunk).count();
         chunks.0.iter().cloned().map(ends).sum()
     }));
-    row(name, contenders)
+    row(name, contenders, events)
 }
 
-fn row(name: &'static str, contenders: Vec<Contender>) -> Row {
+fn row(name: &'static str, contenders: Vec<Contender>, units: usize) -> Row {
     Row {
         name,
         unit: "event",
-        units: EVENTS,
+        units,
         contenders,
     }
 }
@@ -130,9 +152,18 @@ struct Delta {
 }
 
 pub fn typed_tokens(size: usize) -> Row {
-    use copilot_wire::openbb::{Event, Say};
+    let wire = source::openbb_wire(&source::tokens(EVENTS));
+    typed_openbb("typed OpenBB tokens", wire, size, EVENTS)
+}
 
-    let chunks = Chunks::new(source::openbb_wire(EVENTS), size);
+pub fn typed_large(size: usize) -> Row {
+    typed_openbb("typed OpenBB events of 64 KiB", large_wire(), size, LARGE)
+}
+
+fn typed_openbb(name: &'static str, wire: String, size: usize, events: usize) -> Row {
+    use copilot_wire::openbb::{Event, Output};
+
+    let chunks = Chunks::new(wire, size);
     let mut contenders = Vec::new();
     let mut expected = None;
     let input = chunks.clone();
@@ -142,31 +173,50 @@ pub fn typed_tokens(size: usize) -> Row {
         for chunk in input.0.clone() {
             let mut rest = &chunk[..];
             while let Some(event) = decoder.next(&mut rest).unwrap() {
-                if let Event::Say(Say::MessageChunk(delta)) = black_box(event) {
+                if let Event::Output(Output::MessageChunk(delta)) = black_box(event) {
                     sum = (sum.0 + 1, sum.1 + delta.len());
                 }
             }
         }
         sum
     });
+    let input = chunks.clone();
     checked(
         &mut contenders,
         &mut expected,
         "sse-stream and serde_json",
         move || {
             let mut sum = (0, 0);
-            all(sse_stream::SseByteStream::new(chunks.stream()), |event| {
+            all(sse_stream::SseByteStream::new(input.stream()), |event| {
                 let event = event.unwrap();
                 if event.event.as_deref() == Some("copilotMessageChunk") {
-                    let data = event.data.unwrap_or_default();
-                    let delta = black_box(serde_json::from_str::<Delta>(&data).unwrap().delta);
-                    sum = (sum.0 + 1, sum.1 + delta.len());
+                    add(&mut sum, &event.data.unwrap_or_default());
                 }
             });
             sum
         },
     );
-    row("typed OpenBB tokens", contenders)
+    checked(
+        &mut contenders,
+        &mut expected,
+        "sseer and serde_json",
+        move || {
+            let mut sum = (0, 0);
+            all(sseer::EventStream::new(chunks.stream()), |event| {
+                let event = event.unwrap();
+                if &*event.event == "copilotMessageChunk" {
+                    add(&mut sum, &event.data);
+                }
+            });
+            sum
+        },
+    );
+    row(name, contenders, events)
+}
+
+fn add(sum: &mut Sum, data: &str) {
+    let delta = black_box(serde_json::from_str::<Delta>(data).unwrap().delta);
+    *sum = (sum.0 + 1, sum.1 + delta.len());
 }
 
 pub fn typed_chunks(size: usize) -> Row {
@@ -231,5 +281,5 @@ pub fn typed_chunks(size: usize) -> Row {
             sum
         },
     );
-    row("typed OpenAI chunks", contenders)
+    row("typed OpenAI chunks", contenders, EVENTS)
 }

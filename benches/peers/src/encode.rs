@@ -19,6 +19,7 @@ use copilot_wire::sse::{Decoder, EventWriter, Frame};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait, event_name};
 use futures::{Stream, stream};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::source::{self, Price};
 use crate::{Contender, Row};
@@ -56,54 +57,41 @@ pub fn drain_actix(body: impl MessageBody, mut each: impl FnMut(&[u8])) -> usize
     length
 }
 
-/// Every event of a stream: its name and its data as a value.
-fn decoded(wire: &[u8]) -> Vec<(String, serde_json::Value)> {
+/// Every event of a stream that `text` finds a text in: its name and that text or value.
+fn decoded(wire: &[u8], text: Text) -> Vec<(String, Value)> {
     let mut decoder = Decoder::new().limit(64 * 1024 * 1024);
     let mut rest = wire;
     let mut events = Vec::new();
     while let Some(frame) = decoder.next(&mut rest).unwrap() {
         let Frame::Event(event) = frame else { continue };
-        // An OpenAI stream begins with the role and ends with the reason and `[DONE]`.
-        let Ok(mut data) = serde_json::from_str::<serde_json::Value>(event.data()) else {
-            continue;
-        };
-        if data.get("choices").is_some() {
-            let content = data["choices"][0]["delta"]["content"].take();
-            if content.as_str().is_none_or(str::is_empty) {
-                continue;
-            }
-            data = content;
-        }
-        // A response begins with the item and ends with the repeated text; a message has one block.
-        if data.get("sequence_number").is_some() || event.name() == BLOCK_DELTA {
-            data = data["delta"].take();
-            if data.is_null() {
-                continue;
-            }
-        } else if event.name().starts_with("message_") || event.name().starts_with("content_block") {
-            continue;
-        }
-        events.push((event.name().to_owned(), data));
+        let data = serde_json::from_str(event.data()).ok().and_then(text);
+        events.extend(data.map(|data| (event.name().to_owned(), data)));
     }
     events
 }
 
+/// A function that returns the content of an event that all contenders write: the crate also writes
+/// beginnings and ends.
+pub type Text = fn(Value) -> Option<Value>;
+
 /// Collects contenders, each checked against the first.
-struct Checked {
+pub struct Checked {
     contenders: Vec<Contender>,
-    expected: Option<Vec<(String, serde_json::Value)>>,
+    expected: Option<Vec<(String, Value)>>,
+    text: Text,
 }
 
 impl Checked {
-    fn new() -> Self {
+    pub fn new(text: Text) -> Self {
         Self {
             contenders: Vec::new(),
             expected: None,
+            text,
         }
     }
 
     /// `run` calls its argument with every piece of output.
-    fn add(
+    pub fn add(
         &mut self,
         name: &'static str,
         mut run: impl FnMut(&mut dyn FnMut(&[u8])) -> usize + 'static,
@@ -111,7 +99,7 @@ impl Checked {
         let mut wire = Vec::new();
         let length = run(&mut |piece| wire.extend_from_slice(piece));
         assert_eq!(length, wire.len(), "{name}");
-        let events = decoded(&wire);
+        let events = decoded(&wire, self.text);
         let expected = self.expected.get_or_insert_with(|| events.clone());
         let differ = events
             .iter()
@@ -124,7 +112,7 @@ impl Checked {
             .push(Contender::new(name, move || run(&mut |_| ())));
     }
 
-    fn row(self, name: &'static str, unit: &'static str, units: usize) -> Row {
+    pub fn row(self, name: &'static str, unit: &'static str, units: usize) -> Row {
         Row {
             name,
             unit,
@@ -153,7 +141,7 @@ pub struct Delta<'a> {
 }
 
 fn openbb(words: &'static [&'static str], name: &'static str, unit: &'static str) -> Row {
-    let mut row = Checked::new();
+    let mut row = Checked::new(Some);
     let each = move || stream::iter(words.iter().map(|word| black_box(*word)));
     let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
     let (parts, ()) = http::Request::new(()).into_parts();
@@ -301,7 +289,14 @@ pub fn openai_chunks() -> Row {
     use copilot_wire::openai::OpenAi;
 
     let words: &'static [&'static str] = source::tokens(20_000).leak();
-    let mut row = Checked::new();
+    // A stream begins with the role and ends with the reason.
+    let mut row = Checked::new(|mut chunk| {
+        let content = chunk["choices"][0]["delta"]["content"].take();
+        content
+            .as_str()
+            .is_some_and(|text| !text.is_empty())
+            .then_some(content)
+    });
     let each = move || stream::iter(words.iter().map(|word| black_box(*word)));
     let body = Bytes::from_static(
         br#"{"model":"gpt-4o-mini-2024-07-18","stream":true,"messages":[{"role":"user","content":"hi"}]}"#,
@@ -367,183 +362,6 @@ pub fn openai_chunks() -> Row {
     row.row("OpenAI chunks", "event", words.len())
 }
 
-const TEXT_DELTA: &str = "response.output_text.delta";
-
-#[derive(Serialize)]
-struct TextDelta<'a> {
-    r#type: &'static str,
-    sequence_number: usize,
-    item_id: &'a str,
-    output_index: u32,
-    content_index: u32,
-    delta: &'a str,
-    logprobs: [(); 0],
-}
-
-fn text_delta<'a>((number, word): (usize, &'a str)) -> TextDelta<'a> {
-    TextDelta {
-        r#type: TEXT_DELTA,
-        sequence_number: number,
-        item_id: black_box("msg_5f0e2c6e0d1c4d6e9a7b2f0a3c1b4d5e"),
-        output_index: 0,
-        content_index: 0,
-        delta: black_box(word),
-        logprobs: [],
-    }
-}
-
-/// The peers number their events; ours also keeps the text and repeats it at the end.
-pub fn response_events() -> Row {
-    use copilot_wire::responses::Responses;
-
-    let words: &'static [&'static str] = source::tokens(20_000).leak();
-    let mut row = Checked::new();
-    let each = move || stream::iter(words.iter().copied().enumerate());
-    let body = Bytes::from_static(br#"{"model":"gpt-5","stream":true,"input":"hi"}"#);
-    let (parts, ()) = http::Request::new(()).into_parts();
-    let env = Env::default();
-    row.add("copilot-wire, Reply and Body", move |out| {
-        let request = Responses::read(&parts, body.clone()).unwrap();
-        let request = Request::<Responses>::new(request);
-        drain(Body::run(Words(words), request, &env), out)
-    });
-    row.add("axum, json_data (body)", move |out| {
-        drain(
-            axum_body(each(), |word| {
-                let event = Event::default().event(TEXT_DELTA);
-                event.json_data(text_delta(word)).unwrap()
-            }),
-            out,
-        )
-    });
-    row.add("axum, data(to_string) (body)", move |out| {
-        drain(
-            axum_body(each(), |word| {
-                let event = Event::default().event(TEXT_DELTA);
-                event.data(serde_json::to_string(&text_delta(word)).unwrap())
-            }),
-            out,
-        )
-    });
-    row.add("actix-web-lab (body)", move |out| {
-        drain_actix(
-            actix_body(each(), |word| {
-                let data = serde_json::to_string(&text_delta(word)).unwrap();
-                actix_web_lab::sse::Data::new(data).event(TEXT_DELTA)
-            }),
-            out,
-        )
-    });
-    row.add("sse-stream (body)", move |out| {
-        drain(
-            sse_stream_body(each(), |word| {
-                let data = serde_json::to_string(&text_delta(word)).unwrap();
-                sse_stream::Sse::default().event(TEXT_DELTA).data(data)
-            }),
-            out,
-        )
-    });
-    row.add("format! and to_string", move |out| {
-        let events = words.iter().copied().enumerate().map(|word| {
-            let data = serde_json::to_string(&text_delta(word)).unwrap();
-            let event = black_box(Bytes::from(format!("event: {TEXT_DELTA}\ndata: {data}\n\n")));
-            out(&event);
-            event.len()
-        });
-        events.sum()
-    });
-    row.row("events of Responses", "event", words.len())
-}
-
-const BLOCK_DELTA: &str = "content_block_delta";
-
-#[derive(Serialize)]
-struct BlockDelta<'a> {
-    r#type: &'static str,
-    index: u32,
-    delta: InBlock<'a>,
-}
-
-#[derive(Serialize)]
-struct InBlock<'a> {
-    r#type: &'static str,
-    text: &'a str,
-}
-
-fn block_delta(word: &str) -> BlockDelta<'_> {
-    BlockDelta {
-        r#type: BLOCK_DELTA,
-        index: 0,
-        delta: InBlock {
-            r#type: "text_delta",
-            text: black_box(word),
-        },
-    }
-}
-
-/// Text of one block.
-pub fn message_events() -> Row {
-    use copilot_wire::anthropic::Anthropic;
-
-    let words: &'static [&'static str] = source::tokens(20_000).leak();
-    let mut row = Checked::new();
-    let each = move || stream::iter(words.iter().copied());
-    let body = Bytes::from_static(br#"{"model":"m","max_tokens":9,"stream":true,"messages":[{"role":"user","content":"hi"}]}"#);
-    let (parts, ()) = http::Request::new(()).into_parts();
-    let env = Env::default();
-    row.add("copilot-wire, Reply and Body", move |out| {
-        let request = Anthropic::read(&parts, body.clone()).unwrap();
-        let request = Request::<Anthropic>::new(request);
-        drain(Body::run(Words(words), request, &env), out)
-    });
-    row.add("axum, json_data (body)", move |out| {
-        drain(
-            axum_body(each(), |word| {
-                let event = Event::default().event(BLOCK_DELTA);
-                event.json_data(block_delta(word)).unwrap()
-            }),
-            out,
-        )
-    });
-    row.add("axum, data(to_string) (body)", move |out| {
-        drain(
-            axum_body(each(), |word| {
-                let event = Event::default().event(BLOCK_DELTA);
-                event.data(serde_json::to_string(&block_delta(word)).unwrap())
-            }),
-            out,
-        )
-    });
-    row.add("actix-web-lab (body)", move |out| {
-        drain_actix(
-            actix_body(each(), |word| {
-                let data = serde_json::to_string(&block_delta(word)).unwrap();
-                actix_web_lab::sse::Data::new(data).event(BLOCK_DELTA)
-            }),
-            out,
-        )
-    });
-    row.add("sse-stream (body)", move |out| {
-        drain(
-            sse_stream_body(each(), |word| {
-                let data = serde_json::to_string(&block_delta(word)).unwrap();
-                sse_stream::Sse::default().event(BLOCK_DELTA).data(data)
-            }),
-            out,
-        )
-    });
-    row.add("format! and to_string", move |out| {
-        let events = words.iter().copied().map(|word| {
-            let data = serde_json::to_string(&block_delta(word)).unwrap();
-            let event = black_box(Bytes::from(format!("event: {BLOCK_DELTA}\ndata: {data}\n\n")));
-            out(&event);
-            event.len()
-        });
-        events.sum()
-    });
-    row.row("events of Messages", "event", words.len())
-}
-
 #[derive(Serialize)]
 struct Artifact<'a> {
     r#type: &'static str,
@@ -553,17 +371,21 @@ struct Artifact<'a> {
     content: &'a [Price],
 }
 
-/// The artifact is there as rows of a struct; what is timed is how it gets into the stream.
-pub fn table() -> Row {
-    let prices: &'static [Price] = source::prices(7000).leak();
-    let artifact = move || Artifact {
+fn artifact(prices: &[Price]) -> Artifact<'_> {
+    Artifact {
         r#type: "table",
         uuid: "5f0e2c6e-0d1c-4d6e-9a7b-2f0a3c1b4d5e",
         name: "Prices",
         description: "Daily prices",
         content: black_box(prices),
-    };
-    let mut row = Checked::new();
+    }
+}
+
+/// The artifact is there as rows of a struct; what is timed is how it gets into the stream.
+pub fn table() -> Row {
+    let prices: &'static [Price] = source::prices(7000).leak();
+    let artifact = move || artifact(prices);
+    let mut row = Checked::new(Some);
     row.add("copilot-wire, EventWriter and json::write", move |out| {
         let mut buffer = Vec::new();
         EventWriter::new(&mut buffer)
@@ -615,6 +437,35 @@ pub fn table() -> Row {
     row.row("a table of 7000 rows", "table", 1)
 }
 
+/// The same into a buffer that is large enough from the round before.
+pub fn table_reused() -> Row {
+    let prices: &'static [Price] = source::prices(7000).leak();
+    let mut row = Checked::new(Some);
+    let mut buffer = Vec::new();
+    row.add("copilot-wire, reused Vec", move |out| {
+        buffer.clear();
+        EventWriter::new(&mut buffer)
+            .name(&event_name!("copilotMessageArtifact"))
+            .data_with(|out| {
+                copilot_wire::json::write(&artifact(prices), Escape::JsonAndSeparators, out)
+            })
+            .unwrap()
+            .finish();
+        out(&buffer);
+        black_box(&buffer).len()
+    });
+    let mut buffer = Vec::new();
+    row.add("prefix and serde_json, reused Vec", move |out| {
+        buffer.clear();
+        buffer.extend_from_slice(b"event: copilotMessageArtifact\ndata: ");
+        serde_json::to_writer(&mut buffer, &artifact(prices)).unwrap();
+        buffer.extend_from_slice(b"\n\n");
+        out(&buffer);
+        black_box(&buffer).len()
+    });
+    row.row("a table of 7000 rows into a reused buffer", "table", 1)
+}
+
 pub fn axum_body<T: 'static>(
     source: impl Stream<Item = T> + Send + 'static,
     event: impl Fn(T) -> Event + Send + 'static,
@@ -624,7 +475,7 @@ pub fn axum_body<T: 'static>(
     Sse::new(events).into_response().into_body()
 }
 
-fn actix_body<T: 'static>(
+pub fn actix_body<T: 'static>(
     source: impl Stream<Item = T> + 'static,
     event: impl Fn(T) -> actix_web_lab::sse::Data + 'static,
 ) -> impl MessageBody {
@@ -633,7 +484,7 @@ fn actix_body<T: 'static>(
     actix_web_lab::sse::Sse::from_infallible_stream(events)
 }
 
-fn sse_stream_body<T>(
+pub fn sse_stream_body<T>(
     source: impl Stream<Item = T>,
     event: impl Fn(T) -> sse_stream::Sse,
 ) -> impl http_body::Body<Data: Buf> {

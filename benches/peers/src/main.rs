@@ -13,7 +13,7 @@ use std::time::Duration;
 use cpu_time::ThreadTime;
 use peers::{Contender, ROWS, Row};
 
-/// How long one contender runs before it is the next one's turn.
+/// The time slice of a contender in a round.
 const TURN: Duration = Duration::from_millis(4);
 
 fn main() {
@@ -47,7 +47,7 @@ fn once(row: &str, contender: &str, times: usize) {
     println!("{}", row.units * times);
 }
 
-/// What callgrind is told to count in.
+/// The function in which callgrind counts.
 #[inline(never)]
 fn repeat(contender: &mut Contender, times: usize) {
     for _ in 0..times {
@@ -76,7 +76,7 @@ fn print(name: &str, row: &mut Row, rounds: usize) {
     }
 }
 
-/// The time of every contender in every round, in nanoseconds a unit.
+/// Returns the time of every contender in every round, in nanoseconds per unit.
 fn time(row: &mut Row, rounds: usize) -> Vec<Vec<f64>> {
     let repeats: Vec<usize> = row
         .contenders
@@ -103,7 +103,7 @@ fn time(row: &mut Row, rounds: usize) -> Vec<Vec<f64>> {
     times
 }
 
-/// Other work on the machine slows whole rounds down: the ratio is taken within a round.
+/// Returns the ratio within each round, because other work on the machine slows whole rounds down.
 fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

@@ -13,6 +13,7 @@ use bytes::Bytes;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{AgentError, Env, Protocol};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
+use futures::StreamExt as _;
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
@@ -23,7 +24,7 @@ use crate::{Contender, Row};
 
 const EVENTS: usize = 200;
 
-/// Where the tokens come from.
+/// The source of the tokens.
 enum Model {
     Ready(std::slice::Iter<'static, &'static str>),
     Paced(mpsc::Receiver<&'static str>),
@@ -112,6 +113,26 @@ fn row(paced: bool) -> Row {
             })
         }),
     )];
+    let naive = on(&runtime);
+    all.push((
+        "async-stream, format! frames",
+        Box::new(move || {
+            naive.block_on(async {
+                let mut frames = pin!(async_stream::stream! {
+                    let mut model = Model::start(words, paced);
+                    while let Some(delta) = model.next().await {
+                        let data = serde_json::to_string(&Delta { delta }).unwrap();
+                        yield Bytes::from(format!("event: copilotMessageChunk\ndata: {data}\n\n"));
+                    }
+                });
+                let mut wire = Vec::with_capacity(16 * 1024);
+                while let Some(frame) = frames.next().await {
+                    wire.extend_from_slice(&black_box(frame));
+                }
+                wire
+            })
+        }),
+    ));
     let spawn = on(&runtime);
     all.push((
         "mpsc, spawn and axum",

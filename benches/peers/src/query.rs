@@ -66,6 +66,49 @@ fn typed<D: for<'a> Deserialize<'a> + 'static>(
     }
 }
 
+/// Nothing is copied: the data is a slice of the body, and so is every text without escapes.
+fn borrowed(body: &Bytes) -> impl FnMut() -> usize + 'static {
+    let body = body.clone();
+    move || {
+        let query: Borrowed<'_> = serde_json::from_slice(black_box(&body)).unwrap();
+        let data = query
+            .messages
+            .iter()
+            .filter_map(|message| message.data.as_ref());
+        let items = data.flatten().flat_map(|data| &data.items);
+        items.map(|item| item.content.get().len()).sum()
+    }
+}
+
+#[derive(Deserialize)]
+struct Borrowed<'a> {
+    #[serde(borrow)]
+    messages: Vec<BorrowedMessage<'a>>,
+}
+
+#[derive(Deserialize)]
+struct BorrowedMessage<'a> {
+    #[expect(dead_code, reason = "part of the work")]
+    role: &'a str,
+    #[serde(borrow)]
+    #[expect(dead_code, reason = "part of the work")]
+    content: Option<&'a RawValue>,
+    #[serde(borrow)]
+    data: Option<Vec<BorrowedData<'a>>>,
+}
+
+#[derive(Deserialize)]
+struct BorrowedData<'a> {
+    #[serde(borrow)]
+    items: Vec<BorrowedItem<'a>>,
+}
+
+#[derive(Deserialize)]
+struct BorrowedItem<'a> {
+    #[serde(borrow)]
+    content: &'a RawValue,
+}
+
 fn ours(body: &Bytes) -> impl FnMut() -> usize + 'static {
     let body = body.clone();
     let (parts, ()) = http::Request::new(()).into_parts();
@@ -91,6 +134,7 @@ pub fn string() -> Row {
                 "serde_json, data as Box<RawValue>",
                 typed::<Box<RawValue>>(&body, |raw| raw.get().len()),
             ),
+            Contender::new("serde_json, data as &RawValue", borrowed(&body)),
         ],
     )
 }
@@ -109,6 +153,7 @@ pub fn records() -> Row {
                 "serde_json, data as Box<RawValue>",
                 typed::<Box<RawValue>>(&body, |raw| raw.get().len()),
             ),
+            Contender::new("serde_json, data as &RawValue", borrowed(&body)),
         ],
     )
 }

@@ -1,4 +1,4 @@
-//! What is encoded and decoded: made up, the same in every run.
+//! The data that is encoded and decoded: generated, the same in every run.
 
 /// A small generator of numbers, so that no pattern is there for the processor to learn.
 pub struct Numbers(u64);
@@ -180,10 +180,10 @@ pub fn prices(count: usize) -> Vec<Price> {
         .collect()
 }
 
-/// The wire of a stream of OpenBB tokens.
-pub fn openbb_wire(count: usize) -> String {
+/// The wire of a stream of OpenBB text events.
+pub fn openbb_wire(texts: &[&str]) -> String {
     let mut wire = String::new();
-    for token in tokens(count) {
+    for token in texts {
         wire += "event: copilotMessageChunk\ndata: {\"delta\":";
         wire += &serde_json::to_string(token).unwrap();
         wire += "}\n\n";

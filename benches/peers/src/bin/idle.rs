@@ -52,7 +52,7 @@ fn open(port: u16, request: &str) -> std::io::Result<TcpStream> {
     Ok(stream)
 }
 
-/// The resident memory of a process, in KiB.
+/// Returns the resident memory of a process, in KiB.
 fn resident(pid: &str) -> Result<u64, Box<dyn std::error::Error>> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -49,14 +49,15 @@ fn main() -> Result<(), Failure> {
         "hyper-naive" => hyper(at, naive(words)),
         "axum" => hyper(at, axum(words)),
         "actix" => actix(at, words),
-        "idle-copilot-wire" => hyper(at, routed(router(Waits)?)),
+        "idle-copilot-wire" => hyper(at, routed(router(Waits { keeps: false })?)),
+        "idle-copilot-wire-keeps" => hyper(at, routed(router(Waits { keeps: true })?)),
         "idle-hyper" => hyper(at, idle_hyper),
         "idle-axum" => hyper(at, idle_axum),
         _ => Err("no such kind".into()),
     }
 }
 
-/// What a peer reads of a request.
+/// The members of a request that a peer reads.
 #[derive(Deserialize)]
 struct Query {
     messages: Vec<Message>,
@@ -79,7 +80,7 @@ async fn read(request: http::Request<Incoming>) -> usize {
         .sum()
 }
 
-/// The plain accept loop of hyper, the same for all that run on it.
+/// Runs a plain accept loop of hyper, the same for all servers on it.
 #[tokio::main(flavor = "current_thread")]
 async fn hyper<F, R, B>(at: SocketAddr, answer: F) -> Result<(), Failure>
 where
@@ -113,8 +114,7 @@ type SendFailure = Box<dyn std::error::Error + Send + Sync>;
 
 fn router<A: Agent<OpenBb> + 'static>(agent: A) -> Result<Router, Failure> {
     let descriptor = Descriptor::new("words", "Words", "Says words");
-    Ok(Router::new()
-        .mount(descriptor, agent)?)
+    Ok(Router::new().mount(descriptor, agent)?)
 }
 
 type Answer<B> = std::pin::Pin<Box<dyn Future<Output = http::Response<B>>>>;
@@ -139,7 +139,7 @@ fn wire(delta: &str) -> String {
     format!("event: copilotMessageChunk\ndata: {data}\n\n")
 }
 
-/// The ceiling: everything is one frame that is there before the request comes.
+/// Serves one frame that exists before the request: an upper bound.
 fn ready(
     words: &'static [&'static str],
 ) -> impl Fn(http::Request<Incoming>) -> Answer<Full<Bytes>> + Clone {
@@ -153,7 +153,7 @@ fn ready(
     }
 }
 
-/// A frame an event, as most write it.
+/// Serves one frame per event, as most servers do.
 fn naive(
     words: &'static [&'static str],
 ) -> impl Fn(http::Request<Incoming>) -> Answer<axum::body::Body> + Clone {
@@ -212,21 +212,25 @@ async fn actix(at: SocketAddr, words: &'static [&'static str]) -> Result<(), Fai
     Ok(())
 }
 
-/// Sends one status event, and then waits for ever.
-struct Waits;
+/// Sends one status event, and then waits for ever, with its request or without.
+struct Waits {
+    keeps: bool,
+}
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Waits {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        drop(request);
+        let request = Some(request).filter(|_| self.keeps);
         reply.status("Working").await?;
-        pending().await
+        pending::<()>().await;
+        drop(request);
+        Ok(())
     }
 }
 
 const STATUS: &str = r#"{"eventType":"INFO","message":"Working"}"#;
 
-/// The least that a stream can cost: no keep-alive, nothing kept of the request.
+/// Serves a stream at the lowest cost: no keep-alive, no request retained.
 async fn idle_hyper(request: http::Request<Incoming>) -> http::Response<axum::body::Body> {
     read(request).await;
     let event = Bytes::from(format!("event: copilotStatusUpdate\ndata: {STATUS}\n\n"));
