@@ -11,7 +11,8 @@
     feature = "openai",
     feature = "responses",
     feature = "meilisearch",
-    feature = "testing"
+    feature = "testing",
+    feature = "ui_stream"
 ))]
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(
@@ -53,7 +54,8 @@ use copilot_wire::protocol::{
 };
 use copilot_wire::responses::Model;
 use copilot_wire::testing::check::recorded;
-use copilot_wire::testing::kit;
+use copilot_wire::testing::{Kit, kit};
+use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::StreamExt;
 use futures::executor::block_on;
@@ -91,7 +93,9 @@ fn router(agent: impl Every) -> Router {
         .unwrap()
         .mount(copilot_wire::anthropic::Model::new("golden"), agent.clone())
         .unwrap()
-        .mount(copilot_wire::ag_ui::Mount::new(), agent)
+        .mount(copilot_wire::ag_ui::Mount::new(), agent.clone())
+        .unwrap()
+        .mount(copilot_wire::ui_stream::Mount::new(), agent)
         .unwrap()
 }
 
@@ -104,6 +108,7 @@ trait Every:
     + Agent<Meilisearch>
     + Agent<copilot_wire::anthropic::Anthropic>
     + Agent<AgUi>
+    + Agent<UiStream>
     + Clone
     + 'static
 {
@@ -117,6 +122,7 @@ impl<A> Every for A where
         + Agent<Meilisearch>
         + Agent<copilot_wire::anthropic::Anthropic>
         + Agent<AgUi>
+        + Agent<UiStream>
         + Clone
         + 'static
 {
@@ -132,9 +138,10 @@ enum FrontEnd {
     Meilisearch,
     Anthropic,
     AgUi,
+    UiStream,
 }
 
-const FRONT_ENDS: [FrontEnd; 7] = [
+const FRONT_ENDS: [FrontEnd; 8] = [
     FrontEnd::OpenBb,
     FrontEnd::GitHub,
     FrontEnd::OpenAi,
@@ -142,6 +149,7 @@ const FRONT_ENDS: [FrontEnd; 7] = [
     FrontEnd::Meilisearch,
     FrontEnd::Anthropic,
     FrontEnd::AgUi,
+    FrontEnd::UiStream,
 ];
 
 impl FrontEnd {
@@ -154,6 +162,7 @@ impl FrontEnd {
             Self::Meilisearch => "/chats/movies/chat/completions",
             Self::Anthropic => "/v1/messages",
             Self::AgUi => "/agui",
+            Self::UiStream => "/api/chat",
         }
     }
 
@@ -163,17 +172,19 @@ impl FrontEnd {
             Self::OpenBb => ["human", "ai"],
             _ => ["user", "assistant"],
         };
-        let messages: Vec<Value> = texts
-            .iter()
-            .zip(roles.iter().cycle())
-            .map(|(text, role)| json!({"role": role, "content": text}))
-            .collect();
+        let message = |(text, role)| match self {
+            Self::UiStream => json!({"role": role, "parts": [{"type": "text", "text": text}]}),
+            _ => json!({"role": role, "content": text}),
+        };
+        let messages = texts.iter().zip(roles.iter().cycle());
+        let messages: Vec<Value> = messages.map(message).collect();
         match self {
             // The empty list is what tells the newest form from the oldest ones.
             Self::OpenBb => json!({"messages": messages, "workspace_options": {}, "tools": []}),
             Self::GitHub => json!({"messages": messages, "agent": "golden"}),
             Self::Responses => json!({"model": "golden", "stream": true, "input": messages}),
             Self::AgUi => json!({"threadId": "t", "runId": "r", "messages": messages}),
+            Self::UiStream => json!({"id": "c", "messages": messages}),
             Self::OpenAi | Self::Meilisearch | Self::Anthropic => {
                 json!({"model": "golden", "stream": true, "messages": messages})
             }
@@ -204,19 +215,8 @@ impl FrontEnd {
                 debug_cli::read(stream).unwrap().text
             }
             Self::Anthropic => strict::read(stream).text().to_owned(),
-            Self::AgUi => {
-                let report = recorded(kit::<AgUi>(), stream.as_bytes());
-                assert!(report.findings.is_empty(), "{report}");
-                let frames = stream.split_terminator("\n\n");
-                let events = frames.map(|frame| {
-                    let data = frame.strip_prefix("data: ").unwrap();
-                    serde_json::from_str::<Value>(data).unwrap()
-                });
-                let texts = events.filter(|event| event["type"] == "TEXT_MESSAGE_CONTENT");
-                texts
-                    .map(|event| event["delta"].as_str().unwrap().to_owned())
-                    .collect()
-            }
+            Self::AgUi => deltas(kit::<AgUi>(), stream, "TEXT_MESSAGE_CONTENT"),
+            Self::UiStream => deltas(kit::<UiStream>(), stream, "text-delta"),
             Self::OpenAi => content(&rules::check(stream, false, rules::End::Done)),
             Self::Responses => responses_rules::check(stream, responses_rules::End::Completed).text,
             Self::Meilisearch => {
@@ -230,6 +230,20 @@ impl FrontEnd {
             }
         }
     }
+}
+
+/// Returns the text of the events of one type in a stream that breaks no rule of the kit.
+fn deltas(kit: Kit, stream: &str, kind: &str) -> String {
+    let report = recorded(kit, stream.as_bytes());
+    assert!(report.findings.is_empty(), "{report}");
+    let frames = stream.split_terminator("\n\n");
+    let data = frames.map(|frame| frame.strip_prefix("data: ").unwrap());
+    let events = data.filter(|data| *data != "[DONE]");
+    let events = events.map(|data| serde_json::from_str::<Value>(data).unwrap());
+    let texts = events.filter(|event| event["type"] == kind);
+    texts
+        .map(|event| event["delta"].as_str().unwrap().to_owned())
+        .collect()
 }
 
 fn content(chunks: &[Value]) -> String {
@@ -294,9 +308,10 @@ fn one_question_on_every_front_end() {
         );
         assert!(text.contains("That is all."), "{front_end:?}: {text}");
 
-        let name = format!("{front_end:?}")
-            .to_lowercase()
-            .replace("agui", "ag-ui");
+        let name = format!("{front_end:?}").to_lowercase();
+        let name = name
+            .replace("agui", "ag-ui")
+            .replace("uistream", "ui-stream");
         let path = format!("{}/fixtures/golden/{name}.sse", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("GOLDEN").is_some_and(|mode| mode == "write") {
             std::fs::write(&path, &stream).unwrap();
