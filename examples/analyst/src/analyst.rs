@@ -20,7 +20,7 @@ pub struct Analyst {
 }
 
 impl Analyst {
-    /// An analyst that asks `model` when there is one.
+    /// Creates an analyst that asks `model` if there is one.
     #[must_use]
     pub fn new(model: Option<Model>) -> Self {
         Self {
@@ -105,7 +105,7 @@ impl Analyst {
         Ok(reply.send(PromptSuggestions::new(ideas)).await?)
     }
 
-    /// Whether this is about something else than data.
+    /// Returns `true` if this is not about data.
     fn has_its_own_way(&self, conversation: &impl Conversation) -> bool {
         let prompt = conversation.prompt().unwrap_or_default();
         self.model.is_none() && (conversation.decision().is_some() || wants_deletion(&prompt))
@@ -184,7 +184,7 @@ fn phrases(prompt: &str) -> HashSet<String> {
     phrases
 }
 
-/// The widgets to ask for: those that the prompt names, else those that the user pointed at, else
+/// Returns the widgets to ask for: those that the prompt names, else those that the user selected, else
 /// those of the dashboard.
 fn at_hand(request: &QueryRequest) -> Vec<&Widget> {
     // Looked up rather than searched for: a request may have many widgets and a long prompt.

@@ -10,7 +10,7 @@ use copilot_wire::protocol::{ChartKind, Document};
 #[derive(Clone, Debug)]
 pub(crate) struct Dataset {
     pub(crate) name: String,
-    /// What to cite it by.
+    /// The name for citations.
     pub(crate) id: String,
     pub(crate) content: Content,
 }
@@ -31,9 +31,9 @@ pub(crate) struct Rows {
 #[derive(Clone, Debug)]
 struct Column {
     name: String,
-    /// Whether every value is a number.
+    /// `true` if every value is a number.
     numeric: bool,
-    /// Whether there is a value at all.
+    /// `true` if there is a value.
     seen: bool,
 }
 
@@ -69,7 +69,7 @@ impl Dataset {
         }
     }
 
-    /// A few facts, in Markdown.
+    /// Returns a few facts, in Markdown.
     pub(crate) fn summary(&self) -> String {
         match &self.content {
             Content::Rows(rows) => format!("**{}** has {}", self.name, rows.facts()),
@@ -124,7 +124,7 @@ impl Rows {
         self.rows.len()
     }
 
-    /// The column that orders the rows: the first that is no number.
+    /// Returns the column that orders the rows: the first that is not numeric.
     fn order(&self) -> Option<&str> {
         self.columns
             .iter()
@@ -139,7 +139,7 @@ impl Rows {
             .map(|value| plain(&value))
     }
 
-    /// The newest rows first where the order is one of time, as text dates compare; else the last.
+    /// Returns the latest rows first if they are ordered by date; otherwise the last ones.
     pub(crate) fn latest(&self, count: usize) -> Vec<Json> {
         let mut rows = self.rows.clone();
         let key = |row: &Json| {
@@ -159,7 +159,7 @@ impl Rows {
         rows
     }
 
-    /// A line of the most telling number over the order of the rows, oldest first.
+    /// Returns a line chart of the most relevant number over the order of the rows, oldest first.
     pub(crate) fn chart(&self) -> Option<(ChartKind, Vec<Json>)> {
         let x = self.order()?.to_owned();
         let y = self.telling()?.to_owned();
@@ -168,7 +168,7 @@ impl Rows {
         (rows.len() > 2).then_some((ChartKind::Line { x, y: vec![y] }, rows))
     }
 
-    /// The number that people ask for.
+    /// Returns the most relevant numeric column.
     fn telling(&self) -> Option<&str> {
         let numeric = || self.columns.iter().filter(|column| column.numeric);
         let asked = ["close", "price", "last", "value"];
@@ -179,7 +179,7 @@ impl Rows {
             .map(|column| column.name.as_str())
     }
 
-    /// Count, columns, range and the latest values.
+    /// Returns count, columns, range and the latest values.
     fn facts(&self) -> String {
         let names: Vec<_> = self
             .columns
@@ -226,7 +226,7 @@ fn plain(value: &Json) -> String {
         .map_or_else(|| value.text().to_owned(), Into::into)
 }
 
-/// Text like `2024-10-14`, with or without a time.
+/// Returns `true` for text like `2024-10-14`, with or without a time.
 fn is_date(text: &str) -> bool {
     let mut parts = text.splitn(3, '-');
     let number = |part: Option<&str>, digits: usize| {

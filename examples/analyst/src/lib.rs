@@ -22,11 +22,11 @@ use std::net::SocketAddr;
 use copilot_wire::Router;
 use copilot_wire::openbb::{Descriptor, Switch};
 
-/// What a browser on this machine calls it. The examples serve nobody else, and no page of the web may
+/// The hosts by which a browser on this machine reaches it. The examples serve nobody else, and no web page may
 /// pass for one of theirs.
 pub const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// The port of `--port N`, by default 7777.
+/// Returns the port of `--port N`, by default 7777.
 ///
 /// # Errors
 ///
@@ -85,11 +85,10 @@ pub fn greet(address: SocketAddr) {
         "  Anthropic clients  base URL http://{address}, any key, model `analyst`; Claude Code too"
     );
     println!("  AI SDK pages       useChat with the API http://{address}/api/chat");
-    println!("  AI SDK pages       POST http://{address}/api/chat");
     println!("  AG-UI apps         POST http://{address}/agui");
 }
 
-/// The example agent on every front end.
+/// Returns a router with the example agent on every front end.
 ///
 /// # Errors
 ///

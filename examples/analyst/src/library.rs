@@ -44,10 +44,10 @@ const CHAPTERS: [(&str, &str); 16] = [
 /// More words than this are no question.
 const LONGEST: usize = 100;
 
-/// How much of a question's meaning a paragraph must have.
+/// The share of a question's weight that a paragraph must have.
 const ENOUGH: f64 = 0.4;
 
-/// The paragraph that has most of the question's words, the rare ones counting more; `None` when no
+/// Returns the paragraph with most of the question's words, weighted by their rarity; `None` when no
 /// paragraph has enough of them.
 pub(crate) fn look_up(question: &str) -> Option<Found> {
     let mut found = Vec::new();
@@ -114,7 +114,7 @@ fn paragraphs(chapter: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Text whose links lead nowhere: outside of the guide they could not.
+/// Returns text without the targets of its links, which are valid in the guide only.
 fn plain(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
@@ -128,7 +128,7 @@ fn plain(text: &str) -> String {
     out + rest
 }
 
-/// The words that mean something, without their endings.
+/// Returns the significant words, without their endings.
 fn words(text: &str) -> Vec<String> {
     const EMPTY: [&str; 24] = [
         "and", "are", "can", "does", "for", "from", "has", "have", "how", "into", "its", "may",
@@ -149,7 +149,11 @@ mod tests {
     #[test]
     fn questions_about_the_crate_find_a_paragraph() {
         for (question, chapter, word) in [
-            ("What happens when a client leaves?", "concepts", "drop"),
+            (
+                "What happens when a client disconnects?",
+                "concepts",
+                "drop",
+            ),
             ("Do streams pass nginx?", "servers", "nginx"),
             (
                 "How are signatures of GitHub verified?",

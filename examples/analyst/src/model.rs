@@ -24,7 +24,7 @@ pub struct Model {
     name: String,
 }
 
-/// The HTTP client for an address. A server that does not answer is given up; one that does may take
+/// Creates the HTTP client for an address. Connecting has a timeout; an answer may take
 /// its time.
 pub(crate) fn client(url: &str) -> reqwest::Result<reqwest::Client> {
     // A second installation in one process is refused and harmless.
@@ -58,7 +58,7 @@ pub fn shown(address: &str) -> String {
 }
 
 impl Model {
-    /// The model of `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `OPENAI_MODEL`, if the first is set.
+    /// Returns the model of `OPENAI_BASE_URL`, `OPENAI_API_KEY` and `OPENAI_MODEL`, if the first is set.
     ///
     /// # Errors
     ///

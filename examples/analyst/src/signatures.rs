@@ -8,7 +8,7 @@ use copilot_wire::github::Mount;
 use copilot_wire::github::verify::{CachedKeys, FetchKeys, RequestSigner};
 use http::{Request, Response};
 
-/// The mount that `GITHUB_SIGNATURES` asks for, and what signs for the playground.
+/// Returns the mount that `GITHUB_SIGNATURES` selects, and the signer for the playground.
 ///
 /// `test`, the default: requests signed with keys that are made at every start. `github`: requests
 /// of the platform, by the keys that it publishes. An address: requests signed with the keys that

@@ -1,4 +1,4 @@
-//! What the analyst does where there is neither data nor a model: it shows what a front end can do.
+//! The analyst without data and without a model: it demonstrates the parts of a reply.
 
 use copilot_wire::Reply;
 use std::collections::{BTreeMap, HashSet};
@@ -64,7 +64,7 @@ fn told(result: &ToolResult<'_>) -> String {
     format!("`{}` {verb}: {}", result.name, cut(&result.content, 500))
 }
 
-/// Whether something is to be deleted.
+/// Returns `true` if something is to be deleted.
 pub(crate) fn wants_deletion(prompt: &str) -> bool {
     words(prompt).any(|word| matches!(word.as_str(), "delete" | "remove" | "drop"))
 }
@@ -103,7 +103,7 @@ fn told_calls(conversation: &impl Conversation, prompt: &str) -> Result<Vec<Tool
     calls.collect()
 }
 
-/// A call of the tool, if it gets something and the prompt has a word of its name.
+/// Returns a call of the tool, if it reads something and the prompt has a word of its name.
 fn call(tool: &Tool<'_>, prompt: &str, asked: &HashSet<String>) -> Option<ToolCall> {
     let fits = |word: String| word.len() > 3 && asked.contains(&word);
     if !tool.name.starts_with("get_") || !words(&tool.name).any(fits) {
@@ -126,7 +126,7 @@ fn call(tool: &Tool<'_>, prompt: &str, asked: &HashSet<String>) -> Option<ToolCa
     ToolCall::new(tool.name.clone(), &arguments).ok()
 }
 
-/// What a question is about: what follows its last "in", "at", "of" or "for".
+/// Returns the subject of a question: the words after its last "in", "at", "of" or "for".
 fn subject(prompt: &str) -> &str {
     let after = [" in ", " at ", " of ", " for "]
         .iter()

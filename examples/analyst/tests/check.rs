@@ -17,7 +17,7 @@ use copilot_wire::testing::kit;
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{github::GitHub, meilisearch::Meilisearch, openai::OpenAi, openbb::OpenBb};
 
-/// Tokio's clock leaps when there is nothing to do but wait: the words come at once.
+/// Tokio's paused clock advances at once when all tasks wait.
 #[tokio::test(start_paused = true)]
 async fn it_is_clean_in_the_workspace() {
     let router = analyst::routes(Analyst::new(None)).unwrap();

@@ -11,7 +11,7 @@ use copilot_wire::openai::Function;
 use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::openbb::{Tier, Widget};
-use copilot_wire::testing::{Answer, Stage};
+use copilot_wire::testing::{Answer, Harness};
 use serde_json::{Value, json};
 
 /// A model that sends these streams, one a request, and returns the requests.
@@ -68,13 +68,13 @@ async fn the_model_sees_every_call_and_its_result() {
     ]);
     let tools = ["get_tide", "get_wind"].map(|name| Function::new(name, ""));
     let client = OpenAiClient::new("analyst").tools(tools);
-    let mut stage = Stage::new(client, Analyst::new(Some(model)));
-    let turn = stage.say("How is the sea?").await.unwrap();
+    let mut harness = Harness::new(client, Analyst::new(Some(model)));
+    let turn = harness.prompt("How is the sea?").await.unwrap();
     assert_eq!(turn.calls().len(), 2, "{turn}");
     let results = [Answer::text("low"), Answer::text("none")];
-    let turn = stage.answer(results).await.unwrap();
+    let turn = harness.answer(results).await.unwrap();
     assert_eq!(turn.text(), "Calm.");
-    stage.say("And tomorrow?").await.unwrap();
+    harness.prompt("And tomorrow?").await.unwrap();
 
     let requests = served.join().unwrap();
     assert_eq!(requests[0]["tools"].as_array().unwrap().len(), 2);
@@ -111,9 +111,9 @@ async fn the_data_of_a_widget_reaches_the_model() {
     let widget = Widget::new("Sample", "tides", "Tides", "");
     let rows = Answer::data(&json!([{"day": "Mon", "metres": 4.2}])).unwrap();
     let front = Workspace::new().widget(Tier::Primary, widget, rows);
-    let mut stage = Stage::new(front, Analyst::new(Some(model)));
-    stage.say("How high is the tide?").await.unwrap();
-    let turn = stage.answer_itself().await.unwrap();
+    let mut harness = Harness::new(front, Analyst::new(Some(model)));
+    harness.prompt("How high is the tide?").await.unwrap();
+    let turn = harness.answer_itself().await.unwrap();
     assert_eq!(turn.text(), "High.");
     assert!(turn.to_string().contains("citation: Tides"), "{turn}");
     let requests = served.join().unwrap();

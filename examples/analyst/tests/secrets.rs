@@ -9,12 +9,12 @@ use std::sync::{Arc, Mutex};
 use analyst::{Analyst, Model};
 use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::protocol::Env;
-use copilot_wire::testing::Stage;
+use copilot_wire::testing::Harness;
 
 /// The lines that a log would show.
 type Log = Arc<Mutex<String>>;
 
-/// An environment that writes everything that it is told to a log.
+/// An environment that logs all reports.
 fn logging(log: &Log) -> Env {
     let log = Arc::clone(log);
     Env::default().observe(move |turn| {
@@ -51,8 +51,8 @@ async fn the_address_of_the_model_is_printed_without_its_secrets() {
         assert!(printed.contains("/v1/chat/completions"), "{printed}");
 
         let log = Log::default();
-        let stage = Stage::new(OpenAiClient::new("analyst"), Analyst::new(Some(model)));
-        let turn = stage.env(logging(&log)).say("Hello").await.unwrap();
+        let harness = Harness::new(OpenAiClient::new("analyst"), Analyst::new(Some(model)));
+        let turn = harness.env(logging(&log)).prompt("Hello").await.unwrap();
         let log = log.lock().unwrap().clone();
         assert!(log.contains("Failed"), "{log}");
         assert!(!log.contains("SECRET"), "{log}");

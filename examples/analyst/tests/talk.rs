@@ -1,4 +1,4 @@
-//! What the agent shows of each front end where there is no data to tell of.
+//! The agent's demonstration for each front end, without data.
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, missing_docs)]
 
@@ -12,23 +12,23 @@ use copilot_wire::openai::Function;
 use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::openbb::{Tier, Widget};
-use copilot_wire::testing::{Answer, FrontEnd, Stage, Transcript};
+use copilot_wire::testing::{Answer, FrontEnd, Harness, Transcript};
 
-fn stage<F: FrontEnd>(front_end: F) -> Stage<F> {
-    Stage::new(front_end, Analyst::new(None).pace(Duration::ZERO))
+fn harness<F: FrontEnd>(front_end: F) -> Harness<F> {
+    Harness::new(front_end, Analyst::new(None).pace(Duration::ZERO))
 }
 
 async fn asks_before_it_deletes(front_end: impl FrontEnd) {
-    let mut stage = stage(front_end);
-    let turn = stage
-        .say("Delete the branch, but ask me first")
+    let mut harness = harness(front_end);
+    let turn = harness
+        .prompt("Delete the branch, but ask me first")
         .await
         .unwrap();
     assert!(turn.question().is_some(), "{turn}");
-    let turn = stage.decide(true).await.unwrap();
+    let turn = harness.decide(true).await.unwrap();
     assert!(turn.text().contains("nothing was deleted"), "{turn}");
-    stage.say("Remove it after all").await.unwrap();
-    let turn = stage.decide(false).await.unwrap();
+    harness.prompt("Remove it after all").await.unwrap();
+    let turn = harness.decide(false).await.unwrap();
     assert!(turn.text().contains("stays as it was"), "{turn}");
     assert!(turn.faults().is_empty(), "{turn}");
 }
@@ -64,7 +64,7 @@ async fn the_widget_that_is_named_is_asked_for() {
         ("What do the AAPL prices say?", "AAPL prices", "news"),
         ("Anything new?", "AAPL prices", "news"),
     ] {
-        let turn = stage(prices()).say(prompt).await.unwrap();
+        let turn = harness(prices()).prompt(prompt).await.unwrap();
         assert_eq!(turn.calls().len(), 1, "{turn}");
         assert!(turn.to_string().contains(asked), "{prompt}: {turn}");
         assert!(!turn.to_string().contains(other), "{prompt}: {turn}");
@@ -76,16 +76,19 @@ async fn a_tool_that_fits_is_called_and_its_result_is_told() {
     let schema = serde_json::json!({"type": "object", "properties": {"place": {"type": "string"}}});
     let tool = Function::new("get_weather", "The weather at a place");
     let tool = tool.parameters(Json::encode(&schema).unwrap());
-    let mut stage = stage(OpenAiClient::new("analyst").tools([tool]));
-    let turn = stage.say("What is the weather in Lisbon?").await.unwrap();
+    let mut harness = harness(OpenAiClient::new("analyst").tools([tool]));
+    let turn = harness
+        .prompt("What is the weather in Lisbon?")
+        .await
+        .unwrap();
     let call = &turn.calls()[0];
     assert_eq!(call.arguments.text(), r#"{"place":"Lisbon"}"#);
-    let turn = stage.answer([Answer::text("19 degrees")]).await.unwrap();
+    let turn = harness.answer([Answer::text("19 degrees")]).await.unwrap();
     assert!(
         turn.text().contains("`get_weather` says: 19 degrees"),
         "{turn}"
     );
-    let turn = stage.say("Say hello").await.unwrap();
+    let turn = harness.prompt("Say hello").await.unwrap();
     assert!(
         turn.calls().is_empty() && turn.text().contains("Say hello"),
         "{turn}"
@@ -96,9 +99,9 @@ async fn a_tool_that_fits_is_called_and_its_result_is_told() {
 async fn tools_are_called_as_told_and_no_other() {
     let tools = ["bash", "view", "get_weather"].map(|name| Function::new(name, ""));
     let client = || OpenAiClient::new("analyst").tools(tools.clone());
-    let mut talk = stage(client());
+    let mut talk = harness(client());
     let turn = talk
-        .say("Please:\n  call bash {\"command\":\"ls\"}\ncall view {}")
+        .prompt("Please:\n  call bash {\"command\":\"ls\"}\ncall view {}")
         .await
         .unwrap();
     let calls: Vec<_> = turn
@@ -117,7 +120,7 @@ async fn tools_are_called_as_told_and_no_other() {
         "call bash ls",
         "call bash [1]",
     ] {
-        let turn = stage(client()).say(prompt).await.unwrap();
+        let turn = harness(client()).prompt(prompt).await.unwrap();
         assert!(turn.calls().is_empty(), "{prompt}: {turn}");
         assert!(
             !turn.text().is_empty() && turn.faults().is_empty(),
@@ -128,8 +131,8 @@ async fn tools_are_called_as_told_and_no_other() {
 
 #[tokio::test]
 async fn the_guide_answers_questions_and_is_cited() {
-    let turn: Transcript<_> = stage(Workspace::new())
-        .say("What happens when a client leaves?")
+    let turn: Transcript<_> = harness(Workspace::new())
+        .prompt("What happens when a client disconnects?")
         .await
         .unwrap();
     assert!(turn.to_string().contains("src/guide/concepts.md"), "{turn}");
@@ -143,16 +146,16 @@ async fn wide_rows_and_long_prompts_are_answered() {
     let widget = Widget::new("Sample", "wide", "Wide", "");
     let workspace = Workspace::new();
     let workspace = workspace.widget(Tier::Primary, widget, Answer::data(&[row]).unwrap());
-    let mut stage = stage(workspace);
-    stage.say("What does Wide say?").await.unwrap();
-    let turn = stage.answer_itself().await.unwrap();
+    let mut harness = harness(workspace);
+    harness.prompt("What does Wide say?").await.unwrap();
+    let turn = harness.answer_itself().await.unwrap();
     assert!(turn.text().contains("1 row"), "{:.500}", turn.text());
 
     let tools = (0..5_000).map(|n| Function::new(format!("tool_{n}_none"), ""));
     let client = OpenAiClient::new("analyst").tools(tools);
     let prompt: String = (0..20_000).map(|n| format!("word{n} ")).collect();
-    let mut stage = self::stage(client);
-    let turn = stage.say(&prompt).await.unwrap();
+    let mut harness = self::harness(client);
+    let turn = harness.prompt(&prompt).await.unwrap();
     assert!(turn.calls().is_empty(), "{:.500}", turn.text());
 }
 
@@ -168,9 +171,9 @@ fn dashboard(widgets: usize) -> Workspace {
 /// Work that grows with widgets times words would take many minutes here.
 #[tokio::test]
 async fn a_widget_is_found_among_many_by_a_long_prompt() {
-    let mut stage = stage(dashboard(50_000));
+    let mut harness = harness(dashboard(50_000));
     let prompt = format!("Widget 77: {}", "what does it say? ".repeat(150_000));
-    let turn = stage.say(&prompt).await.unwrap();
+    let turn = harness.prompt(&prompt).await.unwrap();
     let [call] = turn.calls() else {
         panic!("{:.500}", turn.to_string())
     };
@@ -181,10 +184,10 @@ async fn a_widget_is_found_among_many_by_a_long_prompt() {
 
 #[tokio::test]
 async fn the_data_of_many_widgets_is_told() {
-    let mut stage = stage(dashboard(2_000));
-    let turn = stage.say("What do they say?").await.unwrap();
+    let mut harness = harness(dashboard(2_000));
+    let turn = harness.prompt("What do they say?").await.unwrap();
     assert_eq!(turn.calls().len(), 1, "{:.500}", turn.to_string());
-    let turn = stage.answer_itself().await.unwrap();
+    let turn = harness.answer_itself().await.unwrap();
     assert_eq!(turn.text().matches("has 1 row").count(), 2_000);
     assert!(turn.text().contains("**Widget 1999** has"));
 }

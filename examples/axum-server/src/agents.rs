@@ -1,21 +1,28 @@
 //! The three agents, each on the front ends that it is for.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use analyst::Analyst;
 use copilot_wire::openbb::{Descriptor, Switch};
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::router::MountError;
-use copilot_wire::{Agent, Reply, Request, Router, async_trait, github, meilisearch};
+use copilot_wire::{
+    Agent, Reply, Request, Router, ag_ui, async_trait, github, meilisearch, ui_stream,
+};
 
 use crate::keys::User;
 
 /// Mounts the agents.
-pub(crate) fn mount(router: Router) -> Result<Router, MountError> {
+pub(crate) fn mount(router: Router, pace: Option<Duration>) -> Result<Router, MountError> {
     let describe = |id: &str, name: &str, description: &str| {
         Descriptor::new(id, name, description).path(format!("/{id}/query"))
     };
-    let analyst = Arc::new(Analyst::new(None));
+    let analyst = Analyst::new(None);
+    let analyst = Arc::new(match pace {
+        Some(pace) => analyst.pace(pace),
+        None => analyst,
+    });
     router
         .mount(
             describe(
@@ -27,17 +34,19 @@ pub(crate) fn mount(router: Router) -> Result<Router, MountError> {
             .enable(Switch::WidgetDashboardSearch),
             Arc::clone(&analyst),
         )?
-        .mount("analyst", Arc::clone(&analyst))?
+        .mount_model("analyst", Arc::clone(&analyst))?
         // Whoever calls has a key, so GitHub's own signature is not needed.
         .mount(github::Mount::unverified(), Arc::clone(&analyst))?
-        .mount(meilisearch::Mount::new(), analyst)?
+        .mount(meilisearch::Mount::new(), Arc::clone(&analyst))?
+        .mount(ui_stream::Mount::new(), Arc::clone(&analyst))?
+        .mount(ag_ui::Mount::new(), analyst)?
         .mount(describe("butler", "Butler", "Knows who you are."), Butler)?
-        .mount("butler", Butler)?
+        .mount_model("butler", Butler)?
         .mount(
             describe("counter", "Counter", "Counts your words."),
             Counter,
         )?
-        .mount("counter", Counter)
+        .mount_model("counter", Counter)
 }
 
 /// Knows who asks: the guard has left it in the request.

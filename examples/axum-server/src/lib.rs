@@ -1,11 +1,12 @@
 //! A gateway: three agents on one host below `/agents`, API keys, limits, logs and metrics.
 //!
-//! Everything that is special about it stands in [`app`].
+//! Everything that is special about it stands in [`gateway`].
 
 mod agents;
 mod keys;
 mod limits;
 mod metrics;
+mod replies;
 mod settings;
 
 use std::io;
@@ -23,10 +24,11 @@ use crate::keys::Keys;
 use crate::limits::{PerMinute, Turns};
 use crate::metrics::Metrics;
 
+pub use replies::replies;
 pub use settings::{Settings, SettingsError};
 
 /// The time that running streams are given once the server is asked to stop.
-const GRACE: Duration = Duration::from_secs(10);
+pub const GRACE: Duration = Duration::from_secs(10);
 
 /// Returns the routes of the whole server.
 ///
@@ -34,6 +36,19 @@ const GRACE: Duration = Duration::from_secs(10);
 ///
 /// When two agents claim one path.
 pub fn app(settings: Settings) -> Result<Router, MountError> {
+    let pace = settings.pace;
+    gateway(settings, |router| agents::mount(router, pace))
+}
+
+/// Returns the routes of a server whose agents `mount` adds.
+///
+/// # Errors
+///
+/// Those of `mount`.
+pub fn gateway(
+    settings: Settings,
+    mount: impl FnOnce(copilot_wire::Router) -> Result<copilot_wire::Router, MountError>,
+) -> Result<Router, MountError> {
     let metrics = Arc::new(Metrics::default());
     let observer = Arc::clone(&metrics);
     let keys = Arc::new(Keys::new(settings.keys));
@@ -55,25 +70,29 @@ pub fn app(settings: Settings) -> Result<Router, MountError> {
             async move { turns.check(parts) }
         })
         .observe(move |turn| observer.add(turn));
-    let agents = agents::mount(agents)?;
+    let agents = match settings.replies {
+        Some(replies) => agents.resumable(replies),
+        None => agents,
+    };
+    let agents = mount(agents)?;
     Ok(Router::new()
         .route("/health", get(async || "OK"))
         // Without a key, as Prometheus likes it: let a proxy in front pass `/agents` only.
         .route("/metrics", get(async move || metrics.to_string()))
-        .nest_service("/agents", agents))
+        // Not nested: the agents are below `/agents`, and where a proxy has stripped it.
+        .fallback_service(agents))
 }
 
-/// Serves the agents until `stop` is ready, and then what still streams for a while.
+/// Serves `app` until `stop` is ready, and then what still streams for a while.
 ///
 /// # Errors
 ///
-/// When an agent cannot be mounted, or the listener fails for good.
+/// When the listener fails for good.
 pub async fn serve(
     listener: TcpListener,
-    settings: Settings,
+    app: Router,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
-    let app = app(settings).map_err(io::Error::other)?;
     // Without this a stream of small events stalls for 40 ms at a time.
     let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
     let (stopping, stopped) = oneshot::channel();

@@ -1,21 +1,30 @@
 //! `API_KEYS=ali=sesame cargo run -p axum-server` serves three agents on
-//! <http://127.0.0.1:7777/agents/>.
+//! <http://127.0.0.1:7777/agents/>. With `--resumable` replies outlive their connections, and with
+//! `--redis URL`, and the feature `redis`, several servers share them.
 
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 
-use axum_server::{Settings, serve};
+use axum_server::{GRACE, Settings, app, replies, serve};
 use tokio::net::TcpListener;
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(io::stderr).init();
-    let settings = Settings::from_env()?;
+    let mut settings = Settings::from_env()?;
+    settings.replies = replies(std::env::args().skip(1)).await?;
     let stop = analyst::stop_signal()?;
     let listener = TcpListener::bind(settings.address).await?;
+    let replies = settings.replies.clone();
+    let app = app(settings)?;
     greet(listener.local_addr()?);
-    Ok(serve(listener, settings, stop).await?)
+    let served = serve(listener, app, stop).await;
+    if let Some(replies) = replies {
+        // They may be read later, on another server.
+        replies.drain(tokio::time::sleep(GRACE)).await;
+    }
+    Ok(served?)
 }
 
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]

@@ -4,12 +4,15 @@ use std::env::{self, VarError};
 use std::fmt;
 use std::net::SocketAddr;
 use std::str::FromStr;
+use std::time::Duration;
+
+use copilot_wire::replies::Replies;
 
 /// The settings of the server, from its environment.
 #[derive(Clone)]
 #[non_exhaustive]
 pub struct Settings {
-    /// Where it listens: `ADDRESS`, by default `127.0.0.1:7777`.
+    /// The address to listen on: `ADDRESS`, by default `127.0.0.1:7777`.
     pub address: SocketAddr,
     /// The users and their keys: `API_KEYS`, such as `ali=sesame,dorothy=poppy`. Required.
     pub keys: Vec<(String, String)>,
@@ -17,6 +20,10 @@ pub struct Settings {
     pub per_minute: u32,
     /// The number of turns that there may be at a time: `TURNS`, by default 256.
     pub turns: usize,
+    /// The time between two words of the analyst: as a model would talk, or none for a test.
+    pub pace: Option<Duration>,
+    /// Replies that outlive their connections, by default none.
+    pub replies: Option<Replies>,
 }
 
 /// A setting is missing or not valid. It names the setting and never shows its value.
@@ -24,6 +31,19 @@ pub struct Settings {
 pub struct SettingsError(&'static str);
 
 impl Settings {
+    /// Creates the default settings for these users and their keys.
+    #[must_use]
+    pub fn new(keys: Vec<(String, String)>) -> Self {
+        Self {
+            address: SocketAddr::from(([127, 0, 0, 1], 7777)),
+            keys,
+            per_minute: 60,
+            turns: 256,
+            pace: None,
+            replies: None,
+        }
+    }
+
     /// Reads the settings.
     ///
     /// # Errors
@@ -31,11 +51,12 @@ impl Settings {
     /// When `API_KEYS` is missing, or a setting is not valid.
     pub fn from_env() -> Result<Self, SettingsError> {
         let keys = env::var("API_KEYS").map_err(|_| SettingsError("API_KEYS"))?;
+        let default = Self::new(users(&keys).ok_or(SettingsError("API_KEYS"))?);
         Ok(Self {
-            address: setting("ADDRESS", SocketAddr::from(([127, 0, 0, 1], 7777)))?,
-            keys: users(&keys).ok_or(SettingsError("API_KEYS"))?,
-            per_minute: setting("PER_MINUTE", 60)?,
-            turns: setting("TURNS", 256)?,
+            address: setting("ADDRESS", default.address)?,
+            per_minute: setting("PER_MINUTE", default.per_minute)?,
+            turns: setting("TURNS", default.turns)?,
+            ..default
         })
     }
 }
@@ -77,6 +98,7 @@ impl fmt::Debug for Settings {
             .field("users", &users)
             .field("per_minute", &self.per_minute)
             .field("turns", &self.turns)
+            .field("replies", &self.replies)
             .finish()
     }
 }

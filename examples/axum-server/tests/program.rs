@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use server_tests::{Client, Program, Response};
+use server_tests::{Client, Place, Program, Response, stress};
 
 const KEY: &str = "authorization: Bearer sesame";
 const OTHER_KEY: &str = "x-api-key: poppy";
@@ -134,5 +134,19 @@ fn without_keys_it_does_not_start() {
             told.contains("API_KEYS") && !told.contains("sesame,"),
             "{told}"
         );
+    }
+}
+
+/// The router's budget for bodies is 256 MiB, whoever has a key.
+#[test]
+fn what_never_ends_costs_a_bounded_amount_and_keeps_nobody_out() {
+    let place = Place {
+        path: "/agents/counter/query",
+        key: KEY,
+    };
+    let cost = stress(|| start(&[("PER_MINUTE", "1000")]), place).unwrap();
+    println!("{cost:?}");
+    for memory in [cost.uploads, cost.bodies, cost.silent] {
+        assert!(memory < 320 << 20, "{cost:?}");
     }
 }

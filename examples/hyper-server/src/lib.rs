@@ -26,13 +26,13 @@ const GRACE: Duration = Duration::from_secs(5);
 /// still there.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// How much of a stream waits in the server while its reader stalls; hyper's default is 400 KiB.
+/// The size in bytes of the server's write buffer per connection; hyper's default is 400 KiB.
 const BUFFER: usize = 16 * 1024;
 
 /// The largest number of open connections.
 const CONNECTIONS: usize = 1024;
 
-/// How many requests one HTTP/2 connection may have open at a time.
+/// The limit of concurrent requests on one HTTP/2 connection.
 const STREAMS: u32 = 100;
 
 /// Serves `router` on `listener` until `stop` is ready, over HTTP/1 and HTTP/2.

@@ -16,7 +16,7 @@ pub(crate) struct Silent(Arc<Mutex<Connections>>);
 struct Connections {
     /// The number of the newest connection.
     newest: u64,
-    /// How each is told to close.
+    /// The signal that closes each of them.
     waiting: BTreeMap<u64, Sender<()>>,
 }
 

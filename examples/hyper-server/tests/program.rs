@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use server_tests::{Client, Program};
+use server_tests::{Client, Place, Program, stress};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_hyper-server");
 
@@ -46,4 +46,19 @@ fn silent_connections_do_not_keep_others_out() {
     }
     ask(&mut visitor);
     ask(&mut Client::connect(program.address).unwrap());
+}
+
+/// The router's budget for bodies is 256 MiB.
+#[test]
+fn what_never_ends_costs_a_bounded_amount_and_keeps_nobody_out() {
+    let start = || Program::start(Command::new(SERVER).args(["--port", "0"])).unwrap();
+    let place = Place {
+        path: "/v1/query",
+        key: "x-none: 1",
+    };
+    let cost = stress(start, place).unwrap();
+    println!("{cost:?}");
+    for memory in [cost.uploads, cost.bodies, cost.silent] {
+        assert!(memory < 320 << 20, "{cost:?}");
+    }
 }

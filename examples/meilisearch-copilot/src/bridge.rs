@@ -22,7 +22,7 @@ pub struct Bridge {
 }
 
 impl Bridge {
-    /// A bridge that asks `model`, by the name that the workspace's provider has for it.
+    /// Creates a bridge that asks for `model`, by its name at the workspace's provider.
     #[must_use]
     pub fn new(upstream: Upstream, model: impl Into<String>) -> Self {
         Self {

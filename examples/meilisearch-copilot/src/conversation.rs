@@ -7,9 +7,9 @@ use copilot_wire::protocol::{Conversation, Role};
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Turn {
-    /// What the user said.
+    /// The message of the user.
     pub prompt: String,
-    /// What followed: searches, what they found, the answer.
+    /// The messages after it: searches, their results, the answer.
     pub messages: Vec<Message>,
 }
 
@@ -56,7 +56,7 @@ impl Thread {
         thread
     }
 
-    /// What is said to the workspace.
+    /// Returns the messages that are sent to the workspace.
     pub(crate) fn messages(&self) -> Vec<Message> {
         let mut messages = self.system.clone();
         for turn in &self.turns {
@@ -66,7 +66,7 @@ impl Thread {
         messages
     }
 
-    /// The turns with what came of the last one, for the store.
+    /// Returns the turns, including the last one, for the store.
     pub(crate) fn answered(mut self, messages: Vec<Message>) -> Vec<Turn> {
         if let Some(turn) = self.turns.last_mut() {
             turn.messages = messages;

@@ -3,10 +3,10 @@
 use copilot_wire::json::Json;
 use copilot_wire::protocol::Citation;
 
-/// How much of a document is shown, in characters.
+/// The number of characters of a document that are shown.
 const EXCERPT: usize = 160;
 
-/// A document as a source: its attributes have whatever names the index gives them.
+/// Returns a document as a source. The names of its attributes depend on the index.
 pub(crate) fn citation(document: &Json) -> Citation {
     let text = |names: &[&str]| {
         names.iter().find_map(|name| {

@@ -5,7 +5,7 @@ use std::fmt;
 use copilot_wire::meilisearch::{ApiError, Failure, InvalidAddress};
 use copilot_wire::protocol::{AgentError, EventError, Notice};
 
-/// Why an answer could not be had, or not to its end.
+/// The failure of an answer, at its start or in its course.
 ///
 /// `Display` is for the operator; [`message`](Self::message) is what a user may read. Neither repeats
 /// what the server or the model's provider said: that can hold addresses, keys and names of indexes.
@@ -98,7 +98,7 @@ fn advice(error: &ApiError) -> &'static str {
     }
 }
 
-/// What kept the server from getting an answer from the model's provider.
+/// The failure of the server's request to the model's provider.
 ///
 /// Meilisearch 1.50: its own failures have a kind each, and only the message tells some of them apart;
 /// the others are the provider's.

@@ -29,7 +29,7 @@ use copilot_wire::protocol::Env;
 use copilot_wire::router::MountError;
 use std::sync::Arc;
 
-/// The bridge on every front end.
+/// Returns a router with the bridge on every front end.
 ///
 /// # Errors
 ///

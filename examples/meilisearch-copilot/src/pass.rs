@@ -1,6 +1,8 @@
 //! From Meilisearch to Meilisearch.
 
-use copilot_wire::meilisearch::{Ending, Event, Failure, Meilisearch, Message, Say, SearchFailure};
+use copilot_wire::meilisearch::{
+    Ending, Event, Failure, Meilisearch, Message, Output, SearchFailure,
+};
 use copilot_wire::protocol::AgentError;
 use copilot_wire::{Reply, Request};
 
@@ -29,11 +31,11 @@ impl Bridge {
         while let Some(event) = answer.next().await.map_err(told)? {
             match event {
                 Event::Text(text) => reply.text(&text).await?,
-                Event::Refusal(text) => reply.send(Say::Refusal(text)).await?,
+                Event::Refusal(text) => reply.send(Output::Refusal(text)).await?,
                 Event::Progress(progress) => reply.send(progress).await?,
                 Event::Append(append) => reply.send(append).await?,
                 Event::Sources(sources) => reply.send(sources).await?,
-                Event::RoundBreak => reply.send(Say::RoundBreak).await?,
+                Event::RoundBreak => reply.send(Output::RoundBreak).await?,
                 Event::Error(failure) => {
                     let notice = failed_search(failure.code.as_deref());
                     match SearchFailure::try_from(failure) {

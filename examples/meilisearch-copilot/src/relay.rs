@@ -1,4 +1,4 @@
-//! What comes back, in the words that all front ends share.
+//! Sends the answer of Meilisearch as parts of the shared vocabulary.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use crate::conversation::Thread;
 use crate::document::citation;
 use crate::failure::failed_search;
 
-/// How the search engine's answer ended.
+/// The end of the search engine's answer.
 type Answered = Result<FinishReason, UpstreamError>;
 
 impl Bridge {
@@ -75,9 +75,9 @@ impl Bridge {
 /// Says events in shared words.
 struct Speaker<'a, P: Protocol> {
     reply: &'a Reply<P>,
-    /// Whether the text so far ends a line.
+    /// `true` if the text so far ends a line.
     at_line_start: bool,
-    /// Whether the model began anew since the last text.
+    /// `true` if the model began a new round since the last text.
     broken: bool,
     /// The documents that were named already.
     cited: HashSet<String>,
@@ -134,7 +134,7 @@ impl<'a, P: Protocol> Speaker<'a, P> {
         Ok(())
     }
 
-    /// The rounds of an answer abut in the stream; here a paragraph begins with each.
+    /// Starts a paragraph for each round of an answer; the stream has nothing between them.
     async fn text(&mut self, text: &str) -> Result<(), SendError> {
         if std::mem::take(&mut self.broken) && !self.at_line_start {
             self.reply.text("\n\n").await?;
@@ -144,7 +144,7 @@ impl<'a, P: Protocol> Speaker<'a, P> {
     }
 }
 
-/// A word that a front end lacks is left out; the answer goes on.
+/// Ignores the error of a part that the front end does not support.
 fn tolerate(sent: Result<(), SendError>) -> Result<(), SendError> {
     match sent {
         Err(SendError::Unsupported(_)) => Ok(()),

@@ -35,7 +35,7 @@ pub enum Step {
 
 /// Decides what is answered.
 pub trait Script: Send + Sync + 'static {
-    /// The steps of the answer to a request.
+    /// Returns the steps of the answer to a request.
     ///
     /// # Errors
     ///
@@ -92,7 +92,7 @@ impl Replay {
         })
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     #[must_use]
     pub fn url(&self) -> String {
         format!("http://{}", self.address)

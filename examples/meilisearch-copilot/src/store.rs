@@ -1,4 +1,4 @@
-//! What must survive between two requests.
+//! The state between two requests.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +13,7 @@ use crate::Turn;
 /// It may forget at any time; the conversation is then rebuilt from what the front end shows.
 #[async_trait]
 pub trait Store: Send + Sync {
-    /// The turns of a conversation, oldest first; none when it is not known.
+    /// Returns the turns of a conversation, oldest first; empty if it is unknown.
     async fn load(&self, conversation: &str) -> Vec<Turn>;
 
     /// Replaces the turns of a conversation.
@@ -46,13 +46,13 @@ impl Memory {
         }
     }
 
-    /// How many conversations are kept.
+    /// Returns the number of stored conversations.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether none is kept.
+    /// Returns `true` if no conversation is stored.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -66,7 +66,7 @@ impl Memory {
 }
 
 impl Default for Memory {
-    /// An hour, and ten thousand conversations.
+    /// Creates a store for one hour and ten thousand conversations.
     fn default() -> Self {
         Self::new(Duration::from_secs(60 * 60), 10_000)
     }

@@ -84,7 +84,7 @@ impl Upstream {
 #[derive(Debug)]
 pub struct Answer {
     response: reqwest::Response,
-    /// What came and is not read yet.
+    /// The bytes that were received and not yet read.
     chunk: Bytes,
     decoder: EventDecoder<Meilisearch>,
 }

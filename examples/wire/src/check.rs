@@ -8,7 +8,7 @@ use copilot_wire::async_trait;
 use copilot_wire::testing::Kit;
 use copilot_wire::testing::check::{Check, Endpoint, EndpointBody, EndpointError, Report, Target};
 use futures_util::TryStreamExt;
-use http::{HeaderMap, Method, Request, Response, StatusCode};
+use http::{HeaderMap, Request, Response};
 
 use crate::cli::Check as Options;
 use crate::client::{Client, ClientError};
@@ -17,27 +17,13 @@ use crate::progress::Line;
 use crate::screen::{Screen, Style, plain, short};
 use crate::verdict::{self, Failure, Verdict};
 
-/// How long it may take to find out that nobody listens.
-const GREETING: Duration = Duration::from_secs(10);
-
-/// Judges an endpoint.
+/// Checks an endpoint.
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
-    // The target's headers, not the client's: a preflight has none of them.
+    // These are the target's headers and not the client's, because a preflight has none of them.
     let mut client = Client::new(&options.url, HeaderMap::new())?;
     let headers = options.headers.map()?;
-    // Where nobody listens there is nothing to judge.
-    let mut greeting = Request::new(Bytes::new());
-    *greeting.headers_mut() = headers.clone();
-    if let Some(path) = client.path().and_then(|path| path.parse().ok()) {
-        *greeting.method_mut() = Method::POST;
-        *greeting.uri_mut() = path;
-    }
-    match tokio::time::timeout(GREETING, client.send(greeting)).await {
-        Ok(Err(error)) if error.is_connect() => return Err(Failure::new(error)),
-        // Where nothing can be posted, a server is meant, and not one of its endpoints.
-        Ok(Ok(answer)) if is_no_endpoint(answer.status()) => client = client.into_root(),
-        _ => {}
-    }
+    // Without a connection there is nothing to check.
+    client.resolve(&headers).await.map_err(Failure::new)?;
     let mut target = Target::new(options.protocol);
     for (name, value) in &headers {
         target = target.header(name.clone(), value.clone());
@@ -76,7 +62,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     match (stopped, report.has_errors()) {
         (None, false) => Ok(Verdict::Clean),
         (None, true) => Ok(Verdict::Wrong),
-        // The rest was not looked at.
+        // The rest was not checked.
         (Some(stopped), false) => Err(Failure::Said(stopped)),
         (Some(stopped), true) => {
             verdict::tell(stopped);
@@ -85,8 +71,8 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     }
 }
 
-/// Makes sure that the endpoint has the model, where it says which ones it has: every rule would be
-/// broken by an endpoint that does not.
+/// Checks that the endpoint lists the model, if it has a list: every rule would be
+/// broken otherwise.
 async fn has_model(client: &Client, kit: Kit, model: &str) -> Result<(), Failure> {
     let Some(list) = (kit.models)(client.path().unwrap_or(kit.path)) else {
         return Ok(());
@@ -103,12 +89,7 @@ async fn has_model(client: &Client, kit: Kit, model: &str) -> Result<(), Failure
     }
 }
 
-fn is_no_endpoint(status: StatusCode) -> bool {
-    let missing = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
-    missing.contains(&status) || status.is_redirection()
-}
-
-/// The report as it is, its headings in colour.
+/// Formats the report, with its headings in colour.
 fn show(report: &Report, screen: &mut Screen) -> Result<(), Failure> {
     for line in report.to_string().lines() {
         let line = match line.split_once(':') {

@@ -31,22 +31,22 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Decode a bare event stream: one line of JSON an event
+    /// Decode a bare event stream: one line of JSON per event
     ///
-    /// Follows the HTML standard to the letter: an event counts when its blank line has come, the
-    /// name is `message` where there is none, and the last event id goes on until it is changed.
-    /// Output is always JSON, flushed as events come.
+    /// Follows the HTML standard exactly: an event counts when its blank line has arrived, the
+    /// name is `message` by default, and the last event id stays until it is changed.
+    /// Output is always JSON, flushed after every event.
     #[command(after_help = "Examples:
   curl -fsSN http://127.0.0.1:7777/v1/query -H 'content-type: application/json' \\
     -d '{\"messages\":[{\"role\":\"human\",\"content\":\"What is a tide?\"}]}' | wire sse
   printf 'id: 1\\ndata: hi\\n\\n' | wire sse        {\"event\":\"message\",\"data\":\"hi\",\"id\":\"1\"}")]
     Sse(sse::Options),
 
-    /// Decode a stream of a protocol: one line a typed event, with what is wrong and where
+    /// Decode a stream of a protocol: one line per typed event, with faults and their places
     ///
-    /// Each line has the event's number, the byte at which it begins, what it is, and what it says.
-    /// What cannot be read names its place in the event's JSON. Behind the last event stands what
-    /// else breaks the rules of `wire check`, as far as they are about a stream; warnings leave the
+    /// Each line has the event's number, its offset in bytes, its kind and its content.
+    /// A fault has a path in the event's JSON. After the last event come the other broken rules of
+    /// `wire check` that concern streams; warnings leave the
     /// exit status at 0.
     #[command(after_help = "Examples:
   wire decode openai < fixtures/golden/openai.sse
@@ -55,7 +55,7 @@ pub(crate) enum Command {
   wire decode github --json fixtures/golden/github.sse")]
     Decode(decode::Options),
 
-    /// Read a request as an agent sees it, or say why it is refused
+    /// Read a request as an agent sees it, or show why it is refused
     #[command(after_help = "Examples:
   wire request openbb fixtures/openbb/req_v2_full.json
   wire request github -H 'x-github-token: abc' < fixtures/github-copilot/req-redacted.json
@@ -64,12 +64,12 @@ pub(crate) enum Command {
 
     /// Talk to an agent as a front end does
     ///
-    /// Every line of standard input is a message. The answer is shown as it comes: text, steps,
-    /// sources, tables. When the agent asks, the user is asked: on a terminal, or by the next line.
-    /// Results of calls come from the file of `--answer`, or on a terminal from the user. Ctrl-C
-    /// stops the answer, and at a prompt the program; so does the end of the input. A question that
-    /// is left in this way gets no answer, not even a no. A message that nobody heard, because the
-    /// network failed, is told and not counted.
+    /// Every line of standard input is a message. The answer is shown while it arrives: text, steps,
+    /// sources, tables. Questions are answered on a terminal, or by the next line of input.
+    /// Results of calls are read from the file of `--answer`, or on a terminal from the user. Ctrl-C
+    /// cancels the answer, and at a prompt ends the program, as the end of the input does. A question that
+    /// is left in this way gets no answer, not even a no. A message that could not be delivered is
+    /// reported and not part of the conversation.
     #[command(after_help = "Examples:
   wire chat http://127.0.0.1:7777 -p openbb
   echo '{\"stock_price\": [{\"close\": 231.3}], \"web_search\": \"Nothing found.\"}' > answers.json
@@ -80,13 +80,13 @@ pub(crate) enum Command {
 The last one: see `wire keys --help`.")]
     Chat(Chat),
 
-    /// Judge an agent, in whatever language it is written, by the strictest known reader
+    /// Check an agent in any language against the strictest known reader
     ///
-    /// Plays the front end for about forty requests: recorded ones of every era, bad ones, forged
-    /// ones, and leaves half-way. Uploads 48 MiB once. Requests to an OpenBB agent go where its
-    /// descriptor says, also to another server; preflights carry none of the headers. Every broken
-    /// rule is shown with the bytes that broke it, why it matters, and what to do. Warnings leave
-    /// the exit status at 0. Ctrl-C stops, and shows what was found so far.
+    /// Sends about forty requests as the front end does: recorded ones of all versions, invalid ones, forged
+    /// ones, and disconnects in the middle. Uploads 48 MiB once. Requests to an OpenBB agent go where its
+    /// descriptor points, also to another server; preflights have none of the headers. Every broken
+    /// rule is shown with the bytes that broke it, its effect, and the remedy. Warnings leave
+    /// the exit status at 0. Ctrl-C cancels, and shows the findings so far.
     #[command(after_help = "Examples:
   wire check http://127.0.0.1:7777 -p openbb
   wire check https://example.com/agents -p openai
@@ -97,7 +97,7 @@ The last one: see `wire keys --help`.")]
 
     /// Sign a request body as the GitHub Copilot platform would, with a test key
     ///
-    /// Writes the headers to send with exactly these bytes. The private key stays in its file.
+    /// Writes the headers for exactly these bytes. The private key stays in its file.
     #[command(after_help = "Examples:
   wire sign --key test.key fixtures/github-copilot/req-docs-minimal.json
   wire sign --key test.key fixtures/github-copilot/req-docs-minimal.json \\
@@ -105,9 +105,9 @@ The last one: see `wire keys --help`.")]
 The agent must know the key: see `wire keys --help`.")]
     Sign(sign::Options),
 
-    /// Serve the document of public keys that belongs to test keys, on 127.0.0.1
+    /// Serve the document of the public keys of test keys, on 127.0.0.1
     ///
-    /// Point the agent under test at the address that is written. The keys' identifiers follow it.
+    /// Configure the agent under test with the address that is printed. The identifiers of the keys follow it.
     #[command(
         after_help = "A signed request to the example server, in three terminals:
   wire keys --key test.key --port 8080
@@ -121,21 +121,20 @@ The agent must know the key: see `wire keys --help`.")]
 /// The options of `wire chat`.
 #[derive(Args, Debug)]
 pub(crate) struct Chat {
-    /// The agent: a whole endpoint; or a server, or a path with a slash at its end, below which the
-    /// usual path is taken
+    /// The agent: a whole endpoint; or a server, or a path below which the usual path is taken
     pub(crate) url: String,
-    /// The front end to play
+    /// The front end to emulate
     #[arg(long, short, value_parser = any)]
     pub(crate) protocol: Kit,
     /// Send this one message and exit
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,
     /// Answers to calls: a JSON object of names (a tool, a function, a widget's id or name, or `*`)
-    /// and what they give: a text, `{"error": "why"}`, or any data
+    /// and their answers: a text, `{"error": "message"}`, or any data
     #[arg(long, value_name = "FILE")]
     pub(crate) answer: Option<PathBuf>,
-    /// Begin with what this recorded request has: widgets, tools, options, messages, as far as the
-    /// front end keeps them
+    /// Start with the widgets, tools, options and messages of this recorded request, as far as the
+    /// front end stores them
     #[arg(long, value_name = "FILE")]
     pub(crate) request: Option<PathBuf>,
     /// Accept every confirmation
@@ -162,13 +161,13 @@ pub(crate) struct Chat {
 pub(crate) struct Check {
     /// The agent: a whole endpoint; or a server, or a path below which the usual path is taken
     pub(crate) url: String,
-    /// The front end whose rules it must keep
+    /// The front end whose rules apply
     #[arg(long, short, value_parser = any)]
     pub(crate) protocol: Kit,
     /// The model to ask for (openai, responses, meilisearch, anthropic); the first one that the server lists without it
     #[arg(long)]
     pub(crate) model: Option<String>,
-    /// Sign requests with the test key in this file, and judge what becomes of bad signatures
+    /// Sign requests with the test key in this file, and check how invalid signatures are handled
     /// (github)
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
@@ -176,13 +175,13 @@ pub(crate) struct Check {
     pub(crate) headers: Headers,
 }
 
-/// Stands in for the parser of a protocol's name, which depends on the kits: see [`Cli::read`].
+/// Is never called: the parser of a protocol's name depends on the kits, see [`Cli::read`].
 pub(crate) fn any(name: &str) -> Result<Kit, String> {
     Err(format!("no such protocol: {name}"))
 }
 
 impl Cli {
-    /// Reads a command line, in which these protocols can be named.
+    /// Parses a command line with the names of these protocols.
     pub(crate) fn read(
         kits: &[Kit],
         arguments: impl IntoIterator<Item = impl Into<OsString> + Clone>,
@@ -205,10 +204,10 @@ impl Cli {
     }
 }
 
-/// Reads a number from 1 on.
+/// Parses a number of at least 1.
 pub(crate) fn at_least_one(text: &str) -> Result<usize, std::num::ParseIntError> {
     text.parse().map(NonZeroUsize::get)
 }
 
-/// The most bytes that one event may need. Streams come from the user, so it is generous.
+/// The limit in bytes of one event. It is high because streams come from the user.
 pub(crate) const LIMIT: usize = 256 * 1024 * 1024;

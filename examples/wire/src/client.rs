@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
-use http::{HeaderMap, Request};
+use http::{HeaderMap, Method, Request, StatusCode};
 use reqwest::redirect::Policy;
 use reqwest::{Response, Url};
 
@@ -15,19 +15,23 @@ use crate::verdict::Failure;
 /// A client for one endpoint.
 pub(crate) struct Client {
     http: reqwest::Client,
-    /// What paths are appended to: no slash at its end.
+    /// The URL to which paths are appended, without a slash at its end.
     root: String,
     path: Option<String>,
     headers: HeaderMap,
 }
 
-/// Why there is no response, or no more of it. It never shows the address, which may hold a secret.
+/// The timeout of [`Client::resolve`].
+const GREETING: Duration = Duration::from_secs(10);
+
+/// An error of receiving a response. It never shows the address, which may contain a secret.
 #[derive(Debug)]
 pub(crate) struct ClientError(reqwest::Error);
 
 impl Client {
-    /// A client for an address: a whole endpoint, or with a slash at its end or nothing behind the
-    /// host the root under which the endpoints of a protocol are.
+    /// Creates a client for an address: that of a whole endpoint until it is [resolved](Self::resolve), or
+    /// with a slash at its end or nothing behind the host, the root below which the endpoints of a
+    /// protocol are.
     pub(crate) fn new(address: &str, headers: HeaderMap) -> Result<Self, Failure> {
         let wrong = |what| Failure::new(format!("the address {what}"));
         let mut url = Url::parse(address).map_err(|_| wrong("is not a URL"))?;
@@ -36,7 +40,7 @@ impl Client {
         }
         let path = match (url.path().ends_with('/'), url.query()) {
             (true, None) => None,
-            // It belongs to no path that is appended.
+            // The query does not belong to the paths that are appended.
             (true, Some(_)) => {
                 return Err(wrong("needs the path of the endpoint before its query"));
             }
@@ -55,13 +59,13 @@ impl Client {
                 .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(Duration::from_secs(10))
                 .redirect(Policy::none())
-                // Every request has a connection of its own: what one leaves behind harms no other.
+                // Every request has its own connection, so that no request can affect another one.
                 .pool_max_idle_per_host(0)
-                // Agents are mostly on this machine, and proxies hold streams back.
+                // Agents are mostly on this machine, and proxies buffer streams.
                 .no_proxy()
         };
         let http = match builder().build() {
-            // The system may have no certificates, and without TLS none are needed.
+            // The system may have no certificates, which matters only for TLS.
             Err(_) if url.scheme() == "http" => builder().tls_certs_only([]).build(),
             built => built,
         };
@@ -73,16 +77,33 @@ impl Client {
         })
     }
 
-    /// Takes the address for that of a server instead of an endpoint.
-    pub(crate) fn into_root(mut self) -> Self {
-        if let Some(path) = self.path.take() {
-            self.root
-                .push_str(path.split('?').next().unwrap_or_default());
+    /// Finds out whether the address is that of an endpoint: sends an empty request with `headers` to it,
+    /// and if the path does not accept a POST, uses the address as that of a server. A timeout changes
+    /// nothing.
+    ///
+    /// # Errors
+    ///
+    /// Returns an error if no connection can be made.
+    pub(crate) async fn resolve(&mut self, headers: &HeaderMap) -> Result<(), ClientError> {
+        let mut request = Request::new(Bytes::new());
+        headers.clone_into(request.headers_mut());
+        if let Some(path) = self.path().and_then(|path| path.parse().ok()) {
+            *request.method_mut() = Method::POST;
+            *request.uri_mut() = path;
         }
-        self
+        match tokio::time::timeout(GREETING, self.send(request)).await {
+            Ok(Err(error)) if error.is_connect() => return Err(error),
+            Ok(Ok(answer)) if is_no_endpoint(answer.status()) => {
+                let path = self.path.take().unwrap_or_default();
+                self.root
+                    .push_str(path.split('?').next().unwrap_or_default());
+            }
+            _ => {}
+        }
+        Ok(())
     }
 
-    /// The path of the endpoint, when the address has one.
+    /// Returns the path of the endpoint, if the address has one.
     pub(crate) fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
@@ -120,10 +141,15 @@ impl Client {
 }
 
 impl ClientError {
-    /// Whether there was nobody to talk to.
-    pub(crate) fn is_connect(&self) -> bool {
+    /// Returns `true` if no connection could be made.
+    fn is_connect(&self) -> bool {
         self.0.is_connect()
     }
+}
+
+fn is_no_endpoint(status: StatusCode) -> bool {
+    let missing = [StatusCode::NOT_FOUND, StatusCode::METHOD_NOT_ALLOWED];
+    missing.contains(&status) || status.is_redirection()
 }
 
 impl From<reqwest::Error> for ClientError {
@@ -132,7 +158,7 @@ impl From<reqwest::Error> for ClientError {
     }
 }
 
-/// The error and what is behind it: the innermost cause says most.
+/// Formats the error with its innermost cause, which says most.
 impl fmt::Display for ClientError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match &self.0 {

@@ -14,7 +14,7 @@ pub(crate) struct Headers {
 }
 
 impl Headers {
-    /// The headers. What is wrong with one is said without its value, which may be secret.
+    /// Returns the headers. Errors do not show values, which may be secret.
     pub(crate) fn map(&self) -> Result<HeaderMap, Failure> {
         let mut map = HeaderMap::new();
         for (at, header) in self.headers.iter().enumerate() {

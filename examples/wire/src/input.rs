@@ -1,4 +1,4 @@
-//! Where a command reads from.
+//! The input of a command.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,7 +11,7 @@ use clap::Args;
 use crate::screen::{Screen, plain};
 use crate::verdict::Failure;
 
-/// Where a command reads from.
+/// The input of a command.
 #[derive(Args, Debug)]
 pub(crate) struct Input {
     /// Read this file; standard input without one, or with `-`
@@ -19,12 +19,12 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    /// The file, unless it is standard input.
+    /// Returns the file, unless the input is standard input.
     pub(crate) fn path(&self) -> Option<&Path> {
         self.file.as_deref().filter(|file| *file != Path::new("-"))
     }
 
-    /// Opens it.
+    /// Opens the input.
     pub(crate) fn open(&self) -> Result<Box<dyn Read>, Failure> {
         match self.path() {
             Some(path) => match File::open(path) {
@@ -35,7 +35,7 @@ impl Input {
         }
     }
 
-    /// Reads all of it.
+    /// Reads the whole input.
     pub(crate) fn read(&self) -> Result<Bytes, Failure> {
         let mut bytes = Vec::new();
         self.open()?
@@ -44,7 +44,7 @@ impl Input {
         Ok(bytes.into())
     }
 
-    /// Opens it to be read as it arrives, at most `most` bytes at a time.
+    /// Opens the input for reading in pieces of at most `most` bytes.
     pub(crate) fn pieces(&self, most: Option<usize>) -> Result<Pieces<'_>, Failure> {
         let buffer = vec![0; 64 * 1024];
         Ok(Pieces {
@@ -66,25 +66,25 @@ impl Input {
     }
 }
 
-/// What arrives, piece by piece.
+/// An input that is read in pieces.
 pub(crate) struct Pieces<'a> {
     input: &'a Input,
     reader: Box<dyn Read>,
     most: usize,
     buffer: Vec<u8>,
-    /// What of the buffer has not been handed out.
+    /// The unread part of the buffer.
     rest: Range<usize>,
-    /// How many bytes there were.
+    /// The number of bytes read.
     count: u64,
-    /// The first of them.
+    /// The first bytes.
     beginning: Vec<u8>,
 }
 
-/// How much of an input that is something else shows what it is.
+/// The number of first bytes that are shown of an input without events.
 const BEGINNING: usize = 80;
 
 impl Pieces<'_> {
-    /// The next piece; `None` at the end. Before it has to wait it lets `screen` show what it has.
+    /// Returns the next piece; `None` at the end. Flushes `screen` before it waits.
     pub(crate) fn next(&mut self, screen: &mut Screen) -> Result<Option<&[u8]>, Failure> {
         while self.rest.is_empty() {
             screen.flush()?;
@@ -104,8 +104,8 @@ impl Pieces<'_> {
         Ok(Some(piece))
     }
 
-    /// Why there was not one event: an error page, say, in the place of a stream. `None` where there
-    /// was not a byte either.
+    /// Returns the reason for an input without events, such as an error page; `None` if there
+    /// was no byte.
     pub(crate) fn no_event(&self) -> Option<String> {
         let beginning = String::from_utf8_lossy(&self.beginning);
         let more = match self.count > BEGINNING as u64 {

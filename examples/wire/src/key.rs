@@ -1,4 +1,4 @@
-//! A key for tests, in a file.
+//! Test keys in files.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use copilot_wire::testing::{Keys, Kit, Signer};
 
 use crate::verdict::{Failure, tell};
 
-/// Reads the signer that a file stands for.
+/// Reads a signer from a file.
 pub(crate) fn signer(kit: Kit, path: &Path) -> Result<Box<dyn Signer>, Failure> {
     let none = || Failure::new(format!("{} has no signatures", kit.name));
     Ok((kit.keys)().ok_or_else(none)?.signer(&seed(path)?))
@@ -20,9 +20,9 @@ pub(crate) fn keys(kits: &[Kit]) -> Result<&'static dyn Keys, Failure> {
     kits.iter().find_map(|kit| (kit.keys)()).ok_or_else(none)
 }
 
-/// Reads the seed of a key; a file that is not there is made.
+/// Reads the seed of a key, and creates the file if it does not exist.
 ///
-/// The file holds 64 hexadecimal digits: whoever can read it can sign.
+/// The file contains 64 hexadecimal digits: everybody who can read it can sign.
 pub(crate) fn seed(path: &Path) -> Result<Vec<u8>, Failure> {
     let failed = |error: io::Error| Failure::new(format!("{}: {error}", path.display()));
     let text = match fs::read_to_string(path) {
@@ -51,7 +51,7 @@ fn generate() -> Result<String, Failure> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// Makes the file, for its owner alone.
+/// Creates the file, readable by its owner only.
 fn write(path: &Path, seed: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);

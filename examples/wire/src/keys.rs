@@ -1,4 +1,4 @@
-//! `wire keys`: the key document of a platform of one's own.
+//! `wire keys`: the key document of a test platform.
 
 use std::convert::Infallible;
 use std::net::Ipv4Addr;
@@ -22,10 +22,10 @@ use crate::verdict::{Failure, Verdict};
 /// The options of `wire keys`.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
-    /// The file of a test key, made when it is not there; may be given several times
+    /// The file of a test key, created if it does not exist; may be given several times
     #[arg(long = "key", value_name = "FILE", required = true)]
     keys: Vec<PathBuf>,
-    /// The port on 127.0.0.1; 0 takes any that is free
+    /// The port on 127.0.0.1; 0 takes any free one
     #[arg(long, default_value_t = 0)]
     port: u16,
 }
@@ -62,7 +62,7 @@ pub(crate) async fn run(
     loop {
         tokio::select! {
             accepted = listener.accept() => {
-                // A connection that failed before it began harms no other.
+                // A connection that failed in accept does not affect others.
                 if let Ok((socket, _)) = accepted {
                     tokio::spawn(serve(socket, document.clone()));
                 }
@@ -80,7 +80,7 @@ async fn serve(socket: TcpStream, document: Bytes) {
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
         .serve_connection(TokioIo::new(socket), service);
-    // A client that breaks the connection needs no answer.
+    // An error here means that the client disconnected.
     let _ = connection.await;
 }
 

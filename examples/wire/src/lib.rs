@@ -45,7 +45,7 @@ pub fn run(
     };
     match execute(cli, kits) {
         Ok(verdict) => verdict.into(),
-        // Nobody reads any more, `wire sse | head -1` say: there is nobody to tell.
+        // The reader of the output has left, as in `wire sse | head -1`: nothing can be reported.
         Err(Failure::Closed) => ExitCode::SUCCESS,
         Err(Failure::Said(message)) => {
             verdict::tell(message);
@@ -65,7 +65,7 @@ fn execute(cli: Cli, kits: &[Kit]) -> Result<Verdict, Failure> {
         Command::Sign(options) => sign::run(&options, kits, &mut screen),
         Command::Keys(options) => block_on(keys::run(&options, kits, &mut screen)),
     };
-    // What was written before a failure counts too.
+    // Output from before a failure is flushed as well.
     screen.flush()?;
     verdict
 }

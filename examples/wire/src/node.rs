@@ -1,4 +1,4 @@
-//! How a tree of values is shown.
+//! Formats a tree of values.
 
 use copilot_wire::json::Json;
 use copilot_wire::testing::Node;
@@ -6,7 +6,7 @@ use copilot_wire::testing::Node;
 use crate::screen::{Screen, Style, short};
 use crate::verdict::Failure;
 
-/// Whether people are better off without a value.
+/// Returns `true` if a value is left out for people.
 fn is_nothing(node: &Node) -> bool {
     match node {
         Node::None | Node::Bool(false) => true,
@@ -17,7 +17,7 @@ fn is_nothing(node: &Node) -> bool {
     }
 }
 
-/// Shows the members of an object, aligned; what is empty is left out.
+/// Shows the members of an object, aligned, without empty ones.
 pub(crate) fn show(node: &Node, screen: &mut Screen, indent: usize) -> Result<(), Failure> {
     let Node::Object(members) = node else {
         return screen.line(format_args!("{:indent$}{}", "", inline(node)));
@@ -43,7 +43,7 @@ pub(crate) fn show(node: &Node, screen: &mut Screen, indent: usize) -> Result<()
     Ok(())
 }
 
-/// The value on one line.
+/// Formats a value on one line.
 fn inline(node: &Node) -> String {
     match node {
         Node::Bool(value) => if *value { "yes" } else { "no" }.to_owned(),
@@ -70,7 +70,7 @@ fn inline(node: &Node) -> String {
     }
 }
 
-/// The text without white space between its tokens.
+/// Removes the white space between the tokens of a JSON text.
 pub(crate) fn compact(json: &Json) -> String {
     let mut out = String::with_capacity(json.text().len());
     let (mut string, mut escaped) = (false, false);

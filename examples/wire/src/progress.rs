@@ -1,9 +1,9 @@
-//! How far a command is.
+//! The progress of a command.
 
 use std::fmt::Display;
 use std::io::{self, IsTerminal, Write};
 
-/// One line of a terminal on standard error, written again and again; nothing elsewhere.
+/// A progress line on standard error, if that is a terminal.
 pub(crate) struct Line {
     terminal: bool,
 }
@@ -16,16 +16,16 @@ impl Line {
         }
     }
 
-    /// Shows how far it is.
+    /// Shows the progress.
     pub(crate) fn show(&self, text: impl Display) {
         if self.terminal {
             let mut err = io::stderr();
-            // Without a standard error there is nobody to tell.
+            // Standard error may be closed.
             let _ = write!(err, "\r\x1b[K{text}").and_then(|()| err.flush());
         }
     }
 
-    /// Takes the line away.
+    /// Removes the line.
     pub(crate) fn clear(&self) {
         self.show("");
     }

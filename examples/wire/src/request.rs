@@ -1,4 +1,4 @@
-//! `wire request`: what an agent sees of a request.
+//! `wire request`: a request as an agent sees it.
 
 use clap::Args;
 use copilot_wire::protocol::Refusal;
@@ -24,7 +24,7 @@ pub(crate) struct Options {
     headers: Headers,
 }
 
-/// Shows what the request says, or why it is refused.
+/// Shows the request, or why it is refused.
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let mut request = Request::post("/").body(()).map_err(Failure::new)?;
     *request.headers_mut() = options.headers.map()?;

@@ -1,4 +1,4 @@
-//! What is written to standard output.
+//! Standard output.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write as _};
@@ -16,23 +16,23 @@ pub(crate) struct Screen {
     colour: bool,
 }
 
-/// How a piece of text stands out on a terminal.
+/// The style of a text on a terminal.
 #[derive(Clone, Copy)]
 pub(crate) enum Style {
-    /// What is beside the point.
+    /// Secondary text.
     Dim,
     /// A heading.
     Bold,
-    /// What is wrong.
+    /// A fault.
     Bad,
-    /// What is right.
+    /// A success.
     Good,
-    /// A question, or what to look at.
+    /// A question, or the subject.
     Note,
 }
 
 impl Screen {
-    /// Colour is for terminals, and for nobody who set `NO_COLOR`.
+    /// Creates the output. Colours are used on a terminal, unless `NO_COLOR` is set.
     pub(crate) fn new(json: bool) -> Self {
         let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
@@ -44,12 +44,12 @@ impl Screen {
         }
     }
 
-    /// Whether lines of JSON are wanted.
+    /// Returns `true` if the output is lines of JSON.
     pub(crate) fn is_json(&self) -> bool {
         self.json
     }
 
-    /// Writes text as it is.
+    /// Writes text unchanged.
     pub(crate) fn text(&mut self, text: impl Display) -> Result<(), Failure> {
         Ok(write!(self.out, "{text}")?)
     }
@@ -67,12 +67,12 @@ impl Screen {
         Ok(self.out.write_all(&line)?)
     }
 
-    /// Shows what was written so far.
+    /// Flushes the output.
     pub(crate) fn flush(&mut self) -> Result<(), Failure> {
         Ok(self.out.flush()?)
     }
 
-    /// Text that stands out, on a terminal.
+    /// Formats text in a style, on a terminal.
     pub(crate) fn paint(&self, style: Style, text: impl Display) -> String {
         if !self.colour {
             return text.to_string();
@@ -88,12 +88,12 @@ impl Screen {
     }
 }
 
-/// Text of others on one line, without what would move the cursor or colour the terminal.
+/// Formats foreign text on one line, without control characters.
 pub(crate) fn plain(text: &str) -> Cow<'_, str> {
     clean(text, |_| false)
 }
 
-/// Text of others with its line ends, without what else would move the cursor.
+/// Formats foreign text with its line ends, without other control characters.
 pub(crate) fn lines(text: &str) -> Cow<'_, str> {
     clean(text, |letter| matches!(letter, '\n' | '\t'))
 }
@@ -110,7 +110,7 @@ fn clean(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
             '\r' => out.push_str("\\r"),
             '\t' if odd(letter) => out.push_str("\\t"),
             letter if odd(letter) => {
-                // Writing into a string cannot fail.
+                // Writing to a string does not fail.
                 let _ = write!(out, "\\u{{{:x}}}", u32::from(letter));
             }
             letter => out.push(letter),
@@ -119,8 +119,8 @@ fn clean(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Marks that show as nothing and change how the text around them shows: line ends to some
-/// terminals, the mark of a byte order, and those that set the direction of writing.
+/// Invisible characters that change how the surrounding text is shown: line ends for some
+/// terminals, the byte order mark, and those that set the direction of writing.
 fn is_unseen(letter: char) -> bool {
     matches!(
         letter,
@@ -129,7 +129,7 @@ fn is_unseen(letter: char) -> bool {
     )
 }
 
-/// The beginning of a long text, on one line.
+/// Formats the beginning of a long text, on one line.
 pub(crate) fn short(text: &str) -> Cow<'_, str> {
     const SHOWN: usize = 160;
     match text.char_indices().nth(SHOWN) {

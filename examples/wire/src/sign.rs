@@ -15,7 +15,7 @@ use crate::verdict::{Failure, Verdict};
 pub(crate) struct Options {
     #[command(flatten)]
     input: Input,
-    /// The file of the test key; made when it is not there
+    /// The file of the test key; created if it does not exist
     #[arg(long, value_name = "FILE")]
     key: PathBuf,
     /// Write a whole curl command that posts the body to this address
@@ -77,7 +77,7 @@ fn curl(
     let data = match options.input.path() {
         Some(path) => format!("@{}", path.display()),
         None => match std::str::from_utf8(body) {
-            // To curl it would be the name of a file.
+            // curl would read it as the name of a file.
             Ok(text) if !text.starts_with('@') && !text.contains('\0') => text.to_owned(),
             _ => {
                 return Err(Failure::new(
@@ -90,12 +90,12 @@ fn curl(
     Ok(command)
 }
 
-/// Quoted for a POSIX shell.
+/// Quotes a text for a POSIX shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// A header's name as people write it: `Content-Type`.
+/// Returns a header's name in its usual case: `Content-Type`.
 fn canonical(name: &str) -> String {
     let words = name.split('-').map(|word| {
         let (first, rest) = word.split_at_checked(1).unwrap_or_default();

@@ -17,7 +17,7 @@ pub(crate) struct Options {
     /// Feed the decoder at most N bytes at a time
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     chunk: Option<usize>,
-    /// The most bytes that one event may need
+    /// The limit in bytes of one event
     #[arg(long, value_name = "BYTES", default_value_t = LIMIT)]
     limit: usize,
 }
@@ -30,7 +30,7 @@ struct Line<'a> {
     id: &'a str,
 }
 
-/// Writes every complete event as it comes.
+/// Writes every complete event as it arrives.
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let mut decoder = Decoder::new().limit(options.limit);
     let mut pieces = options.input.pieces(options.chunk)?;
@@ -46,7 +46,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
                         id: event.id(),
                     })?;
                 }
-                // Comments are not asked for.
+                // Comments are not shown.
                 Ok(Some(_)) => {}
                 Ok(None) => break,
                 Err(error) => {

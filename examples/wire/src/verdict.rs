@@ -1,15 +1,15 @@
-//! How a command ends.
+//! The result of a command.
 
 use std::fmt::Display;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
-/// What a command found.
+/// The result of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// All is as it should be.
+    /// No fault was found.
     Clean,
-    /// Something is wrong with what was looked at.
+    /// A fault was found.
     Wrong,
 }
 
@@ -22,17 +22,17 @@ impl From<Verdict> for ExitCode {
     }
 }
 
-/// Why a command could not do its work.
+/// The failure of a command.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// Whoever read the output has left.
+    /// The reader of the output has left.
     Closed,
-    /// What to tell the user.
+    /// The message for the user.
     Said(String),
 }
 
 impl Failure {
-    /// A failure to tell the user about.
+    /// Creates a failure with a message.
     pub(crate) fn new(message: impl Display) -> Self {
         Self::Said(message.to_string())
     }
@@ -47,8 +47,8 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Tells the user something on standard error.
+/// Writes a message to standard error.
 pub(crate) fn tell(message: impl Display) {
-    // Without a standard error there is nobody to tell.
+    // Standard error may be closed.
     let _ = writeln!(io::stderr(), "wire: {message}");
 }

@@ -1,4 +1,4 @@
-//! What a real server once answered.
+//! Recorded answers of a real server.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ macro_rules! recordings {
         /// Streams of a Meilisearch 1.50.0 server.
         const RECORDINGS: &[(&str, &str)] = &[$((
             $name,
-            include_str!(concat!("../../../../fixtures/meilisearch/recorded/", $name, ".sse")),
+            include_str!(concat!("../../../../fixtures/meilisearch/recorded/", $name, "/stream.sse")),
         )),*];
     };
 }
@@ -48,13 +48,13 @@ recordings![
 ];
 
 impl Recordings {
-    /// Recorded answers, with a pause before each frame.
+    /// Creates recorded answers with a pause before each frame.
     #[must_use]
     pub fn new(pace: Duration) -> Self {
         Self { pace }
     }
 
-    /// The recorded stream of this name.
+    /// Returns the recorded stream of this name.
     #[must_use]
     pub fn stream(name: &str) -> Option<&'static str> {
         RECORDINGS
@@ -63,7 +63,7 @@ impl Recordings {
             .map(|(_, stream)| *stream)
     }
 
-    /// The frames of a recorded stream that a request asked for.
+    /// Returns the frames of a recorded stream that a request asked for.
     pub fn frames(stream: &'static str, tools: Tools) -> impl Iterator<Item = Bytes> {
         let undeclared: Vec<_> = Tools::ALL
             .names()
@@ -76,7 +76,7 @@ impl Recordings {
             .map(|frame| Bytes::from_static(frame.as_bytes()))
     }
 
-    /// Which recording answers: the one whose name is the model's, or one that fits the question.
+    /// Returns the recording for a request: the one with the model's name, or one that fits the question.
     fn choose(chat: &ChatRequest) -> &'static str {
         let prompt = chat.prompt().unwrap_or_default().to_lowercase();
         let says = |words: &[&str]| words.iter().any(|word| prompt.contains(word));

@@ -1,8 +1,17 @@
-//! What users and operators learn of failures, and what must not be forwarded.
+//! Tests of failures: the messages for users and operators, and data that must not be forwarded.
 
-use super::*;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
-use copilot_wire::meilisearch::SearchFailure;
+use bytes::Bytes;
+use copilot_wire::meilisearch::{
+    ApiError, ApiKey, ChatRequest, Event, Instance, SearchFailure, Tools,
+};
+use meilisearch_copilot::Upstream;
+use meilisearch_copilot::replay::{Replay, Script, Step};
+use serde_json::{Value, json};
+
+use crate::support::*;
 
 /// A chunk with text; a round has an id of its own.
 fn chunk(round: &str, text: &str) -> Step {

@@ -3,10 +3,11 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use copilot_wire::meilisearch::ApiError;
+use copilot_wire::meilisearch::{ApiError, ChatRequest, Message, Tools};
+use meilisearch_copilot::replay::{Replay, Step};
 use server_tests::{Client, Program};
 
-use super::*;
+use crate::support::*;
 
 fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meilisearch-copilot"));

@@ -1,4 +1,4 @@
-//! What the front end answers to calls.
+//! The answers of the front end to calls.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use copilot_wire::testing::Answer;
 
 use crate::verdict::Failure;
 
-/// A file of answers: a JSON object with an answer for each name.
+/// A file of answers: a JSON object with one answer per name.
 #[derive(Debug, Default)]
 pub(super) struct Answers(Option<Json>);
 
-/// The name that stands for any other.
+/// The name that matches every name.
 const ANY: &str = "*";
 
 impl Answers {
@@ -31,7 +31,7 @@ impl Answers {
         }
     }
 
-    /// The answer to a call: by the tool's name, where the call is of one, or the function's.
+    /// Returns the answer to a call, by the name of the tool or the function.
     pub(super) fn of(&self, call: &ToolCall) -> Option<Answer> {
         let tool = call.arguments.get("tool_name");
         let tool = tool.as_ref().and_then(Json::string);
@@ -39,14 +39,14 @@ impl Answers {
         self.find(names)
     }
 
-    /// The answer under the first of these names that there is.
+    /// Returns the answer for the first of these names that has one.
     pub(super) fn find<'a>(&self, mut names: impl Iterator<Item = &'a str>) -> Option<Answer> {
         let answers = self.0.as_ref()?;
         names.find_map(|name| answers.get(name)).map(answer)
     }
 }
 
-/// A text is a text, `{"error": "…"}` a failure, anything else data.
+/// Converts a string to text, `{"error": "…"}` to a failure, and anything else to data.
 pub(super) fn answer(json: Json) -> Answer {
     if let Some(text) = json.string() {
         return Answer::text(text);

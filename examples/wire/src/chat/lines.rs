@@ -1,4 +1,4 @@
-//! What the user types.
+//! The lines that the user types.
 
 use std::io::{self, BufRead, IsTerminal};
 
@@ -7,24 +7,24 @@ use tokio::sync::mpsc;
 use crate::screen::{Screen, Style};
 use crate::verdict::Failure;
 
-/// What the user said to a prompt.
+/// The user's answer to a prompt.
 pub(super) enum Said {
     Line(String),
-    /// There is nobody to ask.
+    /// There is no terminal.
     Nothing,
-    /// The input is at its end, or Ctrl-C was pressed: there is no answer, not even a no.
+    /// The input has ended, or Ctrl-C was pressed: this is no answer, not even a no.
     Left,
 }
 
 /// The lines of standard input.
 pub(super) struct Lines {
-    /// None: nobody is asked.
+    /// Creates an empty input.
     lines: Option<mpsc::Receiver<io::Result<String>>>,
     terminal: bool,
 }
 
 impl Lines {
-    /// Reads them in a thread of their own, because a read cannot be called off. Without `talks`
+    /// Reads lines in a thread of its own, because a read cannot be cancelled. Without `talks`
     /// they are read from a terminal only.
     pub(super) fn new(talks: bool) -> Self {
         let terminal = io::stdin().is_terminal();
@@ -34,7 +34,7 @@ impl Lines {
         }
     }
 
-    /// Whether a person types them.
+    /// Returns `true` if the input is a terminal.
     pub(super) fn is_terminal(&self) -> bool {
         self.terminal
     }

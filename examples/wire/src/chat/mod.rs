@@ -14,6 +14,7 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::Env;
 use copilot_wire::testing::{Kit, Setup};
+use http::HeaderMap;
 
 use crate::cli::Chat as Options;
 use crate::client::Client;
@@ -26,9 +27,13 @@ use talk::Talk;
 use undo::Undo;
 use voice::Voice;
 
-/// Talks until there is nothing more to say.
+/// Runs a conversation until the input ends.
 pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
-    let client = Client::new(&options.url, options.headers.map()?)?;
+    let mut client = Client::new(&options.url, options.headers.map()?)?;
+    if client.path().is_some() {
+        // Where nobody listens, the first message says so.
+        let _ = client.resolve(&HeaderMap::new()).await;
+    }
     let answers = Answers::read(options.answer.as_deref())?;
     let kit = options.protocol;
     let request = options.request()?;
@@ -61,7 +66,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
 }
 
 impl Options {
-    /// The recorded request, if there is one.
+    /// Returns the recorded request, if there is one.
     fn request(&self) -> Result<Option<Bytes>, Failure> {
         let read = |path| std::fs::read(path).map_err(|error| self.unreadable(&error));
         Ok(self
@@ -72,13 +77,13 @@ impl Options {
             .map(Bytes::from))
     }
 
-    /// Tells why the recorded request cannot be read.
+    /// Reports that the recorded request cannot be read.
     fn unreadable(&self, what: &dyn Display) -> Failure {
         let path = self.request.as_deref().unwrap_or_else(|| Path::new("-"));
         Failure::new(format!("{}: {what}", path.display()))
     }
 
-    /// The model that was asked for, by the user or in the recorded request, or else the first one
+    /// Returns the model of the options or of the recorded request, or else the first one
     /// that the server lists.
     async fn model(&self, kit: Kit, request: Option<&Bytes>, client: &Client) -> Option<String> {
         let recorded = || {

@@ -4,12 +4,12 @@ use copilot_wire::json::Json;
 
 use crate::screen::plain;
 
-/// The most rows that are shown.
+/// The limit of rows.
 const ROWS: usize = 20;
-/// The most characters of a cell.
+/// The limit of characters in a cell.
 const WIDTH: usize = 32;
 
-/// The lines of a table: a heading, a rule, and the rows.
+/// Returns the lines of a table: a heading, a rule, and the rows.
 pub(super) fn lines(rows: &Json) -> Vec<String> {
     let mut columns: Vec<String> = Vec::new();
     let mut all: Vec<Vec<(usize, String)>> = Vec::new();
@@ -68,7 +68,7 @@ fn text(value: &Json) -> String {
     }
 }
 
-/// One line, and not too long.
+/// Formats a value on one line, truncated.
 fn cut(text: &str) -> String {
     let text = plain(text);
     match text.char_indices().nth(WIDTH) {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Confirmation, EventError, ToolCall};
-use copilot_wire::testing::{Answer, Heard, Next, Signer};
+use copilot_wire::testing::{Answer, Effect, Next, Signer};
 use futures_util::StreamExt;
 use http::Request;
 use http::header::CONTENT_TYPE;
@@ -18,64 +18,64 @@ use crate::decode::Blocks;
 use crate::screen::short;
 use crate::verdict::{self, Failure, Verdict};
 
-/// The most turns that one message of the user may lead to.
+/// The limit of turns after one message of the user.
 const TURNS: usize = 50;
 
-/// The most bytes of a refusal that are read.
+/// The limit in bytes of a refusal.
 const REFUSAL: usize = 64 * 1024;
 
-/// A front end that talks to an agent.
+/// A conversation of an emulated front end with an agent.
 pub(super) struct Talk<'a> {
     pub(super) front: Undo<'a>,
     pub(super) client: &'a Client,
     pub(super) signer: Option<Box<dyn Signer>>,
     pub(super) answers: &'a Answers,
-    /// What is said to every question; without it the user decides.
+    /// The answer to every question; `None` lets the user decide.
     pub(super) decision: Option<bool>,
     pub(super) lines: Lines,
     pub(super) voice: Voice<'a>,
     pub(super) verdict: Verdict,
 }
 
-/// Whether the user is still there.
+/// The state of a conversation after a turn.
 enum User {
     Here,
-    /// Nothing more is sent.
+    /// The user has left.
     Left,
-    /// Nobody heard what was said, and why.
-    Unheard(Failure),
+    /// The message was not delivered, with the reason.
+    Undelivered(Failure),
 }
 
-/// How a turn ended.
+/// The end of a turn.
 enum Turn {
     /// The front end goes on.
-    Heard,
-    /// The user stopped it, or it was no answer.
+    Delivered,
+    /// The user cancelled it, or the response was no answer.
     Over,
     /// There was no response.
     Failed(Failure),
 }
 
 impl Talk<'_> {
-    /// Sends every line that the user types, until there are no more. One that nobody heard is told
-    /// of, and the conversation goes on without it; the last one of a file ends in failure.
+    /// Sends every line that the user types. One that cannot be delivered is reported
+    /// and the conversation continues without it; the last one of a file makes the command fail.
     pub(super) async fn run(mut self) -> Result<Verdict, Failure> {
-        let mut unheard = None;
+        let mut undelivered = None;
         while let Said::Line(line) = self.lines.ask(">", self.voice.screen).await? {
             if line.trim().is_empty() {
                 continue;
             }
-            if let Some(failure) = unheard.take() {
+            if let Some(failure) = undelivered.take() {
                 self.failed(failure)?;
             }
             match self.message(&line).await? {
                 User::Here => {}
                 User::Left => break,
-                User::Unheard(failure) if self.lines.is_terminal() => self.failed(failure)?,
-                User::Unheard(failure) => unheard = Some(failure),
+                User::Undelivered(failure) if self.lines.is_terminal() => self.failed(failure)?,
+                User::Undelivered(failure) => undelivered = Some(failure),
             }
         }
-        match unheard {
+        match undelivered {
             Some(failure) => Err(failure),
             None => Ok(self.verdict),
         }
@@ -84,33 +84,33 @@ impl Talk<'_> {
     /// Sends one message.
     pub(super) async fn once(mut self, text: &str) -> Result<Verdict, Failure> {
         match self.message(text).await? {
-            User::Unheard(failure) => Err(failure),
+            User::Undelivered(failure) => Err(failure),
             User::Here | User::Left => Ok(self.verdict),
         }
     }
 
-    /// Says something, and does what the agent asks for, until it is the user's turn again.
+    /// Sends a message and runs the calls of the agent, until it is the user's turn again.
     async fn message(&mut self, text: &str) -> Result<User, Failure> {
         let mark = self.front.mark();
-        self.front.say(text);
+        self.front.prompt(text);
         for _ in 0..TURNS {
-            self.voice.heard = false;
+            self.voice.has_output = false;
             let turn = self.turn().await?;
             if let Turn::Failed(failure) = turn {
                 self.front.back(mark)?;
-                return Ok(User::Unheard(failure));
+                return Ok(User::Undelivered(failure));
             }
             let next = self.front.next();
             let user = match (turn, next) {
-                (Turn::Heard, Next::Calls(calls)) => self.answer(&calls).await?,
-                (Turn::Heard, Next::Question(question)) => {
+                (Turn::Delivered, Next::Calls(calls)) => self.answer(&calls).await?,
+                (Turn::Delivered, Next::Question(question)) => {
                     self.voice.question(&question)?;
                     self.decide(&question).await?
                 }
                 (turn, next) => {
                     match (turn, next) {
-                        (Turn::Heard, Next::Broken(why)) => self.wrong(why)?,
-                        (Turn::Heard, _) if !self.voice.heard => self.voice.nothing()?,
+                        (Turn::Delivered, Next::Broken(why)) => self.wrong(why)?,
+                        (Turn::Delivered, _) if !self.voice.has_output => self.voice.nothing()?,
                         _ => {}
                     }
                     self.voice.end()?;
@@ -125,7 +125,7 @@ impl Talk<'_> {
         Ok(User::Here)
     }
 
-    /// Sends the request that is due, and shows what comes as it comes, until Ctrl-C.
+    /// Sends the next request and shows the answer while it arrives, until Ctrl-C.
     async fn turn(&mut self) -> Result<Turn, Failure> {
         let mut request = self.front.front.request();
         if let Some(path) = self.client.path() {
@@ -158,34 +158,34 @@ impl Talk<'_> {
                 Ok(bytes) => {
                     blocks.pass(&bytes);
                     self.front.reads(&bytes);
-                    if !self.hear(&bytes)? {
-                        return Ok(Turn::Heard);
+                    if !self.receive(&bytes)? {
+                        return Ok(Turn::Delivered);
                     }
                 }
                 Err(error) => {
                     self.wrong(&ClientError::from(error).to_string())?;
-                    return Ok(Turn::Heard);
+                    return Ok(Turn::Delivered);
                 }
             }
         }
-        // Readers drop what no blank line ends, and some front ends need nothing behind it.
+        // Readers drop an event without a blank line at its end, and some protocols end without one.
         if blocks.is_open() {
             self.wrong("the answer ends inside an event")?;
             return Ok(Turn::Over);
         }
-        Ok(Turn::Heard)
+        Ok(Turn::Delivered)
     }
 
-    /// Shows what a piece of the body says; whether the stream can be read on.
-    fn hear(&mut self, mut bytes: &[u8]) -> Result<bool, Failure> {
+    /// Shows a piece of the body. Returns `true` if the stream can be read any further.
+    fn receive(&mut self, mut bytes: &[u8]) -> Result<bool, Failure> {
         loop {
             match self.front.front.read(&mut bytes) {
-                Ok(Some(heard)) => {
-                    for heard in &heard {
-                        if let Heard::Error(_) = heard {
+                Ok(Some(effects)) => {
+                    for effect in &effects {
+                        if let Effect::Error(_) = effect {
                             self.verdict = Verdict::Wrong;
                         }
-                        self.voice.hear(heard)?;
+                        self.voice.receive(effect)?;
                     }
                 }
                 Ok(None) => {
@@ -221,7 +221,7 @@ impl Talk<'_> {
         Ok(User::Here)
     }
 
-    /// The result of a call, from the user on a terminal. `None` when the user has left.
+    /// Returns the result of a call, from the user on a terminal. `None` when the user has left.
     async fn result(&mut self) -> Result<Option<Answer>, Failure> {
         let said = match self.lines.is_terminal() {
             true => {
@@ -240,8 +240,8 @@ impl Talk<'_> {
         })
     }
 
-    /// Answers a question. An empty line is a no, and so is nobody to ask; where the text of the
-    /// answer asked, anything but yes and no is a message like any other.
+    /// Answers a question. An empty line is a no, and so is a missing terminal. If the question is part of the
+    /// text, anything but yes and no is an ordinary message.
     async fn decide(&mut self, question: &Confirmation) -> Result<User, Failure> {
         if let Some(accepted) = self.decision {
             self.front.decide(accepted);
@@ -255,13 +255,13 @@ impl Talk<'_> {
         match line.trim().to_lowercase().as_str() {
             "y" | "yes" => self.front.decide(true),
             "" | "n" | "no" => self.front.decide(false),
-            _ if question.title.is_empty() => self.front.say(&line),
+            _ if question.title.is_empty() => self.front.prompt(&line),
             _ => self.front.decide(false),
         }
         Ok(User::Here)
     }
 
-    /// Tells that nobody heard what was said.
+    /// Reports an undelivered message.
     fn failed(&mut self, failure: Failure) -> Result<(), Failure> {
         self.verdict = Verdict::Wrong;
         match failure {
@@ -278,7 +278,7 @@ impl Talk<'_> {
     }
 }
 
-/// Why a response is no answer.
+/// Returns the reason why a response is no answer.
 fn refused(response: &Response) -> Option<String> {
     let status = response.status();
     if !status.is_success() {
@@ -291,7 +291,7 @@ fn refused(response: &Response) -> Option<String> {
     (!is_stream).then(|| format!("the answer is no event stream but {kind:?}"))
 }
 
-/// The beginning of a body, whatever it is.
+/// Returns the beginning of a body.
 async fn beginning(response: Response) -> String {
     let mut body = response.bytes_stream();
     let mut bytes = Vec::new();

@@ -1,22 +1,22 @@
-//! A front end that can take back what it did.
+//! A front end with undo.
 
 use copilot_wire::protocol::EventError;
 use copilot_wire::testing::{Answer, AnyFrontEnd, Next};
 
 use crate::verdict::Failure;
 
-/// Makes a front end.
+/// A function that creates a front end.
 type Begin<'a> = dyn Fn() -> Result<Box<dyn AnyFrontEnd>, Failure> + 'a;
 
-/// A front end, and all that made it what it is.
+/// A front end, and the log of everything that changed it.
 pub(super) struct Undo<'a> {
-    /// Makes the front end at the beginning.
+    /// Creates the front end in its initial state.
     begin: &'a Begin<'a>,
     pub(super) front: Box<dyn AnyFrontEnd>,
     steps: Vec<Step>,
 }
 
-/// What changes a front end.
+/// A change of a front end.
 enum Step {
     Say(String),
     /// A piece of an answer.
@@ -35,12 +35,12 @@ impl<'a> Undo<'a> {
         })
     }
 
-    pub(super) fn say(&mut self, text: &str) {
-        self.front.say(text);
+    pub(super) fn prompt(&mut self, text: &str) {
+        self.front.prompt(text);
         self.steps.push(Step::Say(text.to_owned()));
     }
 
-    /// A piece of the answer is about to be decoded and heard.
+    /// Logs a piece of the answer that is about to be decoded.
     pub(super) fn reads(&mut self, bytes: &[u8]) {
         self.steps.push(Step::Read(bytes.to_owned()));
     }
@@ -60,19 +60,19 @@ impl<'a> Undo<'a> {
         self.front.decide(accepted);
     }
 
-    /// Where it is now, for [`back`](Self::back).
+    /// Returns the current position in the log, for [`back`](Self::back).
     pub(super) fn mark(&self) -> usize {
         self.steps.len()
     }
 
-    /// Takes back everything since `mark`.
+    /// Undoes everything since `mark`.
     pub(super) fn back(&mut self, mark: usize) -> Result<(), Failure> {
         self.steps.truncate(mark);
         self.front = (self.begin)()?;
         for step in &self.steps {
             match step {
-                Step::Say(text) => self.front.say(text),
-                Step::Read(bytes) => hear(&mut *self.front, bytes),
+                Step::Say(text) => self.front.prompt(text),
+                Step::Read(bytes) => receive(&mut *self.front, bytes),
                 Step::Next => drop(self.front.next()),
                 Step::Answer(answers) => self.front.answer(answers.clone()),
                 Step::Decide(accepted) => self.front.decide(*accepted),
@@ -82,8 +82,8 @@ impl<'a> Undo<'a> {
     }
 }
 
-/// Hears a piece of an answer once more.
-fn hear(front: &mut dyn AnyFrontEnd, mut bytes: &[u8]) {
+/// Replays a piece of an answer.
+fn receive(front: &mut dyn AnyFrontEnd, mut bytes: &[u8]) {
     loop {
         match front.read(&mut bytes) {
             Ok(Some(_)) => {}

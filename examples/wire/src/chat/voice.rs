@@ -1,22 +1,22 @@
-//! What the user perceives of an answer, on a terminal or as lines of JSON.
+//! Shows an answer on a terminal or as lines of JSON.
 
 use copilot_wire::protocol::{Confirmation, Level, Table, ToolCall};
-use copilot_wire::testing::{Heard, Node};
+use copilot_wire::testing::{Effect, Node};
 
 use super::table;
 use crate::node::compact;
 use crate::screen::{Screen, Style, lines, plain, short};
 use crate::verdict::Failure;
 
-/// Shows what is heard.
+/// Shows an effect of an event.
 pub(super) struct Voice<'a> {
     pub(super) screen: &'a mut Screen,
-    /// True while text stands in the middle of a line.
+    /// `true` in the middle of a line of text.
     inside_line: bool,
-    /// Whether that text is reasoning.
+    /// `true` if that text is reasoning.
     reasons: bool,
-    /// Whether anything was heard.
-    pub(super) heard: bool,
+    /// `true` once anything was shown.
+    pub(super) has_output: bool,
 }
 
 impl<'a> Voice<'a> {
@@ -25,19 +25,19 @@ impl<'a> Voice<'a> {
             screen,
             inside_line: false,
             reasons: false,
-            heard: false,
+            has_output: false,
         }
     }
 
-    /// Shows what is heard.
-    pub(super) fn hear(&mut self, heard: &Heard) -> Result<(), Failure> {
-        self.heard |= !matches!(heard, Heard::Text(text) if text.is_empty());
+    /// Shows an effect of an event.
+    pub(super) fn receive(&mut self, effect: &Effect) -> Result<(), Failure> {
+        self.has_output |= !matches!(effect, Effect::Text(text) if text.is_empty());
         if self.screen.is_json() {
-            return self.screen.json_line(&node(heard));
+            return self.screen.json_line(&node(effect));
         }
-        match heard {
-            Heard::Text(text) | Heard::Reasoning(text) => {
-                let reasons = matches!(heard, Heard::Reasoning(_));
+        match effect {
+            Effect::Text(text) | Effect::Reasoning(text) => {
+                let reasons = matches!(effect, Effect::Reasoning(_));
                 if std::mem::replace(&mut self.reasons, reasons) != reasons {
                     self.end()?;
                 }
@@ -50,17 +50,17 @@ impl<'a> Voice<'a> {
                     false => self.screen.text(text),
                 }
             }
-            Heard::Table(table) | Heard::Chart(table) => self.table(table),
-            Heard::Error(notice) => self.line(Style::Bad, &format!("! {}", notice.message)),
-            Heard::Status(status) => {
+            Effect::Table(table) | Effect::Chart(table) => self.table(table),
+            Effect::Error(notice) => self.line(Style::Bad, &format!("! {}", notice.message)),
+            Effect::Status(status) => {
                 let style = match status.level {
                     Level::Info => Style::Dim,
                     _ => Style::Note,
                 };
-                // In its one line of words.
-                self.line(style, &short(&format!("- {heard}")))
+                // As its one-line form.
+                self.line(style, &short(&format!("- {effect}")))
             }
-            heard => self.line(Style::Dim, &short(&format!("- {heard}"))),
+            effect => self.line(Style::Dim, &short(&format!("- {effect}"))),
         }
     }
 
@@ -87,7 +87,7 @@ impl<'a> Voice<'a> {
         self.line(Style::Note, &call)
     }
 
-    /// Shows a question. Where the text of the answer asked, there is nothing more to show.
+    /// Shows a question, unless it is part of the text.
     pub(super) fn question(&mut self, question: &Confirmation) -> Result<(), Failure> {
         if self.screen.is_json() {
             return self.screen.json_line(&Node::object([
@@ -107,7 +107,7 @@ impl<'a> Voice<'a> {
         Ok(())
     }
 
-    /// Shows that there was nothing to show; to a program nothing says that.
+    /// Reports an empty answer on a terminal; for a program no line means the same.
     pub(super) fn nothing(&mut self) -> Result<(), Failure> {
         match self.screen.is_json() {
             true => Ok(()),
@@ -115,7 +115,7 @@ impl<'a> Voice<'a> {
         }
     }
 
-    /// Shows what is wrong with the answer.
+    /// Shows a fault of the answer.
     pub(super) fn wrong(&mut self, what: &str) -> Result<(), Failure> {
         if self.screen.is_json() {
             let wrong = [("kind", "wrong".into()), ("what", what.into())];
@@ -124,7 +124,7 @@ impl<'a> Voice<'a> {
         self.line(Style::Bad, &format!("WRONG: {what}"))
     }
 
-    /// Ends the line that the answer's text stands in.
+    /// Ends the current line of text.
     pub(super) fn end(&mut self) -> Result<(), Failure> {
         if std::mem::take(&mut self.inside_line) {
             self.screen.line("")?;
@@ -132,7 +132,7 @@ impl<'a> Voice<'a> {
         Ok(())
     }
 
-    /// A line of its own.
+    /// Writes a whole line.
     fn line(&mut self, style: Style, text: &str) -> Result<(), Failure> {
         self.end()?;
         let text = self.screen.paint(style, plain(text));
@@ -140,7 +140,7 @@ impl<'a> Voice<'a> {
     }
 }
 
-fn node(heard: &Heard) -> Node {
+fn node(effect: &Effect) -> Node {
     let table = |kind: &str, table: &Table| {
         Node::object([
             ("kind", kind.into()),
@@ -149,14 +149,14 @@ fn node(heard: &Heard) -> Node {
             ("rows", table.rows.clone().into()),
         ])
     };
-    match heard {
-        Heard::Text(text) => {
+    match effect {
+        Effect::Text(text) => {
             Node::object([("kind", "text".into()), ("text", text.as_str().into())])
         }
-        Heard::Reasoning(text) => {
+        Effect::Reasoning(text) => {
             Node::object([("kind", "reasoning".into()), ("text", text.as_str().into())])
         }
-        Heard::ToolRun(run) => {
+        Effect::ToolRun(run) => {
             let outcome = match &run.outcome {
                 Ok(result) => ("result", result.clone().into()),
                 Err(message) => ("error", message.as_str().into()),
@@ -168,12 +168,12 @@ fn node(heard: &Heard) -> Node {
                 outcome,
             ])
         }
-        Heard::Usage(usage) => Node::object([
+        Effect::Usage(usage) => Node::object([
             ("kind", "usage".into()),
             ("input_tokens", usage.input_tokens.into()),
             ("output_tokens", usage.output_tokens.into()),
         ]),
-        Heard::Status(status) => {
+        Effect::Status(status) => {
             let details = status.details.iter().map(|(name, value)| {
                 Node::object([
                     ("name", name.as_str().into()),
@@ -192,25 +192,25 @@ fn node(heard: &Heard) -> Node {
                 ("details", Node::list(details)),
             ])
         }
-        Heard::Citation(citation) => Node::object([
+        Effect::Citation(citation) => Node::object([
             ("kind", "citation".into()),
             ("title", citation.title.as_str().into()),
             ("url", citation.url.as_deref().into()),
             ("document", citation.document.as_deref().into()),
         ]),
-        Heard::Table(rows) => table("table", rows),
-        Heard::Chart(rows) => table("chart", rows),
-        Heard::Suggestions(texts) => Node::object([
+        Effect::Table(rows) => table("table", rows),
+        Effect::Chart(rows) => table("chart", rows),
+        Effect::Suggestions(texts) => Node::object([
             ("kind", "suggestions".into()),
             ("texts", Node::list(texts.iter().map(String::as_str))),
         ]),
-        Heard::Error(notice) => Node::object([
+        Effect::Error(notice) => Node::object([
             ("kind", "error".into()),
             ("code", notice.code.as_ref().into()),
             ("message", notice.message.as_str().into()),
             ("identifier", notice.identifier.as_deref().into()),
         ]),
-        Heard::Other { name, data } => Node::object([
+        Effect::Other { name, data } => Node::object([
             ("kind", "other".into()),
             ("name", name.as_str().into()),
             ("data", data.clone().into()),

@@ -1,6 +1,6 @@
-//! Where in a stream its events begin.
+//! The offsets of events in a stream.
 
-/// Follows a stream and knows where the block of fields began that the newest byte belongs to.
+/// A scanner that knows the offset of the current block of fields.
 ///
 /// A block begins with the first line that is no comment, and a blank line ends it.
 #[derive(Debug, Default)]
@@ -13,7 +13,7 @@ pub(crate) struct Blocks {
 }
 
 impl Blocks {
-    /// Passes over some bytes.
+    /// Scans bytes.
     pub(crate) fn pass(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             match byte {
@@ -37,17 +37,17 @@ impl Blocks {
         }
     }
 
-    /// How many bytes went by.
+    /// Returns the number of scanned bytes.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Where the newest block began.
+    /// Returns the offset of the current block.
     pub(crate) fn start(&self) -> u64 {
         self.start
     }
 
-    /// Whether that block has not ended.
+    /// Returns `true` if the current block has not ended.
     pub(crate) fn is_open(&self) -> bool {
         self.open
     }

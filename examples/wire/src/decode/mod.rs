@@ -1,4 +1,4 @@
-//! `wire decode`: the typed events of a stream, and what is wrong with it.
+//! `wire decode`: the typed events of a stream and its faults.
 
 mod blocks;
 mod report;
@@ -26,10 +26,10 @@ pub(crate) struct Options {
     input: Input,
 }
 
-/// How much of a stream is kept for the rules that are about all of it.
+/// The limit in bytes of a stream that is checked as a whole.
 const KEPT: usize = 16 * 1024 * 1024;
 
-/// Shows every event as it comes, and what the conformance kit says of the whole.
+/// Shows every event as it arrives, and the findings of the conformance kit about the whole.
 pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Failure> {
     let kit = options.protocol;
     let mut reader = (kit.reader)();
@@ -39,7 +39,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
     let mut pieces = options.input.pieces(None)?;
     let mut body = Vec::new();
     while let Some(mut bytes) = pieces.next(report.screen)? {
-        // One byte more shows that there was too much.
+        // One more byte shows that the limit was exceeded.
         let room = (KEPT + 1).saturating_sub(body.len());
         body.extend(bytes.iter().take(room));
         loop {
@@ -52,7 +52,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
                     let place = blocks.start()..blocks.offset();
                     report.event(&event, place, reader.read(&event))?;
                 }
-                // Comments are not asked for.
+                // Comments are not shown.
                 Ok(Some(_)) => {}
                 Ok(None) => break,
                 Err(error) => {

@@ -16,17 +16,17 @@ use crate::verdict::{self, Failure, Verdict};
 /// The lines of the output.
 pub(super) struct Report<'a> {
     pub(super) screen: &'a mut Screen,
-    /// Which event it is about, from 1.
+    /// The number of the event, starting at 1.
     number: u64,
-    /// Where that begins, in bytes.
+    /// Its offset in bytes.
     offset: u64,
     events: u64,
     wrong: u64,
-    /// Where each event ended, and whether something was wrong with it.
+    /// The end of each event, and `true` if it has a fault.
     ends: Vec<(u64, bool)>,
-    /// The rules that were said to be broken without the conformance kit.
+    /// The broken rules that were reported without the conformance kit.
     rules: Vec<&'static str>,
-    /// Whether nothing may follow.
+    /// `true` if no event may follow.
     over: bool,
 }
 
@@ -68,13 +68,13 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// What follows is about the next event, or the place where it should be.
+    /// Moves on to the next event, or the place where it should be.
     pub(super) fn begin(&mut self, offset: u64) {
         self.number = self.events + 1;
         self.offset = offset;
     }
 
-    /// Shows an event that is at this place.
+    /// Shows an event at this place.
     pub(super) fn event(
         &mut self,
         event: &Event<'_>,
@@ -108,7 +108,7 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
-    /// Shows what the conformance kit found and was not said yet. What has no place is about the
+    /// Shows the findings of the conformance kit that were not reported yet. One without a place is about the
     /// stream as a whole, which ends at this byte.
     pub(super) fn findings(
         &mut self,
@@ -155,14 +155,14 @@ impl<'a> Report<'a> {
         let place = self.place();
         let (kind, text) = (plain(&line.kind), short(&line.text));
         let line = match &*kind {
-            // Space at its ends counts.
+            // White space at its ends is significant.
             "text" | "refusal" => format!("{place}  {kind:<12}  \"{text}\""),
             _ => format!("{place}  {kind:<12}  {text}"),
         };
         self.screen.line(line.trim_end())
     }
 
-    /// Shows what is wrong.
+    /// Shows a fault.
     pub(super) fn wrong(&mut self, wrong: Wrong) -> Result<(), Failure> {
         self.wrong += 1;
         self.rules.extend(wrong.rule);
@@ -203,7 +203,7 @@ impl<'a> Report<'a> {
         self.screen.paint(Style::Dim, place)
     }
 
-    /// Tells why there was no event, unless there was one.
+    /// Reports the reason for a stream without events.
     pub(super) fn unless_event(&mut self, why: String) {
         if self.events == 0 {
             self.wrong += 1;
@@ -211,7 +211,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// Sums up.
+    /// Writes the summary.
     pub(super) fn end(self) -> Result<Verdict, Failure> {
         if !self.screen.is_json() {
             let wrong = match self.wrong {

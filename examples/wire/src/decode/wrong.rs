@@ -1,4 +1,4 @@
-//! What is wrong with an event, and where.
+//! The faults of an event.
 
 use bytes::Bytes;
 use copilot_wire::json::{JsonError, Kind, Reader};
@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::screen::short;
 
-/// What is wrong, and where in the data of the event.
+/// A fault of an event, with its place.
 #[derive(Serialize)]
 pub(super) struct Wrong {
     pub(super) what: String,
@@ -18,13 +18,13 @@ pub(super) struct Wrong {
     /// The place in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) byte: Option<usize>,
-    /// The rule of the conformance kit, where it is one.
+    /// The broken rule of the conformance kit, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) rule: Option<&'static str>,
 }
 
 impl Wrong {
-    /// Something that has no place of its own.
+    /// Creates a fault without a place.
     pub(super) fn of(what: &str) -> Self {
         Self {
             what: what.to_owned(),
@@ -34,7 +34,7 @@ impl Wrong {
         }
     }
 
-    /// The same, by the rule that says so too.
+    /// Sets the rule that it breaks.
     pub(super) fn rule(self, rule: &'static str) -> Self {
         Self {
             rule: Some(rule),
@@ -42,10 +42,10 @@ impl Wrong {
         }
     }
 
-    /// What the conformance kit found. The bytes are shown where the event was not.
+    /// Creates a fault from a finding of the conformance kit. The excerpt is included if the event was not shown.
     pub(super) fn found(finding: &Finding) -> Self {
         let Finding { rule, bytes, .. } = finding;
-        // Of a line, or of values that were written anew.
+        // The place in a line, or in values that were serialized again.
         let elsewhere = finding.offset.is_none() && !rule.id.starts_with("chunk/");
         let unseen = elsewhere || rule.id.starts_with("sse/");
         let got = match unseen && !bytes.is_empty() {
@@ -56,14 +56,14 @@ impl Wrong {
         Self::of(&what).rule(rule.id)
     }
 
-    /// Why an event with this data cannot be read.
+    /// Creates the fault of an event that cannot be read.
     pub(super) fn with(error: EventError, data: &str) -> Self {
         let error = match error {
             EventError::Data(error) => error,
             EventError::Shape(what) => return Self::of(what),
             error => return Self::of(&error.to_string()),
         };
-        // What is no JSON at all has no path yet.
+        // Data that is not JSON has no path.
         let data = Bytes::copy_from_slice(data.as_bytes());
         let walked = Reader::new(&data).and_then(|mut reader| walk(&mut reader, DEPTH));
         let path = walked.map_or_else(|error| error.path().to_owned(), |()| String::new());
@@ -80,10 +80,10 @@ impl Wrong {
     }
 }
 
-/// How deep paths go.
+/// The limit of the depth of paths.
 const DEPTH: usize = 32;
 
-/// Reads a value down to its leaves, so that an error knows its path.
+/// Reads a value down to its leaves, so that an error has a path.
 fn walk(reader: &mut Reader<'_>, depth: usize) -> Result<(), JsonError> {
     match reader.kind()? {
         _ if depth == 0 => reader.skip(),

@@ -6,19 +6,28 @@ use std::thread::JoinHandle;
 
 use crate::program::run;
 
-/// Answers each connection with a body, or hangs up without one; then gives what was asked.
+/// Answers each connection with a body, or hangs up without one; then gives what was asked. Requests
+/// without a body, which ask what the address is, are refused.
 fn answering(bodies: &'static [Option<&str>]) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     let served = std::thread::spawn(move || {
         let answer = |body: &Option<&str>| {
-            let (mut socket, _) = listener.accept().unwrap();
-            let mut request = Vec::new();
-            let mut buffer = [0; 4096];
-            while !request.ends_with(b"}") {
-                let count = socket.read(&mut buffer).unwrap();
-                request.extend_from_slice(&buffer[..count]);
-            }
+            let (mut socket, request) = loop {
+                let (mut socket, _) = listener.accept().unwrap();
+                let mut request = Vec::new();
+                let mut buffer = [0; 4096];
+                while !request.ends_with(b"}") && !request.ends_with(b"\r\n\r\n") {
+                    let count = socket.read(&mut buffer).unwrap();
+                    assert!(count > 0, "the request breaks off");
+                    request.extend_from_slice(&buffer[..count]);
+                }
+                if request.ends_with(b"}") {
+                    break (socket, request);
+                }
+                let refused = "HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n";
+                socket.write_all(refused.as_bytes()).unwrap();
+            };
             if let Some(body) = body {
                 let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\
                             connection: close\r\n\r\n";

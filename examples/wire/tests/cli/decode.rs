@@ -210,7 +210,7 @@ fn a_warning_is_not_wrong() {
 #[test]
 fn recorded_searches_are_clean() {
     // What the server itself sends is a warning at most.
-    let file = fixture("meilisearch/recorded/search_all_tools.sse");
+    let file = fixture("meilisearch/recorded/search_all_tools/stream.sse");
     let seen = run(&["decode", "meilisearch", &file], "");
     assert_eq!(seen.status, 0, "{}", seen.out);
 

@@ -1,4 +1,4 @@
-//! What the help says.
+//! Tests of the help.
 
 use crate::program::{fixture, run};
 

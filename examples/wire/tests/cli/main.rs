@@ -12,6 +12,7 @@ mod broken;
 mod chat;
 mod check;
 mod decode;
+mod gateway;
 mod help;
 mod program;
 mod relay;

@@ -19,7 +19,7 @@ pub(crate) fn wire(args: &[&str]) -> Command {
     command
 }
 
-/// What came of a run.
+/// The result of a run.
 pub(crate) struct Run {
     pub(crate) status: i32,
     pub(crate) out: String,
