@@ -1,10 +1,9 @@
-//! Write a chat agent once, and every chat front end can talk to it: the OpenBB Workspace, GitHub
-//! Copilot clients, Meilisearch chat, web pages on the AI SDK, and anything that reads an OpenAI
-//! chat stream.
+//! An SDK for chat agents: write an agent once, and every chat front end can talk to it.
 //!
-//! What it is: typed models for those wire protocols, one [`Agent`] trait, and a [`Router`] that
-//! turns HTTP requests into streams, whatever the web stack. What it is not: a server, an HTTP
-//! client, or a client of language models.
+//! The crate has typed models of the wire protocols of the OpenBB Workspace, GitHub Copilot, OpenAI
+//! (chat completions and Responses), Anthropic Messages, Meilisearch chat, the AI SDK and AG-UI; one
+//! [`Agent`] trait; and a [`Router`] that answers HTTP requests in any web stack. It contains no server,
+//! no HTTP client and no client of language models.
 //!
 #![cfg_attr(
     all(
@@ -13,47 +12,40 @@
         feature = "meilisearch",
         feature = "openbb",
         feature = "responses",
+        feature = "resumable",
         feature = "testing",
         feature = "tokio",
         feature = "tower",
         feature = "ui_stream",
         feature = "verify",
     ),
-    doc = "The [guide] is the tour: concepts, every front end, servers, models, access, testing."
+    doc = "The [guide] explains it from front to back: concepts, servers, every front end, models, access, testing."
 )]
 //!
-//! # One agent
+//! # A server
 //!
-//! An agent reads a request and speaks through a [`Reply`]. Generic over the [`Protocol`], it
-//! speaks the vocabulary that all front ends share:
+//! This agent answers every front end, and this server offers it to two of them. Anything that can call a
+//! `tower` service, such as hyper and axum, can serve a router; `Router::handle` needs only the `http` crate.
 //!
-//! ```
-//! use copilot_wire::protocol::{AgentError, Citation, Conversation, Protocol};
-//! use copilot_wire::{Agent, Reply, Request, async_trait};
+// The frameworks in it are no dependencies of this package: `tests/recipes` compiles it.
+#![cfg_attr(not(doctest), doc = include_str!("guide/first_server.md"))]
 //!
-//! struct Librarian;
+//! # Agents
 //!
-//! #[async_trait]
-//! impl<P: Protocol> Agent<P> for Librarian {
-//!     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-//!         reply.status("Looking it up").await?;
-//!         let prompt = request.prompt().unwrap_or_default();
-//!         reply.text(&format!("There is a page on {prompt}.")).await?;
-//!         reply.cite(Citation::new("The page").url("https://example.com/page")).await?;
-//!         Ok(())
-//!     }
-//! }
-//! ```
+//! An agent reads a [`Request`] and writes to a [`Reply`]. An agent that is generic over the [`Protocol`]
+//! uses the vocabulary that all front ends share: text, reasoning, steps, sources, tables, charts,
+//! questions, tool calls. Each front end receives the part in its own form, or in the nearest one that it has.
+//! An agent for one protocol has all of it: the typed request, [`Reply::send`] for any event and
+//! [`Reply::end`] for events that end the turn. [`Request::native`](agent::Request::native) leads from the
+//! one to the other.
 //!
-//! # One protocol
+//! # Streams
 //!
-//! An agent for one front end has all of it: the typed request, [`Reply::send`] for any event and
-//! [`Reply::end`] for what ends a turn. A generic agent gets there with
-//! [`Request::native`](agent::Request::native).
+//! The response [`Body`] owns the agent: polling the body polls the agent, and dropping it cancels the
+//! agent. A client that disconnects therefore stops the work, and a slow reader slows the agent down. Work
+//! that must go on is [detached](Body::detach).
 //!
-//! # One event
-//!
-//! Everything on the wire is a server-sent event. [`sse`] writes and reads them:
+//! Every stream consists of server-sent events. [`sse`] encodes and decodes them:
 //!
 //! ```
 //! use copilot_wire::sse::{Decoder, Event, Frame, encode};
@@ -73,37 +65,35 @@
 //! | feature | what it adds | default |
 //! |---|---|---|
 //! | `openbb` `github` `openai` `meilisearch` | one protocol each | yes |
-//! | `anthropic` | the protocol Anthropic Messages | |
+//! | `anthropic` | Anthropic Messages | |
 //! | `responses` | the Responses protocol of OpenAI | |
 //! | `ui_stream` | web pages with `useChat` of the AI SDK | |
 //! | `ag_ui` | CopilotKit and other AG-UI apps | |
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
-//! | `tokio` | keep-alive and deadlines for uploads, from tokio's timer | |
-//! | `tracing` | a span per turn, and how each turn ended, for [`tracing`](https://docs.rs/tracing) | |
-//! | `playground` | `Router::playground`: a page that plays every front end, for local work | |
+//! | `tokio` | keep-alive and upload timeouts, with the timer of tokio's runtime; one built by hand needs [`enable_time`](protocol::Environment::ticks) | |
+//! | `tracing` | a span for each turn and an event with its outcome | |
+//! | `playground` | `Router::playground`: a page that emulates every front end, for local work | |
+//! | `resumable` | `replies`: replies that outlive the connection that asked for them | |
 //! | `verify` | signatures of GitHub Copilot requests | |
-//! | `testing` | front ends that are played, virtual time, scripted models; with `verify`, a signer | |
+//! | `testing` | emulated front ends, virtual time, scripted models; with `verify`, a signer | |
 //!
-//! # Floors
+//! # Layers
 //!
-//! | floor | module | what it is |
+//! A module uses only modules of lower layers.
+//!
+//! | layer | modules | contents |
 //! |---|---|---|
 //! | 6 | `protocols` | the list of the protocols |
-//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream`, `ag_ui` | one module and one feature a protocol |
-//! |   | `models` | how several of them are mounted, and the list of all models |
-//! | 4 | [`router`], `testing` | one HTTP request in, one response out; tests; any protocol |
-//! | 3 | [`agent`] | runs an agent and turns what it says into body frames |
-//! | 2 | [`protocol`] | what a protocol must provide; the shared vocabulary |
-//! | 1 | [`sse`], [`json`] | bytes only: no protocol, no clock, no I/O |
-//!
-//! # Cancel safety
-//!
-//! Dropping a [`Body`] drops its agent: that is how a client that leaves cancels the work, and what
-//! servers do by themselves. Work that must go on is [detached](Body::detach).
+//! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream`, `ag_ui` | one module and one feature per protocol |
+//! |   | `models` | mounting an agent as a model, and the list of models |
+//! | 4 | [`router`], `testing` | HTTP requests and responses; tests; for any protocol |
+//! | 3 | [`agent`], `replies` | runs agents and sends their replies |
+//! | 2 | [`protocol`] | the traits of a protocol; the shared vocabulary |
+//! | 1 | [`sse`], [`json`] | encoding and decoding of bytes, without clock or I/O |
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// A build without every protocol leaves parts of the lower floors unused.
+// Without every protocol, parts of the lower layers are unused.
 #![cfg_attr(
     not(all(
         feature = "openbb",
@@ -124,7 +114,7 @@ pub mod anthropic;
 mod chat_stream;
 #[cfg(feature = "github")]
 pub mod github;
-// Only documentation, and it speaks of everything: these features bring all the others.
+// Documentation only. Its links need every feature; these enable all the others.
 #[cfg(all(
     any(doc, doctest),
     feature = "ag_ui",
@@ -132,6 +122,7 @@ pub mod github;
     feature = "meilisearch",
     feature = "openbb",
     feature = "responses",
+    feature = "resumable",
     feature = "testing",
     feature = "tokio",
     feature = "tower",
@@ -158,6 +149,8 @@ pub mod protocol;
     all(feature = "anthropic", feature = "openai", feature = "responses"),
 ))]
 pub mod protocols;
+#[cfg(feature = "resumable")]
+pub mod replies;
 #[cfg(feature = "responses")]
 pub mod responses;
 pub mod router;
@@ -167,12 +160,16 @@ pub mod testing;
 #[cfg(feature = "ui_stream")]
 pub mod ui_stream;
 
+#[doc(inline)]
 pub use agent::{Agent, Body, Reply, Request, agent_fn};
+#[doc(no_inline)]
 pub use async_trait::async_trait;
+#[doc(inline)]
 pub use protocol::Protocol;
+#[doc(inline)]
 pub use router::Router;
 
-/// The examples of the README compile.
+/// Compiles the examples of the README.
 #[cfg(all(doctest, feature = "openai", feature = "openbb"))]
 #[doc = include_str!("../README.md")]
 struct Readme;

@@ -1,6 +1,6 @@
-//! The list of this crate's protocols: beside the protocols' own folders, the place that names them.
+//! The list of this crate's protocols: the only place outside their folders that names them.
 //!
-//! Tools and tests that work with any protocol take kits, and a protocol of another crate joins by
+//! Tools and tests that work with any protocol take kits; a protocol of another crate joins with
 //! [`kit`]:
 //!
 #![cfg_attr(all(feature = "openbb", feature = "testing"), doc = "```")]
@@ -27,6 +27,7 @@ use crate::router::{MountError, Router};
 use crate::testing::{Kit, Toolkit, kit};
 
 /// Calls a macro for every protocol whose feature is on.
+#[cfg(any(feature = "playground", feature = "testing"))]
 macro_rules! every_protocol {
     ($each:ident) => {
         #[cfg(feature = "openbb")]
@@ -48,7 +49,7 @@ macro_rules! every_protocol {
     };
 }
 
-/// Something to do with every protocol, by its type.
+/// A visitor of all protocols, by type.
 #[cfg(feature = "testing")]
 pub trait Visit {
     /// Visits one protocol.
@@ -81,7 +82,7 @@ pub fn kits() -> Vec<Kit> {
     kits.0
 }
 
-/// Returns the scripts that play every protocol's front end on the playground.
+/// Returns the scripts that emulate every protocol's front end on the playground.
 #[cfg(feature = "playground")]
 #[must_use]
 pub fn scripts() -> Vec<&'static str> {
@@ -102,7 +103,7 @@ impl Router {
     ///
     /// # Errors
     ///
-    /// [`MountError`] when something else has the path `/` or `/playground.json`.
+    /// [`MountError`] when the path `/` or `/playground.json` is taken.
     pub fn playground(self) -> Result<Self, MountError> {
         self.playground_with(scripts())
     }

@@ -1,4 +1,4 @@
-//! What a message says: text or parts.
+//! The content of a message: text or parts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::protocol::shown::Size;
 use crate::protocol::{Attachment, AttachmentContent};
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
@@ -101,7 +101,7 @@ pub struct Part {
     pub kind: String,
     /// The text of a `text` part.
     pub text: Option<String>,
-    /// Where the file is.
+    /// The source of the file.
     pub source: Option<Source>,
     /// The media type of a `binary` part.
     pub mime_type: Option<String>,
@@ -131,7 +131,7 @@ model!(Part {
     metadata: "metadata",
 });
 
-/// Where a file is.
+/// The source of a file.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Source {

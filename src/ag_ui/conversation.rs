@@ -6,13 +6,13 @@ use crate::protocol::{
 };
 
 impl Conversation for RunAgentInput {
-    /// Reasoning and activities are not part of what was said, nor are messages of a role that this
+    /// Returns the history without reasoning, activities, and messages of a role that this
     /// crate does not know.
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(items)
     }
 
-    /// What the app says about itself. The description is name and id.
+    /// Returns the context of the app as documents. The description is name and id.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         let context = self.context.iter();
         context.map(|entry| Document::new(&*entry.description, &*entry.description, &*entry.value))
@@ -26,7 +26,7 @@ impl Conversation for RunAgentInput {
         })
     }
 
-    /// The answer to an interrupt, or a yes or no in text right behind a question in text.
+    /// Returns the answer to an interrupt, or a yes or no in text directly after a question in text.
     fn decision(&self) -> Option<Decision<'_>> {
         if let Some(answer) = self.resume.first() {
             let payload = &answer.payload;

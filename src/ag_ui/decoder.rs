@@ -1,6 +1,8 @@
-//! The client's side: events out of frames.
+//! The client's side: reads events from frames.
 
 use super::Event;
+use crate::json::Json;
+use crate::protocol::text_template::{TextEvent, TextTemplate};
 use crate::protocol::{Decode, EventError, Events};
 use crate::sse;
 
@@ -9,6 +11,7 @@ use crate::sse;
 /// It takes what newer servers send: members and events that this crate does not know are kept.
 #[derive(Debug, Default)]
 pub struct Decoder {
+    template: TextTemplate<Event>,
     over: bool,
 }
 
@@ -26,7 +29,7 @@ impl Decode for Decoder {
     /// Clients take frames of up to 10 million characters.
     const LIMIT: usize = 10_000_000;
 
-    /// Nothing is retained between frames.
+    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -36,7 +39,8 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        let event = Event::read(frame.data())?;
+        let data = frame.data();
+        let event = self.template.read(data, || Event::read(data))?;
         match event {
             Event::RunFinished(_) | Event::RunError(_) => self.over = true,
             // A stream may hold several runs.
@@ -47,7 +51,7 @@ impl Decode for Decoder {
         Ok(())
     }
 
-    /// An app takes a stream that is cut for a complete one. This decoder does not.
+    /// Apps accept a truncated stream as complete. This decoder does not.
     fn end(&mut self, _: &mut Events<Event>) -> Result<(), EventError> {
         match self.over {
             true => Ok(()),
@@ -55,5 +59,18 @@ impl Decode for Decoder {
                 "the stream ended without RUN_FINISHED",
             )),
         }
+    }
+}
+
+impl TextEvent for Event {
+    fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::TextMessageContent(text) => Some(&mut text.delta),
+            _ => None,
+        }
+    }
+
+    fn text_place(data: &Json) -> Option<Json> {
+        data.get("delta")
     }
 }

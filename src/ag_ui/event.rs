@@ -1,4 +1,4 @@
-//! The events of a stream, and what ends a turn.
+//! The events of a stream, and the endings of a turn.
 
 use bytes::Bytes;
 
@@ -15,6 +15,7 @@ use super::request::ToolCall;
 use crate::json::model::Field;
 use crate::json::{Escape, Json, Kind, Members, ValueWriter};
 use crate::protocol::EventError;
+use crate::protocol::typed::outputs;
 
 /// Makes an event of every payload, by its type on the wire.
 macro_rules! events {
@@ -185,58 +186,23 @@ impl Event {
     }
 }
 
-/// Declares what an agent may send, a subset of the events.
-macro_rules! says {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// An event that an agent sends in the course of a turn. The others are the reply's own.
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum Say {
-            $($(#[$doc])* $name($name),)*
-        }
+outputs! {
+    /// An event that an agent sends in the course of a turn. The others are the reply's own.
 
-        impl From<Say> for Event {
-            fn from(say: Say) -> Self {
-                match say {
-                    $(Say::$name(payload) => Self::$name(payload),)*
-                }
-            }
-        }
-
-        $(impl From<$name> for Say {
-            fn from(payload: $name) -> Self {
-                Self::$name(payload)
-            }
-        })*
-    };
+    StateSnapshot: "The shared state as a whole.",
+    StateDelta: "Changes of the shared state.",
+    MessagesSnapshot: "The conversation as a whole.",
+    ActivitySnapshot: "An activity as a whole.",
+    ActivityDelta: "Changes of an activity.",
+    Custom: "Anything that agent and app agreed upon.",
+    Raw: "An event of another system.",
+    ToolCallStart: "A call of a tool that the agent runs begins.",
+    ToolCallArgs: "A piece of its arguments.",
+    ToolCallEnd: "The call ends.",
+    ToolCallResult: "Its result.",
 }
 
-says! {
-    /// The shared state as a whole.
-    StateSnapshot,
-    /// Changes of the shared state.
-    StateDelta,
-    /// The conversation as a whole.
-    MessagesSnapshot,
-    /// An activity as a whole.
-    ActivitySnapshot,
-    /// Changes of an activity.
-    ActivityDelta,
-    /// Anything that agent and app agreed upon.
-    Custom,
-    /// An event of another system.
-    Raw,
-    /// A call of a tool that the agent runs begins.
-    ToolCallStart,
-    /// A piece of its arguments.
-    ToolCallArgs,
-    /// The call ends.
-    ToolCallEnd,
-    /// Its result.
-    ToolCallResult,
-}
-
-/// What ends a turn in another way than a complete answer.
+/// An event that ends a turn, other than a complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {

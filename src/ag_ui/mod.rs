@@ -1,4 +1,4 @@
-//! AG-UI: what CopilotKit and other apps with `@ag-ui/client` speak.
+//! AG-UI, the protocol of CopilotKit and other apps with `@ag-ui/client`.
 //!
 //! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] puts an agent at `POST /agui`.
 //!   An app reaches it from its own server, or from the browser, where [`Cors`](crate::router::Cors)
@@ -49,39 +49,40 @@
 //! | `confirm` | a question in text, or with [`Mount::interrupts`] an interrupt |
 //! | `calls` | calls of tools that the request offers |
 //!
-//! A question in text is found again by the id in its last line, which crossed the client: make ids
-//! hard to guess where a yes does harm, and let no model repeat them.
+//! A question in text is recognized by the id in its last line, which passed through the client: use ids
+//! that are hard to guess if a yes can do harm, and let no model repeat them.
 //!
 //! Beyond parts, an agent for this protocol reads the [`state`](RunAgentInput::state) that it shares
-//! with the app and sends any [`Say`]: a [`StateSnapshot`] or [`StateDelta`], activities, [`Custom`]
-//! events, or the calls of tools that it runs itself, piece by piece. It ends with an [`Ending`]:
+//! with the app and sends any [`Output`]: a [`StateSnapshot`] or [`StateDelta`], activities, [`Custom`]
+//! events, or the calls of tools that it runs itself, in pieces. It ends with an [`Ending`]:
 //! calls, an [`Interrupt`], a result, or a [`RunError`].
 //!
-//! # What is written
+//! # Rules of the stream
 //!
-//! The same bytes for every version of the client. The session of a reply keeps these rules whatever
-//! an agent says:
+//! Every version of the client reads the same bytes. The session of a reply ensures these rules, whatever
+//! an agent sends:
 //!
 //! 1. `RUN_STARTED` comes first, with the ids of the request.
-//! 2. A piece belongs to a message or a call that is open; messages are opened by their first piece.
-//!    What is open is closed before the run ends.
+//! 2. A piece belongs to an open message or call; messages are opened by their first piece.
+//!    Everything open is closed before the run ends.
 //! 3. Nothing follows `RUN_FINISHED` or `RUN_ERROR`.
-//! 4. A failure is `RUN_ERROR`: a stream that is only cut looks finished.
+//! 4. A failure is `RUN_ERROR`: clients accept a truncated stream as complete.
 //! 5. No member is `null`, no piece is empty, lines end with LF, and no event is larger than 10 million
-//!    bytes: clients fail at all of these.
-//! 6. Events and members of version 0.0.59 only: it fails at events that it does not know, and at
+//!    bytes: clients reject all of these.
+//! 6. Only events and members of version 0.0.59 are sent: it rejects unknown events, and
 //!    `pendingToolCallIds` and `cancelled` in an outcome. Members that this crate does not know are
 //!    left out.
 //!
 //! `tests/interop/ag-ui/run` lets `@ag-ui/client` 0.0.59 and 1.0.0 read the same bytes.
 
+mod check;
 mod content;
 mod conversation;
 mod decoder;
 mod event;
 mod mount;
 mod outcome;
-mod patch;
+
 mod payload;
 mod request;
 mod session;
@@ -90,7 +91,7 @@ pub mod testing;
 
 pub use content::{Content, Part, Source};
 pub use decoder::Decoder;
-pub use event::{Ending, Event, Say};
+pub use event::{Ending, Event, Output};
 pub use mount::Mount;
 pub use outcome::{Interrupt, Outcome, TokenUsage};
 pub use payload::{
@@ -112,7 +113,7 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
 
 /// AG-UI over HTTP and server-sent events.
 #[derive(Clone, Copy, Debug)]
@@ -121,7 +122,7 @@ pub struct AgUi;
 
 impl Protocol for AgUi {
     type Request = RunAgentInput;
-    type Output = Say;
+    type Output = Output;
     type Ending = Ending;
     type Event = Event;
     type Session = Session;
@@ -159,6 +160,10 @@ impl Protocol for AgUi {
             Event::TextMessageChunk(piece) => piece.delta.as_deref(),
             _ => None,
         }
+    }
+
+    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
+        event::frame(&RunError::new(AgentError::LOST), out);
     }
 }
 

@@ -1,4 +1,4 @@
-//! How an agent is mounted.
+//! Mounting an agent.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub struct Mount {
     settings: Settings,
 }
 
-/// What a mount says of its app.
+/// The settings of a mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     pub(super) interrupts: bool,

@@ -1,16 +1,16 @@
-//! How a run ends: its outcome, interrupts and usage.
+//! The end of a run: outcome, interrupts and usage.
 
 use crate::json::model::model;
 use crate::json::{Json, List, Members};
 use crate::protocol::Usage;
 
-/// How a run ended.
+/// The outcome of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Outcome {
     /// `success`, `interrupt` or, from 1.0 on, `cancelled`.
     pub kind: String,
-    /// What the run waits for.
+    /// The interrupts that the run waits for.
     pub interrupts: List<Interrupt>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -40,15 +40,15 @@ impl Outcome {
 pub struct Interrupt {
     /// The id that the answer names.
     pub id: String,
-    /// Why the run waits, in a word.
+    /// The reason, such as `confirm`.
     pub reason: String,
-    /// What to show to the user.
+    /// The message for the user.
     pub message: Option<String>,
     /// The call that the user is asked about.
     pub tool_call_id: Option<String>,
     /// The JSON schema of the answer: an object, or `null`.
     pub response_schema: Json,
-    /// When the interrupt expires, in ISO 8601.
+    /// The time at which the interrupt expires, in ISO 8601.
     pub expires_at: Option<String>,
     /// Metadata: an object, or `null`.
     pub metadata: Json,

@@ -1,6 +1,4 @@
-//! The payloads of the events, each a model of its own.
-
-use std::fmt;
+//! The payloads of the events.
 
 use serde::Serialize;
 
@@ -8,73 +6,15 @@ use super::content::Content;
 use super::outcome::{Interrupt, Outcome, TokenUsage};
 use super::request::Message;
 use crate::json::model::{encode, model};
-use crate::json::{Json, Kind, List, Members, WriteError};
-
-/// Stands for a text that is not shown: it may be anything.
-struct Hidden;
-
-impl fmt::Debug for Hidden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("…")
-    }
-}
-
-/// Declares payloads: a struct and a model each, whose type on the wire is fixed.
-macro_rules! payloads {
-    ($(
-        $(#[$doc:meta])*
-        $name:ident = $type:literal {
-            $($(#[$field_doc:meta])* $field:ident: $kind:ty = $key:literal $($always:ident)?,)*
-        }
-    )*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Default, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub struct $name {
-            $($(#[$field_doc])* pub $field: $kind,)*
-            /// Metadata: an object, or `null` when there is none.
-            pub metadata: Json,
-            /// Members that this crate does not know. Replies leave them out.
-            pub unknown: Members,
-        }
-
-        model!($name {
-            "type" = $type,
-            $($field: $key $($always)?,)*
-            metadata: "metadata",
-        });
-
-        impl $name {
-            /// The members that a reader demands.
-            pub(super) const REQUIRED: &'static [&'static str] =
-                &[$($(payloads!(@required $always $key),)?)*];
-
-            /// Returns `true` if `json`, which this was read from, has all members that a reader
-            /// demands, each of the right type.
-            pub(super) fn is_whole(&self, json: &Json) -> bool {
-                Self::REQUIRED
-                    .iter()
-                    .all(|name| json.get(name).is_some() && self.unknown.get(name).is_none())
-            }
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    $(.field(stringify!($field), match stringify!($field) {
-                        "delta" | "encrypted_value" | "message" => &Hidden,
-                        _ => &self.$field as &dyn fmt::Debug,
-                    }))*
-                    .field("metadata", &self.metadata)
-                    .field("unknown", &self.unknown)
-                    .finish()
-            }
-        }
-    )*};
-    (@required always $key:literal) => { $key };
-}
+use crate::json::{Json, Kind, List, WriteError};
+use crate::protocol::typed::payloads;
 
 payloads! {
+    {
+        /// Metadata: an object, or `null` when there is none.
+        metadata: Json = "metadata",
+    }
+
     /// The beginning of a run.
     RunStarted = "RUN_STARTED" {
         /// The id of the conversation.
@@ -96,14 +36,14 @@ payloads! {
         run_id: String = "runId" always,
         /// The result of the run for the program that started it, or `null`.
         result: Json = "result",
-        /// How the run ended. Absent means success.
+        /// The outcome. `None` means success.
         outcome: Option<Outcome> = "outcome",
         /// The tokens that the run took, by model.
         usage: List<TokenUsage> = "usage",
     }
     /// The end of a run that failed.
     RunError = "RUN_ERROR" {
-        /// What went wrong, fit for the user.
+        /// A message for the user.
         message: String = "message" always,
         /// A short name for the kind of failure.
         code: Option<String> = "code",
@@ -122,7 +62,7 @@ payloads! {
     TextMessageStart = "TEXT_MESSAGE_START" {
         /// The id of the message.
         message_id: String = "messageId" always,
-        /// Who speaks: the assistant if absent.
+        /// The role of the author; the assistant if `None`.
         role: Option<String> = "role",
     }
     /// A piece of a text.
@@ -141,7 +81,7 @@ payloads! {
     TextMessageChunk = "TEXT_MESSAGE_CHUNK" {
         /// The id of the message. The first chunk has it.
         message_id: Option<String> = "messageId",
-        /// Who speaks.
+        /// The role of the author.
         role: Option<String> = "role",
         /// The piece.
         delta: Option<String> = "delta",
@@ -210,9 +150,9 @@ payloads! {
         message_id: String = "messageId" always,
         /// The type, which chooses the component.
         activity_type: String = "activityType" always,
-        /// What to show: an object.
+        /// The content: an object.
         content: Json = "content" always,
-        /// Whether this replaces an activity of the same id. It does if absent.
+        /// `false` if this does not replace an activity with the same id. The default is `true`.
         replace: Option<bool> = "replace",
     }
     /// Changes of an activity.
@@ -228,7 +168,7 @@ payloads! {
     Raw = "RAW" {
         /// The event.
         event: Json = "event" always,
-        /// Where it comes from.
+        /// The source.
         source: Option<String> = "source",
     }
     /// Anything that agent and app agreed upon.
@@ -276,7 +216,7 @@ payloads! {
     }
     /// Reasoning that only its provider can read.
     ReasoningEncryptedValue = "REASONING_ENCRYPTED_VALUE" {
-        /// What it belongs to: `tool-call` or `message`.
+        /// The kind of its owner: `tool-call` or `message`.
         subtype: String = "subtype" always,
         /// The id of that.
         entity_id: String = "entityId" always,
@@ -296,14 +236,14 @@ payloads! {
         subagent_run_id: String = "subagentRunId" always,
         /// The result, or `null`.
         result: Json = "result",
-        /// How it ended, or `null`.
+        /// The outcome, or `null`.
         outcome: Json = "outcome",
     }
     /// The failure of the work of another agent.
     SubagentError = "SUBAGENT_ERROR" {
         /// The id of that work.
         subagent_run_id: String = "subagentRunId" always,
-        /// What went wrong.
+        /// The error.
         message: String = "message" always,
         /// A short name for the kind of failure.
         code: Option<String> = "code",

@@ -19,7 +19,7 @@ class AgUiFront extends Front {
     return {
       title: "As an AG-UI app",
       text: "What CopilotKit and other apps with @ag-ui/client send and read: messages, steps, reasoning, tools, shared state, interrupts.",
-      prompts: ["What happens when a client leaves?", "Show me a table", "Delete the draft, but ask me first"],
+      prompts: ["What happens when a client disconnects?", "Show me a table", "Delete the draft, but ask me first"],
     };
   }
 

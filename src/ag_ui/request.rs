@@ -39,7 +39,7 @@ pub struct RunAgentInput {
     pub messages: List<Message>,
     /// The tools that the app runs.
     pub tools: List<Tool>,
-    /// What the app says about itself, such as the page that is open.
+    /// Context from the app, such as the open page.
     pub context: List<Context>,
     /// Anything that the app passes on; `null` when there is none.
     pub forwarded_props: Json,
@@ -105,7 +105,7 @@ pub struct Message {
     pub id: String,
     /// `user`, `assistant`, `system`, `developer`, `tool`, `reasoning` or `activity`.
     pub role: String,
-    /// What is said; for a tool the result of the call.
+    /// The content; for a tool the result of the call.
     pub content: Option<Content>,
     /// The name of who speaks.
     pub name: Option<String>,
@@ -113,7 +113,7 @@ pub struct Message {
     pub tool_calls: List<ToolCall>,
     /// The call that a tool's message belongs to.
     pub tool_call_id: Option<String>,
-    /// Why the call failed.
+    /// The error of a failed call.
     pub error: Option<String>,
     /// Metadata of the events that the message was made of: an object, or `null`.
     pub metadata: Json,
@@ -242,7 +242,7 @@ impl ToolCall {
 pub struct Tool {
     /// The name to call it by.
     pub name: String,
-    /// What it does.
+    /// A description.
     pub description: String,
     /// The JSON schema of its arguments.
     pub parameters: Option<Json>,
@@ -273,7 +273,7 @@ impl Tool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Context {
-    /// What the value is.
+    /// A description of the value.
     pub description: String,
     /// The value: text, or JSON text.
     pub value: String,
@@ -292,7 +292,7 @@ model!(Context, null: absent {
 pub struct ResumeEntry {
     /// The id of the interrupt.
     pub interrupt_id: String,
-    /// Whether the user answered it.
+    /// The status of the interrupt.
     pub status: ResumeStatus,
     /// The answer; `null` when there is none.
     pub payload: Json,
@@ -306,7 +306,7 @@ model!(ResumeEntry, null: absent {
     payload: "payload",
 });
 
-/// Whether the user answered an interrupt.
+/// The status of an interrupt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ResumeStatus {

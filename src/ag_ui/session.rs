@@ -1,4 +1,4 @@
-//! One reply as it is written.
+//! Writing one reply.
 
 use std::collections::{HashMap, HashSet};
 use std::mem;
@@ -14,27 +14,13 @@ use super::payload::{
     ToolCallEnd, ToolCallResult,
 };
 use super::request::FAILED;
-use super::{Event, RunAgentInput, ToolCall, patch};
+use super::{Event, RunAgentInput, ToolCall, check};
 use crate::json::model::raw_object;
 use crate::json::{Escape, Json, Kind, ObjectWriter, ValueWriter};
 use crate::protocol::{
     self, ChartKind, Citation, Confirmation, Env, Failure, Level, Part, SendError, Session as _,
     Status, Table, TextFrame, ToolRun, markdown,
 };
-
-/// The largest event that clients take, in bytes.
-const MAX_EVENT: usize = 10_000_000;
-
-/// The roles of messages in a snapshot. Clients fail at any other.
-const ROLES: [&str; 7] = [
-    "user",
-    "assistant",
-    "system",
-    "developer",
-    "tool",
-    "reasoning",
-    "activity",
-];
 
 /// One reply: the messages, steps and calls that are open.
 ///
@@ -58,9 +44,9 @@ pub struct Session {
     /// The calls of tools that the agent runs itself: whether each is open.
     calls: HashMap<String, bool>,
     citations: Vec<Citation>,
-    /// How the run ends.
+    /// The outcome of the run.
     end: RunFinished,
-    /// Whether the stream is closed.
+    /// `true` once the stream is closed.
     done: bool,
 }
 
@@ -202,13 +188,7 @@ impl Session {
         if level.is_some() || !status.details.is_empty() {
             start.metadata = raw_object(|metadata| {
                 metadata.opt_str("level", level);
-                // Texts always write.
-                let _ = metadata.array("details", &status.details, |(name, value), to| {
-                    to.object(|detail| {
-                        detail.str("name", name).str("value", value);
-                        Ok(())
-                    })
-                });
+                status.write_details(metadata);
             });
         }
         self.start_step(&start, out);
@@ -222,10 +202,10 @@ impl Session {
 
     /// Writes a tool that the agent ran: a call, and its result.
     fn tool_run(&mut self, run: &ToolRun, out: &mut Vec<u8>) -> Result<(), SendError> {
-        check_size(run.arguments.as_bytes())?;
+        check::size(run.arguments.as_bytes())?;
         match &run.outcome {
-            Ok(result) => check_size(result.as_bytes())?,
-            Err(message) => check_size(message.as_bytes())?,
+            Ok(result) => check::size(result.as_bytes())?,
+            Err(message) => check::size(message.as_bytes())?,
         }
         let parent = self.parent(out);
         let id = self.next_id("call");
@@ -305,16 +285,8 @@ impl Session {
         kind: Option<&ChartKind>,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError> {
-        let content = raw_object(|content| {
-            content
-                .str("name", &table.name)
-                .opt_str("description", table.description.as_deref());
-            if let Some(kind) = kind {
-                kind.write_to(content);
-            }
-            content.raw("rows", &table.rows);
-        });
-        check_size(content.as_bytes())?;
+        let content = raw_object(|content| table.write_to(kind, content));
+        check::size(content.as_bytes())?;
         self.interrupt(out);
         let activity = ActivitySnapshot {
             message_id: self.next_id("activity"),
@@ -340,12 +312,7 @@ impl Session {
         let interrupt = Interrupt::new(&*question.id, "confirm")
             .message(texts.join("\n\n"))
             .response_schema(raw_object(answer_schema))
-            .metadata(raw_object(|metadata| {
-                metadata
-                    .str("title", &question.title)
-                    .str("message", &question.message)
-                    .opt_raw("data", question.data.as_ref());
-            }));
+            .metadata(raw_object(|metadata| question.write_to(metadata)));
         self.end = RunFinished {
             usage: mem::take(&mut self.end.usage),
             ..RunFinished::interrupted([interrupt])
@@ -363,7 +330,7 @@ impl Session {
             if call.arguments.kind() != Kind::Object {
                 return Err(SendError::Invalid("arguments must be an object".into()));
             }
-            check_size(call.arguments.as_bytes())?;
+            check::size(call.arguments.as_bytes())?;
         }
         self.sources(out)?;
         let parent = self.parent(out);
@@ -428,35 +395,15 @@ impl Session {
 
     /// Checks an event of the agent against the rules that a client fails a run by.
     fn check(&self, event: &Event) -> Result<(), SendError> {
-        let invalid = |rule: &str| Err(SendError::Invalid(rule.to_owned()));
         match event {
-            Event::StateDelta(event) => patch::check(&event.delta),
-            Event::ActivityDelta(event) => patch::check(&event.patch),
-            Event::ActivitySnapshot(event) if event.content.kind() != Kind::Object => {
-                invalid("the content of an activity must be an object")
-            }
-            Event::MessagesSnapshot(event) => {
-                let mut roles = event.messages.iter().map(|message| &*message.role);
-                match roles.all(|role| ROLES.contains(&role)) {
-                    true => Ok(()),
-                    false => invalid("a message has a role that apps do not know"),
-                }
-            }
             Event::ToolCallStart(event) if self.calls.contains_key(&event.tool_call_id) => {
-                invalid("a tool call has this id already")
+                let rule = "a tool call has this id already";
+                Err(SendError::Invalid(rule.to_owned()))
             }
             Event::ToolCallArgs(event) => self.check_call(&event.tool_call_id, true),
             Event::ToolCallEnd(event) => self.check_call(&event.tool_call_id, true),
             Event::ToolCallResult(event) => self.check_call(&event.tool_call_id, false),
-            Event::StepStarted(_)
-            | Event::StateSnapshot(_)
-            | Event::ActivitySnapshot(_)
-            | Event::Custom(_)
-            | Event::Raw(_)
-            | Event::ToolCallStart(_) => Ok(()),
-            _ => Err(SendError::Unsupported(
-                "events that not every version knows",
-            )),
+            event => check::content(event),
         }
     }
 }
@@ -565,7 +512,7 @@ impl protocol::Session for Session {
         let mut event = event.strict();
         let mut size = Vec::new();
         event.write(&mut size);
-        check_size(&size)?;
+        check::size(&size)?;
         match &mut event {
             Event::StepStarted(start) => {
                 self.start_step(start, out);
@@ -615,17 +562,6 @@ impl protocol::Session for Session {
             false => error,
         };
         self.error(&error, out);
-    }
-}
-
-/// Checks that an event is not larger than clients take.
-fn check_size(event: &[u8]) -> Result<(), SendError> {
-    // Room for what stands around a payload.
-    match event.len() < MAX_EVENT - 1024 {
-        true => Ok(()),
-        false => Err(SendError::Invalid(format!(
-            "an event must be smaller than {MAX_EVENT} bytes"
-        ))),
     }
 }
 

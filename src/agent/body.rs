@@ -1,4 +1,4 @@
-//! The response body: it runs the agent and hands out what the agent says.
+//! The response body: it runs the agent and returns its output as frames.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -15,34 +15,39 @@ use futures_core::Stream;
 use http::{HeaderMap, StatusCode};
 
 use super::channel::{Channel, Frames, Outcome};
+use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
 use crate::protocol::{AgentError, Env, Protocol, Record, Ticks};
 
-/// After this much silence at the latest the reader hears that the stream is alive.
+/// The longest silence before a keep-alive is sent.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The body of a response: a stream of frames that never fails.
 ///
-/// A live body owns its agent. Polling it polls the agent until the agent waits or 16 KiB are
-/// waiting; then everything said so far leaves as one frame. Dropping it drops the agent.
+/// A live body owns its agent. Polling it polls the agent, if that was woken, until the agent waits or
+/// 16 KiB are unsent; then everything written so far is returned as one frame. Dropping it drops the
+/// agent.
 ///
 /// # Cancel safety
 ///
-/// A frame is taken whole or not at all; polling again after any interruption loses nothing.
+/// Polling again after an interruption loses nothing.
 pub struct Body(Kind);
 
 enum Kind {
     Full(Option<Bytes>),
     Live(Box<Live>),
+    #[cfg(feature = "resumable")]
+    Stream(Exclusive<Pin<Box<dyn Stream<Item = Bytes> + Send>>>),
 }
 
 struct Live {
     frames: Arc<dyn Frames>,
-    /// Runs the agent. Gone once it has come to its end, or detached.
+    /// Runs the agent. `None` once the agent is done, or detached.
     run: Option<Run>,
+    wakeup: Wakeup,
     detached: bool,
     ticks: Option<Exclusive<Ticks>>,
-    /// Whether nothing was sent since the last tick.
+    /// `true` if nothing was sent since the last tick.
     silent: bool,
     done: bool,
 }
@@ -56,6 +61,20 @@ impl Body {
         A: Agent<P> + 'static,
     {
         let session = P::session(&request, env);
+        Self::run_session(agent, request, session, env)
+    }
+
+    /// Runs `agent` on `request`, and writes its reply with `session`.
+    pub(crate) fn run_session<P, A>(
+        agent: A,
+        request: Request<P>,
+        session: P::Session,
+        env: &Env,
+    ) -> Self
+    where
+        P: Protocol,
+        A: Agent<P> + 'static,
+    {
         let is_stream = P::is_stream(&request);
         let next_call = P::next_call(&request);
         let record = Record::new(env, P::NAME)
@@ -74,7 +93,7 @@ impl Body {
 
     /// Sends the events of a stream in answer to `request`.
     ///
-    /// For those who have a stream already and need no agent. The body ends itself after the first
+    /// For a stream that exists already, without an agent. The body ends after the first
     /// event that ends the turn, and at the end of the stream.
     #[must_use]
     pub fn from_events<P, S>(request: &P::Request, events: S, env: &Env) -> Self
@@ -133,6 +152,7 @@ impl Body {
                 attached: true,
             }),
             frames,
+            wakeup: Wakeup::new(),
             detached: false,
             ticks: ticks.map(Exclusive::new),
             silent: false,
@@ -140,17 +160,17 @@ impl Body {
         })))
     }
 
-    /// A body that is there already.
+    /// Creates a body from complete bytes.
     #[must_use]
     pub fn full(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
         Self(Kind::Full((!bytes.is_empty()).then_some(bytes)))
     }
 
-    /// Takes the agent out of the body, to be run to its end whether or not anybody reads.
+    /// Takes the agent out of the body, so that it runs to its end even if the client disconnects.
     ///
-    /// Dropping the body then no longer stops the agent: what it says goes nowhere. Spawn the
-    /// [`Run`] on a runtime; until it is polled the body stays silent. `None` for a body without
+    /// Dropping the body then no longer stops the agent; its output is discarded. Spawn the
+    /// [`Run`] on a runtime; until it is polled the body stays silent. Returns `None` for a body without
     /// an agent.
     #[must_use = "the agent runs only while the `Run` is polled"]
     pub fn detach(&mut self) -> Option<Run> {
@@ -163,29 +183,35 @@ impl Body {
         Some(run)
     }
 
-    /// The exact length, when the whole body is there already.
+    /// Returns the exact length of a complete body; `None` for a live one.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
         match &self.0 {
             Kind::Full(bytes) => Some(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Live(_) => None,
+            #[cfg(feature = "resumable")]
+            Kind::Stream(_) => None,
         }
     }
 
-    /// Whether nothing more will come.
+    /// Returns `true` if the body has ended.
     #[must_use]
     pub fn is_done(&self) -> bool {
         match &self.0 {
             Kind::Full(bytes) => bytes.is_none(),
             Kind::Live(live) => live.done,
+            #[cfg(feature = "resumable")]
+            Kind::Stream(_) => false,
         }
     }
 
-    /// Returns the status of an answer that is one document, once it is there.
+    /// Returns the status of an answer that is one document, after its end.
     pub(crate) fn status(&self) -> StatusCode {
         match &self.0 {
             Kind::Full(_) => StatusCode::OK,
             Kind::Live(live) => live.frames.status(),
+            #[cfg(feature = "resumable")]
+            Kind::Stream(_) => StatusCode::OK,
         }
     }
 
@@ -193,6 +219,41 @@ impl Body {
         match &mut self.0 {
             Kind::Full(bytes) => Poll::Ready(bytes.take()),
             Kind::Live(live) => live.poll(cx),
+            #[cfg(feature = "resumable")]
+            Kind::Stream(stream) => stream.get().as_mut().poll_next(cx),
+        }
+    }
+}
+
+#[cfg(feature = "resumable")]
+impl Body {
+    /// Creates a body from frames that come from elsewhere.
+    pub(crate) fn from_frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> Self {
+        Self(Kind::Stream(Exclusive::new(Box::pin(frames))))
+    }
+
+    /// Removes the keep-alive.
+    pub(crate) fn without_ticks(mut self) -> Self {
+        if let Kind::Live(live) = &mut self.0 {
+            live.ticks = None;
+        }
+        self
+    }
+
+    /// Ends the turn now, as cancelled or as failed, and drops the agent. What is written already, and the
+    /// end of the turn, are still to be polled.
+    pub(crate) fn stop(&mut self, error: Option<AgentError>) {
+        if let Kind::Live(live) = &mut self.0 {
+            // The turn is closed first, so that it does not end as one whose agent was dropped.
+            live.frames.stop(error);
+            live.run = None;
+        }
+    }
+
+    /// Takes note that the reply could not be stored.
+    pub(crate) fn set_unstored(&self) {
+        if let Kind::Live(live) = &self.0 {
+            live.frames.unstored();
         }
     }
 }
@@ -203,11 +264,13 @@ impl Live {
             return Poll::Ready(None);
         }
         if let Some(run) = &mut self.run {
-            if Pin::new(run).poll(cx).is_ready() {
+            let woken = self.wakeup.take(cx).map(Context::from_waker);
+            if woken.is_some_and(|mut cx| Pin::new(run).poll(&mut cx).is_ready()) {
                 self.run = None;
             }
         }
-        match self.frames.poll_frame(cx, self.run.is_some()) {
+        let agent = self.run.as_ref().map(|_| &self.wakeup);
+        match self.frames.poll_frame(cx, agent) {
             Poll::Ready(Some(frame)) => {
                 self.silent = false;
                 Poll::Ready(Some(frame))
@@ -246,7 +309,7 @@ impl Live {
 
 impl Drop for Live {
     fn drop(&mut self) {
-        // Writes fail from here on; only then is the agent dropped, so that it cannot be heard.
+        // Writes fail from here on. The agent is dropped after that, so nothing that it writes on drop is sent.
         self.frames.detach(self.detached);
     }
 }
@@ -264,13 +327,15 @@ impl fmt::Debug for Body {
         let kind = match &self.0 {
             Kind::Full(_) => "Full",
             Kind::Live(_) => "Live",
+            #[cfg(feature = "resumable")]
+            Kind::Stream(_) => "Stream",
         };
         f.debug_tuple("Body").field(&kind).finish()
     }
 }
 
-/// A value that is reached through `&mut` alone, so that what holds it is `Sync`, as some web stacks
-/// ask of a body. The lock is never taken.
+/// A value that is accessed through `&mut` only, which makes its owner `Sync`, as some web stacks
+/// require of a body. The lock is never taken.
 struct Exclusive<T>(Mutex<T>);
 
 impl<T> Exclusive<T> {
@@ -283,15 +348,15 @@ impl<T> Exclusive<T> {
     }
 }
 
-/// An agent at work, taken out of its body by [`Body::detach`].
+/// A running agent, taken out of its body by [`Body::detach`].
 ///
-/// It resolves when the agent is done. Dropping it drops the agent; the body then ends as for an
+/// It resolves when the agent is done. Dropping it drops the agent; the body then ends as after an
 /// agent that failed.
 #[must_use = "an agent does nothing unless it is polled"]
 pub struct Run {
     future: Exclusive<Pin<Box<dyn Future<Output = ()> + Send>>>,
     frames: Arc<dyn Frames>,
-    /// Whether the body itself polls this.
+    /// `true` if the body itself polls this.
     attached: bool,
 }
 
@@ -305,8 +370,8 @@ impl Future for Run {
         #[cfg(feature = "tracing")]
         let _entered = frames.span().enter();
         let staged = Arc::clone(&run.frames).stage(run.attached);
-        // The agent's own state is gone after a panic, and all that is shared is whole: what it
-        // was writing has been rolled back.
+        // After a panic the agent's own state is not used again, and the shared state is whole: a write that
+        // panicked was rolled back.
         let poll = catch_unwind(AssertUnwindSafe(|| run.future.get().as_mut().poll(cx)));
         drop(staged);
         poll.unwrap_or_else(|_| {

@@ -1,9 +1,12 @@
-//! The hand-over between a reply and its body: the bytes to be sent, and how far the turn is.
+//! The hand-over between a reply and its body: the bytes to be sent, and the state of the turn.
+//!
+//! The reply writes, the run polls the agent, and the body takes frames. Each may be on a thread of its
+//! own, and each may be dropped first.
 //!
 //! # Who owns the bytes
 //!
-//! Everything is in [`State`], under one mutex, but for one case. While the agent is polled, `out`
-//! lies in the [`staging`] buffer of the polling thread, where text is appended without the lock.
+//! Everything is in [`State`], under one mutex, with one exception. While the agent is polled, `out`
+//! is in the [`staging`] buffer of the polling thread, where text is appended without the lock.
 //! `State::staged` is true for as long, and `State::out` then holds only what other threads wrote
 //! meanwhile.
 //!
@@ -13,40 +16,59 @@
 //! | text | the one that polls | | appended, if it is not stale; scanned under the lock if need be |
 //! | any other write | the one that polls | moved behind the staging buffer | appended, under the lock |
 //! | any write | another one | appended, under the lock | |
-//! | [`Owner::unstage`] | the one that polls | staging buffer first, then what others wrote | none |
+//! | [`unstage`](staging::Owner::unstage) | the one that polls | staging buffer first, then what others wrote | none |
 //! | [`Frames::poll_frame`] | the body's | taken as one frame | never touched |
 //!
 //! So bytes leave in the order in which writes returned: what another thread wrote during a poll is
-//! later than what the poll found, or at no certain order with what the poll wrote. For this
+//! later than what the poll found, or in no certain order with what the poll wrote. For this
 //! `poll_frame` sends nothing while a buffer is staged elsewhere, which happens to detached runs only.
 //!
-//! `stale` says that the staging buffer does not know the newest state: bytes of another thread
-//! wait in `State::out`, or the text frame may have changed. It is written under the lock and read
-//! without it: text that sees it takes the lock, and so comes behind those bytes and has the new
-//! frame.
+//! # What another thread can see
+//!
+//! Under the lock: all of [`State`], but not the bytes in the staging buffer, nor the number of texts in
+//! it; both return with `unstage`. Without the lock: only `stale`. It is set when the staging buffer does
+//! not know the current state: bytes of another thread wait in `State::out`, or the text frame may
+//! have changed. It is written under the lock (`Release`) and read without it (`Acquire`): text that
+//! sees it takes the lock, and so comes behind those bytes and has the new frame.
 //!
 //! Where a question is part of the answer's text, that text is scanned for what it leaves open
 //! ([`OpenConstructs`]), under the lock, so that a question from any thread sees all of it. Only plain
 //! text need not be scanned while the scanner is quiet.
 //!
-//! # How a turn goes
+//! # States and transitions
 //!
-//! `Open` → an ending was written → `Ended` → the agent is done and the reply is dropped → `Closed`.
-//! A turn without an ending goes from `Open` to `Closed`. Only `Open` takes writes; the protocol's
-//! own closing bytes are written on the way to `Closed`, once.
+//! | state | from | to | when |
+//! |---|---|---|---|
+//! | [`Turn`] | `Open` | `Ended` | an ending or a question was written: [`end`](Channel::end), [`confirm`](Channel::confirm) |
+//! | | `Open`, `Ended` | `Closed` | the agent has ended and the reply is dropped, in either order: [`close`](Channel::close) |
+//! | | `Open`, `Ended` | `Closed` | the body is stopped, whatever the agent and the reply do: `Frames::stop` |
+//! | [`Handle`] | `Alive` | `Dropped`, `Panicked` | the reply is dropped, the latter while its thread unwinds: [`release`](Channel::release) |
+//! | `outcome` | `None` | `Some` | the agent returned, panicked or was dropped, whichever is first: [`settle`](Channel::settle) |
+//! | `closed` | `None` | `Some` | with `Closed`: `outcome` moves here |
+//! | [`Reader`] | `Attached` | `Gone` | the body is dropped, and the run with it: [`Frames::detach`] |
+//! | | `Attached` | `Drained` | the body is dropped after [`Body::detach`](super::Body::detach): the run goes on |
+//!
+//! No state is ever left in another direction. Only `Open` takes writes, and only while the reader is
+//! not `Gone`; for a `Drained` one they succeed and their bytes are dropped. The protocol's own closing
+//! bytes are written on the way to `Closed`, once: those of a failure if the turn was `Open` and the
+//! agent failed or exceeded a limit, those of a cancelled turn if it was `Open` and was cancelled, else those
+//! of an answer. The body ends when the turn is `Closed`, nothing is staged and
+//! `State::out` is empty. The turn is reported when the last of body, run and reply drops the channel.
 //!
 //! Every write is all or nothing, on error and on unwind. Wakers are called after the lock is
 //! released, because they are foreign code.
 
-use std::mem;
+mod frames;
+
+pub(super) use frames::Frames;
+
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use bytes::Bytes;
 use http::StatusCode;
 
-use super::staging::{self, HIGH_WATER, Owner, Staged, Staging};
+use super::staging::{self, HIGH_WATER, Staging};
 use crate::json::rollback::Rollback;
 use crate::json::short::Token;
 use crate::protocol::markdown::OpenConstructs;
@@ -63,24 +85,24 @@ pub(super) struct Channel<P: Protocol> {
 
 struct State<P: Protocol> {
     session: P::Session,
-    /// What the answer's text leaves open, where a question would be part of the text.
+    /// The constructs that the answer's text leaves open, if a question would be part of the text.
     open: Option<OpenConstructs>,
     /// The bytes to be sent, but for those in the staging buffer.
     out: Vec<u8>,
-    /// Whether there is a staging buffer.
+    /// `true` while there is a staging buffer.
     staged: bool,
-    /// How much was written since the agent last yielded, of an answer that is one document: nothing
+    /// The number of bytes since the agent last yielded, of an answer that is one document: nothing
     /// of it leaves before its end, so no write would ever wait.
     unyielded: Option<usize>,
     /// The size of the last frame.
     frame: usize,
     turn: Turn,
     reader: Reader,
-    /// How the agent ended, until the turn is closed.
+    /// The outcome of the agent, until the turn is closed.
     outcome: Option<Outcome>,
-    /// How the turn was closed, and whether the front end was told of a failure.
+    /// The outcome of the closed turn, and `true` if a failure was sent to the front end.
     closed: Option<(Outcome, bool)>,
-    /// Whether the body was dropped before all of the answer was sent.
+    /// `true` if the body was dropped before the whole answer was sent.
     unread: bool,
     progress: Progress,
     /// The limit that the reply has exceeded: it fails, whatever the agent returns.
@@ -88,7 +110,7 @@ struct State<P: Protocol> {
     /// The status of a closed turn whose answer is one document.
     status: StatusCode,
     reply: Handle,
-    /// What waits for space, or for the body to be dropped. All are woken by every frame, so one that
+    /// The wakers of writes that wait for space, or for the body to be dropped. Every frame wakes all, so one that
     /// nobody waits for any more does not stay.
     waiting: Vec<Waker>,
 }
@@ -116,17 +138,20 @@ enum Handle {
     Panicked,
 }
 
-/// How an agent ended.
+/// The outcome of an agent.
 pub(super) enum Outcome {
     Answered,
     Failed(AgentError),
     Panicked,
+    /// It was stopped before it was done, on behalf of a client.
+    #[cfg_attr(not(feature = "resumable"), expect(dead_code))]
+    Cancelled,
     /// It was dropped before it was done.
     Dropped,
 }
 
 impl<P: Protocol> Channel<P> {
-    /// Whether the answer's text is scanned: a question must be seen whatever stands before it.
+    /// `true` if the answer's text is scanned, so that a question after it is visible.
     const SCANS: bool = !P::CAPABILITIES.has(Capabilities::QUESTIONS);
 
     pub(super) fn new(mut session: P::Session, record: Record, is_stream: bool) -> Self {
@@ -218,7 +243,7 @@ impl<P: Protocol> Channel<P> {
             state.scan(Some(text));
             staging.quiet = state.is_quiet();
         }
-        match Token::escaped(text) {
+        match Token::new(text, false).or_else(|| Token::escaped(text)) {
             Some(token) => frame.write_token(token, &mut staging.out),
             None => frame.write(text, &mut staging.out),
         }
@@ -415,13 +440,18 @@ impl<P: Protocol> Channel<P> {
             }
             (Some(outcome), ..) => outcome,
         };
+        self.close_with(state, outcome);
+    }
+
+    fn close_with(&self, mut state: MutexGuard<'_, State<P>>, outcome: Outcome) {
         let failure = match &outcome {
-            Outcome::Answered => None,
+            Outcome::Answered | Outcome::Cancelled => None,
             Outcome::Failed(error) => Some(error.failure()),
             Outcome::Panicked | Outcome::Dropped => Some(Failure::new(AgentError::DEFAULT)),
         };
-        let failure = failure.filter(|_| state.turn == Turn::Open);
-        let told = failure.is_some() && matches!(state.reader, Reader::Attached(_));
+        let open = state.turn == Turn::Open;
+        let failure = failure.filter(|_| open);
+        let sent = failure.is_some() && matches!(state.reader, Reader::Attached(_));
         state.turn = Turn::Closed;
         state.status = match (&failure, &outcome) {
             (Some(_), Outcome::Failed(error)) => error.status_code(),
@@ -433,11 +463,12 @@ impl<P: Protocol> Channel<P> {
         let _ = self.write(&mut state, None, |session, out| {
             match &failure {
                 Some(failure) => session.fail(failure, out),
+                None if open && matches!(outcome, Outcome::Cancelled) => session.cancelled(out),
                 None => session.finish(out),
             }
             Ok(())
         });
-        state.closed = Some((outcome, told));
+        state.closed = Some((outcome, sent));
         let reader = state.take_reader();
         drop(state);
         wake(reader);
@@ -450,10 +481,11 @@ impl<P: Protocol> Drop for Channel<P> {
         let state = self.state.get_mut();
         let state = state.unwrap_or_else(PoisonError::into_inner);
         let outcome = match &state.closed {
-            Some((Outcome::Failed(error), told)) => {
-                protocol::Outcome::Failed { error, told: *told }
+            Some((Outcome::Failed(error), sent)) => {
+                protocol::Outcome::Failed { error, sent: *sent }
             }
-            Some((Outcome::Panicked, told)) => protocol::Outcome::Panicked { told: *told },
+            Some((Outcome::Panicked, sent)) => protocol::Outcome::Panicked { sent: *sent },
+            Some((Outcome::Cancelled, _)) => protocol::Outcome::Cancelled,
             Some((Outcome::Answered, _)) if !state.unread => protocol::Outcome::Answered,
             Some((Outcome::Answered | Outcome::Dropped, _)) | None => protocol::Outcome::ClientLeft,
         };
@@ -521,141 +553,5 @@ impl<P: Protocol> State<P> {
 fn wake(waker: Option<Waker>) {
     if let Some(waker) = waker {
         waker.wake();
-    }
-}
-
-/// The body's side of a channel, whatever the protocol.
-pub(super) trait Frames: Owner {
-    /// Stages the buffer for one poll of the agent on this thread. With `attached` the body itself
-    /// polls, and writes need not wake it.
-    fn stage(self: Arc<Self>, attached: bool) -> Staged;
-
-    /// Takes everything that waits as one frame, or leaves a waker. `None` once the turn is closed
-    /// and all is taken. With `attached` the caller polls the agent itself, each time before this.
-    fn poll_frame(&self, cx: &Context<'_>, attached: bool) -> Poll<Option<Bytes>>;
-
-    /// Returns what is sent after a while of silence; empty where nothing may be sent.
-    fn keep_alive(&self) -> Bytes;
-
-    /// Takes note that the agent panicked.
-    fn panicked(&self);
-
-    /// Takes note that the agent was dropped. That counts unless it had ended.
-    fn dropped(&self);
-
-    /// Takes note that the body is gone. With `drain` the run goes on, and what it writes is thrown
-    /// away.
-    fn detach(&self, drain: bool);
-
-    /// Returns the status of a closed turn whose answer is one document.
-    fn status(&self) -> StatusCode;
-
-    /// Returns the span in which the agent runs.
-    #[cfg(feature = "tracing")]
-    fn span(&self) -> &tracing::Span;
-}
-
-impl<P: Protocol> Owner for Channel<P> {
-    fn unstage(&self, mut out: Vec<u8>, events: u64) {
-        let mut state = self.lock();
-        state.progress.events += events;
-        out.append(&mut state.out);
-        if !matches!(state.reader, Reader::Attached(_)) {
-            out = Vec::new();
-        }
-        let news = !out.is_empty() || state.turn == Turn::Closed;
-        let reader = if news { state.take_reader() } else { None };
-        state.out = out;
-        state.staged = false;
-        drop(state);
-        wake(reader);
-    }
-}
-
-impl<P: Protocol> Frames for Channel<P> {
-    fn stage(self: Arc<Self>, attached: bool) -> Staged {
-        let mut state = self.lock();
-        if attached {
-            drop(state.take_reader());
-        }
-        state.staged = true;
-        let mut staging = Staging {
-            id: self.id(),
-            out: mem::take(&mut state.out),
-            events: 0,
-            frame: state.session.text_frame(),
-            quiet: state.is_quiet(),
-            token_limit: 0,
-            first: state.next_frame(),
-        };
-        staging.limit_tokens();
-        self.stale.store(false, Ordering::Release);
-        drop(state);
-        staging::stage(staging, self)
-    }
-
-    fn poll_frame(&self, cx: &Context<'_>, attached: bool) -> Poll<Option<Bytes>> {
-        let mut state = self.lock();
-        if !state.staged && !state.out.is_empty() {
-            let frame = mem::take(&mut state.out);
-            state.frame = frame.len();
-            self.sent(&mut state.progress, frame.len());
-            let waiting = mem::take(&mut state.waiting);
-            drop(state);
-            // A body is polled for the next frame in any case, and its agent with it.
-            let polled = |writer: &Waker| attached && writer.will_wake(cx.waker());
-            for writer in waiting.into_iter().filter(|writer| !polled(writer)) {
-                writer.wake();
-            }
-            return Poll::Ready(Some(Bytes::from(frame)));
-        }
-        if state.turn == Turn::Closed && !state.staged {
-            return Poll::Ready(None);
-        }
-        if let Reader::Attached(waker) = &mut state.reader {
-            *waker = Some(cx.waker().clone());
-        }
-        Poll::Pending
-    }
-
-    fn keep_alive(&self) -> Bytes {
-        let mut out = Vec::new();
-        let mut state = self.lock();
-        // With a buffer staged elsewhere there is no silence, and these bytes would overtake it. An
-        // answer that is one document has no place for them.
-        if !state.staged && state.unyielded.is_none() {
-            state.session.keep_alive(&mut out);
-            self.sent(&mut state.progress, out.len());
-        }
-        out.into()
-    }
-
-    fn panicked(&self) {
-        self.settle(Outcome::Panicked);
-    }
-
-    fn dropped(&self) {
-        self.settle(Outcome::Dropped);
-    }
-
-    fn detach(&self, drain: bool) {
-        let mut state = self.lock();
-        state.reader = if drain { Reader::Drained } else { Reader::Gone };
-        state.progress.detached = drain;
-        // What a detached run writes from here on is meant to be thrown away.
-        state.unread = !drain && (state.turn != Turn::Closed || !state.out.is_empty());
-        state.out = Vec::new();
-        let waiting = mem::take(&mut state.waiting);
-        drop(state);
-        waiting.into_iter().for_each(Waker::wake);
-    }
-
-    fn status(&self) -> StatusCode {
-        self.lock().status
-    }
-
-    #[cfg(feature = "tracing")]
-    fn span(&self) -> &tracing::Span {
-        self.record.span()
     }
 }

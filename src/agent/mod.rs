@@ -1,7 +1,7 @@
-//! Runs an agent and turns what it says into the frames of a response body.
+//! Runs an agent and sends its reply as the frames of a response body.
 //!
 //! The body owns the agent: polling the body polls the agent, and dropping it drops the agent.
-//! There is no task, no channel and no runtime in between.
+//! There is no task and no runtime in between.
 
 mod body;
 mod channel;
@@ -10,6 +10,7 @@ mod http_body;
 mod reply;
 mod request;
 mod staging;
+mod wakeup;
 
 pub use body::{Body, Run};
 pub use reply::{IntoEnding, IntoOutput, Reply};
@@ -24,8 +25,8 @@ use crate::protocol::{AgentError, Protocol};
 
 /// A chat agent.
 ///
-/// Implement it for every protocol at once and speak the shared vocabulary, or for one protocol and
-/// use all of it:
+/// Implement it for all protocols at once, with the shared vocabulary, or for one protocol and
+/// use everything that it has:
 ///
 /// ```
 /// use copilot_wire::protocol::{AgentError, Conversation, Protocol};
@@ -45,18 +46,18 @@ use crate::protocol::{AgentError, Protocol};
 ///
 /// # Cancel safety
 ///
-/// When the client goes away, the future of [`answer`](Self::answer) is dropped at its current
-/// `.await`. To finish the work all the same, see [`Body::detach`].
+/// When the client disconnects, the future of [`answer`](Self::answer) is dropped at its current
+/// `.await`. To finish the work nevertheless, see [`Body::detach`].
 #[async_trait]
 pub trait Agent<P: Protocol>: Send + Sync {
     /// Answers one request.
     ///
-    /// The turn is over when this returns and the reply is dropped.
+    /// The turn ends when this has returned and the reply is dropped.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the agent from answering. The front end is told so, in its own way, unless
-    /// the turn has already ended.
+    /// An [`AgentError`] fails the turn: the front end receives a failure in its own form, unless
+    /// the turn has ended already.
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError>;
 }
 

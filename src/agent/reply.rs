@@ -1,4 +1,4 @@
-//! What an agent speaks through.
+//! The reply, to which an agent writes.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -10,12 +10,12 @@ use crate::protocol::{
     ToolCall, ToolRun, Usage,
 };
 
-/// The agent's side of a turn.
+/// The reply of an agent, as a sequence of writes to the response body.
 ///
-/// Every word goes straight into the buffer that the body sends from. A write waits only while more
-/// than 16 KiB wait to be sent, and writes all of its event or nothing.
+/// Every write goes directly to the buffer that the body sends. It waits only while more
+/// than 16 KiB are unsent, and writes its whole event or nothing.
 ///
-/// What ends a turn takes the reply with it, so nothing can follow:
+/// A method that ends the turn consumes the reply, so nothing can follow:
 ///
 /// ```compile_fail,E0382
 /// # use copilot_wire::protocol::{AgentError, Confirmation, Protocol};
@@ -38,12 +38,12 @@ impl<P: Protocol> Reply<P> {
         Self { channel }
     }
 
-    /// Sends a piece of the answer's text. Markdown is understood by every front end. Empty text
+    /// Sends a piece of the answer's text. Every front end renders Markdown. Empty text
     /// sends nothing.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Closed`] when the client has disconnected.
     pub fn text<T: AsRef<str> + Send>(
         &self,
         text: T,
@@ -52,12 +52,12 @@ impl<P: Protocol> Reply<P> {
         poll_fn(move |cx| self.channel.poll_text(cx, &text))
     }
 
-    /// Shows a piece of the model's reasoning, where the front end shows it apart from the answer;
-    /// elsewhere it sends nothing, as empty text does.
+    /// Sends a piece of the model's reasoning, if the front end shows it apart from the answer;
+    /// to others nothing is sent.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Closed`] when the client has disconnected.
     pub async fn reasoning<T: AsRef<str> + Send>(&self, text: T) -> Result<(), SendError> {
         match text.as_ref() {
             "" => Ok(()),
@@ -65,68 +65,68 @@ impl<P: Protocol> Reply<P> {
         }
     }
 
-    /// Shows a step of the work.
+    /// Sends a step of the work.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Closed`] when the client has disconnected.
     pub async fn status(&self, status: impl Into<Status>) -> Result<(), SendError> {
         let status = status.into();
         self.part(Part::Status(&status)).await
     }
 
-    /// Shows a tool that the agent itself ran: as a call with its result, or as a step of the work.
+    /// Sends a tool that the agent itself ran: as a call with its result, or as a step of the work.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Closed`] when the client has disconnected.
     pub async fn tool_run(&self, run: ToolRun) -> Result<(), SendError> {
         self.part(Part::ToolRun(&run)).await
     }
 
-    /// Names a source of the answer.
+    /// Sends a source of the answer.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Closed`] when the client has disconnected.
     pub async fn cite(&self, citation: Citation) -> Result<(), SendError> {
         self.part(Part::Cite(&citation)).await
     }
 
-    /// Shows rows as a table.
+    /// Sends rows that are shown as a table.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Closed`] when the client has disconnected.
     pub async fn table(&self, table: Table) -> Result<(), SendError> {
         self.part(Part::Table(&table)).await
     }
 
-    /// Draws rows as a chart.
+    /// Sends rows that are drawn as a chart.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Closed`] when the client has disconnected.
     pub async fn chart(&self, chart: Chart) -> Result<(), SendError> {
         self.part(Part::Chart(&chart)).await
     }
 
-    /// Says that something went wrong; the turn goes on. To give up, return an error instead.
+    /// Sends an error that does not end the turn. To fail the turn, return an error instead.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Closed`] when the client has disconnected.
     pub async fn error(&self, notice: impl Into<Notice>) -> Result<(), SendError> {
         let notice = notice.into();
         self.part(Part::Error(&notice)).await
     }
 
-    /// Reports the tokens that the reply took so far. The last report counts; a front end that has
-    /// no place for it gets nothing.
+    /// Reports the tokens that the reply has used so far. The last report counts. Nothing is sent to
+    /// front ends without token counts.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Closed`] when the client has disconnected.
     pub async fn usage(&self, usage: Usage) -> Result<(), SendError> {
         self.part(Part::Usage(&usage)).await?;
         self.channel.spent(usage);
@@ -135,18 +135,18 @@ impl<P: Protocol> Reply<P> {
 
     /// Asks the user a question and ends the turn.
     ///
-    /// Where the question is part of the answer's text, it is shown whatever was written before it:
-    /// code blocks, comments and elements that the text left open are closed first.
+    /// If the question is part of the answer's text, code blocks, comments and elements that the text left
+    /// open are closed before it, so that it is visible.
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when the text before holds HTML that hides what follows it and cannot
-    /// be closed; [`SendError::Closed`] when nobody listens any more.
+    /// [`SendError::Invalid`] when the text before contains HTML that hides the text after it and cannot
+    /// be closed; [`SendError::Closed`] when the client has disconnected.
     pub fn confirm(self, confirmation: Confirmation) -> Result<(), SendError> {
         self.channel.confirm(&confirmation)
     }
 
-    /// Calls a tool that the front end offered and ends the turn: [`calls`](Self::calls) of one.
+    /// Calls a tool that the front end offered and ends the turn: [`calls`](Self::calls) with one call.
     ///
     /// # Errors
     ///
@@ -157,14 +157,14 @@ impl<P: Protocol> Reply<P> {
 
     /// Calls tools that the front end offered and ends the turn.
     ///
-    /// Where a front end runs one call a turn, the others wait: each is made in answer to the
-    /// request that brings the result before it, and the agent is asked again once all have run.
+    /// If a front end runs one call per turn, the others are queued: each is made in answer to the
+    /// request with the previous result, and the agent runs again when all have results.
     ///
     /// # Errors
     ///
     /// [`SendError::Unsupported`] when the front end did not offer one of the tools,
-    /// [`SendError::Invalid`] when there is no call, or when arguments break the tool's schema,
-    /// [`SendError::Closed`] when nobody listens any more. No call is made then.
+    /// [`SendError::Invalid`] when `calls` is empty, or when arguments break the tool's schema,
+    /// [`SendError::Closed`] when the client has disconnected. No call is made then.
     pub fn calls(self, calls: &[ToolCall]) -> Result<(), SendError> {
         if calls.is_empty() {
             return Err(SendError::Invalid("there is no call".to_owned()));
@@ -173,17 +173,17 @@ impl<P: Protocol> Reply<P> {
             .end(|session, out| session.part(Part::Calls(calls), out))
     }
 
-    /// Waits until nobody listens any more: the body was dropped.
+    /// Waits until the client has disconnected and the body is dropped.
     ///
     /// Unless the run was [detached](crate::Body::detach), the agent's own future is dropped at that
-    /// moment; this is for work that goes on beside it, on another task.
+    /// moment; this is for work on other tasks.
     pub fn closed(&self) -> impl Future<Output = ()> + Send {
         poll_fn(|cx| self.channel.poll_closed(cx))
     }
 
     /// Sends any event of this protocol that does not end the turn.
     ///
-    /// One that does is a mistake that the compiler explains:
+    /// The compiler rejects others, with an explanation:
     ///
     /// ```compile_fail,E0277
     /// # use copilot_wire::{Protocol, Reply, protocol::SendError};
@@ -209,7 +209,7 @@ impl<P: Protocol> Reply<P> {
         self.last(&P::Event::from(event.into_ending()))
     }
 
-    /// Any event that does not end the turn.
+    /// Writes an event that does not end the turn.
     pub(super) async fn event(&self, event: P::Event) -> Result<(), SendError> {
         poll_fn(move |cx| {
             let text = P::text_of(&event);
@@ -219,7 +219,7 @@ impl<P: Protocol> Reply<P> {
         .await
     }
 
-    /// Any event that ends the turn.
+    /// Writes an event that ends the turn.
     pub(super) fn last(self, event: &P::Event) -> Result<(), SendError> {
         self.channel.end(|session, out| session.event(event, out))
     }
@@ -233,7 +233,7 @@ impl<P: Protocol> Reply<P> {
     }
 }
 
-/// What [`Reply::send`] takes: everything that converts into an [`Output`](Protocol::Output) of the
+/// The events that [`Reply::send`] accepts: all that convert into an [`Output`](Protocol::Output) of the
 /// protocol.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be sent in the course of a turn",
@@ -245,7 +245,7 @@ pub trait IntoOutput<P: Protocol> {
     fn into_output(self) -> P::Output;
 }
 
-// Without this the compiler speaks of `Into` and never shows the message above.
+// Without this attribute the compiler reports a missing `Into` in place of the message above.
 #[diagnostic::do_not_recommend]
 impl<P: Protocol, T: Into<P::Output>> IntoOutput<P> for T {
     fn into_output(self) -> P::Output {
@@ -253,7 +253,7 @@ impl<P: Protocol, T: Into<P::Output>> IntoOutput<P> for T {
     }
 }
 
-/// What [`Reply::end`] takes: everything that converts into an [`Ending`](Protocol::Ending) of the
+/// The events that [`Reply::end`] accepts: all that convert into an [`Ending`](Protocol::Ending) of the
 /// protocol.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot end a turn",

@@ -1,4 +1,4 @@
-//! A request on its way to an agent.
+//! The request, as an agent receives it.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -6,17 +6,18 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use bytes::BytesMut;
 use http::request::Parts;
-use http::{Extensions, HeaderMap, Method, Uri};
+use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};
 
 use super::Reply;
 use crate::protocol::Protocol;
 
-/// A protocol's request, with what HTTP knew about it.
+/// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
 ///
 /// It dereferences to the typed request.
 ///
-/// It is one pointer, so an agent's future, which keeps what it is given, stays small.
+/// It is one pointer, so that the future of an agent, which stores its arguments, stays small.
 pub struct Request<P: Protocol>(Box<Inner<P>>);
 
 struct Inner<P: Protocol> {
@@ -45,13 +46,17 @@ impl<P: Protocol> Request<P> {
         }))
     }
 
-    /// Creates a request with what is known of the HTTP request that it came in.
+    /// Creates a request with the method, URI, headers and extensions of an HTTP request.
+    ///
+    /// URI and headers are copied: a server parses them in place, and an agent that has its request
+    /// for minutes would retain the server's read buffer.
     #[must_use]
     pub fn from_parts(parts: Parts, message: P::Request) -> Self {
         let mut request = Self::new(message);
         request.0.method = parts.method;
-        request.0.uri = parts.uri;
+        request.0.uri = copied_uri(parts.uri);
         request.0.headers = parts.headers;
+        copy_values(&mut request.0.headers);
         request.0.extensions = parts.extensions;
         request
     }
@@ -66,7 +71,7 @@ impl<P: Protocol> Request<P> {
         self
     }
 
-    /// Returns the path of the route that the request came in on.
+    /// Returns the path of the route.
     pub(super) fn path(&self) -> Option<Arc<str>> {
         self.0.path.clone()
     }
@@ -89,13 +94,13 @@ impl<P: Protocol> Request<P> {
         &self.0.headers
     }
 
-    /// What middleware left on the HTTP request.
+    /// Returns the extensions of the HTTP request, to which guards and middleware add.
     #[must_use]
     pub fn extensions(&self) -> &Extensions {
         &self.0.extensions
     }
 
-    /// A parameter of the path that the request came in on, such as `workspace` of
+    /// Returns a parameter of the path, such as `workspace` of
     /// `/chats/{workspace}/chat/completions`.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
@@ -106,27 +111,27 @@ impl<P: Protocol> Request<P> {
             .map(|(_, value)| &**value)
     }
 
-    /// The id that is stable over the turns of this conversation, when the front end gives one.
+    /// Returns the id that is the same for all turns of a conversation, if the front end sends one.
     ///
-    /// It comes from the client: never a proof of who is talking.
+    /// It comes from the client, so it proves nothing about the user.
     #[must_use]
     pub fn conversation_id(&self) -> Option<Cow<'_, str>> {
         P::conversation_id(&self.0.message, &self.0.headers)
     }
 
-    /// The typed request alone.
+    /// Returns the typed request.
     #[must_use]
     pub fn into_inner(self) -> P::Request {
         self.0.message
     }
 
-    /// Turns request and reply into those of protocol `Q` when that is what they are.
+    /// Downcasts request and reply to those of protocol `Q`.
     ///
-    /// This is how an agent for every front end uses what only one of them has.
+    /// This is how an agent for all front ends uses what only one of them has.
     ///
     /// # Errors
     ///
-    /// Hands both back when the request is not of protocol `Q`.
+    /// Returns both unchanged when the request is not of protocol `Q`.
     #[expect(clippy::type_complexity)]
     pub fn native<Q: Protocol>(
         self,
@@ -140,8 +145,25 @@ impl<P: Protocol> Request<P> {
         match (native, pair) {
             (Some(native), _) => Ok(native),
             (None, Some(pair)) => Err(pair),
-            // The pair leaves its place only as a native one.
+            // The pair is taken only when the downcast succeeds.
             (None, None) => unreachable!(),
+        }
+    }
+}
+
+fn copied_uri(uri: Uri) -> Uri {
+    Uri::try_from(uri.to_string()).unwrap_or(uri)
+}
+
+/// Moves all values into one buffer of their own.
+fn copy_values(headers: &mut HeaderMap) {
+    let size = headers.values().map(HeaderValue::len).sum();
+    let mut buffer = BytesMut::with_capacity(size);
+    for value in headers.values_mut() {
+        buffer.extend_from_slice(value.as_bytes());
+        if let Ok(mut copy) = HeaderValue::from_maybe_shared(buffer.split().freeze()) {
+            copy.set_sensitive(value.is_sensitive());
+            *value = copy;
         }
     }
 }
@@ -154,7 +176,7 @@ impl<P: Protocol> Deref for Request<P> {
     }
 }
 
-/// Says which headers came, never what they hold: some are secrets.
+/// Shows the names of the headers and never their values: some are secrets.
 impl<P: Protocol> fmt::Debug for Request<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Request")
@@ -162,5 +184,40 @@ impl<P: Protocol> fmt::Debug for Request<P> {
             .field("headers", &self.0.headers.keys().collect::<Vec<_>>())
             .field("params", &self.0.params)
             .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_of_the_buffer_that_a_server_parsed() {
+        let buffer = Bytes::from("/v1/query?a=b value secret".to_owned());
+        let shared = |from, to| buffer.slice(from..to);
+        let mut headers = HeaderMap::new();
+        let mut secret = HeaderValue::from_maybe_shared(shared(20, 26)).unwrap();
+        secret.set_sensitive(true);
+        headers.append(
+            "x-one",
+            HeaderValue::from_maybe_shared(shared(14, 19)).unwrap(),
+        );
+        headers.append("x-one", HeaderValue::from_static(""));
+        headers.append("x-two", secret);
+        let before = headers.clone();
+        copy_values(&mut headers);
+        assert_eq!(headers, before);
+        assert!(headers["x-two"].is_sensitive() && !headers["x-one"].is_sensitive());
+        drop(before);
+
+        let uri = copied_uri(Uri::from_maybe_shared(shared(0, 13)).unwrap());
+        assert_eq!(uri, "/v1/query?a=b");
+        for uri in ["*", "/", "http://host:80/a?b", "host:80"] {
+            let uri = Uri::try_from(uri).unwrap();
+            assert_eq!(copied_uri(uri.clone()), uri);
+        }
+        assert!(buffer.is_unique());
     }
 }

@@ -1,4 +1,4 @@
-//! The staging buffer: where text is written without a lock while a body polls its agent.
+//! The staging buffer, to which text is written without a lock while a body polls its agent.
 //!
 //! With an uncontended lock in its place a token takes 212 instructions and not 197, and a third more
 //! time (28 ns and 20 ns): two atomic operations. So for the time of one poll of the
@@ -17,7 +17,7 @@ pub(super) trait Owner: Send + Sync {
     fn unstage(&self, out: Vec<u8>, events: u64);
 }
 
-/// A buffer that is staged, with what writing text needs.
+/// The staging buffer of a thread, with what writing text needs.
 pub(super) struct Staging {
     /// The channel that the buffer belongs to.
     pub(super) id: usize,
@@ -66,11 +66,11 @@ thread_local! {
     static SLOT: RefCell<Option<Staging>> = const { RefCell::new(None) };
 }
 
-/// Calls `work` with the staged buffer if it is the one of channel `id`.
+/// Calls `work` with the staging buffer if it is the one of channel `id`.
 #[inline]
 pub(super) fn with<T>(id: usize, work: impl FnOnce(&mut Staging) -> T) -> Option<T> {
-    // The slot is borrowed only while something that it calls writes as well, and gone only while
-    // its thread ends; both then take the lock.
+    // The slot is already borrowed only if `work` of an outer call writes, and gone only while
+    // its thread ends; in both cases the caller takes the lock.
     let work = |slot: &RefCell<Option<Staging>>| match slot.try_borrow_mut().ok()?.as_mut() {
         Some(staging) if staging.id == id => Some(work(staging)),
         _ => None,
@@ -79,26 +79,40 @@ pub(super) fn with<T>(id: usize, work: impl FnOnce(&mut Staging) -> T) -> Option
 }
 
 /// Stages a buffer until the guard is dropped.
+#[inline]
 pub(super) fn stage(staging: Staging, owner: Arc<dyn Owner>) -> Staged {
-    // A body that is polled inside another finds the slot in use, and leaves it as it was.
-    let before = SLOT.try_with(|slot| slot.replace(Some(staging)));
+    // A body that is polled inside another one restores the slot when it is done.
+    let before = SLOT.try_with(|slot| {
+        let mut slot = slot.borrow_mut();
+        let before = slot.take().map(Box::new);
+        *slot = Some(staging);
+        before
+    });
     Staged {
         before: before.ok().flatten(),
         owner,
     }
 }
 
-/// A buffer that is staged. Dropping this gives it back to its owner, also on unwind.
+/// A guard of the staging buffer. Dropping it returns the buffer to its owner, also on unwind.
 pub(super) struct Staged {
-    before: Option<Staging>,
+    before: Option<Box<Staging>>,
     owner: Arc<dyn Owner>,
 }
 
 impl Drop for Staged {
     fn drop(&mut self) {
-        let before = mem::take(&mut self.before);
-        if let Ok(Some(staging)) = SLOT.try_with(|slot| slot.replace(before)) {
-            self.owner.unstage(staging.out, staging.events);
+        let before = self.before.take().map(|before| *before);
+        let staged = SLOT.try_with(|slot| {
+            let mut slot = slot.borrow_mut();
+            // The slot is large, so only what the owner wants is moved.
+            let staged = slot.as_mut();
+            let staged = staged.map(|staging| (mem::take(&mut staging.out), staging.events));
+            *slot = before;
+            staged
+        });
+        if let Ok(Some((out, events))) = staged {
+            self.owner.unstage(out, events);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Events, put together to a whole message again.
+//! Assembly of events to a complete message.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,21 +11,21 @@ use super::{
 use crate::json::Json;
 use crate::json::model::Field;
 
-/// Puts events together to a message.
+/// An accumulator that assembles events to a message.
 ///
-/// Blocks are found by their index, in any order; an index from the wire is never a size. A delta of
-/// a block that was not begun begins one.
+/// Blocks are identified by their index, in any order; memory does not depend on the value of an
+/// index. A delta with the index of no block starts one.
 ///
 /// ```
 /// use copilot_wire::anthropic::{Accumulator, Delta, Event};
 ///
-/// let mut whole = Accumulator::new();
+/// let mut message = Accumulator::new();
 /// for text in ["Hel", "lo"] {
 ///     let delta = Delta::Text(text.into());
-///     whole.push(&Event::ContentBlockDelta { index: 0, delta })?;
+///     message.push(&Event::ContentBlockDelta { index: 0, delta })?;
 /// }
-/// assert!(!whole.is_complete(), "there was no stop reason");
-/// assert_eq!(whole.finish().text(), "Hello");
+/// assert!(!message.is_complete(), "there was no stop reason");
+/// assert_eq!(message.finish().text(), "Hello");
 /// # Ok::<(), copilot_wire::anthropic::TooLarge>(())
 /// ```
 #[derive(Clone)]
@@ -37,7 +37,7 @@ pub struct Accumulator {
     limit: usize,
 }
 
-/// The events put together are larger than the accumulator may hold.
+/// The error if the assembled events exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the message is larger than the limit of {limit} bytes")]
 #[non_exhaustive]
@@ -46,7 +46,7 @@ pub struct TooLarge {
     pub limit: usize,
 }
 
-/// A block that may go on.
+/// A block that is not complete.
 #[derive(Clone)]
 struct Building {
     block: ContentBlock,
@@ -54,11 +54,11 @@ struct Building {
     input: String,
 }
 
-/// The memory that a block takes beside its content.
+/// The memory in bytes of a block besides its content.
 const OVERHEAD: usize = size_of::<Building>() + 64;
 
 impl Accumulator {
-    /// The limit of [`new`](Self::new): 16 MiB.
+    /// The default limit in bytes: 16 MiB.
     pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 
     /// Creates an accumulator for one message, with the default limit.
@@ -73,7 +73,7 @@ impl Accumulator {
         }
     }
 
-    /// Sets the limit: a message takes about this many bytes.
+    /// Sets the limit: the approximate size of a message in bytes.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -83,7 +83,7 @@ impl Accumulator {
     ///
     /// # Errors
     ///
-    /// [`TooLarge`] when more would be held than the limit; the event is then left out.
+    /// [`TooLarge`] if the limit would be exceeded; the event is not added.
     pub fn push(&mut self, event: &Event) -> Result<(), TooLarge> {
         match event {
             Event::MessageStart(message) => {
@@ -125,7 +125,7 @@ impl Accumulator {
                 if let ContentBlock::Thinking(block) = &mut block.block {
                     match delta {
                         Delta::Thinking(_) => block.thinking.push_str(text),
-                        // The signature comes whole.
+                        // The signature arrives in one piece.
                         _ => block.signature.clone_from(text),
                     }
                 }
@@ -155,7 +155,7 @@ impl Accumulator {
         let MessageDelta {
             delta: stop, usage, ..
         } = delta;
-        // Only keep-alive and token counts come again and again, and take no room.
+        // Keep-alive events and token counts are repeated, but need no memory.
         if *stop != Stop::default() || !usage.unknown.is_empty() {
             self.grow(delta.to_json().len())?;
         }
@@ -172,7 +172,7 @@ impl Accumulator {
         Ok(())
     }
 
-    /// Returns the block of an index, which is begun if there is none.
+    /// Returns the block at an index, creating it if there is none.
     fn block(
         &mut self,
         index: u32,
@@ -211,15 +211,15 @@ impl Accumulator {
         &self.message.usage
     }
 
-    /// Returns `true` if the message has a stop reason and `message_stop` has come. Without them the
-    /// stream was cut.
+    /// Returns `true` if the message has a stop reason and `message_stop` was received. Otherwise
+    /// the stream was interrupted.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.stopped && self.message.stop_reason.is_some()
     }
 
-    /// Returns the message as far as it has come. The arguments of a call that are not a JSON object
-    /// become a string.
+    /// Returns the message so far. The arguments of a call that are not a JSON object become a
+    /// string.
     #[must_use]
     pub fn finish(self) -> Message {
         let blocks = self.blocks.into_values();
@@ -255,7 +255,7 @@ impl Building {
     }
 }
 
-/// Returns a copy that keeps nothing of the event that it was read from.
+/// Returns a copy that does not keep its event in memory.
 fn own<T: Field + Clone>(value: &T) -> T {
     T::from_raw(&value.to_raw()).unwrap_or_else(|| value.clone())
 }
@@ -266,7 +266,7 @@ impl Default for Accumulator {
     }
 }
 
-/// Shows sizes, never content: texts and arguments may hold anything.
+/// Prints sizes only: texts and arguments may contain anything.
 impl fmt::Debug for Accumulator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Accumulator")

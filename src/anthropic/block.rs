@@ -96,7 +96,7 @@ impl TextBlock {
     }
 }
 
-/// Shows the length of the text, never the text.
+/// Prints only the length of the text.
 impl fmt::Debug for TextBlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TextBlock")
@@ -113,7 +113,7 @@ impl fmt::Debug for TextBlock {
 pub struct ThinkingBlock {
     /// The reasoning.
     pub thinking: String,
-    /// The opaque text by which the server knows the block again.
+    /// The opaque text by which the server recognizes the block.
     pub signature: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -137,7 +137,7 @@ impl ThinkingBlock {
     }
 }
 
-/// Shows the length of the reasoning, never the reasoning.
+/// Prints only the length of the reasoning.
 impl fmt::Debug for ThinkingBlock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ThinkingBlock")
@@ -152,7 +152,7 @@ impl fmt::Debug for ThinkingBlock {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolUseBlock {
-    /// The id that the result is matched by.
+    /// The id, which the result repeats.
     pub id: String,
     /// The name of the tool.
     pub name: String,
@@ -174,7 +174,7 @@ impl ToolUseBlock {
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the arguments do not serialize.
+    /// [`WriteError`] if the arguments cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -197,7 +197,7 @@ pub struct ToolResultBlock {
     pub tool_use_id: String,
     /// A text, a list of blocks, or absent.
     pub content: Option<Json>,
-    /// Whether the call failed.
+    /// Set if the call failed.
     pub is_error: bool,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -216,7 +216,7 @@ impl ToolResultBlock {
     pub fn new(tool_use_id: impl Into<String>, text: &str) -> Self {
         Self {
             tool_use_id: tool_use_id.into(),
-            // A string always serializes.
+            // Serializing a string cannot fail.
             content: crate::json::model::encode(text).ok(),
             ..Self::default()
         }
@@ -230,7 +230,7 @@ impl ToolResultBlock {
     }
 
     /// Returns the text of the result. Text blocks are joined with line breaks; other blocks are
-    /// left out.
+    /// skipped.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         let Some(content) = &self.content else {

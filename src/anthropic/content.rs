@@ -24,7 +24,7 @@ pub enum Content {
 }
 
 impl Content {
-    /// Returns the text. Text blocks are joined with line breaks; other blocks are left out.
+    /// Returns the text. Text blocks are joined with line breaks; other blocks are skipped.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
@@ -37,7 +37,7 @@ impl Content {
         }
     }
 
-    /// Returns the blocks; none where the content is one text.
+    /// Returns the blocks; none if the content is one text.
     #[must_use]
     pub fn blocks(&self) -> &[ContentBlock] {
         match self {
@@ -81,7 +81,7 @@ impl Field for Content {
             Self::Text(text) => to.str(text),
             Self::Blocks(blocks) => blocks.write_to(to),
             Self::Other(json) => to.raw(json),
-            // An empty place becomes `null`.
+            // A value that is not written becomes `null`.
             Self::Null => {}
         }
     }
@@ -91,7 +91,7 @@ impl Field for Content {
     }
 }
 
-/// Shows the length of a text, never the text.
+/// Prints only the length of a text.
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -11,9 +11,9 @@ use crate::protocol::{
 };
 
 impl Conversation for MessagesRequest {
-    /// The system prompt comes first, and thinking is left out. A text that Claude Code adds to what
-    /// the user says, a `<system-reminder>`, or Copilot, the time, is a message of its own with [`Role::Other`], so that
-    /// the prompt is what the user typed.
+    /// Returns the history: the system prompt first, then the messages without thinking. A text
+    /// that Claude Code adds to the user's text, a `<system-reminder>`, or Copilot, the time, is a
+    /// message of its own with [`Role::Other`], so that the prompt is the user's own text.
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.system.text();
         let system = (!system.is_empty()).then(|| said(Role::System, system));
@@ -22,7 +22,8 @@ impl Conversation for MessagesRequest {
             .chain(self.messages.iter().flat_map(items))
     }
 
-    /// The documents with a text, in the order of the messages. The id of one is its place.
+    /// Returns the documents with a text, in the order of the messages. The id of a document is its
+    /// position.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         let messages = self.messages.iter();
         let blocks = messages.flat_map(|message| message.content.blocks());
@@ -51,7 +52,7 @@ fn said<'a>(role: Role, text: Cow<'a, str>) -> HistoryItem<'a> {
     HistoryItem::Message(Message::new(role, text))
 }
 
-/// Returns the items of a message: the results, what is said, its files, the calls.
+/// Returns the items of a message: results, text, files and calls.
 fn items(message: &MessageParam) -> Vec<HistoryItem<'_>> {
     let role = match message.role.as_str() {
         "system" => Role::System,
@@ -116,7 +117,7 @@ fn result(block: &ToolResultBlock) -> ToolResult<'_> {
     result
 }
 
-/// Returns the file of an `image` or `document` block, unless it is a text.
+/// Returns the file of an `image` or `document` block, unless it is text.
 fn file<'a>(block: &Json) -> Option<HistoryItem<'a>> {
     let text = |json: &Json, name: &str| Some(json.get(name)?.string()?.into_owned());
     if !matches!(text(block, "type")?.as_str(), "image" | "document") {

@@ -1,19 +1,22 @@
-//! The client's side: events out of frames.
+//! Decoding of frames to events, for clients.
 
-use super::Event;
+use super::{Delta, Event};
+use crate::json::Json;
+use crate::protocol::text_template::{TextEvent, TextTemplate};
 use crate::protocol::{Decode, EventError, Events};
 use crate::sse;
 
-/// Reads the events of one stream.
+/// A decoder of events.
 #[derive(Debug, Default)]
 pub struct Decoder {
+    template: TextTemplate<Event>,
     done: bool,
 }
 
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Nothing is retained between frames.
+    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -23,11 +26,12 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        // Some servers of this dialect end with the `[DONE]` of another.
+        // Some compatible servers end with the `[DONE]` of OpenAI's protocol.
         if frame.data().trim() == "[DONE]" {
             return Ok(());
         }
-        let event = Event::read(frame.data())?;
+        let data = frame.data();
+        let event = self.template.read(data, || Event::read(data))?;
         self.done |= matches!(event, Event::MessageStop | Event::Error(_));
         events.push(event);
         Ok(())
@@ -42,9 +46,25 @@ impl Decode for Decoder {
 }
 
 impl Decoder {
-    /// Returns `true` if the stream has come to its end: `message_stop`, or an error.
+    /// Returns `true` if the stream has ended, with `message_stop` or an error.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
+    }
+}
+
+impl TextEvent for Event {
+    fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::ContentBlockDelta {
+                delta: Delta::Text(text),
+                ..
+            } => Some(text),
+            _ => None,
+        }
+    }
+
+    fn text_place(data: &Json) -> Option<Json> {
+        data.get("delta")?.get("text")
     }
 }

@@ -1,4 +1,4 @@
-//! The error object, in a stream and as the body of a refusal.
+//! Error objects, in a stream and in error responses.
 
 use std::fmt;
 
@@ -9,15 +9,16 @@ use crate::json::{Escape, Members, ValueWriter};
 use crate::protocol::Refusal;
 use crate::protocol::shown::Cut;
 
-/// A failure as a client reads it: the member `error` of `{"type":"error","error":{...}}`.
+/// An error as sent to a client: the member `error` of `{"type":"error","error":{...}}`.
 ///
-/// It is no Rust error, and `Debug` does not show the message: what servers say may hold keys.
+/// It does not implement `Error`. `Debug` does not print the message: messages of servers may
+/// contain keys.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorObject {
     /// The class, such as `invalid_request_error` or `overloaded_error`.
     pub kind: String,
-    /// What went wrong, fit for the user.
+    /// The message for the user.
     pub message: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -29,9 +30,9 @@ model!(ErrorObject, null: absent {
 });
 
 impl ErrorObject {
-    /// The class of a failure after which the request may be sent again.
+    /// The class of a failure after which clients may repeat the request.
     pub const OVERLOADED: &'static str = "overloaded_error";
-    /// The class of a failure after which the request must not be sent again.
+    /// The class of a failure after which clients must not repeat the request.
     pub const INVALID_REQUEST: &'static str = "invalid_request_error";
 
     /// Creates an error of a class.

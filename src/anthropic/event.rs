@@ -1,4 +1,4 @@
-//! The events of a stream, and what ends a turn.
+//! The events of a stream, and the endings of a turn.
 
 use std::fmt;
 
@@ -12,40 +12,40 @@ use crate::json::{Escape, Json, JsonError, Kind, Reader, ValueWriter};
 use crate::protocol::EventError;
 use crate::protocol::shown::Size;
 
-/// An event in either direction.
+/// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// `message_start`: the message, without content.
     MessageStart(Message),
-    /// `content_block_start`: a block begins.
+    /// `content_block_start`: the start of a block.
     ContentBlockStart {
-        /// The number of the block.
+        /// The index of the block.
         index: u32,
         /// The block, without content.
         content_block: ContentBlock,
     },
-    /// `content_block_delta`: a block goes on.
+    /// `content_block_delta`: a piece of a block.
     ContentBlockDelta {
-        /// The number of the block.
+        /// The index of the block.
         index: u32,
         /// The piece.
         delta: Delta,
     },
-    /// `content_block_stop`: a block is complete.
+    /// `content_block_stop`: the end of a block.
     ContentBlockStop {
-        /// The number of the block.
+        /// The index of the block.
         index: u32,
     },
     /// `message_delta`: the end of the message, or new token counts.
     MessageDelta(MessageDelta),
-    /// `message_stop`: the message is complete.
+    /// `message_stop`: the end of the stream.
     MessageStop,
-    /// `ping`: the stream is alive.
+    /// `ping`: a keep-alive.
     Ping,
-    /// `error`: the answer failed. Nothing follows.
+    /// `error`: the answer failed. It is the last event.
     Error(ErrorObject),
-    /// An ending on its way out. On the wire it is made of other events.
+    /// An ending, for writing. On the wire it consists of other events.
     End(Ending),
     /// An event of any other type. It is read, and never written.
     Other(Json),
@@ -69,7 +69,7 @@ pub enum Delta {
     Other(Json),
 }
 
-/// Shows lengths, never texts.
+/// Prints only lengths.
 impl fmt::Debug for Delta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (name, text) = match self {
@@ -123,7 +123,8 @@ impl Field for Delta {
 }
 
 impl Event {
-    /// Reads the data of one event. Its `type` counts, not the name of the event.
+    /// Reads the data of one event. The member `type` determines the event; the name in the frame
+    /// is ignored.
     pub(super) fn read(data: &str) -> Result<Self, EventError> {
         let json = Json::parse(Bytes::copy_from_slice(data.as_bytes()))?;
         let kind = json.get("type");
@@ -155,8 +156,8 @@ impl Event {
         })
     }
 
-    /// Appends the event as a frame, as it is: a reply keeps the rules of a stream, this does not.
-    /// Nothing for [`End`](Self::End) and [`Other`](Self::Other).
+    /// Appends the event as a frame, without the rules that a reply enforces. Writes nothing for
+    /// [`End`](Self::End) and [`Other`](Self::Other).
     pub fn encode(&self, out: &mut Vec<u8>) {
         let name = match self {
             Self::MessageStart(_) => "message_start",
@@ -206,59 +207,60 @@ impl Event {
 /// Reads a member that an event must have.
 fn member<T: Field>(json: &Json, name: &str) -> Result<T, EventError> {
     let value = json.get(name).and_then(|value| T::from_raw(&value));
-    value.ok_or(EventError::Shape("an event lacks its object"))
+    value.ok_or(EventError::Shape("an event must have its object"))
 }
 
-/// What an agent of this protocol sends beside the shared vocabulary. The reply numbers the blocks.
+/// An event that an agent of this protocol sends besides the shared parts. The reply numbers the
+/// blocks.
 ///
-/// A call is held back until the answer is complete, because Claude Code runs a call even if an
-/// error follows it; thinking and blocks of other types are dropped once text has begun.
+/// A call is buffered until the answer is complete, because Claude Code runs a call even if an
+/// error follows it. Thinking and blocks of other types are dropped once text has started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Say {
-    /// Begins a block.
+pub enum Output {
+    /// Starts a block.
     Start(ContentBlock),
     /// Adds a piece to the block.
     Delta(Delta),
     /// Ends the block.
     Stop,
-    /// Sets how the message ends and the token counts, which are written at the end.
+    /// Sets the end of the message and the token counts, which are written at the end.
     Message(MessageDelta),
 }
 
-impl From<Say> for Event {
-    fn from(say: Say) -> Self {
+impl From<Output> for Event {
+    fn from(output: Output) -> Self {
         let index = 0;
-        match say {
-            Say::Start(content_block) => Self::ContentBlockStart {
+        match output {
+            Output::Start(content_block) => Self::ContentBlockStart {
                 index,
                 content_block,
             },
-            Say::Delta(delta) => Self::ContentBlockDelta { index, delta },
-            Say::Stop => Self::ContentBlockStop { index },
-            Say::Message(delta) => Self::MessageDelta(delta),
+            Output::Delta(delta) => Self::ContentBlockDelta { index, delta },
+            Output::Stop => Self::ContentBlockStop { index },
+            Output::Message(delta) => Self::MessageDelta(delta),
         }
     }
 }
 
-impl From<Delta> for Say {
+impl From<Delta> for Output {
     fn from(delta: Delta) -> Self {
         Self::Delta(delta)
     }
 }
 
-impl From<Usage> for Say {
+impl From<Usage> for Output {
     fn from(usage: Usage) -> Self {
         Self::Message(usage.into())
     }
 }
 
-/// What ends a turn in another way than a complete answer.
+/// An end of a turn other than a complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// The client shall run tools and come back with the results. Whether the request offered them
-    /// is not checked.
+    /// The client should run tools and send their results. The calls are not checked against the
+    /// tools of the request.
     Calls(Vec<ToolUseBlock>),
     /// The message ends for this reason.
     Stop(Stop),

@@ -1,4 +1,4 @@
-//! The message that answers a request.
+//! Messages that answer requests.
 
 use super::{ContentBlock, ToolUseBlock};
 use crate::json::model::{model, names, present};
@@ -13,12 +13,12 @@ pub enum StopReason {
     EndTurn,
     /// The answer calls tools.
     ToolUse,
-    /// A limit of tokens cut the answer. Claude Code and Copilot then ask for the rest by
-    /// themselves: for a limit of an agent's own, use `EndTurn`.
+    /// The answer was truncated at a limit of tokens. Claude Code and Copilot then request the rest
+    /// automatically: use `EndTurn` for a limit of the agent's own.
     MaxTokens,
-    /// A stop sequence of the request was met.
+    /// The answer reached a stop sequence of the request.
     StopSequence,
-    /// The turn is paused, and goes on with the next request.
+    /// The turn is paused, and continues with the next request.
     PauseTurn,
     /// The answer was refused.
     Refusal,
@@ -39,11 +39,11 @@ names!(StopReason {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens of the request, without those of a cache.
+    /// The number of tokens in the request, without those of a cache.
     pub input_tokens: Option<u64>,
-    /// Tokens of the request that were read from a cache.
+    /// The number of tokens in the request that were read from a cache.
     pub cache_read_input_tokens: Option<u64>,
-    /// Tokens of the answer.
+    /// The number of tokens in the answer.
     pub output_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -66,7 +66,7 @@ impl Usage {
         }
     }
 
-    /// Sets the counts that `newer` has.
+    /// Sets the counts that are present in `newer`.
     pub(super) fn update(&mut self, newer: &Self) {
         self.input_tokens = newer.input_tokens.or(self.input_tokens);
         let cached = newer.cache_read_input_tokens;
@@ -99,21 +99,21 @@ impl From<&Usage> for protocol::Usage {
     }
 }
 
-/// A message: the whole answer to a request.
+/// A message: the complete answer to a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
     /// The id of the message.
     pub id: String,
-    /// `assistant`.
+    /// The role: `assistant`.
     pub role: String,
-    /// The model that answered.
+    /// The name of the model.
     pub model: String,
     /// The blocks of the answer.
     pub content: List<ContentBlock>,
-    /// Why the message ended; `None` while it has not.
+    /// The reason why the message ended; `None` before its end.
     pub stop_reason: Option<StopReason>,
-    /// The stop sequence that was met.
+    /// The stop sequence that was reached.
     pub stop_sequence: Option<String>,
     /// The token counts.
     pub usage: Usage,
@@ -154,15 +154,15 @@ impl Message {
     }
 }
 
-/// How a message ends: the member `delta` of `message_delta`.
+/// The end of a message: the member `delta` of `message_delta`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stop {
     /// The reason.
     pub stop_reason: Option<StopReason>,
-    /// The stop sequence that was met.
+    /// The stop sequence that was reached.
     pub stop_sequence: Option<String>,
-    /// More about a refusal: an object with `type`, `category` and `explanation`.
+    /// Details of a refusal: an object with `type`, `category` and `explanation`.
     pub stop_details: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -183,11 +183,11 @@ impl From<StopReason> for Stop {
     }
 }
 
-/// A change of the whole message: its end, and the token counts.
+/// A change of the message: its end, and the token counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageDelta {
-    /// How the message ends; without a reason it goes on.
+    /// The end of the message; without a reason the message continues.
     pub delta: Stop,
     /// The token counts.
     pub usage: Usage,

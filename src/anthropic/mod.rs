@@ -1,12 +1,11 @@
-//! The Messages protocol of Anthropic: what Claude Code, the Anthropic clients and the AI SDK speak,
-//! and Copilot's command line and VS Code if they are set to.
+//! The Messages protocol of Anthropic, used by Claude Code, the Anthropic clients and the AI SDK,
+//! and optionally by Copilot's command line and VS Code.
 //!
 //! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
-//!   `POST /v1/messages`, as a stream or whole.
-//! * Client: [`MessagesRequest`] is written, and an
-//!   [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as [`Event`]s, which an
-//!   [`Accumulator`] puts together to a [`Message`].
-//! * In between: a [`Relay`] passes the answer of another server on, inside any reply.
+//!   `POST /v1/messages`, with or without a stream.
+//! * Client: [`MessagesRequest`] is the request, an [`EventDecoder`](crate::protocol::EventDecoder)
+//!   reads the answer as [`Event`]s, and an [`Accumulator`] assembles them to a [`Message`].
+//! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol.
 //!
 //! ```
 //! use copilot_wire::anthropic::{Accumulator, Anthropic, MessageParam, MessagesRequest};
@@ -22,52 +21,53 @@
 //!     "event: message_stop\ndata: {\"type\":\"message_stop\"}\n\n",
 //! );
 //! let mut decoder = EventDecoder::<Anthropic>::new();
-//! let mut whole = Accumulator::new();
+//! let mut message = Accumulator::new();
 //! let mut bytes = stream.as_bytes();
 //! while let Some(event) = decoder.next(&mut bytes)? {
-//!     whole.push(&event)?;
+//!     message.push(&event)?;
 //! }
 //! decoder.end()?;
-//! assert_eq!(whole.text(), "Hi");
+//! assert_eq!(message.text(), "Hi");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # How the vocabulary is rendered
+//! # Parts of a reply
 //!
-//! | part | here |
+//! | part | output |
 //! |---|---|
 //! | `text` | deltas of the one text block, which the first text opens |
-//! | `reasoning` | a thinking block before the text; nothing once text has begun |
+//! | `reasoning` | a thinking block before the text; nothing once text has started |
 //! | `status`, `tool_run` | a line of that block |
 //! | `cite` | a citation of the text block, and a Markdown list of links at the end of the answer |
 //! | `table`, `chart` | a Markdown table |
-//! | `error` | a paragraph of text; the turn goes on |
+//! | `error` | a paragraph of text; the turn continues |
 //! | `confirm` | a question in text; the answer is read from the next user message |
 //! | `usage` | the token counts at the end |
 //! | `call`, `calls` | `tool_use` blocks and the stop reason `tool_use`, if the request offered the tool |
 //!
-//! Beyond the vocabulary, an agent for this protocol sends what [`Say`] has, and ends with an
-//! [`Ending`]: [`ToolUseBlock`]s, a [`StopReason`] or an [`ErrorObject`].
+//! Besides these parts, an agent for this protocol sends [`Output`]s, and ends with an [`Ending`]:
+//! [`ToolUseBlock`]s, a [`StopReason`] or an [`ErrorObject`].
 //!
-//! # What is written
+//! # Encoding rules
 //!
 //! 1. `message_start` with token counts; blocks numbered from 0, one open at a time, each with its
 //!    stop; `message_delta` with the stop reason; `message_stop`. Every event has an `event` line.
 //! 2. One text block, open until a call: `claude -p` prints the last one only.
 //! 3. Calls when the answer is complete, with the arguments as one delta.
-//! 4. Never an answer without text or a call: Claude Code would send the request again. An agent that
-//!    says nothing is given a sentence.
-//! 5. Silence is broken with a `message_delta` that changes nothing, which is what resets the clock by
-//!    which Claude Code gives up.
+//! 4. Never an answer without text or a call, after which Claude Code repeats the request: an empty
+//!    answer gets a sentence.
+//! 5. While the agent is silent, a `message_delta` without a change is sent: only this resets the timer
+//!    after which Claude Code gives up.
 //!
 //! # Failures
 //!
-//! A turn that failed is not run again. Every 200 has the header `x-should-retry: false`; a failure
-//! closes the open block, is written as text if there was none, and ends the stream with an `error`
-//! event. With this, Claude Code, Copilot's command line, the Anthropic clients and the AI SDK send
-//! one request. The header leaves before the agent runs, so a failure that the agent calls
-//! [retryable](crate::protocol::AgentError::retryable) cannot take it back: it is an
-//! `overloaded_error`, and [`Model::retries`] chooses whether the header is sent at all.
+//! A failed turn is not repeated. Every response with status 200 has the header
+//! `x-should-retry: false`; a failure closes the open block, is written as text if there was none,
+//! and ends the stream with an `error` event. As a result Claude Code, Copilot's command line, the
+//! Anthropic clients and the AI SDK send only one request. The header is sent before the agent
+//! runs, so it cannot depend on the failure: one that the agent marks as
+//! [retryable](crate::protocol::AgentError::retryable) is an `overloaded_error`, and
+//! [`Model::retries`] omits the header.
 
 mod accumulator;
 mod block;
@@ -89,7 +89,7 @@ pub use block::{ContentBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUse
 pub use content::Content;
 pub use decoder::Decoder;
 pub use error::ErrorObject;
-pub use event::{Delta, Ending, Event, Say};
+pub use event::{Delta, Ending, Event, Output};
 pub use message::{Message, MessageDelta, Stop, StopReason, Usage};
 pub use mount::Model;
 pub use relay::{Relay, RelayError};
@@ -104,16 +104,16 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
 
 use crate::json::Json;
-use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
 
-/// The header that says whether a client may send a request again.
+/// The header that tells clients if they may repeat a request.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
-/// The header with the id that clients show with errors.
+/// The header with the id that clients display with errors.
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 /// The header with Claude Code's id of a conversation.
 const SESSION_ID: HeaderName = HeaderName::from_static("x-claude-code-session-id");
 
-/// What is wrong with a stream that was cut.
+/// The error of an interrupted stream.
 const NO_STOP: &str = "the stream ended without message_stop";
 
 /// The Messages protocol of Anthropic.
@@ -123,7 +123,7 @@ pub struct Anthropic;
 
 impl Protocol for Anthropic {
     type Request = MessagesRequest;
-    type Output = Say;
+    type Output = Output;
     type Ending = Ending;
     type Event = Event;
     type Session = Session;
@@ -139,7 +139,8 @@ impl Protocol for Anthropic {
         MessagesRequest::read(&body)
     }
 
-    /// Claude Code sends its id in a header, and in the JSON text of `metadata.user_id`.
+    /// Returns Claude Code's id of the conversation, from a header or from the JSON text in
+    /// `metadata.user_id`.
     fn conversation_id<'a>(
         request: &'a MessagesRequest,
         headers: &'a HeaderMap,
@@ -180,13 +181,18 @@ impl Protocol for Anthropic {
         }
     }
 
-    /// A turn that failed in the course of its stream is not run again.
+    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
+        let error = ErrorObject::new(ErrorObject::INVALID_REQUEST, AgentError::LOST);
+        Event::Error(error).encode(out);
+    }
+
+    /// Forbids clients to repeat a turn that failed in its stream.
     fn response_headers(headers: &mut HeaderMap) {
         headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
     }
 
-    /// A refusal is final, unless its status says that the server is busy: after a 401 without the
-    /// header Claude Code sends the request eleven times.
+    /// Creates an error response. It forbids to repeat the request, unless its status is that of a
+    /// busy server: after a 401 without the header Claude Code repeats the request eleven times.
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
         let mut response = refusal.to_response(
             HeaderValue::from_static("application/json"),
@@ -204,6 +210,6 @@ fn new_id(prefix: &str, env: &Env) -> String {
     prefix.to_owned() + &env.uuid().replace('-', "")
 }
 
-/// Plays the front end on the playground.
+/// The playground's script for this front end.
 #[cfg(feature = "playground")]
 pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

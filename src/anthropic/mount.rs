@@ -1,4 +1,4 @@
-//! How an agent is mounted: as a model.
+//! Mounting of agents as models.
 
 use async_trait::async_trait;
 use http::{HeaderValue, Method, Response, StatusCode};
@@ -14,14 +14,14 @@ use crate::models::{self, Dialect};
 use crate::protocol::{Env, Protocol, Refusal};
 use crate::router::{Call, Endpoint, MountError, Site, json};
 
-/// A model, as clients of Anthropic Messages see it: the name that an agent is mounted under.
+/// A model for clients of Anthropic Messages: the name under which an agent is mounted.
 ///
-/// It answers at `POST /v1/messages`, as a stream or whole, estimates tokens at
-/// `POST /v1/messages/count_tokens`, and is listed at `GET /v1/models`. Clients are given what is before
-/// `/v1/messages` as their base URL.
+/// The agent answers at `POST /v1/messages`, with or without a stream.
+/// `POST /v1/messages/count_tokens` estimates tokens, and `GET /v1/models` lists the model. The
+/// base URL for clients is the part before `/v1/messages`.
 ///
-/// A request without `stream` for a single token, such as a client sends to count tokens or to try a
-/// key, is answered without the agent.
+/// A request without `stream` for a single token, with which clients count tokens or test a key, is
+/// answered without the agent.
 ///
 /// ```
 /// use copilot_wire::anthropic::Model;
@@ -32,13 +32,13 @@ use crate::router::{Call, Endpoint, MountError, Site, json};
 pub type Model = models::Model<Anthropic>;
 
 impl Model {
-    /// Sets whether clients may send a request again whose stream failed. The default is no.
+    /// Sets if clients may repeat a request whose stream failed. The default is `false`.
     ///
-    /// The header that forbids it is sent before the agent runs, so it cannot depend on the failure.
-    /// With `false`, a failure that the agent calls
+    /// The header that forbids it is sent before the agent runs, so it cannot depend on the
+    /// failure. With `false`, a failure that the agent marks as
     /// [retryable](crate::protocol::AgentError::retryable) is not retried by clients that obey the
-    /// header, such as Copilot's command line. With `true`, every failure in a stream is retried by
-    /// those clients, and an agent with side effects has them several times.
+    /// header, such as Copilot's command line. With `true` these clients retry every failure in a
+    /// stream, which repeats the side effects of the agent.
     #[must_use]
     pub fn retries(mut self, retries: bool) -> Self {
         self.may_retry = retries;
@@ -66,7 +66,8 @@ impl Dialect for Anthropic {
         if may_retry && response.status() == StatusCode::OK {
             response.headers_mut().remove(SHOULD_RETRY);
         }
-        // Claude Code and Copilot show it with errors. Letters and digits always are a header value.
+        // Claude Code and Copilot display it with errors. Letters and digits are always a valid
+        // header value.
         if let Ok(id) = HeaderValue::from_str(&new_id("req_", env)) {
             response.headers_mut().insert(REQUEST_ID, id);
         }
@@ -86,7 +87,7 @@ fn probed(request: &MessagesRequest, env: &Env) -> Message {
     }
 }
 
-/// `POST /v1/messages/count_tokens`: an estimate, the same for every model.
+/// The endpoint `POST /v1/messages/count_tokens`: an estimate, the same for every model.
 struct CountTokens;
 
 #[async_trait]

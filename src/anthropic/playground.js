@@ -16,7 +16,7 @@ class AnthropicFront extends Front {
     return {
       title: "As an Anthropic client",
       text: "What Claude Code and any program with an Anthropic library send and read: blocks of text and thinking, tool calls, token counts.",
-      prompts: ["What happens when a client leaves?", "What is the weather in Lisbon?", "Delete the draft, but ask me first"],
+      prompts: ["What happens when a client disconnects?", "What is the weather in Lisbon?", "Delete the draft, but ask me first"],
     };
   }
 

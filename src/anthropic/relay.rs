@@ -1,15 +1,15 @@
-//! Passes the stream of another server on.
+//! Relaying of the stream of another server.
 
-use super::{Accumulator, Anthropic, Delta, ErrorObject, Event, Message, Say, TooLarge};
+use super::{Accumulator, Anthropic, Delta, ErrorObject, Event, Message, Output, TooLarge};
 use crate::agent::Reply;
 use crate::protocol::{self, EventDecoder, EventError, Protocol, SendError};
 
-/// Passes the events of another server, such as a model's, on into a reply.
+/// A relay of another server's events, for example a model's, into a reply.
 ///
-/// Give it the bytes as they arrive. [`forward`](Self::forward) relays blocks inside a reply of this
-/// protocol: the reply's own id, model and block numbers are written, and the reply ends once, as
-/// every reply does. [`text`](Self::text) sends the text in a reply of any protocol. Both collect
-/// what went through, calls included, for [`finish`](Self::finish).
+/// Pass it the bytes as they arrive. [`forward`](Self::forward) relays blocks in a reply of this
+/// protocol: the reply's own id, model and block numbers are written, and the upstream end is
+/// dropped, because the reply has its own. [`text`](Self::text) relays the text in a reply of any
+/// protocol. Both collect the answer, calls included, for [`finish`](Self::finish).
 ///
 /// ```
 /// # use copilot_wire::anthropic::Relay;
@@ -30,31 +30,32 @@ use crate::protocol::{self, EventDecoder, EventError, Protocol, SendError};
 ///
 /// # Cancel safety
 ///
-/// A future of a relay that is dropped half-way has lost what was not sent yet: drop the relay too.
+/// If a future of a relay is dropped before it is complete, the part that was not sent yet is lost:
+/// drop the relay too.
 #[derive(Debug, Default)]
 pub struct Relay {
     decoder: EventDecoder<Anthropic>,
     whole: Accumulator,
 }
 
-/// Why a stream cannot be passed on.
+/// The reason why a stream cannot be relayed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RelayError {
-    /// The stream holds something that is no event.
+    /// The stream has a frame that is not a valid event.
     #[error("upstream: {0}")]
     Event(#[from] EventError),
-    /// The other server says that it failed.
-    // What it says may be anything: it is in the value, and not in the text.
+    /// The upstream server sent an error.
+    // The message may contain anything, so it is in the value and not in the text.
     #[error("upstream failed")]
     Upstream(ErrorObject),
-    /// The stream ended before the message did.
-    #[error("upstream ended early")]
-    Cut,
-    /// The message is larger than the relay may hold.
+    /// The stream ended before the message was complete.
+    #[error("upstream ended before the answer was complete")]
+    Truncated,
+    /// The message exceeds the limit.
     #[error("upstream: {0}")]
     TooLarge(#[from] TooLarge),
-    /// The reply took no more.
+    /// The reply could not be written.
     #[error(transparent)]
     Send(#[from] SendError),
 }
@@ -72,11 +73,11 @@ impl Relay {
         Self { decoder, whole }
     }
 
-    /// Takes the next event out of `input` and advances it. `None`: `input` is used up.
+    /// Returns the next event in `input` and advances it; `None` if `input` is empty.
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. The stream is of no more use then.
+    /// [`RelayError`]. The stream is unusable then.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<Event>, RelayError> {
         match self.decoder.next(input)? {
             Some(Event::Error(error)) => Err(RelayError::Upstream(error)),
@@ -88,24 +89,24 @@ impl Relay {
         }
     }
 
-    /// Passes blocks on as they are, in a reply of this protocol.
+    /// Relays blocks unchanged, in a reply of this protocol.
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. Hand it on: the reply's client is told that the answer failed.
+    /// [`RelayError`]. Return it from the agent, so that the reply fails.
     pub async fn forward<P>(&mut self, bytes: &[u8], reply: &Reply<P>) -> Result<(), RelayError>
     where
         P: Protocol,
-        P::Output: From<Say>,
+        P::Output: From<Output>,
     {
         let mut input = bytes;
         while let Some(event) = self.next(&mut input)? {
             let say = match event {
-                Event::MessageStart(message) => Say::Message(message.usage.into()),
-                Event::ContentBlockStart { content_block, .. } => Say::Start(content_block),
-                Event::ContentBlockDelta { delta, .. } => Say::Delta(delta),
-                Event::ContentBlockStop { .. } => Say::Stop,
-                Event::MessageDelta(delta) => Say::Message(delta),
+                Event::MessageStart(message) => Output::Message(message.usage.into()),
+                Event::ContentBlockStart { content_block, .. } => Output::Start(content_block),
+                Event::ContentBlockDelta { delta, .. } => Output::Delta(delta),
+                Event::ContentBlockStop { .. } => Output::Stop,
+                Event::MessageDelta(delta) => Output::Message(delta),
                 _ => continue,
             };
             reply.send(say).await?;
@@ -113,11 +114,11 @@ impl Relay {
         Ok(())
     }
 
-    /// Sends the text, the reasoning and the usage in a reply of any protocol.
+    /// Relays the text, the reasoning and the usage, in a reply of any protocol.
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. Hand it on: the reply's client is told that the answer failed.
+    /// [`RelayError`]. Return it from the agent, so that the reply fails.
     pub async fn text<P: Protocol>(
         &mut self,
         bytes: &[u8],
@@ -138,12 +139,12 @@ impl Relay {
         Ok(())
     }
 
-    /// Ends the reply as the upstream message ended: with its calls, if it made any.
+    /// Ends the reply like the upstream message, with its calls if there are any.
     ///
     /// # Errors
     ///
-    /// Those of [`finish`](Self::finish); [`RelayError::Send`] when a call cannot be made. No call is
-    /// made then.
+    /// The errors of [`finish`](Self::finish); [`RelayError::Send`] if a call cannot be written. No
+    /// call is written then.
     pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError> {
         let message = self.finish()?;
         let calls = message.calls().map(|call| protocol::ToolCall {
@@ -157,16 +158,16 @@ impl Relay {
         Ok(())
     }
 
-    /// Returns the message that went through, once the stream has ended.
+    /// Returns the complete message after the end of the stream.
     ///
     /// # Errors
     ///
-    /// [`RelayError::Cut`] when the message is not complete.
+    /// [`RelayError::Truncated`] if the message is not complete.
     pub fn finish(self) -> Result<Message, RelayError> {
         if self.whole.is_complete() {
             Ok(self.whole.finish())
         } else {
-            Err(RelayError::Cut)
+            Err(RelayError::Truncated)
         }
     }
 }

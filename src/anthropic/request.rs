@@ -1,4 +1,4 @@
-//! The request.
+//! The request for a message.
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -9,10 +9,9 @@ use crate::json::model::{Field as _, model};
 use crate::json::{Json, List, Members, WriteError};
 use crate::protocol::Refusal;
 
-/// A request for a message.
+/// A request for a message, for clients and servers.
 ///
-/// Servers read it and clients write it. Members that are not named here, such as `temperature`,
-/// are in `unknown`.
+/// Members without a field, such as `temperature`, are in `unknown`.
 ///
 /// ```
 /// use copilot_wire::anthropic::{MessageParam, MessagesRequest};
@@ -26,21 +25,21 @@ use crate::protocol::Refusal;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessagesRequest {
-    /// The model that shall answer; empty when the request names none.
+    /// The requested model; empty if there is none.
     pub model: String,
-    /// The most tokens that the answer may have. Agents ignore it.
+    /// The maximum number of tokens in the answer. Agents ignore it.
     pub max_tokens: Option<u64>,
     /// The system prompt.
     pub system: Content,
     /// The conversation, oldest message first. Never empty in a request that was read.
     pub messages: List<MessageParam>,
-    /// Whether the answer shall be a stream; absent means no.
+    /// Set if the answer should be streamed; absent means `false`.
     pub stream: Option<bool>,
     /// The tools that the answer may call.
     pub tools: List<Tool>,
-    /// Which of them it may or must call: an object with the `type` `auto`, `any`, `none` or `tool`.
+    /// The choice among the tools: an object with the `type` `auto`, `any`, `none` or `tool`.
     pub tool_choice: Option<Json>,
-    /// Who asks: an object with `user_id`.
+    /// Metadata about the user: an object with `user_id`.
     pub metadata: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -80,7 +79,7 @@ impl MessagesRequest {
         self
     }
 
-    /// Sets whether the answer shall be a stream.
+    /// Sets if the answer should be streamed.
     #[must_use]
     pub fn stream(mut self, stream: bool) -> Self {
         self.stream = Some(stream);
@@ -98,7 +97,7 @@ impl MessagesRequest {
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the value does not serialize.
+    /// [`WriteError`] if the value cannot be serialized.
     pub fn with<T: Serialize + ?Sized>(
         mut self,
         member: impl Into<String>,
@@ -119,7 +118,7 @@ impl MessagesRequest {
         Ok(request)
     }
 
-    /// Returns `true` if the answer shall be a stream.
+    /// Returns `true` if the answer should be streamed.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         self.stream == Some(true)
@@ -129,7 +128,7 @@ impl MessagesRequest {
     /// calls and results, its system prompt and its tools, and 1,600 for each image or document.
     #[must_use]
     pub fn estimated_tokens(&self) -> u64 {
-        /// About what an image of the largest size takes.
+        /// The approximate number of tokens of an image of the maximum size.
         const MEDIA: usize = 1_600;
         let block = |block: &ContentBlock| match block {
             ContentBlock::Text(block) => (block.text.len(), 0),
@@ -152,8 +151,8 @@ impl MessagesRequest {
         (bytes.div_ceil(4) + media).max(1) as u64
     }
 
-    /// Returns the tools that the client runs: none when `tool_choice` is `none`. Tools of another
-    /// `type` run on Anthropic's servers.
+    /// Returns an iterator over the tools that the client runs; empty if `tool_choice` is `none`.
+    /// Tools of another `type` run on Anthropic's servers.
     pub(super) fn offered(&self) -> impl Iterator<Item = &Tool> + Send {
         let choice = self
             .tool_choice
@@ -173,7 +172,7 @@ fn add(one: (usize, usize), other: (usize, usize)) -> (usize, usize) {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageParam {
-    /// `user`, `assistant` or `system`.
+    /// The role: `user`, `assistant` or `system`.
     pub role: String,
     /// The content.
     pub content: Content,
@@ -225,9 +224,9 @@ impl MessageParam {
 pub struct Tool {
     /// The type: absent or `custom` for a tool of the client, any other for one of the server.
     pub kind: Option<String>,
-    /// The name to call it by.
+    /// The name.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: Option<String>,
     /// The JSON schema of its arguments.
     pub input_schema: Option<Json>,

@@ -1,4 +1,4 @@
-//! Chat completion chunks: what all of their clients have in common.
+//! Rules for chat completion chunks that all clients have.
 
 use std::collections::BTreeMap;
 
@@ -9,58 +9,58 @@ use crate::testing::check::{Block, Judge, Stream, rules};
 rules! {
     JSON = Error "chunk/json",
         "the data of a chunk is a JSON object, or `[DONE]`",
-        "the OpenAI clients throw, `gh models` too; VS Code skips it",
-        "write one JSON object an event; use comments for keep-alive";
+        "the OpenAI clients and `gh models` throw; VS Code ignores it",
+        "write one JSON object per event; use comments for keep-alive";
     CHOICES = Error "chunk/choices",
         "`choices` is a list",
-        "the helpers of both OpenAI clients throw at `null`",
-        "send the choices, and `[]` beside the usage only";
+        "the helpers of both OpenAI clients throw on `null`",
+        "send the choices; send `[]` only with the usage";
     EMPTY_CHOICES = Error "chunk/empty-choices",
-        "`choices` is empty beside the usage only",
-        "VS Code says that there was no response; the Meilisearch server ends the stream",
-        "do not pass on chunks that say nothing, such as Azure's first one";
+        "`choices` is empty only in the chunk with the usage",
+        "VS Code reports that there was no response; the Meilisearch server ends the stream",
+        "do not relay chunks without content, such as Azure's first one";
     DELTA = Error "chunk/delta",
         "every choice has an `index` and a `delta`",
         "the helpers of both OpenAI clients throw",
-        "send `\"delta\":{}` when there is nothing to add";
+        "send `\"delta\":{}` if there is nothing to add";
     EMPTY_TOOL_CALLS = Error "chunk/empty-tool-calls",
         "`tool_calls` is never an empty list",
         "VS Code until August 2026 and others drop the text of such a chunk",
-        "leave the member out";
+        "omit the member";
     FINISH_EMPTY = Error "chunk/finish-empty",
         "`finish_reason` is never an empty text",
-        "clients take it for the end of the answer",
+        "clients treat it as the end of the answer",
         "send `null` until the last chunk of the choice";
     FINISH_VALUE = Error "chunk/finish-value",
-        "`finish_reason` is one that clients know",
-        "typed clients refuse the chunk, or try the turn again",
+        "`finish_reason` is a value that clients know",
+        "typed clients refuse the chunk, or repeat the turn",
         "send `stop`, `length`, `tool_calls`, `content_filter` or `function_call`";
     FINISH_REASON = Error "chunk/finish-reason",
         "every choice ends with a `finish_reason`",
-        "the helper of the OpenAI client for Node throws `missing finish_reason`; agents try the turn again, or wait for ever",
+        "the helper of the OpenAI client for Node throws `missing finish_reason`; agents repeat the turn, or wait forever",
         "send `\"delta\":{}` with `\"finish_reason\":\"stop\"` before `[DONE]`";
     AFTER_FINISH = Error "chunk/after-finish",
-        "nothing more of a choice follows its `finish_reason`",
-        "text behind it is lost, and a second one makes two answers",
-        "send the finish reason once, when all is said";
+        "a choice has no output after its `finish_reason`",
+        "text after it is lost, and a second one creates two answers",
+        "send the finish reason once, at the end";
     DONE = Error "chunk/done",
         "a stream ends with `[DONE]`",
-        "`gh models` says that the stream is incomplete; Meilisearch clients take the answer for cut off",
+        "`gh models` reports an incomplete stream; Meilisearch clients treat the answer as truncated",
         "send `data: [DONE]` and a blank line";
     AFTER_DONE = Error "chunk/after-done",
         "nothing follows `[DONE]`",
-        "readers have stopped; github.com took such answers for Copilot's own",
-        "drop the `[DONE]` of a stream that is passed on, and write one";
+        "clients have stopped reading; github.com attributed such answers to Copilot",
+        "drop the `[DONE]` of a relayed stream, and write one";
 }
 
-/// What every later rule looks at: the chunks, as JSON.
+/// The chunks of a stream as JSON, for later rules.
 pub(crate) struct Chunks<'a> {
     pub(crate) chunks: Vec<(Value, &'a Block<'a>)>,
-    /// Whether one of them is an error.
+    /// Set if a chunk is an error.
     pub(crate) failed: bool,
 }
 
-/// Judges the unnamed events of a stream.
+/// Checks the unnamed events of a stream.
 pub(crate) fn judge<'a>(judge: &mut Judge, stream: &'a Stream<'a>) -> Chunks<'a> {
     let exchange = stream.exchange;
     let at = &*exchange.name;
@@ -85,7 +85,7 @@ pub(crate) fn judge<'a>(judge: &mut Judge, stream: &'a Stream<'a>) -> Chunks<'a>
         }
         let chunk: Option<Value> = serde_json::from_str(event.data()).ok();
         let object = chunk.as_ref().is_some_and(Value::is_object);
-        // Of several lines of data, that is what is wrong, and judged elsewhere.
+        // Several lines of data are checked by another rule.
         let whole = block.field("data").count() == 1;
         judge.expect(&JSON, object || !whole, at, block.raw);
         let Some(chunk) = chunk.filter(Value::is_object) else {
@@ -99,7 +99,7 @@ pub(crate) fn judge<'a>(judge: &mut Judge, stream: &'a Stream<'a>) -> Chunks<'a>
         read.chunks.push((chunk, block));
     }
     if exchange.is_complete() && !read.failed {
-        // Of the whole stream, not of a place in it.
+        // The finding is about the stream as a whole, so it has no line.
         let end = exchange.last().to_vec();
         let complete = !finished.is_empty() && finished.values().all(|finished| *finished);
         judge.expect(&FINISH_REASON, complete, at, &end);
@@ -108,7 +108,8 @@ pub(crate) fn judge<'a>(judge: &mut Judge, stream: &'a Stream<'a>) -> Chunks<'a>
     read
 }
 
-/// Whether a chunk tells of a failure: to OpenAI clients, any event with a truthy `error` does.
+/// Returns `true` if a chunk is an error: to OpenAI clients, any event with a truthy `error` is
+/// one.
 pub(crate) fn is_error(chunk: &Value) -> bool {
     !matches!(
         chunk.get("error"),
@@ -116,7 +117,8 @@ pub(crate) fn is_error(chunk: &Value) -> bool {
     )
 }
 
-/// Judges the choices of a chunk. `finished` has every choice that began, and whether it ended.
+/// Checks the choices of a chunk. `finished` has every choice that started, with `true` if it has
+/// ended.
 fn choices(
     judge: &mut Judge,
     at: &str,
@@ -169,7 +171,7 @@ fn choices(
     }
 }
 
-/// What the chunks add to choices: each choice's `delta`, with its block.
+/// Returns an iterator over the `delta`s of all choices, each with its block.
 pub(crate) fn deltas<'a>(
     chunks: &'a Chunks<'a>,
 ) -> impl Iterator<Item = (&'a Value, &'a Block<'a>)> {

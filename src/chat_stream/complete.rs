@@ -1,4 +1,4 @@
-//! Whole chunks, without event names: what most clients expect.
+//! Rules for complete chunks without event names, which most clients require.
 
 use serde_json::Value;
 
@@ -8,15 +8,15 @@ use crate::testing::check::{Judge, Stream, rules};
 rules! {
     NAMED = Error "chunk/event-name",
         "there are no `event` lines",
-        "`gh models` fails at any; both OpenAI clients hand out the data as if it were a chunk",
-        "leave `event` out";
+        "`gh models` fails on them; both OpenAI clients return the data as a chunk",
+        "omit `event`";
     COMPLETE = Error "chunk/complete",
         "every chunk has `id`, `created` and `model`, and `object` is `chat.completion.chunk`",
-        "the helper of the OpenAI client for Python skips chunks without `object`, and typed clients refuse what lacks the others",
+        "the helper of the OpenAI client for Python skips chunks without `object`, and typed clients refuse chunks without the others",
         "send all four with every chunk";
 }
 
-/// Judges that the chunks are whole.
+/// Checks that the chunks are complete.
 pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>, chunks: &Chunks<'_>) {
     let at = &*stream.exchange.name;
     for block in &stream.blocks {

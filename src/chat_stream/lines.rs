@@ -1,27 +1,27 @@
-//! Framing for readers that take a stream line by line: VS Code, `gh models`, `gh debug-cli`.
+//! Rules for clients that read a stream line by line: VS Code, `gh models`, `gh debug-cli`.
 
 use crate::testing::check::{Judge, Stream, rules};
 
 rules! {
     ONE_DATA_LINE = Error "sse/data-lines",
         "an event has one line of data",
-        "VS Code, `gh models` and `gh debug-cli` read every line as JSON of its own",
+        "VS Code, `gh models` and `gh debug-cli` read every line as a JSON value",
         "write JSON on one line";
     NO_ID = Error "sse/id",
         "there are no `id` lines",
         "`gh models` and `gh debug-cli` fail; the OpenAI client for Python fails at the next comment",
-        "leave `id` out: nobody resumes these streams";
+        "omit `id`: these streams are not resumable";
     NO_RETRY = Error "sse/retry",
         "there are no `retry` lines",
-        "`gh models` and `gh debug-cli` fail; the OpenAI client for Python fails when it stands alone",
-        "leave `retry` out: nobody reconnects to these streams";
+        "`gh models` and `gh debug-cli` fail; the OpenAI client for Python fails on an event with only `retry`",
+        "omit `retry`: clients do not reconnect to these streams";
     LINE_ENDS = Error "sse/line-ends",
         "lines end with LF, or CR LF",
-        "VS Code and `gh models` look for LF: they see one endless line",
+        "VS Code and `gh models` split at LF: they read one endless line",
         "end lines with LF";
 }
 
-/// Judges the lines.
+/// Checks the lines.
 pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let at = &*stream.exchange.name;
     for block in &stream.blocks {

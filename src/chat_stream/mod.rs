@@ -1,4 +1,4 @@
-//! The dialect of chat completion chunks, which several protocols speak.
+//! Rules for streams of chat completion chunks, which several protocols use.
 
 #[cfg(feature = "testing")]
 pub(crate) mod chunk;

@@ -1,4 +1,4 @@
-//! The user's answer to a confirmation.
+//! The user's answers to confirmations.
 
 use std::borrow::Cow;
 
@@ -7,15 +7,16 @@ use serde::de::DeserializeOwned;
 use crate::json::model::{model, present};
 use crate::json::{Json, JsonError, Members};
 
-/// The user's answer to a confirmation: `copilot_confirmations` of GitHub's documentation.
+/// The user's answer to a confirmation: an element of `copilot_confirmations` in GitHub's
+/// documentation.
 ///
-/// What comes back crossed the client: it is the user's data, never a proof of anything.
+/// The client can change all of it: it is the user's data, and proves nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Answer {
-    /// `accepted` or `dismissed`. Everything that is not `accepted` is a no.
+    /// The answer: `accepted` or `dismissed`. Any other value counts as a refusal.
     pub state: String,
-    /// What the agent sent along with the question, unchanged. `None` when it came as `null`, on
+    /// The data that the agent sent with the confirmation, unchanged. `None` if it was `null`, on
     /// which GitHub's own SDK throws.
     pub confirmation: Option<Json>,
     /// Members that have no field here.
@@ -28,13 +29,13 @@ model!(Answer, escape: Json {
 });
 
 impl Answer {
-    /// A yes to a confirmation that was sent with this data.
+    /// Creates an answer that accepts a confirmation with this data.
     #[must_use]
     pub fn accepted(confirmation: Json) -> Self {
         Self::new("accepted", confirmation)
     }
 
-    /// A no.
+    /// Creates an answer that dismisses a confirmation with this data.
     #[must_use]
     pub fn dismissed(confirmation: Json) -> Self {
         Self::new("dismissed", confirmation)
@@ -48,16 +49,16 @@ impl Answer {
         }
     }
 
-    /// Whether the user agreed: the state is exactly `accepted`.
+    /// Returns `true` if the user agreed: the state is exactly `accepted`.
     #[must_use]
     pub fn is_accepted(&self) -> bool {
         self.state == "accepted"
     }
 
-    /// The id of the question. Conventional, not required: one official sample sends none.
+    /// Returns the id of the confirmation. The id is a convention: one official sample sends none.
     #[must_use]
     pub fn id(&self) -> Option<Cow<'_, str>> {
-        // A reader, because the text must outlive the member.
+        // A reader instead of `Json::get`: the text must outlive the member.
         let mut id = None;
         let mut reader = self.confirmation.as_ref()?.reader();
         let read = reader.object(|reader, key| {
@@ -69,7 +70,7 @@ impl Answer {
         read.ok().and(id)
     }
 
-    /// The data without the id: what GitHub's SDK calls `metadata`.
+    /// Returns the data without the id, which GitHub's SDK calls `metadata`.
     #[must_use]
     pub fn metadata(&self) -> Members {
         let members = self.confirmation.iter().flat_map(Json::members);
@@ -79,11 +80,11 @@ impl Answer {
             .collect()
     }
 
-    /// The data, id included, as a type of its own.
+    /// Deserializes the data, id included.
     ///
     /// # Errors
     ///
-    /// When the data does not have the shape of the type, or there is none.
+    /// If the data does not match the type, or there is none.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         match &self.confirmation {
             Some(confirmation) => confirmation.decode(),

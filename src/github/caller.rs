@@ -1,4 +1,4 @@
-//! Who calls: the headers that the platform adds.
+//! The headers that the platform adds: the user's token and the client.
 
 use std::fmt;
 
@@ -6,13 +6,13 @@ use http::HeaderMap;
 
 /// The user's token, from `X-GitHub-Token`.
 ///
-/// It works with `Authorization: Bearer` on GitHub's REST API and on Copilot's LLM endpoint, with
-/// what both the user and the App's installation may do. `Debug` does not show it.
+/// Use it as a bearer token for GitHub's REST API and Copilot's LLM endpoint. Its permissions are
+/// those that both the user and the App's installation have. `Debug` does not print it.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Token<'a>(&'a str);
 
 impl<'a> Token<'a> {
-    /// The token of a request. The debug command line sends none unless it is told to.
+    /// Returns the token of a request. The debug command line sends one only with an option.
     ///
     /// ```
     /// use copilot_wire::github::Token;
@@ -28,7 +28,7 @@ impl<'a> Token<'a> {
         header(headers, "x-github-token").map(Self)
     }
 
-    /// The token itself.
+    /// Returns the token as text.
     #[must_use]
     pub fn as_str(self) -> &'a str {
         self.0
@@ -41,14 +41,14 @@ impl fmt::Debug for Token<'_> {
     }
 }
 
-/// The client that the user sits at, from `Copilot-Integration-Id`. Pass it on to Copilot's LLM
+/// Returns the id of the user's client, from `Copilot-Integration-Id`. Pass it on to Copilot's LLM
 /// endpoint.
 #[must_use]
 pub fn integration_id(headers: &HeaderMap) -> Option<&str> {
     header(headers, "copilot-integration-id")
 }
 
-/// A header's value; an empty one counts as missing.
+/// Returns the value of a header; `None` if it is absent or empty.
 fn header<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let value = headers.get(name)?.to_str().ok()?;
     (!value.is_empty()).then_some(value)

@@ -1,4 +1,4 @@
-//! A chunk as an LLM endpoint or the platform sends it.
+//! Chunks of LLM endpoints and of the platform.
 
 use std::borrow::Cow;
 
@@ -9,10 +9,11 @@ use crate::json::model::{Field, json_api};
 use crate::json::{Escape, Json, JsonError, Kind, List, Reader, ValueWriter};
 use crate::protocol::EventError;
 
-/// A default event that is more than a piece of text: a complete chunk with `id` and `model`, a
-/// chunk of an LLM endpoint, or what the platform relays to chat clients.
+/// A default event with more than a piece of text: a complete chunk with `id` and `model`, a chunk
+/// of an LLM endpoint, or an event that the platform relays to chat clients.
 ///
-/// It keeps the JSON as it came and reads it on demand, so nothing is lost when it is passed on.
+/// It stores the JSON unchanged and reads members on access, so nothing is lost when it is passed
+/// on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chunk(Json);
 
@@ -34,11 +35,11 @@ impl Field for Chunk {
 }
 
 impl Chunk {
-    /// A chunk of this JSON object.
+    /// Creates a chunk from a JSON object.
     ///
     /// # Errors
     ///
-    /// [`EventError::Shape`] when it is no object.
+    /// [`EventError::Shape`] if the value is not an object.
     pub fn new(json: Json) -> Result<Self, EventError> {
         match json.kind() {
             Kind::Object => Ok(Self(json)),
@@ -46,25 +47,25 @@ impl Chunk {
         }
     }
 
-    /// The JSON as it came.
+    /// Returns the JSON of the chunk, unchanged.
     #[must_use]
     pub fn json(&self) -> &Json {
         &self.0
     }
 
-    /// A member, `null` counting as missing.
+    /// Returns a member; `None` if it is absent or `null`.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Json> {
         self.0.get(key).filter(|value| !value.is_null())
     }
 
-    /// The id, the same in all chunks of an answer.
+    /// Returns the id, which is the same in all chunks of an answer.
     #[must_use]
     pub fn id(&self) -> Option<String> {
         self.string("id")
     }
 
-    /// The model.
+    /// Returns the model.
     #[must_use]
     pub fn model(&self) -> Option<String> {
         self.string("model")
@@ -75,7 +76,8 @@ impl Chunk {
         (!text.is_empty()).then_some(text)
     }
 
-    /// The text of the first choice; `None` when this chunk brings none, not even an empty one.
+    /// Returns the text of the first choice; `None` if the chunk has no text member, `Some` if it
+    /// is empty.
     #[must_use]
     pub fn content(&self) -> Option<String> {
         let content = |choice: Json| {
@@ -87,7 +89,8 @@ impl Chunk {
         Some(texts.fold(first, |all, text| all + &text))
     }
 
-    /// Why the first choice ends: `stop`, `length`, `error` and so on. An empty one is none.
+    /// Returns the finish reason of the first choice: `stop`, `length`, `error` and so on; `None`
+    /// if it is absent or empty.
     #[must_use]
     pub fn finish_reason(&self) -> Option<String> {
         let reason = |choice: Json| {
@@ -97,7 +100,7 @@ impl Chunk {
         self.first_choice().filter_map(reason).last()
     }
 
-    /// The entries of the choice with the index 0, which is the index of an entry without one.
+    /// Returns the entries of choice 0. An entry without an index belongs to it.
     fn first_choice(&self) -> impl Iterator<Item = Json> {
         let choices = self.get("choices").unwrap_or_default();
         let choices: Vec<Json> = choices.elements().collect();
@@ -107,26 +110,27 @@ impl Chunk {
         })
     }
 
-    /// The question that the platform relays in a chunk, as VS Code's `stream.ts` reads it.
+    /// Returns the confirmation that the platform relays in a chunk, as VS Code's `stream.ts` reads
+    /// it.
     #[must_use]
     pub fn confirmation(&self) -> Option<Confirmation> {
         let relayed = self.get("copilot_confirmation")?;
         Confirmation::from_raw(&relayed)
     }
 
-    /// The references that the platform relays in a chunk.
+    /// Returns the references that the platform relays in a chunk.
     #[must_use]
     pub fn references(&self) -> Option<List<Reference>> {
         List::from_raw(&self.get("copilot_references")?)
     }
 
-    /// The errors that the platform relays in a chunk.
+    /// Returns the errors that the platform relays in a chunk.
     #[must_use]
     pub fn errors(&self) -> Option<List<CopilotError>> {
         List::from_raw(&self.get("copilot_errors")?)
     }
 
-    /// The message of an error in the stream, as OpenAI's endpoints and Copilot's send it.
+    /// Returns the message of an error in the stream, as OpenAI's and Copilot's endpoints send it.
     #[must_use]
     pub fn error(&self) -> Option<String> {
         let error = self.get("error")?;

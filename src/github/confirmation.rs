@@ -1,4 +1,4 @@
-//! The question that ends a turn.
+//! Confirmations: questions that end a turn.
 
 use serde::Serialize;
 
@@ -6,11 +6,11 @@ use crate::json::model::model;
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{self, SendError};
 
-/// A question to the user, `copilot_confirmation` on the wire; it ends the turn (the
-/// SDK's `createConfirmationEvent`).
+/// A question to the user that ends the turn: `copilot_confirmation` on the wire,
+/// `createConfirmationEvent` in the SDK.
 ///
-/// The answer is among the next request's [`answers`](super::ChatRequest::answers), with the data
-/// that was sent along.
+/// The answer is in the next request's [`answers`](super::ChatRequest::answers), with the data of
+/// the confirmation.
 ///
 /// ```
 /// use copilot_wire::github::Confirmation;
@@ -23,13 +23,13 @@ use crate::protocol::{self, SendError};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confirmation {
-    /// Always `action`: nothing else is supported.
+    /// The type: always `action`, the only supported one.
     pub kind: String,
     /// The title of the dialog.
     pub title: String,
-    /// What the user is asked.
+    /// The question.
     pub message: String,
-    /// What comes back with the answer. VS Code shows no dialog without it.
+    /// The data that is returned with the answer. VS Code displays no dialog without it.
     pub confirmation: Json,
     /// Members that have no field here.
     pub unknown: Members,
@@ -43,11 +43,11 @@ model!(Confirmation, escape: Json {
 });
 
 impl Confirmation {
-    /// A question. The id tells its answer from others; make it unique in the conversation.
+    /// Creates a confirmation. The id identifies its answer; make it unique in the conversation.
     #[must_use]
     pub fn new(id: &str, title: impl Into<String>, message: impl Into<String>) -> Self {
         let mut confirmation = Members::new();
-        // A string always writes.
+        // Serializing a string cannot fail.
         confirmation.push("id", Json::encode(id).unwrap_or_default());
         Self {
             kind: "action".to_owned(),
@@ -58,15 +58,16 @@ impl Confirmation {
         }
     }
 
-    /// Adds members to what comes back with the answer: an object.
+    /// Adds the members of an object to the data that is returned with the answer.
     ///
-    /// The bytes are those of GitHub's SDK, which spreads the object behind the id in JavaScript: a
-    /// member `id` replaces the id and keeps its place, and names that are array indices come
-    /// first, in ascending order.
+    /// The bytes are those of GitHub's SDK, which spreads the object after the id in JavaScript: a
+    /// member `id` replaces the id in its position, and names that are array indices come first, in
+    /// ascending order.
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when it is no object, [`SendError::Write`] when it does not serialise.
+    /// [`SendError::Invalid`] if the value is not an object, [`SendError::Write`] if it cannot be
+    /// serialized.
     pub fn with_metadata<T: Serialize + ?Sized>(mut self, metadata: &T) -> Result<Self, SendError> {
         let metadata = Json::encode(metadata)?;
         if metadata.kind() != Kind::Object {
@@ -79,36 +80,36 @@ impl Confirmation {
                 None => members.push((key.into_owned(), value)),
             }
         }
-        // The sort is stable: all other names stay where they are.
+        // The sort is stable, so all other names stay in order.
         members.sort_by_key(|(key, _)| index(key).unwrap_or(u32::MAX));
         self.confirmation = Json::encode(&members.into_iter().collect::<Members>())?;
         Ok(self)
     }
 
-    /// The question of the shared vocabulary. Readers demand a title and a message, so an empty
-    /// one is filled in.
-    pub(super) fn of(word: &protocol::Confirmation) -> Result<Self, SendError> {
-        let title = match word.title.as_str() {
+    /// Converts a confirmation of any protocol. Clients require a title and a message, so empty
+    /// ones are replaced by defaults.
+    pub(super) fn of(question: &protocol::Confirmation) -> Result<Self, SendError> {
+        let title = match question.title.as_str() {
             "" => "Please confirm",
             title => title,
         };
-        let message = match word.message.as_str() {
+        let message = match question.message.as_str() {
             "" => title,
             message => message,
         };
-        let confirmation = Self::new(&word.id, title, message);
-        let Some(data) = &word.data else {
+        let confirmation = Self::new(&question.id, title, message);
+        let Some(data) = &question.data else {
             return Ok(confirmation);
         };
-        // Its id is what the answer is recognised by, whatever the data says.
+        // The answer is matched by the id, so a member `id` of the data is removed.
         let data = data.members().filter(|(key, _)| key != "id");
         let data: Members = data.map(|(key, value)| (key.into_owned(), value)).collect();
         confirmation.with_metadata(&data)
     }
 }
 
-/// The number of a name that JavaScript takes for an array index: digits without a leading zero, up
-/// to 2³² - 2.
+/// Returns the number of a name that JavaScript treats as an array index: digits without a leading
+/// zero, up to 2³² - 2.
 fn index(key: &str) -> Option<u32> {
     let digits = key.bytes().all(|byte| byte.is_ascii_digit());
     let canonical = digits && (key == "0" || !key.starts_with('0'));

@@ -1,4 +1,4 @@
-//! What context came with the current turn, what was withheld, and why.
+//! The context of the current turn, and the reasons why parts of it are missing.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,15 +7,15 @@ use super::data::{Data, Exclusion};
 use super::message::Message;
 use super::reference::Reference;
 
-/// What context came with the current turn, what was withheld, and why.
+/// The context of the current turn: what the client attached, what was withheld, and why.
 ///
-/// Clients put it in different places (recorded request of github.com, VS Code's source): an IDE on
-/// the last message; github.com on the messages from the last `_session` message on, of which the
-/// last one carries the prompt and nothing else. This is the same for both.
+/// Clients attach it to different messages (recorded request of github.com, VS Code's source): an
+/// IDE to the last message; github.com to the messages from the last `_session` message on, of
+/// which the last one has only the prompt. This type reads both.
 ///
-/// Missing context is what builders of agents report most. Why something is not there:
+/// Missing context is the most frequent report of agent developers. Its causes:
 ///
-/// | what is seen | cause | what helps |
+/// | symptom | cause | remedy |
 /// |---|---|---|
 /// | `github.repository` redacted | the App cannot read the repository | install the App on it |
 /// | `github.current-url` redacted alone | no repository belongs to the page | nothing; ask the user |
@@ -28,52 +28,52 @@ pub struct Context<'a> {
     web: bool,
 }
 
-/// Something that was attached, and that the agent may not see.
+/// An attachment that the agent may not read.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Withheld<'a> {
-    /// The type of what was attached, such as `github.repository`.
+    /// The type of the attachment, such as `github.repository`.
     pub kind: Cow<'a, str>,
-    /// Why it is withheld.
-    pub why: Why,
-    /// What came in its place.
+    /// The reason.
+    pub reason: WithheldReason,
+    /// The reference that replaces the attachment.
     pub reference: &'a Reference,
 }
 
-/// Why something was withheld. `Display` is a plain sentence for whoever runs the agent.
+/// The reason why an attachment is withheld. `Display` is a sentence for the operator of the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Why {
+pub enum WithheldReason {
     /// The App cannot read the repository.
     RepositoryUnreadable,
-    /// No repository can be derived from the page that the user looks at.
+    /// The page that the user views belongs to no repository.
     NoRepositoryAtUrl,
-    /// The platform withheld it and does not say why; for editor context, a permission is missing.
+    /// The platform withheld it without a reason; for editor context, a permission is missing.
     Permission,
-    /// The client left the content out.
+    /// The client removed the content.
     Excluded(Exclusion),
 }
 
-/// Whether the editor's context came: the open file, the selection.
+/// The presence of editor context: the open file and the selection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EditorContext {
-    /// It came, and some of it has content.
+    /// The context is present, and some of it has content.
     Sent,
-    /// Something was there and was withheld; see [`Context::withheld`].
+    /// The context was withheld; see [`Context::withheld`].
     Withheld,
-    /// Nothing came: the permission "Copilot Editor Context" is missing, the user excluded the
-    /// file, or no file is open. The request cannot tell which.
+    /// The context is absent: the permission "Copilot Editor Context" is missing, the user excluded
+    /// the file, or no file is open. The request does not tell which.
     Absent,
 }
 
-impl fmt::Display for Why {
+impl fmt::Display for WithheldReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::RepositoryUnreadable => {
                 "the App cannot read the repository: install it there, with read permission"
             }
-            Self::NoRepositoryAtUrl => "no repository belongs to the page that the user looks at",
+            Self::NoRepositoryAtUrl => "the page that the user views belongs to no repository",
             Self::Permission => "a permission of the App is missing",
             Self::Excluded(Exclusion::ContentExclusion) => {
                 "a rule of the organisation excludes the file from Copilot"
@@ -81,21 +81,22 @@ impl fmt::Display for Why {
             Self::Excluded(Exclusion::HiddenFile) => {
                 "the file's name starts with a dot, and clients do not send such files"
             }
-            Self::Excluded(Exclusion::TooLarge) => "the file is too large to be sent",
+            Self::Excluded(Exclusion::TooLarge) => "the file is too large to send",
         })
     }
 }
 
 impl<'a> Context<'a> {
-    /// Collects the context of the newest turn.
+    /// Collects the context of the latest turn.
     pub(super) fn of(messages: &'a [Message]) -> Self {
+        // An IDE has no session message and attaches its context to the last message.
         let session = messages.iter().rposition(Message::is_session);
         let current = messages.get(session.unwrap_or_else(|| messages.len().saturating_sub(1))..);
         let references = current
             .into_iter()
             .flatten()
-            // What follows the session message on github.com is all the client's, but an agent's
-            // own references are memory, not context.
+            // On github.com all messages after the session message are the client's. The references
+            // of an assistant message are the agent's own memory, not context.
             .filter(|message| message.role != "assistant")
             .flat_map(|message| &message.references)
             .collect();
@@ -105,18 +106,20 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Whether the request comes from github.com: those have a `_session` message.
+    /// Returns `true` if the request comes from github.com, whose requests have a `_session`
+    /// message.
     #[must_use]
     pub fn is_web(&self) -> bool {
         self.web
     }
 
-    /// Everything that came, in order, also what is withheld in part or whole.
+    /// Returns an iterator over all references in order, including those withheld in part or
+    /// completely.
     pub fn references(&self) -> impl ExactSizeIterator<Item = &'a Reference> {
         self.references.iter().copied()
     }
 
-    /// Everything that came, by its type, without what is withheld.
+    /// Returns an iterator over the data of all references that are not withheld, by type.
     pub fn data(&self) -> impl Iterator<Item = (&'a Reference, Data<'a>)> {
         self.references().filter_map(|reference| {
             let data = reference.typed();
@@ -124,10 +127,10 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// What was withheld, and why.
+    /// Returns an iterator over the withheld attachments, with the reasons.
     ///
-    /// The rules of redaction (GitHub's documentation on context passing): an App that cannot read
-    /// the repository gets `github.repository` redacted, on github.com together with
+    /// The rules of redaction are in GitHub's documentation on context passing: if the App cannot
+    /// read the repository, `github.repository` is redacted, on github.com together with
     /// `github.current-url`; a URL that belongs to no repository is redacted alone.
     pub fn withheld(&self) -> impl Iterator<Item = Withheld<'a>> {
         let unreadable = self.redacts("github.repository");
@@ -135,21 +138,22 @@ impl<'a> Context<'a> {
             let excluded = |exclusion: Option<Exclusion>| {
                 Some(Withheld {
                     kind: Cow::Borrowed(&reference.kind),
-                    why: Why::Excluded(exclusion?),
+                    reason: WithheldReason::Excluded(exclusion?),
                     reference,
                 })
             };
             match reference.typed() {
                 Data::Redacted(kind) => {
-                    let why = match &*kind {
-                        "github.repository" => Why::RepositoryUnreadable,
-                        "github.current-url" if unreadable => Why::RepositoryUnreadable,
-                        "github.current-url" => Why::NoRepositoryAtUrl,
-                        _ => Why::Permission,
+                    let reason = match &*kind {
+                        "github.repository" => WithheldReason::RepositoryUnreadable,
+                        // Redacted together with the repository; alone it has another cause.
+                        "github.current-url" if unreadable => WithheldReason::RepositoryUnreadable,
+                        "github.current-url" => WithheldReason::NoRepositoryAtUrl,
+                        _ => WithheldReason::Permission,
                     };
                     Some(Withheld {
                         kind: kind.into(),
-                        why,
+                        reason,
                         reference,
                     })
                 }
@@ -160,14 +164,15 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Whether the open file or the selection came.
+    /// Returns the presence of the open file or the selection.
     #[must_use]
     pub fn editor(&self) -> EditorContext {
         let is_client = |kind: &str| kind.starts_with("client.");
         if self.data().any(|(reference, _)| is_client(&reference.kind)) {
             return EditorContext::Sent;
         }
-        // Outside github.com the editor's context goes with the repository, without a trace.
+        // Outside github.com the platform removes the editor's context together with the
+        // repository, without a redacted reference for it.
         let removed = !self.web && self.redacts("github.repository");
         if removed || self.withheld().any(|withheld| is_client(&withheld.kind)) {
             return EditorContext::Withheld;
@@ -175,7 +180,7 @@ impl<'a> Context<'a> {
         EditorContext::Absent
     }
 
-    /// Whether a reference of this type was redacted.
+    /// Returns `true` if a reference of this type was redacted.
     fn redacts(&self, kind: &str) -> bool {
         self.references.iter().any(
             |reference| matches!(reference.typed(), Data::Redacted(redacted) if redacted == kind),
@@ -183,7 +188,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// Whether the data stands for something that the agent may not see.
+/// Returns `true` if the data replaces content that the agent may not read.
 fn withholds(data: &Data<'_>) -> bool {
     match data {
         Data::Redacted(_) => true,

@@ -22,8 +22,8 @@ impl Message {
 }
 
 impl Conversation for ChatRequest {
-    /// Without the client's own messages: `_session`, and those that carry references or answers
-    /// and no text. The `@slug ` that starts earlier messages of the user is taken off.
+    /// Returns the messages without the client's own: `_session`, and those with references or
+    /// answers but no text. The prefix `@slug ` of the user's earlier messages is removed.
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let last = self.messages.len().saturating_sub(1);
         let messages = self.messages.iter().enumerate();
@@ -31,11 +31,11 @@ impl Conversation for ChatRequest {
             let role = message.speaker();
             let mut text = message.text();
             if role == Role::User && index != last {
-                if let Some(said) = self.after_slug(&text) {
-                    text = Cow::Owned(said.to_owned());
+                if let Some(rest) = self.after_slug(&text) {
+                    text = Cow::Owned(rest.to_owned());
                 }
             }
-            let said = match role {
+            let item = match role {
                 Role::Tool => {
                     let name = message.name.as_deref().unwrap_or_default();
                     let mut result = ToolResult::new(name, text);
@@ -50,28 +50,28 @@ impl Conversation for ChatRequest {
                 made.id = call.id.map(Cow::Owned);
                 HistoryItem::Call(made)
             });
-            said.into_iter().chain(calls)
+            item.into_iter().chain(calls)
         })
     }
 
-    /// The text of the last message when it is the user's. `None` when it is empty, which an answer
-    /// to a confirmation is: the question before it is not asked again.
+    /// Returns the text of the last message if it is the user's. An empty one, such as an answer to
+    /// a confirmation, gives `None`; the earlier question is not returned again.
     fn prompt(&self) -> Option<Cow<'_, str>> {
         let last = self.messages.last()?;
         if last.speaker() == Role::User && !last.is_session() {
             return Some(last.text()).filter(|text| !text.is_empty());
         }
-        let mut newest = None;
+        let mut latest = None;
         for message in Conversation::messages(self) {
             if message.role == Role::User {
-                newest = Some(message.text);
+                latest = Some(message.text);
             }
         }
-        newest
+        latest
     }
 
-    /// Files and selections in the current context. What only has an address, the files and
-    /// snippets of github.com, has its data as content.
+    /// Returns the files and selections of the current context. Files and snippets of github.com
+    /// have only a URL; their content is their data.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         let context = self.context();
         let documents = context.data().filter_map(|(reference, data)| {
@@ -92,8 +92,8 @@ impl Conversation for ChatRequest {
         documents.collect::<Vec<_>>().into_iter()
     }
 
-    /// The first answer on the last message, as GitHub's SDK has it;
-    /// [`answers`](ChatRequest::answers) has all. The data is the whole confirmation.
+    /// Returns the first answer on the last message, as GitHub's SDK does;
+    /// [`answers`](ChatRequest::answers) returns all. The data is the complete confirmation.
     fn decision(&self) -> Option<Decision<'_>> {
         let answer = self.answers().next()?;
         let mut decision = Decision::new(answer.id().unwrap_or_default(), answer.is_accepted());
@@ -103,8 +103,8 @@ impl Conversation for ChatRequest {
 }
 
 impl ChatRequest {
-    /// What follows `@slug `. Messages of earlier turns start with it, the current one does not
-    /// (recorded request of github.com).
+    /// Returns the text after `@slug `. Messages of earlier turns start with that prefix, the
+    /// current one does not (recorded request of github.com).
     fn after_slug<'a>(&self, text: &'a str) -> Option<&'a str> {
         let slug = self.agent.as_deref()?;
         text.strip_prefix('@')?

@@ -1,41 +1,42 @@
-//! What went wrong, for the user to see.
+//! Errors that are displayed to the user.
 
 use crate::json::Members;
 use crate::json::model::{model, names, present};
 use crate::protocol::Notice;
 
-/// What went wrong, an element of `copilot_errors` (the SDK's `createErrorsEvent`).
+/// An error to display to the user: an element of `copilot_errors` (the SDK's `createErrorsEvent`).
 ///
-/// VS Code shows the message as a warning. The debug command line demands that no member is empty.
+/// VS Code displays the message as a warning. The debug command line requires that no member is
+/// empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopilotError {
-    /// What sort of thing failed.
+    /// The part that failed.
     pub kind: ErrorKind,
-    /// A name for the kind of failure, of the agent's choice. VS Code takes `sso` for a missing
-    /// single sign-on, and `identifier` then for the value of the header `X-GitHub-SSO`.
+    /// A code of the agent's choice. For VS Code `sso` means that single sign-on is missing, and
+    /// `identifier` is then the value of the header `X-GitHub-SSO`.
     pub code: String,
-    /// What the user reads.
+    /// The displayed message.
     pub message: String,
-    /// What it happened to: the id of a reference, the name of a function.
+    /// The id of the object that the error is about: a reference, or the name of a function.
     pub identifier: String,
-    /// The agent's slug. The platform adds it on the way to the client.
+    /// The agent's slug. The platform adds it.
     pub agent: Option<String>,
     /// Members that have no field here.
     pub unknown: Members,
 }
 
-/// What sort of thing failed.
+/// The part that failed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// `reference`
+    /// A reference: `reference`.
     Reference,
-    /// `function`
+    /// A function: `function`.
     Function,
-    /// `agent`
+    /// The agent: `agent`.
     Agent,
-    /// A word that is not documented; empty when there is none.
+    /// A value that is not documented; empty if there is none.
     Other(String),
 }
 
@@ -60,7 +61,7 @@ model!(CopilotError, escape: Json {
 });
 
 impl CopilotError {
-    /// An error. None of the three texts should be empty.
+    /// Creates an error. None of the three texts should be empty.
     #[must_use]
     pub fn new(
         kind: ErrorKind,
@@ -78,7 +79,8 @@ impl CopilotError {
         }
     }
 
-    /// The agent's failure, or a notice of the shared vocabulary. What is empty is filled in.
+    /// Creates an error for a failure or a notice of the agent. Empty texts are replaced by
+    /// defaults.
     pub(super) fn agent(notice: &Notice, slug: &str) -> Self {
         let or = |text: &str, otherwise: &str| match text {
             "" => otherwise.to_owned(),

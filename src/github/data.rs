@@ -1,13 +1,13 @@
-//! The data of a reference by its type.
+//! Typed data of references.
 
-use super::place::Place;
+use super::page_url::PageUrl;
 use crate::json::model::{Field, model};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader};
 
-/// The data of a reference by its type: those of GitHub's documentation on context passing, of VS
-/// Code and of copilot-go.
+/// The data of a reference, by its type: the types of GitHub's documentation on context passing, of
+/// VS Code and of copilot-go.
 ///
-/// The reference keeps the data as it came. A member that is missing or of another type is `None`,
+/// The reference retains the original data. A member that is absent or has a wrong type is `None`,
 /// because clients differ in what they send.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -16,20 +16,20 @@ pub enum Data<'a> {
     ClientFile(ClientFile),
     /// `client.selection`: the selected lines of an open file.
     ClientSelection(ClientSelection),
-    /// `github.repository`: a repository, from every client.
+    /// `github.repository`: a repository, sent by every client.
     Repository(Box<Repository>),
-    /// `github.current-url`: the page of github.com that the user looks at.
+    /// `github.current-url`: the page of github.com that the user views.
     CurrentUrl(String),
     /// `github.file`: a file of a repository, from github.com. It has no content.
     File(Box<RepositoryFile>),
     /// `github.snippet`: lines of a file of a repository, from github.com. It has no content.
     Snippet(Box<RepositoryFile>),
-    /// `github.agent`: the agent that wrote an assistant's message, from github.com.
+    /// `github.agent`: the agent that wrote an assistant message, from github.com.
     Agent(AgentProfile),
-    /// `github.redacted`: something was attached, and withheld from this agent. Holds the type that
-    /// was withheld. [`Context::withheld`](super::Context::withheld) knows why.
+    /// `github.redacted`: an attachment that is withheld from this agent, with its type.
+    /// [`Context::withheld`](super::Context::withheld) returns the reason.
     Redacted(String),
-    /// Any other type, one of the agent's own for example, or data that is no object.
+    /// Any other type, for example one of the agent's own, or data that is not an object.
     Other(Option<&'a Json>),
 }
 
@@ -58,10 +58,10 @@ impl<'a> Data<'a> {
     }
 }
 
-/// Why the content of a file is a word in place of the text.
+/// A marker that replaces the content of a file, with the reason.
 ///
-/// VS Code sends these words as if they were the file's text. An agent that does not know them
-/// explains `content-exclusion` to the user.
+/// VS Code sends these markers as the file's text. An agent that does not know them treats
+/// `content-exclusion` as the content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Exclusion {
@@ -74,7 +74,7 @@ pub enum Exclusion {
 }
 
 impl Exclusion {
-    /// Recognises a marker: the whole text must be one.
+    /// Recognizes a marker; the complete text must be one.
     #[must_use]
     pub fn of(content: &str) -> Option<Self> {
         match content {
@@ -86,13 +86,13 @@ impl Exclusion {
     }
 }
 
-/// An open file. The reference's id is its path, relative to the repository where there is one.
+/// An open file. The reference's id is its path, relative to the repository if there is one.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientFile {
-    /// VS Code's id of the language.
+    /// The language, as VS Code's id.
     pub language: Option<String>,
-    /// The whole text, or a marker: see [`exclusion`](Self::exclusion).
+    /// The complete text, or a marker, see [`exclusion`](Self::exclusion).
     pub content: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -104,20 +104,20 @@ model!(ClientFile, null: absent, escape: Json {
 });
 
 impl ClientFile {
-    /// Returns why the text is missing, if it is.
+    /// Returns the reason why the text is missing, if it is.
     #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
         Exclusion::of(&self.content)
     }
 }
 
-/// A place in a file.
+/// A position in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Position {
-    /// The line; the first is 0.
+    /// The line, from 0.
     pub line: u64,
-    /// The column; the first is 0.
+    /// The column, from 0.
     pub col: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -128,15 +128,15 @@ model!(Position, null: absent, escape: Json {
     col: "col" always => integer,
 });
 
-/// Selected lines of an open file. An empty selection comes as the whole line.
+/// Selected lines of an open file. An empty selection is sent as its complete line.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientSelection {
-    /// Where it starts.
+    /// The start.
     pub start: Position,
-    /// Where it ends.
+    /// The end.
     pub end: Position,
-    /// The text, or a marker: see [`exclusion`](Self::exclusion).
+    /// The text, or a marker, see [`exclusion`](Self::exclusion).
     pub content: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -149,36 +149,36 @@ model!(ClientSelection, null: absent, escape: Json {
 });
 
 impl ClientSelection {
-    /// Returns why the text is missing, if it is.
+    /// Returns the reason why the text is missing, if it is.
     #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
         Exclusion::of(&self.content)
     }
 }
 
-/// A repository. VS Code sends its name, owner and id only.
+/// A repository. VS Code sends only its name, owner and id.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Repository {
-    /// The id. Recorded requests have a number, the documentation a string: this is its text.
+    /// The id as text. Recorded requests have a number, the documentation a string.
     pub id: Option<String>,
     /// The name.
     pub name: Option<String>,
     /// The owner's login.
     pub owner_login: Option<String>,
-    /// `User` or `Organization`.
+    /// The type of the owner: `User` or `Organization`.
     pub owner_type: Option<String>,
-    /// Where the readme file is.
+    /// The path of the readme file.
     pub readme_path: Option<String>,
-    /// What the repository says about itself.
+    /// The description.
     pub description: Option<String>,
-    /// The commit that the user looks at.
+    /// The commit that the user views.
     pub commit_oid: Option<String>,
     /// The full name of the ref, such as `refs/heads/main`.
     pub git_ref: Option<String>,
     /// The short name of the ref and its type.
     pub ref_info: Option<RefInfo>,
-    /// `public` or `private`.
+    /// The visibility: `public` or `private`.
     pub visibility: Option<String>,
     /// The languages, largest first.
     pub languages: List<Language>,
@@ -200,13 +200,13 @@ model!(Repository, null: absent, escape: Json {
     languages: "languages",
 });
 
-/// A ref by its short name.
+/// A ref with its short name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RefInfo {
     /// The short name, such as `main`.
     pub name: Option<String>,
-    /// `branch` or `tag`.
+    /// The type: `branch` or `tag`.
     pub kind: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -223,7 +223,7 @@ model!(RefInfo, null: absent, escape: Json {
 pub struct Language {
     /// The name.
     pub name: String,
-    /// Its share in percent.
+    /// The share in percent.
     pub percent: f64,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -234,27 +234,27 @@ model!(Language, null: absent, escape: Json {
     percent: "percent" always,
 });
 
-/// A file of a repository, or lines of one. Fetch the content with the request's token.
+/// A file of a repository, or lines of one. Its content can be fetched with the request's token.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepositoryFile {
-    /// Its page on github.com.
+    /// The page on github.com.
     pub url: Option<String>,
-    /// Its path in the repository.
+    /// The path in the repository.
     pub path: Option<String>,
     /// The ref.
     pub git_ref: Option<String>,
     /// The commit.
     pub commit_oid: Option<String>,
-    /// The repository's id: the text of a number or a string.
+    /// The repository's id as text; sent as a number or a string.
     pub repo_id: Option<String>,
     /// The repository's name.
     pub repo_name: Option<String>,
     /// The repository's owner.
     pub repo_owner: Option<String>,
-    /// GitHub's id of the language.
+    /// The language, as GitHub's id.
     pub language_id: Option<String>,
-    /// The language.
+    /// The name of the language.
     pub language_name: Option<String>,
     /// The lines of a snippet.
     pub range: Option<LineRange>,
@@ -276,10 +276,10 @@ model!(RepositoryFile, null: absent, escape: Json {
 });
 
 impl RepositoryFile {
-    /// Returns what its page says about owner, repository and path.
+    /// Parses the URL of the page into owner, repository and path.
     #[must_use]
-    pub fn place(&self) -> Option<Place<'_>> {
-        Place::parse(self.url.as_deref()?)
+    pub fn page_url(&self) -> Option<PageUrl<'_>> {
+        PageUrl::parse(self.url.as_deref()?)
     }
 }
 
@@ -304,13 +304,13 @@ model!(LineRange, null: absent, escape: Json {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentProfile {
-    /// The App's id: the text of a number or a string.
+    /// The App's id as text; sent as a number or a string.
     pub id: Option<String>,
     /// The App's slug.
     pub login: Option<String>,
-    /// Its picture.
+    /// The URL of the picture.
     pub avatar_url: Option<String>,
-    /// Its page.
+    /// The URL of the profile page.
     pub url: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -323,7 +323,7 @@ model!(AgentProfile, null: absent, escape: Json {
     url: "url",
 });
 
-/// An integer, also one that was written with a fraction of zero: senders write `0` and `0.0`.
+/// Reads an integer, also one with a fraction of zero: senders write `0` and `0.0`.
 fn integer(reader: &mut Reader<'_>) -> Result<Option<u64>, JsonError> {
     if let Some(value) = reader.u64()? {
         return Ok(Some(value));
@@ -331,11 +331,12 @@ fn integer(reader: &mut Reader<'_>) -> Result<Option<u64>, JsonError> {
     Ok(reader.f64()?.and_then(whole))
 }
 
-/// A float as the integer that it is, up to where floats hold every integer.
+/// Converts a float to the integer with the same value, within the range in which floats represent
+/// all integers.
 pub(super) fn whole(value: f64) -> Option<u64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let fits = value.fract() == 0.0 && (0.0..=EXACT).contains(&value);
-    // The range is checked, and there is no other conversion.
+    // The range is checked above, and `From` does not exist for this conversion.
     fits.then_some(value as u64)
 }
 
@@ -343,7 +344,7 @@ fn line(reader: &mut Reader<'_>) -> Result<Option<Option<u64>>, JsonError> {
     Ok(integer(reader)?.map(Some))
 }
 
-/// An id: a string, or the digits of a number. Repository ids come as both.
+/// Reads an id as text: a string, or the digits of a number. Repository ids are sent as both.
 fn id(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
     if reader.is(Kind::Number) {
         return Ok(Some(Some(reader.value()?.text().to_owned())));

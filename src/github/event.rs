@@ -1,4 +1,4 @@
-//! The events of a reply, in either direction.
+//! The events of a reply, for writing and reading.
 
 use std::borrow::Cow;
 
@@ -11,51 +11,52 @@ use crate::json::{Json, List};
 use crate::protocol::EventError;
 use crate::sse::{self, EventName};
 
-/// An event in either direction.
+/// An event of a reply, for writing and reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
-    /// Something said in the course of a turn.
-    Say(Say),
-    /// A question, which ends the turn.
+    /// An event that does not end the turn.
+    Output(Output),
+    /// A confirmation, which ends the turn.
     Confirmation(Confirmation),
-    /// The chunk that says that the answer is complete: the first half of the SDK's done event.
+    /// The chunk that marks the answer as complete: the first half of the SDK's done event.
     Finish,
-    /// `[DONE]`: nothing follows. The second half of the SDK's done event. A reader stops here: an
-    /// agent that copies a model's stream sends both halves twice, as the SDK's own example does.
+    /// The end of the stream, `[DONE]`: the second half of the SDK's done event. Readers must stop
+    /// here: an agent that copies a model's stream sends both halves twice, as the SDK's own
+    /// example does.
     Done,
 }
 
-/// What may be said in the course of a turn.
+/// An event that does not end the turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Say {
-    /// A piece of the answer's text, Markdown. An empty one is the acknowledgement.
+pub enum Output {
+    /// A piece of the answer's text, in Markdown. An empty one is the acknowledgement.
     Text(String),
-    /// What the answer rests on, or what the agent wants to remember. Several events are allowed;
-    /// the debug command line takes one `copilot_*` event a reply at most.
+    /// The sources of the answer, or data that the agent wants to get back in later turns. Several
+    /// events are allowed, but the debug command line accepts only one `copilot_*` event per reply.
     References(List<Reference>),
-    /// What went wrong.
+    /// Errors to display to the user.
     Errors(List<CopilotError>),
-    /// A default event that is more than a piece of text.
+    /// A default event with more than a piece of text.
     Chunk(Chunk),
-    /// An event of another name.
+    /// An event with another name.
     Raw(Raw),
 }
 
-/// An event of a name that this crate does not know.
+/// An event whose name this crate does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Raw {
     /// The name.
     pub name: EventName,
-    /// The data. On the way out it must be a single line: known readers take each `data` line for
-    /// itself (VS Code and `gh debug-cli`).
+    /// The data. To be sent it must be a single line: known clients treat each `data` line as an
+    /// event of its own (VS Code and `gh debug-cli`).
     pub data: String,
 }
 
 impl Raw {
-    /// An event of any name. The known clients refuse or ignore it.
+    /// Creates an event with any name. Known clients reject or ignore it.
     #[must_use]
     pub fn new(name: EventName, data: impl Into<String>) -> Self {
         Self {
@@ -65,8 +66,8 @@ impl Raw {
     }
 }
 
-impl Say {
-    /// The acknowledgement: an empty piece of text. Every reply starts with one anyway.
+impl Output {
+    /// Creates the acknowledgement: an empty text. Every reply starts with one automatically.
     #[must_use]
     pub fn acknowledge() -> Self {
         Self::Text(String::new())
@@ -74,17 +75,17 @@ impl Say {
 }
 
 impl Event {
-    /// The text that the event brings, in whichever form.
+    /// Returns the text of the event, in either form.
     #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
         match self {
-            Self::Say(Say::Text(text)) => Some(Cow::Borrowed(text)),
-            Self::Say(Say::Chunk(chunk)) => chunk.content().map(Cow::Owned),
+            Self::Output(Output::Text(text)) => Some(Cow::Borrowed(text)),
+            Self::Output(Output::Chunk(chunk)) => chunk.content().map(Cow::Owned),
             _ => None,
         }
     }
 
-    /// Reads an event: of an agent, of an LLM endpoint, or as the platform relays it.
+    /// Reads an event of an agent, of an LLM endpoint, or relayed by the platform.
     pub(super) fn decode(event: &sse::Event<'_>) -> Result<Self, EventError> {
         let data = event.data();
         let json = || Json::parse(data.to_owned());
@@ -97,29 +98,29 @@ impl Event {
             "copilot_references" => {
                 let list = List::from_raw(&json()?);
                 let list = list.ok_or(EventError::Shape("references must be an array"))?;
-                Ok(Say::References(list).into())
+                Ok(Output::References(list).into())
             }
             "copilot_errors" => {
                 let list = List::from_raw(&json()?);
                 let list = list.ok_or(EventError::Shape("errors must be an array"))?;
-                Ok(Say::Errors(list).into())
+                Ok(Output::Errors(list).into())
             }
             "message" if data.trim() == "[DONE]" => Ok(Self::Done),
             "message" => Chunk::new(json()?).map(Self::of_chunk),
             name => match EventName::try_from(name) {
-                Ok(name) => Ok(Say::Raw(Raw::new(name, data)).into()),
-                // A decoded name holds no line end.
+                Ok(name) => Ok(Output::Raw(Raw::new(name, data)).into()),
+                // A decoded name has no line end, so this cannot fail.
                 Err(_) => Err(EventError::Shape("an event name")),
             },
         }
     }
 
-    /// The simplest event that says all that a chunk says.
+    /// Returns the simplest event that represents the chunk without loss.
     fn of_chunk(chunk: Chunk) -> Self {
         if let Some(event) = short(chunk.json()) {
             return event;
         }
-        // Relayed events as VS Code reads them: one `copilot_` member, everything else `null`.
+        // Relayed events, as VS Code reads them: one `copilot_` member, and all others `null`.
         let mut members = chunk
             .json()
             .members()
@@ -127,19 +128,21 @@ impl Event {
             .map(|(key, _)| key);
         let relayed = match (members.next().as_deref(), members.next()) {
             (Some("copilot_confirmation"), None) => chunk.confirmation().map(Self::Confirmation),
-            (Some("copilot_references"), None) => {
-                chunk.references().map(|list| Say::References(list).into())
+            (Some("copilot_references"), None) => chunk
+                .references()
+                .map(|list| Output::References(list).into()),
+            (Some("copilot_errors"), None) => {
+                chunk.errors().map(|list| Output::Errors(list).into())
             }
-            (Some("copilot_errors"), None) => chunk.errors().map(|list| Say::Errors(list).into()),
             _ => None,
         };
         drop(members);
-        relayed.unwrap_or(Self::Say(Say::Chunk(chunk)))
+        relayed.unwrap_or(Self::Output(Output::Chunk(chunk)))
     }
 }
 
-/// The event of a chunk that is exactly what GitHub's SDK writes, whatever the order of its members:
-/// `{"choices":[{"index":0,"delta":{"content":TEXT,"role":"assistant"}}]}` or
+/// Returns the event of a chunk that is exactly as GitHub's SDK writes it, with its members in any
+/// order: `{"choices":[{"index":0,"delta":{"content":TEXT,"role":"assistant"}}]}` or
 /// `{"choices":[{"index":0,"finish_reason":"stop","delta":{"content":null}}]}`.
 fn short(chunk: &Json) -> Option<Event> {
     let [choices] = members(chunk, ["choices"])?;
@@ -150,7 +153,7 @@ fn short(chunk: &Json) -> Option<Event> {
     if let Some([index, delta]) = members(&choice, ["index", "delta"]) {
         let [content, role] = members(&delta, ["content", "role"])?;
         let exact = index.text() == "0" && role.string()? == "assistant";
-        return exact.then_some(Say::Text(content.string()?.into_owned()).into());
+        return exact.then_some(Output::Text(content.string()?.into_owned()).into());
     }
     let [index, reason, delta] = members(&choice, ["index", "finish_reason", "delta"])?;
     let [content] = members(&delta, ["content"])?;
@@ -158,7 +161,7 @@ fn short(chunk: &Json) -> Option<Event> {
     exact.then_some(Event::Finish)
 }
 
-/// The members of an object that has exactly these.
+/// Returns the members of an object that has exactly these members.
 fn members<const N: usize>(object: &Json, names: [&str; N]) -> Option<[Json; N]> {
     let mut found = names.map(|_| None);
     for (key, value) in object.members() {
@@ -172,9 +175,9 @@ fn members<const N: usize>(object: &Json, names: [&str; N]) -> Option<[Json; N]>
     found.try_into().ok()
 }
 
-impl From<Say> for Event {
-    fn from(say: Say) -> Self {
-        Self::Say(say)
+impl From<Output> for Event {
+    fn from(output: Output) -> Self {
+        Self::Output(output)
     }
 }
 
@@ -184,31 +187,31 @@ impl From<Confirmation> for Event {
     }
 }
 
-impl From<Vec<Reference>> for Say {
+impl From<Vec<Reference>> for Output {
     fn from(references: Vec<Reference>) -> Self {
         Self::References(references.into())
     }
 }
 
-impl From<Reference> for Say {
+impl From<Reference> for Output {
     fn from(reference: Reference) -> Self {
         Self::References(vec![reference].into())
     }
 }
 
-impl From<Vec<CopilotError>> for Say {
+impl From<Vec<CopilotError>> for Output {
     fn from(errors: Vec<CopilotError>) -> Self {
         Self::Errors(errors.into())
     }
 }
 
-impl From<CopilotError> for Say {
+impl From<CopilotError> for Output {
     fn from(error: CopilotError) -> Self {
         Self::Errors(vec![error].into())
     }
 }
 
-impl From<Chunk> for Say {
+impl From<Chunk> for Output {
     fn from(chunk: Chunk) -> Self {
         Self::Chunk(chunk)
     }

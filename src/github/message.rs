@@ -1,4 +1,4 @@
-//! One message of a request.
+//! Messages of a request.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,39 +9,39 @@ use crate::json::model::{Field, json_api, model, present};
 use crate::json::{Escape, Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::protocol::shown::{Cut, Size};
 
-/// One message of a request, with the members that recorded requests, GitHub's SDK, VS Code and
-/// `gh debug-cli` have.
+/// A message of a request, with the members of recorded requests, GitHub's SDK, VS Code and
+/// `gh debug-cli`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// `user`, `assistant` or `system`; `function` and `tool` exist as well. Any string may come.
+    /// The role: `user`, `assistant` or `system`; also `function`, `tool` or any other text.
     pub role: String,
     /// The author's name. `_session` marks the context message of github.com.
     pub name: Option<String>,
-    /// What is said.
+    /// The content.
     pub content: Option<Content>,
-    /// What is attached: context on a user's message, on an assistant's message what the agent
-    /// itself sent in that turn.
+    /// The references. On a user message they are context; on an assistant message they are those
+    /// that the agent sent in that turn.
     pub references: List<Reference>,
-    /// Answers to confirmations. They count on the last message only:
+    /// Answers to confirmations. Only those on the last message count, see
     /// [`ChatRequest::answers`](super::ChatRequest::answers).
     pub confirmations: List<Answer>,
-    /// Members that have no field here, and those of the fields above that came as `null` or empty.
+    /// Members that have no field here, and the fields above that were sent as `null` or empty.
     pub unknown: Members,
 }
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
     /// Text.
     Text(String),
-    /// OpenAI's array of parts. No stored request of the platform has one.
+    /// OpenAI's array of parts. No recorded request of the platform has one.
     Parts(Json),
 }
 
 impl Content {
-    /// The text: of an array the `text` of its parts, joined.
+    /// Returns the text: for an array, the `text` of its parts, joined.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
@@ -87,7 +87,7 @@ impl From<&str> for Content {
     }
 }
 
-/// Says how long the content is, never what it is: people paste secrets into chats.
+/// Prints only the length of the content, which may contain secrets.
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -97,19 +97,19 @@ impl fmt::Debug for Content {
     }
 }
 
-/// A call that an assistant's message carries, or the deprecated `function_call`.
+/// A tool call in an assistant message, or the deprecated `function_call`.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionCall {
     /// The id that the result refers to; the deprecated form has none.
     pub id: Option<String>,
-    /// The function.
+    /// The name of the function.
     pub name: String,
-    /// The arguments: a *string* of JSON, as the model wrote it.
+    /// The arguments: a *string* of JSON, as written by the model.
     pub arguments: String,
 }
 
-/// Says how long the arguments are, never what they are.
+/// Prints only the length of the arguments.
 impl fmt::Debug for FunctionCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FunctionCall")
@@ -129,7 +129,7 @@ model!(Message, escape: Json {
 });
 
 impl Message {
-    /// A message of this role.
+    /// Creates a message with a role and a content.
     #[must_use]
     pub fn new(role: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
@@ -139,7 +139,7 @@ impl Message {
         }
     }
 
-    /// The text, empty when there is none.
+    /// Returns the text; empty if there is none.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         self.content
@@ -147,14 +147,14 @@ impl Message {
             .map_or(Cow::Borrowed(""), Content::text)
     }
 
-    /// Whether this is the context message of github.com: its name is `_session`. Its role is
-    /// `user` in recorded requests and `system` by another source, so the role says nothing.
+    /// Returns `true` if this is the context message of github.com: its name is `_session`. Its
+    /// role is `user` in recorded requests and `system` in another source, so it is ignored.
     #[must_use]
     pub fn is_session(&self) -> bool {
         self.name.as_deref() == Some("_session")
     }
 
-    /// The calls of an assistant's message.
+    /// Returns an iterator over the calls in an assistant message.
     pub fn function_calls(&self) -> impl Iterator<Item = FunctionCall> {
         let string = |json: &Json, key: &str| Some(json.get(key)?.string()?.into_owned());
         let call = move |id: Option<String>, function: &Json| {
@@ -173,13 +173,13 @@ impl Message {
             .chain(deprecated.and_then(move |function| call(None, function)))
     }
 
-    /// The id of the call that a message of the role `tool` answers.
+    /// Returns the id of the call whose result this message is, for the role `tool`.
     #[must_use]
     pub fn tool_call_id(&self) -> Option<Cow<'_, str>> {
         self.unknown.get("tool_call_id")?.string()
     }
 
-    /// The message as a model takes it: without the members that are GitHub's own.
+    /// Returns the message in the form of a model's API, without the members that are GitHub's own.
     pub(super) fn for_model(&self) -> Self {
         const KEPT: [&str; 7] = [
             "role",

@@ -1,18 +1,17 @@
 //! The protocol of GitHub Copilot Extensions: agents and skillsets of a GitHub App.
 //!
-//! **GitHub switched these extensions off on 10 November 2025.** No new agent can be put behind
-//! github.com, VS Code's `@agent` or any other of GitHub's clients with this protocol, whatever
-//! tutorials of later date say; GitHub names MCP servers as the replacement.
+//! **GitHub switched these extensions off on 10 November 2025.** Agents with this protocol can no
+//! longer be used on github.com, as VS Code's `@agent` or in any other of GitHub's clients; GitHub
+//! recommends MCP servers instead.
 //!
-//! What it is good for today: code bases and private front ends that speak it, among them
-//! `gh debug-cli`, still the only public end-to-end client; and its default event, which is the
-//! OpenAI chunk stream and very much alive: a reply in full chunks ([`ChunkForm::Full`]) is read by
-//! OpenAI clients as long as it has text only. An agent that is meant for such clients is better
-//! mounted under the OpenAI protocol.
+//! It is still useful for existing code bases and private front ends, among them `gh debug-cli`,
+//! the only public end-to-end client. Its default event is OpenAI's chunk: OpenAI clients can read
+//! a reply in full chunks ([`ChunkForm::Full`]) that has only text. For such clients the OpenAI
+//! protocol is the better choice.
 //!
-//! How the shared vocabulary comes out here:
+//! The parts of a reply become these events:
 //!
-//! | word | event |
+//! | part | event |
 //! |---|---|
 //! | text | a text event |
 //! | status, tool_run | nothing: there is no event for progress |
@@ -21,18 +20,18 @@
 //! | table, chart | a Markdown table |
 //! | error | one `copilot_errors` event at the end with all notices; text before a confirmation |
 //! | confirm | `copilot_confirmation`, then done |
-//! | call, calls | an error: the front end offers no tools |
+//! | call, calls | an error: the front end has no tools |
 //!
-//! A reply starts with the acknowledgement, at once, and ends with the done event, once. Builders of
-//! agents reported that VS Code shows an "internal agent error" when a reply takes more than 60
-//! seconds in total, however much is said in the meantime: keep turns shorter than that. The rules
-//! of events are those of GitHub's own SDK, to the byte.
+//! A reply starts with the acknowledgement, immediately, and ends with one done event. Agent
+//! developers reported that VS Code displays an "internal agent error" if a reply takes more than
+//! 60 seconds in total, even if it streams: keep turns shorter. Events are written byte for byte as
+//! GitHub's own SDK writes them.
 //!
-//! "The SDK" in these pages is `@copilot-extensions/preview-sdk` 5.0.1, run under Node.js;
+//! In this module "the SDK" is `@copilot-extensions/preview-sdk` 5.0.1 under Node.js;
 //! `gh debug-cli` is copilot-extensions/gh-debug-cli, "VS Code" is microsoft/vscode-copilot-chat
-//! (`remoteAgents.ts`, `stream.ts`) and copilot-go is colbylwilliams/copilot-go, all by their source;
-//! "recorded" is a genuine request of August 2024. `#` and a number is an issue of the repository
-//! that is named.
+//! (`remoteAgents.ts`, `stream.ts`), and copilot-go is colbylwilliams/copilot-go, all as read in
+//! their sources. "Recorded" means a real request of August 2024. `#` and a number is an issue of
+//! the named repository.
 
 mod answer;
 mod caller;
@@ -46,7 +45,7 @@ mod data;
 mod event;
 mod message;
 mod mount;
-mod place;
+mod page_url;
 mod reference;
 mod relay;
 mod request;
@@ -64,16 +63,16 @@ pub use caller::{Token, integration_id};
 pub use chunk::Chunk;
 pub use chunk_form::ChunkForm;
 pub use confirmation::Confirmation;
-pub use context::{Context, EditorContext, Why, Withheld};
+pub use context::{Context, EditorContext, Withheld, WithheldReason};
 pub use copilot_error::{CopilotError, ErrorKind};
 pub use data::{
     AgentProfile, ClientFile, ClientSelection, Data, Exclusion, Language, LineRange, Position,
     RefInfo, Repository, RepositoryFile,
 };
-pub use event::{Event, Raw, Say};
+pub use event::{Event, Output, Raw};
 pub use message::{Content, FunctionCall, Message};
 pub use mount::Mount;
-pub use place::{Page, Place};
+pub use page_url::{Page, PageUrl};
 pub use reference::{Metadata, Reference};
 pub use relay::Relay;
 pub use request::{ChatRequest, Sampling};
@@ -92,14 +91,14 @@ use crate::json::model::Field;
 use crate::protocol::{Capabilities, Decode, Env, EventError, Events, Protocol, Refusal};
 use crate::sse;
 
-/// GitHub Copilot Extensions.
+/// The protocol of GitHub Copilot Extensions.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct GitHub;
 
 impl Protocol for GitHub {
     type Request = ChatRequest;
-    type Output = Say;
+    type Output = Output;
     type Ending = Confirmation;
     type Event = Event;
     type Session = Session;
@@ -137,20 +136,24 @@ impl Protocol for GitHub {
 
     fn text_of(event: &Event) -> Option<&str> {
         match event {
-            Event::Say(Say::Text(text)) => Some(text),
+            Event::Output(Output::Text(text)) => Some(text),
             _ => None,
         }
     }
+
+    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
+        session::lost(out);
+    }
 }
 
-/// Reads the events of one stream.
+/// A decoder of events.
 #[derive(Debug, Default)]
 pub struct Decoder {
     done: bool,
 }
 
 impl Decoder {
-    /// Returns `true` if the stream has come to its end, `[DONE]`.
+    /// Returns `true` if the end of the stream, `[DONE]`, has been read.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
@@ -160,7 +163,7 @@ impl Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Nothing is retained between frames.
+    /// Creates a decoder. The limit is unused: nothing is retained between frames.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -185,6 +188,6 @@ impl Decode for Decoder {
     }
 }
 
-/// Plays the front end on the playground.
+/// The playground's script for this front end.
 #[cfg(feature = "playground")]
 pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

@@ -1,4 +1,4 @@
-//! How an agent or a skill is mounted, and whether its requests must be signed.
+//! Mounting of agents and skills, with or without signature verification.
 
 use std::fmt;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::json::Json;
 use crate::protocol::{Protocol, Refusal};
 use crate::router::{self, Call, Endpoint, MountError, Site, json};
 
-/// How an agent or a skill is mounted.
+/// The mount options of an agent or a skill.
 ///
-/// There is no default: whoever mounts an agent says whether its requests are verified
-/// (`Mount::verified`, feature `verify`) or not ([`unverified`](Self::unverified)), so
-/// verification cannot be forgotten:
+/// There is no default: the choice between verified requests (`Mount::verified`, feature `verify`)
+/// and unverified ones ([`unverified`](Self::unverified)) is explicit, so that verification cannot
+/// be forgotten:
 ///
 /// ```compile_fail,E0599
 /// let mount = copilot_wire::github::Mount::default();
@@ -30,30 +30,35 @@ use crate::router::{self, Call, Endpoint, MountError, Site, json};
 pub struct Mount {
     path: String,
     chunks: ChunkForm,
+    body_limit: usize,
     gate: Arc<dyn Gate>,
 }
+
+/// A conversation with open files has less: it must fit into a model's context.
+const BODY_LIMIT: usize = 8 * 1024 * 1024;
 
 impl Mount {
     fn behind(gate: impl Gate + 'static) -> Self {
         Self {
             path: "/github".to_owned(),
             chunks: ChunkForm::default(),
+            body_limit: BODY_LIMIT,
             gate: Arc::new(gate),
         }
     }
 
-    /// Takes requests from anybody, signed or not: for an agent that is not reachable from outside,
-    /// or behind something that verifies. `gh debug-cli` sends no signature.
+    /// Accepts all requests, signed or not: for an agent that is not reachable from outside, or
+    /// behind a proxy that verifies. `gh debug-cli` sends no signature.
     #[must_use]
     pub fn unverified() -> Self {
         Self::behind(Open)
     }
 
-    /// Takes requests that are signed with one of these keys, and no others: 401 for the rest, and
-    /// 503 while the keys cannot be had.
+    /// Accepts only requests that are signed with one of these keys. Other requests get status 401,
+    /// and 503 while the keys are not available.
     ///
     /// `gh debug-cli` cannot sign. For local work sign with a `RequestSigner` (feature `testing`),
-    /// or say [`unverified`](Self::unverified).
+    /// or use [`unverified`](Self::unverified).
     #[cfg(feature = "verify")]
     #[must_use]
     pub fn verified(keys: impl super::verify::KeySource + 'static) -> Self {
@@ -67,16 +72,26 @@ impl Mount {
         self
     }
 
-    /// Sets the form of text chunks. The default is [`ChunkForm::Short`], which GitHub's SDK
-    /// writes.
+    /// Sets the form of text chunks. The default is [`ChunkForm::Short`], the form of GitHub's SDK.
     #[must_use]
     pub fn chunks(mut self, form: ChunkForm) -> Self {
         self.chunks = form;
         self
     }
 
-    /// Returns the routes of a skill of a skillset, for [`Router::with`](crate::Router::with): it
-    /// answers a POST with plain data.
+    /// Sets the size in bytes up to which a request body is read, if that is less than the
+    /// [limit of the router](crate::Router::body_limit). The default is 8 MiB.
+    ///
+    /// A signature covers the whole body, so a body is read before it is known to be GitHub's: this is
+    /// what anybody can have the server read.
+    #[must_use]
+    pub fn body_limit(mut self, bytes: usize) -> Self {
+        self.body_limit = bytes;
+        self
+    }
+
+    /// Returns the routes of a skill, for [`Router::with`](crate::Router::with). A POST is answered
+    /// with plain data.
     ///
     /// ```
     /// # use copilot_wire::async_trait;
@@ -117,7 +132,7 @@ impl Mount {
         site.route(Method::GET, &path, Probe)
     }
 
-    /// Lets a body pass, or refuses it. Nothing of it is parsed before.
+    /// Verifies a body, or refuses it. No part of it is parsed before.
     async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal> {
         if body.is_empty() {
             let message = "request body is empty";
@@ -132,14 +147,15 @@ impl fmt::Debug for Mount {
         f.debug_struct("Mount")
             .field("path", &self.path)
             .field("chunks", &self.chunks)
+            .field("body_limit", &self.body_limit)
             .finish_non_exhaustive()
     }
 }
 
-/// What stands before an agent.
+/// A check of requests before they reach an agent.
 #[async_trait]
 trait Gate: Send + Sync {
-    /// Refuses what no body can make right, before the body is read.
+    /// Refuses a request by its headers, before its body is read.
     fn admit_head(&self, headers: &HeaderMap) -> Result<(), Refusal> {
         let _ = headers;
         Ok(())
@@ -148,7 +164,7 @@ trait Gate: Send + Sync {
     async fn admit(&self, headers: &HeaderMap, body: Bytes) -> Result<Verified<Bytes>, Refusal>;
 }
 
-/// Lets everything pass.
+/// A check that accepts every request.
 struct Open;
 
 #[async_trait]
@@ -158,7 +174,7 @@ impl Gate for Open {
     }
 }
 
-/// Lets pass what is signed.
+/// A check that accepts signed requests.
 #[cfg(feature = "verify")]
 struct Signed<K>(super::verify::Verifier<K>);
 
@@ -175,14 +191,14 @@ impl<K: super::verify::KeySource> Gate for Signed<K> {
     }
 }
 
-/// Returns the kind of the error and nothing else: no signature, no key, no word of the body.
+/// Creates a refusal with the kind of the error only: without signature, key or body.
 #[cfg(feature = "verify")]
 fn unverified(error: super::verify::VerifyError) -> Refusal {
     Refusal::new(error.status(), error.to_string()).code(error.kind().as_str())
 }
 
-/// Answers `POST /github`, or the path of the mount. `GET` on the same path is the liveness probe of
-/// the platform and answers `OK`. The body is verified before anything of it is parsed.
+/// Mounts an agent at `POST /github`, or the path of the mount. `GET` on the same path is the
+/// liveness probe of the platform and answers `OK`. The body is verified before it is parsed.
 ///
 /// ```
 /// # use copilot_wire::protocol::{AgentError, Protocol};
@@ -210,7 +226,7 @@ impl router::Mount for Mount {
     }
 }
 
-/// An endpoint behind the gate of its mount.
+/// An endpoint with the check of its mount.
 struct Gated<E> {
     mount: Mount,
     endpoint: E,
@@ -237,12 +253,16 @@ impl<E: Endpoint> Endpoint for Gated<E> {
         self.mount.gate.admit_head(&parts.headers)
     }
 
+    fn body_limit(&self) -> Option<usize> {
+        Some(self.mount.body_limit)
+    }
+
     fn protocol(&self) -> Option<&'static str> {
         self.endpoint.protocol()
     }
 }
 
-/// The liveness probe: most samples answer it with a short text.
+/// The liveness probe; most samples answer it with a short text.
 struct Probe;
 
 #[async_trait]
@@ -252,7 +272,7 @@ impl Endpoint for Probe {
     }
 }
 
-/// An agent, with the form of its text chunks.
+/// An agent with the form of its text chunks.
 struct AgentEndpoint {
     agent: Arc<dyn Agent<GitHub>>,
     chunks: ChunkForm,
@@ -276,7 +296,7 @@ impl Endpoint for AgentEndpoint {
     }
 }
 
-/// A skill, whose answer is no stream.
+/// A skill. Its response is not a stream.
 struct SkillEndpoint<S>(S);
 
 #[async_trait]

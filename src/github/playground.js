@@ -156,7 +156,7 @@ class GitHubFront extends Front {
       const { data } = reference;
       const metadata = isObject(reference.metadata) ? reference.metadata : {};
       if (data.type === "github.agent" || reference.type === "github.text") continue;
-      // VS Code shows a bare address where it finds one, and the display name only without it.
+      // VS Code displays the URL in the data if there is one, and else the display name.
       const bare = asText(reference.url ?? reference.html_url ?? data.url ?? data.html_url);
       const url = bare || asText(metadata.display_url);
       sources.push({ name: bare || asText(metadata.display_name) || asText(reference.id), url, about: asText(reference.type), body: [jsonView(data)] });

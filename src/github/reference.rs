@@ -1,4 +1,4 @@
-//! What is attached to a message, in either direction.
+//! References: attachments of messages.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::json::model::{Field, model, present};
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{Citation, SendError};
 
-/// What is attached to a message: a file, a repository, a source (`copilot_references` in GitHub's
-/// documentation, shown as VS Code's `remoteAgents.ts` shows it).
+/// An attachment of a message: a file, a repository or a source. It is an element of
+/// `copilot_references` in GitHub's documentation; VS Code's `remoteAgents.ts` displays it.
 ///
-/// The same type comes with requests and goes out in `copilot_references`. What an agent sends
-/// comes back on its own message in later requests: the only memory that the protocol has.
+/// Requests and replies use the same type. References that an agent sends are on its own message in
+/// later requests: they are the only memory of the protocol.
 ///
-/// [`new`](Self::new) makes one that clients show:
+/// [`new`](Self::new) creates one that clients display:
 ///
 /// ```
 /// use copilot_wire::github::Reference;
@@ -32,30 +32,30 @@ use crate::protocol::{Citation, SendError};
 pub struct Reference {
     /// The type on the wire, such as `client.file`.
     pub kind: String,
-    /// The id; its meaning depends on the type.
+    /// The id. Its meaning depends on the type.
     pub id: String,
-    /// The data as it came. [`typed`](Self::typed) reads it by the type.
+    /// The data, unchanged. [`typed`](Self::typed) reads it by the type.
     pub data: Option<Json>,
-    /// Whether the client attached it by itself (true), or the user chose it (false).
+    /// `true` if the client attached it automatically, `false` if the user chose it.
     pub is_implicit: Option<bool>,
-    /// How to show it.
+    /// The display name, icon and URL.
     pub metadata: Option<Metadata>,
-    /// Members that have no field here, and those of the fields above that came as `null` or empty.
+    /// Members that have no field here, and the fields above that were sent as `null` or empty.
     pub unknown: Members,
 }
 
-/// How a reference is shown.
+/// The display name, icon and URL of a reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metadata {
-    /// The name. Without one, clients may leave the reference out.
+    /// The name. Clients may hide a reference without one.
     pub display_name: Option<String>,
-    /// The URI of an icon. The documentation's example says `icon`, which is no URI; VS Code parses
-    /// it as one, so leave it out rather than send a word.
+    /// The URI of an icon. The documentation's example has `icon`, which is not a URI; VS Code
+    /// parses the value as a URI, so omit it rather than send such a value.
     pub display_icon: Option<String>,
-    /// Where the reference can be read.
+    /// The URL of the content.
     pub display_url: Option<String>,
-    /// Members that have no field here, and those of the fields above that came as `null` or empty.
+    /// Members that have no field here, and the fields above that were sent as `null` or empty.
     pub unknown: Members,
 }
 
@@ -66,7 +66,7 @@ model!(Metadata, escape: Json {
 });
 
 impl Metadata {
-    /// A name to show.
+    /// Creates metadata with a display name.
     #[must_use]
     pub fn new(display_name: impl Into<String>) -> Self {
         Self {
@@ -85,8 +85,8 @@ model!(Reference, escape: Json {
 });
 
 impl Reference {
-    /// A reference for clients to show: with a name, and with `"data":{}`, because VS Code reads
-    /// into `data` without a check and fails where there is none.
+    /// Creates a reference for clients to display: with a name, and with `"data":{}`, because VS
+    /// Code accesses `data` without a check and fails if it is absent.
     #[must_use]
     pub fn new(
         kind: impl Into<String>,
@@ -103,8 +103,8 @@ impl Reference {
         }
     }
 
-    /// A reference with nothing but a type and an id, as a client or GitHub's SDK may send it.
-    /// An agent wants [`new`](Self::new): VS Code fails on a reference without data.
+    /// Creates a reference with only a type and an id, as a client or GitHub's SDK may send it.
+    /// Agents should use [`new`](Self::new): VS Code fails on a reference without data.
     #[must_use]
     pub fn bare(kind: impl Into<String>, id: impl Into<String>) -> Self {
         Self {
@@ -114,12 +114,12 @@ impl Reference {
         }
     }
 
-    /// Sets the data to get back in later requests: it serialises to an object.
+    /// Sets the data, which later requests return. It must serialize to an object.
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when it is no object, or has a member `url` or `html_url`: VS Code
-    /// then shows that URL and ignores the name. If that is what the user should see, say so with
+    /// [`SendError::Invalid`] if the value is not an object, or has a member `url` or `html_url`:
+    /// VS Code then displays that URL and ignores the name. To display a URL, use
     /// [`show_bare_url`](Self::show_bare_url).
     pub fn data<T: Serialize + ?Sized>(mut self, data: &T) -> Result<Self, SendError> {
         let data = Json::encode(data)?;
@@ -130,14 +130,14 @@ impl Reference {
             .members()
             .any(|(key, _)| key == "url" || key == "html_url")
         {
-            let message = "a url in data hides the name; `show_bare_url` says that it shall";
+            let message = "a url in data hides the name; use `show_bare_url` to display a url";
             return Err(SendError::Invalid(message.into()));
         }
         self.data = Some(data);
         Ok(self)
     }
 
-    /// Has the client show this URL in place of the name. It goes into the data as `url`.
+    /// Makes the client display this URL instead of the name. The data gets a member `url`.
     #[must_use]
     pub fn show_bare_url(mut self, url: &str) -> Self {
         let mut members: Members = self.data.iter().flat_map(Json::members).collect();
@@ -148,7 +148,7 @@ impl Reference {
         self
     }
 
-    /// Sets where the reference can be read.
+    /// Sets the URL of the content.
     #[must_use]
     pub fn display_url(mut self, url: impl Into<String>) -> Self {
         self.metadata.get_or_insert_default().display_url = Some(url.into());
@@ -162,29 +162,29 @@ impl Reference {
         self
     }
 
-    /// Sets whether the client attached it by itself.
+    /// Sets if the client attached the reference automatically.
     #[must_use]
     pub fn implicit(mut self, is_implicit: bool) -> Self {
         self.is_implicit = Some(is_implicit);
         self
     }
 
-    /// The data by the reference's type.
+    /// Returns the data, typed by the reference's type.
     #[must_use]
     pub fn typed(&self) -> Data<'_> {
         Data::read(&self.kind, self.data.as_ref())
     }
 
-    /// The name to show, if it has one.
+    /// Returns the display name, if there is one.
     #[must_use]
     pub fn display_name(&self) -> Option<&str> {
         self.metadata.as_ref()?.display_name.as_deref()
     }
 
-    /// A citation of the shared vocabulary. Never a `url` in the data, always a name.
+    /// Converts a citation of any protocol. The data never has a `url`, and there is always a name.
     pub(super) fn of_citation(citation: &Citation) -> Self {
         let document = citation.document.as_deref().filter(|id| !id.is_empty());
-        // Anything but an absolute URL is none to a client.
+        // Clients display only absolute URLs.
         let url = citation.url.as_deref().filter(|url| url.contains("://"));
         let title = Some(citation.title.as_str()).filter(|title| !title.is_empty());
         let name = title.or(url).or(document).unwrap_or("Source");
@@ -208,7 +208,7 @@ impl Reference {
     }
 }
 
-/// `{}`
+/// Returns `{}`.
 fn empty() -> Json {
     Members::new().to_raw()
 }

@@ -1,27 +1,28 @@
-//! A model's stream, passed on as the agent's answer.
+//! Relaying of a model's stream as the agent's answer.
 
 use super::copilot_error::{CopilotError, ErrorKind};
-use super::event::{Event, Say};
+use super::event::{Event, Output};
 
-/// Passes a model's stream on as the agent's answer.
+/// A relay of a model's stream as the agent's answer.
 ///
 /// Copying the bytes, as GitHub's samples do, ends the answer twice and mixes chunk ids, and
-/// github.com then attributes the answer to Copilot in place of the agent (copilot-extensions/preview-sdk.js#113).
-/// This takes the text out of each event and leaves ids and endings to the reply.
+/// github.com then attributes the answer to Copilot instead of the agent
+/// (copilot-extensions/preview-sdk.js#113). A relay extracts the text of each event and leaves ids
+/// and endings to the reply.
 ///
 /// ```
-/// use copilot_wire::github::{GitHub, Relay, Say};
+/// use copilot_wire::github::{GitHub, Relay, Output};
 /// use copilot_wire::protocol::EventDecoder;
 ///
 /// let mut upstream: &[u8] = b"data: {\"id\":\"chatcmpl-1\",\"choices\":[{\"index\":0,\"delta\":{\"content\":\"Hi\"}}]}\n\n\
 ///     data: {\"id\":\"chatcmpl-1\",\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n";
 /// let mut decoder = EventDecoder::<GitHub>::new();
 /// let mut relay = Relay::new();
-/// let mut said = Vec::new();
+/// let mut outputs = Vec::new();
 /// while let Some(event) = decoder.next(&mut upstream)? {
-///     said.extend(relay.next(event)); // and `reply.send(say).await?` in an agent
+///     outputs.extend(relay.next(event)); // and `reply.send(output).await?` in an agent
 /// }
-/// assert_eq!(said, [Say::Text("Hi".into())]);
+/// assert_eq!(outputs, [Output::Text("Hi".into())]);
 /// assert!(relay.is_complete());
 /// # Ok::<(), copilot_wire::protocol::EventError>(())
 /// ```
@@ -32,22 +33,22 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// The start of a stream.
+    /// Creates a relay at the start of a stream.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// What to say for an event of the model's stream, if anything.
+    /// Converts an event of the model's stream to an event of the reply, if it becomes one.
     ///
-    /// Text goes on; a relayed error becomes a `copilot_errors` event; what ends the stream, usage
-    /// figures, tool calls and whatever follows `[DONE]` stay here.
-    pub fn next(&mut self, event: Event) -> Option<Say> {
+    /// Text is passed on; a relayed error becomes a `copilot_errors` event; events that end the
+    /// stream, usage, tool calls and everything after `[DONE]` are dropped.
+    pub fn next(&mut self, event: Event) -> Option<Output> {
         if self.done {
             return None;
         }
         match event {
-            Event::Say(Say::Chunk(chunk)) => {
+            Event::Output(Output::Chunk(chunk)) => {
                 if let Some(message) = chunk.error() {
                     let message = match message.as_str() {
                         "" => "The model failed.",
@@ -61,9 +62,9 @@ impl Relay {
                 chunk
                     .content()
                     .filter(|text| !text.is_empty())
-                    .map(Say::Text)
+                    .map(Output::Text)
             }
-            Event::Say(say) => Some(say),
+            Event::Output(output) => Some(output),
             Event::Finish => {
                 self.complete = true;
                 None
@@ -76,7 +77,8 @@ impl Relay {
         }
     }
 
-    /// Whether the model has said that its answer is complete. A stream that ends before was cut.
+    /// Returns `true` if the model's answer was complete. A stream that ends without this was
+    /// interrupted.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.complete

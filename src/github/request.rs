@@ -1,4 +1,4 @@
-//! The request of one turn.
+//! The request of a turn.
 
 use std::borrow::Cow;
 
@@ -12,47 +12,46 @@ use super::session_info::SessionInfo;
 use crate::json::model::{Field as _, model, object, present};
 use crate::json::{Escape, Json, Kind, List, Members, ValueWriter};
 
-/// The request of one turn: the whole conversation, newest message last.
+/// The request of a turn: the complete conversation, oldest message first.
 ///
-/// It is read tolerantly: every member may be missing, `null` or of another type, and what has no
-/// field is kept. [`to_json`](Self::to_json) writes every member back, so a client or a proxy
-/// loses nothing.
+/// Every member may be absent, `null` or of a wrong type, and unknown members are retained.
+/// [`to_json`](Self::to_json) writes all members, so a client or a proxy loses nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatRequest {
-    /// `copilot_thread_id`: the same over the turns of one conversation. The debug command line
-    /// makes a new one for each request.
+    /// `copilot_thread_id`: the id of the conversation, the same in all its turns. The debug
+    /// command line creates a new one for each request.
     pub thread_id: Option<String>,
     /// The messages, oldest first. On github.com the last three are the client's context message,
-    /// an empty one that carries what is attached, and the prompt.
+    /// an empty one with the attachments, and the prompt.
     pub messages: List<Message>,
-    /// The slug of the App that is called.
+    /// The slug of the App.
     pub agent: Option<String>,
-    /// Members that have no field here, and those of the fields above that came as `null` or empty:
+    /// Members that have no field here, and the fields above that were sent as `null` or empty:
     /// sampling parameters ([`sampling`](Self::sampling)), `tools`, `model` and so on.
     pub unknown: Members,
-    /// The form of the text chunks in the reply. No part of the wire: the mount sets it.
+    /// The form of the text chunks in the reply. It is not on the wire: the mount sets it.
     pub chunks: ChunkForm,
 }
 
-/// The sampling parameters that were set.
+/// The sampling parameters that are set.
 ///
-/// The platform's sender writes `0` for what is not set, so zero is `None` here: forwarding it
-/// would ask a model for no tokens at all (recorded).
+/// The platform sends `0` for a parameter that is not set, so zero is `None` here: forwarding it
+/// would request no tokens at all (recorded).
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Sampling {
-    /// `temperature`
+    /// The temperature.
     pub temperature: Option<f64>,
-    /// `top_p`
+    /// The member `top_p`.
     pub top_p: Option<f64>,
-    /// `presence_penalty`
+    /// The presence penalty.
     pub presence_penalty: Option<f64>,
-    /// `frequency_penalty`
+    /// The frequency penalty.
     pub frequency_penalty: Option<f64>,
-    /// `max_tokens`
+    /// The maximum number of tokens.
     pub max_tokens: Option<u64>,
-    /// `stop`: a string or several.
+    /// The stop sequences; on the wire one string or several.
     pub stop: Vec<String>,
 }
 
@@ -63,7 +62,7 @@ model!(ChatRequest, escape: Json {
 });
 
 impl ChatRequest {
-    /// A request of these messages: the client's role.
+    /// Creates a request with these messages, for clients.
     #[must_use]
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
         Self {
@@ -72,7 +71,7 @@ impl ChatRequest {
         }
     }
 
-    /// The messages as an OpenAI endpoint takes them: `{"messages":[...]}` without GitHub's
+    /// Serializes the messages for an OpenAI endpoint: `{"messages":[...]}` without GitHub's
     /// members, with tool calls and their ids.
     #[must_use]
     pub fn to_openai(&self) -> Bytes {
@@ -84,29 +83,29 @@ impl ChatRequest {
         out.into()
     }
 
-    /// The text of the last message: what GitHub's SDK calls the user message, except that this
-    /// does not throw where there is none. Empty for an answer to a confirmation.
+    /// Returns the text of the last message, which GitHub's SDK calls the user message. `None` if
+    /// there is none, on which the SDK throws. Empty for an answer to a confirmation.
     ///
-    /// [`prompt`](crate::protocol::Conversation::prompt) is what the user says.
+    /// [`prompt`](crate::protocol::Conversation::prompt) returns the user's text only.
     #[must_use]
     pub fn user_message(&self) -> Option<Cow<'_, str>> {
         self.messages.last().map(Message::text)
     }
 
-    /// The user's answers to confirmations, all of them: those on the last message, because an
-    /// answer in an earlier message must not trigger anything again.
+    /// Returns an iterator over the user's answers to confirmations on the last message. Answers on
+    /// earlier messages must not trigger an action again.
     pub fn answers(&self) -> impl Iterator<Item = &Answer> {
         let last = self.messages.last();
         last.into_iter().flat_map(|message| &message.confirmations)
     }
 
-    /// What context came with the current turn, what was withheld, and why.
+    /// Returns the context of the current turn, with the withheld parts and the reasons.
     #[must_use]
     pub fn context(&self) -> Context<'_> {
         Context::of(&self.messages)
     }
 
-    /// What the newest context message of github.com says; `None` for other clients.
+    /// Returns the content of github.com's latest context message; `None` for other clients.
     #[must_use]
     pub fn session_info(&self) -> Option<SessionInfo<'_>> {
         let session = self
@@ -120,9 +119,9 @@ impl ChatRequest {
         }
     }
 
-    /// The references that this agent sent in earlier turns, newest last: what it remembers.
+    /// Returns an iterator over the references that this agent sent in earlier turns, oldest first.
     ///
-    /// They crossed the client: the user's data, never a proof of anything.
+    /// The client can change them: they are the user's data, and prove nothing.
     pub fn memory(&self) -> impl Iterator<Item = &super::Reference> {
         self.messages
             .iter()
@@ -131,7 +130,8 @@ impl ChatRequest {
             .filter(|reference| reference.kind != "github.agent")
     }
 
-    /// The skills of the platform that the client asked for, such as `bing-search`.
+    /// Returns an iterator over the skills of the platform that the client requested, such as
+    /// `bing-search`.
     pub fn skills(&self) -> impl Iterator<Item = String> {
         let skills = self.unknown.get("copilot_skills");
         skills
@@ -140,7 +140,7 @@ impl ChatRequest {
             .filter_map(|skill| skill.string().map(Cow::into_owned))
     }
 
-    /// The sampling parameters that were set.
+    /// Returns the sampling parameters that are set.
     #[must_use]
     pub fn sampling(&self) -> Sampling {
         let number = |key| {

@@ -1,26 +1,26 @@
-//! What the events of one reply share, and how they are written.
+//! The state of one reply, and the writing of its events.
 
 use super::chunk::Chunk;
 use super::chunk_form::ChunkForm;
 use super::copilot_error::CopilotError;
-use super::event::{Event, Say};
+use super::event::{Event, Output};
 use super::reference::Reference;
 use super::request::ChatRequest;
 use crate::json::model::Field as _;
 use crate::json::{Escape, List, ObjectWriter, ValueWriter, WriteError, write_raw};
 use crate::protocol::{
-    self, Citation, Confirmation, Env, Failure, Notice, Part, SendError, Session as _, TextFrame,
-    markdown,
+    self, AgentError, Citation, Confirmation, Env, Failure, Notice, Part, SendError, Session as _,
+    TextFrame, markdown,
 };
 use crate::sse::EventWriter;
 
-/// What GitHub's SDK writes around a piece of text; `content` comes before `role`.
+/// The start of a text event, as GitHub's SDK writes it: `content` precedes `role`.
 const TEXT_HEAD: &[u8] = br#"data: {"choices":[{"index":0,"delta":{"content":""#;
 const TEXT_TAIL: &[u8] = b"\",\"role\":\"assistant\"}}]}\n\n";
-/// What stands around the text in a full chunk, behind the start that all have in common.
+/// The start of the text in a full chunk, after the part that all full chunks have in common.
 const FULL_HEAD: &[u8] = b"\"content\":\"";
 const FULL_TAIL: &[u8] = b"\"},\"logprobs\":null,\"finish_reason\":null}]}\n\n";
-/// The acknowledgement: empty text.
+/// The acknowledgement: an empty text.
 const ACKNOWLEDGE: &[u8] =
     b"data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"\",\"role\":\"assistant\"}}]}\n\n";
 /// The two halves of the SDK's done event.
@@ -28,35 +28,35 @@ const FINISH: &[u8] =
     b"data: {\"choices\":[{\"index\":0,\"finish_reason\":\"stop\",\"delta\":{\"content\":null}}]}\n\n";
 const DONE: &[u8] = b"data: [DONE]\n\n";
 
-/// What the events of one reply share.
+/// The state of one reply.
 ///
-/// A reply has one `copilot_*` event at most, unless the agent itself sends more: the strictest
-/// reader, the debug command line, rejects a reply with two. So citations
-/// and notices of the shared vocabulary wait for the ending and go out together. A question comes
-/// before errors, errors come before references; what has to yield becomes Markdown.
+/// A reply has at most one `copilot_*` event, unless the agent itself sends more: the strictest
+/// client, the debug command line, rejects a reply with two. So citations and notices are queued
+/// until the ending and written together. Confirmations take precedence over errors, and errors
+/// over references; the parts that lose become Markdown.
 #[derive(Debug)]
 pub struct Session {
-    /// What full chunks have in common; the short form has nothing.
+    /// The common part of full chunks; `None` for the short form.
     head: Option<Head>,
     frame: TextFrame,
     /// The agent's slug, for errors.
     agent: String,
     citations: Vec<Citation>,
     notices: Vec<Notice>,
-    /// Whether a `copilot_*` event has been written.
+    /// Set once a `copilot_*` event has been written.
     named: bool,
-    /// The chunk that ends the answer, and what was sent after it, until the turn is over.
+    /// The chunk that ends the answer and the events after it, buffered until the end of the turn.
     ending: Vec<u8>,
-    /// Whether a question has been asked: nothing follows but the ending.
-    asked: bool,
+    /// Set once a confirmation has been written: only the ending may follow.
+    has_confirmation: bool,
     finished: bool,
     done: bool,
 }
 
-/// The part that all full chunks of a reply have in common.
+/// The common part of all full chunks of a reply.
 #[derive(Debug)]
 struct Head {
-    /// `"id":...,"object":...,"created":...,"model":...`
+    /// The members `"id":...,"object":...,"created":...,"model":...`.
     members: Vec<u8>,
     /// The start of a chunk's event, up to and including `"delta":{`.
     start: Vec<u8>,
@@ -79,7 +79,7 @@ impl Head {
             .u64("created", env.unix_time())
             .str("model", &model);
         object.finish();
-        // Without the braces.
+        // Removes the closing brace; the opening one is skipped below.
         members.pop();
         members.remove(0);
         let choice: &[u8] = br#","choices":[{"index":0,"delta":{"#;
@@ -105,13 +105,13 @@ impl Session {
             notices: Vec::new(),
             named: false,
             ending: Vec::new(),
-            asked: false,
+            has_confirmation: false,
             finished: false,
             done: false,
         }
     }
 
-    /// Writes text. The bytes are those of `JSON.stringify`: U+2028 and U+2029 stay as they are.
+    /// Writes text. The bytes are those of `JSON.stringify`: U+2028 and U+2029 are not escaped.
     fn write_text(&self, text: &str, out: &mut Vec<u8>) {
         self.frame.write(text, out);
     }
@@ -121,8 +121,8 @@ impl Session {
         self.event(&event, out)
     }
 
-    /// Writes a chunk, in the full form with the head of this reply: a client takes chunks of two
-    /// ids for two answers.
+    /// Writes a chunk, in the full form with the common part of this reply: a client treats chunks
+    /// with two ids as two answers.
     fn chunk(&self, chunk: &Chunk, out: &mut Vec<u8>) {
         out.extend_from_slice(b"data: ");
         match &self.head {
@@ -145,8 +145,8 @@ impl Session {
         out.extend_from_slice(b"\n\n");
     }
 
-    /// Writes what waited for the ending, then the chunk that ends the answer: the agent's own if
-    /// it sent one.
+    /// Writes the queued events, then the chunk that ends the answer: the agent's own if it sent
+    /// one.
     fn finish_answer(&mut self, out: &mut Vec<u8>) {
         self.flush(out);
         self.finished = true;
@@ -163,7 +163,7 @@ impl Session {
         }
     }
 
-    /// Writes what waited for the ending, one `copilot_*` event at most.
+    /// Writes the queued citations and notices as at most one `copilot_*` event.
     fn flush(&mut self, out: &mut Vec<u8>) {
         if self.named || (self.notices.is_empty() && self.citations.is_empty()) {
             self.yield_to_text(out);
@@ -172,7 +172,7 @@ impl Session {
         if self.notices.is_empty() {
             let citations = std::mem::take(&mut self.citations);
             let references: List<_> = citations.iter().map(Reference::of_citation).collect();
-            // Strings and raw values always write; so below.
+            // Serializing strings and raw values cannot fail, here and below.
             let _ = named("copilot_references", out, |place| {
                 references.write_to(place);
                 Ok(())
@@ -189,7 +189,7 @@ impl Session {
         self.named = true;
     }
 
-    /// Writes what waited as Markdown, because another event takes its place.
+    /// Writes the queued citations and notices as Markdown, because another event takes precedence.
     fn yield_to_text(&mut self, out: &mut Vec<u8>) {
         let notices = std::mem::take(&mut self.notices);
         let mut text: String = notices.iter().map(markdown::notice).collect();
@@ -206,8 +206,9 @@ impl Session {
 impl protocol::Session for Session {
     type Event = Event;
 
-    /// The acknowledgement: the user interface then says that the agent is responding (the
-    /// SDK's README asks for it). In full chunks it is the one that carries the role, as OpenAI's first chunk.
+    /// Writes the acknowledgement, on which the user interface reports that the agent is responding
+    /// (the SDK's README requires it). Of the full chunks only this one has the role, like OpenAI's
+    /// first chunk.
     fn open(&mut self, out: &mut Vec<u8>) {
         match &self.head {
             None => out.extend_from_slice(ACKNOWLEDGE),
@@ -231,9 +232,9 @@ impl protocol::Session for Session {
 
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match part {
-            // There is no event for progress; it was asked for and never came (user-feedback#4).
+            // The protocol has no event for progress (requested in user-feedback#4, never added).
             Part::Status(_) | Part::ToolRun(_) => {}
-            // The platform counts tokens itself, and shows no reasoning.
+            // The platform counts tokens itself, and displays no reasoning.
             Part::Reasoning(_) | Part::Usage(_) => {}
             Part::Cite(citation) => {
                 if !self.citations.contains(citation) {
@@ -251,34 +252,36 @@ impl protocol::Session for Session {
 
     fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
         match event {
-            // The ending is written once, whoever asks for it.
+            // The ending is written once, even if the agent sends it again.
             Event::Finish if self.finished => return Ok(()),
             Event::Done => {
                 self.finish(out);
                 return Ok(());
             }
-            // A chunk with the usage figures may follow the one that ends the answer.
-            Event::Say(Say::Chunk(_)) if !self.done => {}
+            // A chunk with usage may follow the chunk that ends the answer.
+            Event::Output(Output::Chunk(_)) if !self.done => {}
             _ if self.finished => {
                 return Err(SendError::Invalid("the answer has ended".into()));
             }
             _ => {}
         }
         match event {
-            Event::Say(Say::Text(text)) => self.write_text(text, out),
-            Event::Say(Say::References(list)) => {
+            Event::Output(Output::Text(text)) => self.write_text(text, out),
+            Event::Output(Output::References(list)) => {
                 self.named = true;
                 named("copilot_references", out, |place| {
                     list.write_to(place);
                     Ok(())
                 })?;
             }
-            Event::Say(Say::Errors(list)) => {
+            Event::Output(Output::Errors(list)) => {
                 self.named = true;
                 errors(list, out)?;
             }
-            Event::Say(Say::Chunk(chunk)) => {
+            Event::Output(Output::Chunk(chunk)) => {
                 let ends = chunk.finish_reason().is_some();
+                // The agent may continue after a relayed ending, so the ending and the usage after it
+                // are buffered until the end of the turn.
                 let follows = !self.ending.is_empty() && chunk.content().is_none();
                 if !self.finished && (ends || follows) {
                     let mut ending = std::mem::take(&mut self.ending);
@@ -288,7 +291,8 @@ impl protocol::Session for Session {
                     self.chunk(chunk, out);
                 }
             }
-            Event::Say(Say::Raw(raw)) => {
+            Event::Output(Output::Raw(raw)) => {
+                // Known clients treat each `data` line as an event.
                 if raw.data.contains(['\r', '\n']) {
                     return Err(SendError::Invalid("data must be a single line".into()));
                 }
@@ -298,31 +302,32 @@ impl protocol::Session for Session {
                     .finish();
             }
             Event::Confirmation(confirmation) => {
+                // Queued citations and notices cannot follow: only the ending may.
                 self.yield_to_text(out);
                 self.named = true;
-                self.asked = true;
+                self.has_confirmation = true;
                 named("copilot_confirmation", out, |place| {
                     confirmation.write_to(place);
                     Ok(())
                 })?;
             }
             Event::Finish => self.finish_answer(out),
-            // It has returned above.
+            // Handled above.
             Event::Done => {}
         }
         Ok(())
     }
 
-    /// There is no event for this; an empty text event is the only harmless filler
-    /// (copilot-extensions/user-feedback#4 asked for one), with the id of all other chunks where they have one. It would be text
-    /// behind the ending, so nothing then.
+    /// Writes an empty text event, the only harmless filler, because the protocol has no event for
+    /// this (requested in copilot-extensions/user-feedback#4). It has the id of all other chunks if
+    /// they have one. After the ending it would be text, so nothing is written then.
     fn keep_alive(&mut self, out: &mut Vec<u8>) {
-        if !self.asked && !self.finished {
+        if !self.has_confirmation && !self.finished {
             self.write_text("", out);
         }
     }
 
-    /// Closes a turn that went well: what waited, then the done event, once.
+    /// Ends a successful turn: the queued events, then one done event.
     fn finish(&mut self, out: &mut Vec<u8>) {
         if !self.finished {
             self.finish_answer(out);
@@ -333,17 +338,26 @@ impl protocol::Session for Session {
         }
     }
 
-    /// Closes a turn that failed: `copilot_errors`, then done. The HTTP status is
-    /// long gone.
+    /// Ends a failed turn: `copilot_errors`, then done. The HTTP status has been sent before.
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
         if !self.finished {
             self.notices
                 .push(Notice::new(failure.message).code("agent_failed"));
-            // The failure is told as the protocol wants it, whatever the agent sent before.
+            // The failure is always sent as `copilot_errors`, even if another `copilot_*` event was
+            // written before.
             self.named = false;
         }
         self.finish(out);
     }
+}
+
+/// Writes the failure of a reply whose server died, and the end of the stream.
+pub(super) fn lost(out: &mut Vec<u8>) {
+    let notice = Notice::new(AgentError::LOST).code("agent_failed");
+    let list = List::from(vec![CopilotError::agent(&notice, "")]);
+    // Strings always write.
+    let _ = errors(&list, out);
+    out.extend_from_slice(DONE);
 }
 
 fn errors(list: &List<CopilotError>, out: &mut Vec<u8>) -> Result<(), WriteError> {
@@ -353,7 +367,7 @@ fn errors(list: &List<CopilotError>, out: &mut Vec<u8>) -> Result<(), WriteError
     })
 }
 
-/// Writes a named event with one line of data, as the SDK frames it.
+/// Writes a named event with one line of data, framed as in the SDK.
 fn named(
     name: &'static str,
     out: &mut Vec<u8>,

@@ -1,9 +1,9 @@
 //! The context message of github.com.
 
-/// What the `_session` message of github.com says (recorded request).
+/// The content of github.com's `_session` message (recorded request).
 ///
-/// Its content is lines of `Key: value`. It is the client's, not the user's words: neither show it
-/// nor take it for a prompt.
+/// The content is lines of `Key: value`. The client wrote it, not the user: do not display it, and
+/// do not use it as a prompt.
 ///
 /// ```
 /// use copilot_wire::github::SessionInfo;
@@ -19,17 +19,17 @@ pub struct SessionInfo<'a> {
 }
 
 impl<'a> SessionInfo<'a> {
-    /// Reads the content of the message.
+    /// Parses the content of the message.
     #[must_use]
     pub fn parse(content: &'a str) -> Self {
-        // A value may hold colons of its own; the key ends at the first one with a space.
+        // A value may contain colons; the key ends at the first colon with a space.
         let lines = content.lines().filter_map(|line| line.split_once(": "));
         Self {
             lines: lines.map(|(key, value)| (key, value.trim_end())).collect(),
         }
     }
 
-    /// The value of a line by its key.
+    /// Returns the value of a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a str> {
         let line = self.lines.iter().rev().find(|(name, _)| *name == key);
@@ -37,24 +37,24 @@ impl<'a> SessionInfo<'a> {
             .filter(|value| !value.is_empty())
     }
 
-    /// All lines, in order.
+    /// Returns an iterator over all lines, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&'a str, &'a str)> {
         self.lines.iter().copied()
     }
 
-    /// The date and time in UTC, such as `2024-08-26 19:43:13`.
+    /// Returns the date and time in UTC, such as `2024-08-26 19:43:13`.
     #[must_use]
     pub fn date_time(&self) -> Option<&'a str> {
         self.get("Current Date and Time (UTC)")
     }
 
-    /// The page that the user looks at. The line is missing when the URL was redacted.
+    /// Returns the URL of the page that the user views. The line is absent if the URL was redacted.
     #[must_use]
     pub fn url(&self) -> Option<&'a str> {
         self.get("User's Current URL")
     }
 
-    /// The user's login.
+    /// Returns the user's login.
     #[must_use]
     pub fn login(&self) -> Option<&'a str> {
         self.get("Current User's Login")

@@ -1,4 +1,4 @@
-//! Skillsets: the platform runs the model and calls one endpoint a skill.
+//! Skills: functions that the platform's model calls, one endpoint each.
 
 use std::fmt;
 
@@ -11,8 +11,9 @@ use super::caller::Token;
 use crate::json::{Json, WriteError};
 use crate::protocol::AgentError;
 
-/// A skill of a skillset (GitHub's documentation, "Building Copilot skillsets"): typed arguments in, plain data out. There is no
-/// stream, no confirmation and no reference; the platform's model reads the answer.
+/// A skill of a skillset (GitHub's documentation, "Building Copilot skillsets"): it receives typed
+/// arguments and returns plain data. There is no stream, no confirmation and no reference; the
+/// platform's model reads the result.
 ///
 /// An App is either an agent or a skillset, of up to five skills. Mount each with
 /// [`Mount::skill`](super::Mount::skill).
@@ -40,41 +41,42 @@ use crate::protocol::AgentError;
 /// ```
 #[async_trait]
 pub trait Skill: Send + Sync {
-    /// What the skill takes. The platform sends `{}` when the schema has no parameters.
+    /// The arguments. The platform sends `{}` if the schema has no parameters.
     type Arguments: DeserializeOwned + Send;
 
     /// Answers one call.
     ///
     /// # Errors
     ///
-    /// Whatever keeps the skill from answering: status 500, with the error's message for the model.
+    /// Any error that prevents an answer. The response has status 500, with the error's message for
+    /// the model.
     async fn call(&self, call: SkillCall<Self::Arguments>) -> Result<SkillReply, AgentError>;
 }
 
 /// A call of a skill.
 #[non_exhaustive]
 pub struct SkillCall<T> {
-    /// What the model filled in.
+    /// The arguments, as filled in by the model.
     pub arguments: T,
-    /// The headers of the HTTP request. Some are secrets.
+    /// The headers of the HTTP request. Some contain secrets.
     pub headers: HeaderMap,
 }
 
 impl<T> SkillCall<T> {
-    /// A call.
+    /// Creates a call.
     #[must_use]
     pub fn new(arguments: T, headers: HeaderMap) -> Self {
         Self { arguments, headers }
     }
 
-    /// The user's token.
+    /// Returns the user's token.
     #[must_use]
     pub fn token(&self) -> Option<Token<'_>> {
         Token::of(&self.headers)
     }
 }
 
-/// Shows neither arguments nor the values of headers.
+/// Prints neither arguments nor the values of headers.
 impl<T> fmt::Debug for SkillCall<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SkillCall")
@@ -83,7 +85,7 @@ impl<T> fmt::Debug for SkillCall<T> {
     }
 }
 
-/// What a skill answers.
+/// The result of a skill.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SkillReply {
@@ -94,17 +96,17 @@ pub enum SkillReply {
 }
 
 impl SkillReply {
-    /// Answers with text.
+    /// Creates a result with text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// Answers with data.
+    /// Creates a result with data.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the value does not serialise.
+    /// [`WriteError`] if the value cannot be serialized.
     pub fn json<T: Serialize + ?Sized>(value: &T) -> Result<Self, WriteError> {
         Json::encode(value).map(Self::Json)
     }

@@ -1,15 +1,15 @@
 use std::fmt;
 use std::ops::Deref;
 
-/// A value whose sender has been proved by a signature.
+/// A value whose sender was verified by a signature.
 ///
-/// It comes out of verification (feature `verify`), or out of [`assume_verified`], the one
-/// constructor, whose name can be searched for. It is neither `Deserialize` nor `Default` nor
-/// `From`, so a handler that takes a `Verified<T>` cannot be reached by an unsigned request by
+/// It is returned by verification (feature `verify`) and by [`assume_verified`], the only
+/// constructor, whose name is easy to search for. It implements neither `Deserialize` nor `Default`
+/// nor `From`, so an unsigned request cannot reach a handler with a `Verified<T>` argument by
 /// accident.
 ///
-/// The proof covers the bytes of the body and nothing else: no URL, no header and no time. A
-/// recorded request verifies again; **this is no protection against replay**.
+/// The signature covers only the bytes of the body: no URL, no header and no time. A recorded
+/// request verifies again: **there is no protection against replay**.
 ///
 /// ```
 /// use copilot_wire::github::Verified;
@@ -30,19 +30,19 @@ use std::ops::Deref;
 pub struct Verified<T>(T);
 
 impl<T> Verified<T> {
-    /// Claims that `value` needs no further proof: it was verified elsewhere, or it never left this
+    /// Wraps a value without verification: it was verified elsewhere, or it never left this
     /// machine.
     pub const fn assume_verified(value: T) -> Self {
         Self(value)
     }
 
-    /// The value, without the proof.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0
     }
 }
 
-/// Says that it is verified, not what: mostly that is the body of a request.
+/// Prints the type only: the value is usually the body of a request.
 impl<T> fmt::Debug for Verified<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Verified").finish_non_exhaustive()

@@ -1,20 +1,21 @@
-//! The guide: how to write agents, and how to put them before people.
+//! The guide: how to write agents, and how to serve them.
 //!
-//! Read the first chapter, then that of your front end. The rest is there for when you need it.
-//! Every snippet is compiled with the tests of this crate, and what asserts something is run.
+//! The chapters are in the order in which most projects need them. Every snippet is compiled with the tests
+//! of this crate, and those with assertions are run.
 //!
-//! 1. [Concepts](concepts): agents, replies and bodies; how a turn ends, and how it is cancelled.
-//! 2. One chapter a front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
-//!    [coding clients](coding_clients) such as Copilot, Codex and Claude Code, and the dialects that they
-//!    speak: [chat completions](openai), [Responses](responses), [Messages](anthropic);
+//! 1. [Concepts](concepts): agents, replies and bodies; the end of a turn, cancellation, reports, limits.
+//! 2. One chapter per front end: [OpenBB Workspace](openbb), [GitHub Copilot](github),
+//!    [coding clients](coding_clients) such as Copilot, Codex and Claude Code, and the protocols that they
+//!    use: [chat completions](openai), [Responses](responses), [Messages](anthropic);
 //!    [Meilisearch chat](meilisearch), [chat pages](chat_pages) on the AI SDK, [AG-UI apps](ag_ui).
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
-//! 4. [Models](models): answer from any OpenAI-compatible endpoint.
-//! 5. [Access](access): who may ask, signatures, browsers, many agents on one host.
-//! 6. [Testing](testing): agents on a stage, without a socket and without waiting.
-//! 7. [Your own protocol](own_protocol): a front end that this crate does not know.
-//! 8. Coming from [openbb-ai](from_openbb_ai), or from
+//! 4. [Models](models): agents on OpenAI-compatible endpoints and other APIs.
+//! 5. [Access](access): authentication, limits, signatures, browsers, several agents on one host.
+//! 6. [Testing](testing): agents and emulated front ends in process, in virtual time.
+//! 7. [Your own protocol](own_protocol): a front end that this crate does not support.
+//! 8. [Resumable replies](resumable): answers that survive a page reload, a network failure and a change of servers.
+//! 9. Coming from [openbb-ai](from_openbb_ai), or from
 //!    [@copilot-extensions/preview-sdk](from_preview_sdk).
 
 #[doc = include_str!("access.md")]
@@ -59,7 +60,10 @@ pub mod openbb {}
 #[doc = include_str!("responses.md")]
 pub mod responses {}
 
-// What this chapter shows is no dependency of this package. Its snippets are the tests of
+#[doc = include_str!("resumable.md")]
+pub mod resumable {}
+
+// The frameworks in this chapter are no dependencies of this package. Its snippets are tests of
 // `tests/recipes`; in this package's own tests the chapter is empty.
 #[cfg_attr(not(doctest), doc = include_str!("servers.md"))]
 #[cfg_attr(doctest, doc = "Tested elsewhere.")]

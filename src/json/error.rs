@@ -1,15 +1,16 @@
-//! What can go wrong: a text that is not the JSON that was expected, a value that cannot be JSON.
+//! Errors of reading and writing JSON.
 
 use std::fmt::{self, Display, Write as _};
 
-/// The longest key shown in a path, in characters; the rest of a longer one is left out.
+/// The maximum number of characters of a key in a path; longer keys are truncated.
 const KEY_SHOWN: usize = 32;
-/// The longest path shown, in bytes; the inner end of a longer one is left out.
+/// The maximum length in bytes of a path; the inner end of longer ones is omitted.
 const PATH_SHOWN: usize = 256;
 
-/// A JSON text is not what the reader expected.
+/// The error for a text that is not the expected JSON.
 ///
-/// It says where and what was expected, never what was there: bodies carry keys and tokens.
+/// It has the position and the expected value, never the actual value: bodies contain keys and
+/// tokens.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -38,7 +39,7 @@ struct Place {
 }
 
 impl JsonError {
-    /// An error at a byte offset of `text`.
+    /// Creates an error at a byte offset of `text`.
     #[cold]
     pub(super) fn at(text: &[u8], offset: usize, expected: &'static str) -> Self {
         Self(Box::new(Place {
@@ -49,30 +50,31 @@ impl JsonError {
         }))
     }
 
-    /// What was expected, such as `a value`.
+    /// Returns the expected value, such as `a value`.
     pub fn expected(&self) -> &'static str {
         self.0.expected
     }
 
-    /// The byte offset of the place in the text that was read.
+    /// Returns the byte offset in the text.
     pub fn offset(&self) -> usize {
         self.0.offset
     }
 
-    /// The place as a path, such as `messages[3].role`; empty at the top of the text.
+    /// Returns the path of the value, such as `messages[3].role`; empty for the root.
     ///
-    /// Long keys are cut, and characters other than letters, digits, `_` and `-` put the key in
-    /// brackets and quotes.
+    /// Long keys are truncated, and characters other than letters, digits, `_` and `-` put the key
+    /// in brackets and quotes.
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// True when the text ended too early.
+    /// Returns `true` if the text ended too early.
     pub fn is_truncated(&self) -> bool {
         self.0.truncated
     }
 
-    /// Puts the key of an object before the path: for code that passes an error outwards.
+    /// Prepends the key of an object to the path, for code that returns an error of an inner
+    /// reader.
     #[cold]
     #[must_use]
     pub fn at_key(self, key: &str) -> Self {
@@ -89,7 +91,8 @@ impl JsonError {
         }
     }
 
-    /// Puts an index of an array before the path: for code that passes an error outwards.
+    /// Prepends an index of an array to the path, for code that returns an error of an inner
+    /// reader.
     #[cold]
     #[must_use]
     pub fn at_index(self, index: usize) -> Self {
@@ -135,10 +138,10 @@ impl fmt::Debug for JsonError {
 
 impl std::error::Error for JsonError {}
 
-/// A value cannot be written as JSON.
+/// The error for a value that cannot be written as JSON.
 ///
-/// `Display` and `Debug` never repeat the value. What the value's own `Serialize` said is in
-/// [`message`](Self::message), for those who know that it holds no secret.
+/// `Display` and `Debug` never repeat the value. The message of the value's own `Serialize` is in
+/// [`message`](Self::message), for callers that know that it has no secret.
 #[derive(Clone, PartialEq, Eq)]
 pub struct WriteError(Fault);
 
@@ -162,7 +165,7 @@ impl WriteError {
     pub(super) const KEY_NOT_FINITE: Self = Self(Fault::Reason(Reason::KeyNotFinite));
     pub(super) const RAW: Self = Self(Fault::Reason(Reason::Raw));
 
-    /// What the value's own `Serialize` implementation said, if it was the one that failed.
+    /// Returns the message of the value's own `Serialize` implementation, if that one failed.
     pub fn message(&self) -> Option<&str> {
         match &self.0 {
             Fault::Custom(message) => Some(message),
@@ -178,7 +181,7 @@ impl Display for WriteError {
             Fault::Reason(Reason::Key) => "a key must be a string",
             Fault::Reason(Reason::KeyNotFinite) => "a number as a key must be finite",
             Fault::Reason(Reason::Raw) => "a raw value must be JSON text",
-            Fault::Custom(_) => "the value refused to be serialised",
+            Fault::Custom(_) => "the value could not be serialized",
         })
     }
 }
@@ -194,7 +197,7 @@ impl std::error::Error for WriteError {}
 impl serde::ser::Error for WriteError {
     fn custom<T: Display>(message: T) -> Self {
         let mut text = String::new();
-        // A `Display` that fails leaves what it had written.
+        // If a `Display` fails, the text written before is used.
         let _ = write!(text, "{message}");
         Self(Fault::Custom(text.into_boxed_str()))
     }

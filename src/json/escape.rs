@@ -1,23 +1,23 @@
-//! Escaping text for the inside of a JSON string.
+//! Escaping of text for JSON strings.
 
 use super::lanes::{BLOCK, SEPARATOR_LEAD, any, mask, put};
 use super::short::{SHORT, copy_short, special, word};
 
-/// How JSON strings are escaped.
+/// The set of characters that are escaped in JSON strings.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 #[non_exhaustive]
 pub enum Escape {
-    /// What JSON demands and no more: `"`, `\` and the control characters, in the short forms
-    /// `\b \t \n \f \r` or as `\u00xx` in lower-case hex. The bytes are those of serde_json and of
-    /// JavaScript.
+    /// The characters that JSON requires to be escaped: `"`, `\` and the control characters, in the
+    /// short forms `\b \t \n \f \r` or as `\u00xx` in lower-case hex. The bytes are those of
+    /// serde_json and of JavaScript.
     #[default]
     Json,
-    /// The same, and U+2028 and U+2029 as `\u2028` and `\u2029`, for readers that take them for
-    /// line breaks.
+    /// Also U+2028 and U+2029, as `\u2028` and `\u2029`, for readers that treat them as line
+    /// breaks.
     JsonAndSeparators,
 }
 
-/// Appends a text as the inside of a JSON string, without the quotes.
+/// Appends a text as the content of a JSON string, without the quotes.
 ///
 /// ```
 /// use copilot_wire::json::{Escape, escape};
@@ -37,7 +37,8 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
     }
 }
 
-/// Copies clean blocks whole; the first dirty one of a long text changes the way of working.
+/// Copies blocks without special bytes. The first block with one in a long text switches to
+/// [`escape_blocks`].
 #[inline(never)]
 fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
     if bytes.len() <= SHORT {
@@ -47,11 +48,14 @@ fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
     let mut rest = bytes;
     while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
         if any(block, is_special::<SEPARATORS>) {
-            rest = escape_blocks::<SEPARATORS>(rest, out);
             break;
         }
-        out.extend_from_slice(block);
         rest = after;
+    }
+    let clean = bytes.len() - rest.len();
+    out.extend_from_slice(bytes.get(..clean).unwrap_or_default());
+    if rest.len() >= BLOCK {
+        rest = escape_blocks::<SEPARATORS>(rest, out);
     }
     while !copy_short::<SEPARATORS>(rest, out) {
         match rest.split_first_chunk::<SHORT>() {
@@ -64,10 +68,10 @@ fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
     }
 }
 
-/// Writes what has special bytes in it, block by block; gives the rest that is too short.
+/// Writes text with special bytes block by block; returns the rest that is shorter than a block.
 ///
-/// The vector is first filled up with zeros and then overwritten: to append each piece would send
-/// the vector's length through memory at every step.
+/// The vector is first extended with zeros and then overwritten: appending each piece would update
+/// the vector's length in memory at every step.
 fn escape_blocks<'a, const SEPARATORS: bool>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     let mut written = out.len();
     while let Some(source) = rest.first_chunk() {
@@ -85,14 +89,14 @@ fn escape_blocks<'a, const SEPARATORS: bool>(mut rest: &'a [u8], out: &mut Vec<u
     rest
 }
 
-/// Room for a block in which every byte becomes six, and for the excess of a copy.
+/// The space for a block in which every byte becomes six, and for the excess of a copy.
 const STAGE: usize = 7 * BLOCK;
 
-/// Writes the block at the start of `source`; gives how many bytes it took and how many it wrote.
-/// It takes more than the block when a separator reaches out of it.
+/// Writes the block at the start of `source`; returns the numbers of bytes read and written. It
+/// reads more than the block if a separator extends beyond it.
 ///
-/// All special bytes are found at once. The runs between them are copied a whole block at a time;
-/// the excess is overwritten by what follows.
+/// All special bytes are found at once. The runs between them are copied as complete blocks; the
+/// excess is overwritten by the next copy.
 #[inline]
 fn escape_block<const SEPARATORS: bool>(
     source: &[u8; 2 * BLOCK],
@@ -103,11 +107,14 @@ fn escape_block<const SEPARATORS: bool>(
         return (0, 0);
     };
     let mut hits = mask(block, is_special::<SEPARATORS>);
+    // Invariant: `stage[..to]` is the escaped form of `source[..from]`, and after it is a copy of the
+    // next bytes of the source, which stays up to the next special byte.
     let (mut from, mut to) = (0, 0);
     while hits != 0 {
         let at = hits.trailing_zeros() as usize;
         hits &= hits - 1;
         let special = source.get(at..).unwrap_or_default();
+        // U+2028 starts with 0xE2, as do other characters, which are copied.
         if SEPARATORS && is_other_e2(special) {
             continue;
         }
@@ -121,7 +128,7 @@ fn escape_block<const SEPARATORS: bool>(
     (from.max(BLOCK), to + BLOCK.saturating_sub(from))
 }
 
-/// Writes word by word, for what is shorter than two blocks.
+/// Writes a text shorter than two blocks, word by word.
 #[inline(never)]
 fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
     let written = out.len();
@@ -165,14 +172,14 @@ fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
     out.truncate(written + to);
 }
 
-/// True for a byte that is written differently or may begin a separator.
+/// Returns `true` if a byte is escaped or may be the start of a separator.
 #[inline(always)]
 fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
     let lead = SEPARATORS & (byte == SEPARATOR_LEAD);
     (byte < b' ') | (byte == b'"') | (byte == b'\\') | lead
 }
 
-/// True when a text begins with the byte that begins a separator but not with one.
+/// Returns `true` if a text starts with the first byte of a separator but not with a separator.
 #[inline(always)]
 fn is_other_e2(text: &[u8]) -> bool {
     !matches!(
@@ -181,7 +188,7 @@ fn is_other_e2(text: &[u8]) -> bool {
     )
 }
 
-/// The escape for the special character that a text begins with, and the character's length.
+/// Returns the escape of the special character at the start of a text, and the character's length.
 #[inline(always)]
 fn escape_one(text: &[u8]) -> (Sequence, usize) {
     match text {
@@ -192,7 +199,7 @@ fn escape_one(text: &[u8]) -> (Sequence, usize) {
     }
 }
 
-/// An escape sequence, filled up to a word; its length is in the last byte.
+/// An escape sequence, padded to a word; the last byte is its length.
 type Sequence = [u8; 8];
 
 const fn sequence(text: &[u8]) -> Sequence {
@@ -209,7 +216,7 @@ pub(super) fn length_of([.., length]: Sequence) -> usize {
     usize::from(length)
 }
 
-/// Returns what a byte is written as.
+/// Returns the escape sequence of a byte.
 #[inline(always)]
 pub(super) fn escape_byte(byte: u8) -> Sequence {
     SEQUENCES
@@ -247,9 +254,9 @@ static SEQUENCES: [Sequence; 256] = {
     all
 };
 
-/// Appends a value whose bytes are known to be JSON: see [`write_raw`](super::write_raw).
+/// Appends a value whose bytes are valid JSON, see [`write_raw`](super::write_raw).
 pub(super) fn escape_raw(json: &[u8], policy: Escape, out: &mut Vec<u8>) {
-    // A valid text has no bare control character inside a string.
+    // A valid text has no unescaped control character inside a string.
     let changes = |byte: u8| {
         let lead = policy == Escape::JsonAndSeparators && byte == SEPARATOR_LEAD;
         (byte == b'\n') | (byte == b'\r') | lead

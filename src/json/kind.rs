@@ -1,12 +1,12 @@
 //! The kinds of JSON values.
 
-/// What sort of value a JSON text is.
+/// The kind of a JSON value.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[expect(clippy::exhaustive_enums, reason = "JSON has six kinds of value")]
 pub enum Kind {
-    /// `null`
+    /// The value `null`.
     Null,
-    /// `true` or `false`
+    /// The value `true` or `false`.
     Bool,
     /// A number of any size.
     Number,
@@ -19,7 +19,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// The kind of a value by its first byte.
+    /// Returns the kind of a value by its first byte.
     pub(super) fn starting(byte: u8) -> Option<Self> {
         Some(match byte {
             b'n' => Self::Null,
@@ -33,7 +33,7 @@ impl Kind {
     }
 }
 
-/// The two kinds of values that hold others.
+/// The kinds of values that contain others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Container {
     Array,

@@ -1,4 +1,4 @@
-//! A list of which an odd element does not cost the others.
+//! Lists that retain invalid elements.
 
 use std::ops::{Deref, DerefMut};
 
@@ -9,10 +9,10 @@ use super::object_writer::ValueWriter;
 use super::reader::Reader;
 use super::value::Json;
 
-/// A list of which an odd element does not cost the others.
+/// A list that retains invalid elements instead of failing.
 ///
-/// It is a slice of the elements that are understood. One that cannot be read as a `T`, such as a
-/// `null` among widgets, is kept as raw JSON and written back in its place.
+/// It dereferences to a slice of the valid elements. An element that cannot be read as a `T`, such
+/// as a `null` among widgets, is retained as raw JSON and written in its position.
 ///
 /// ```
 /// use copilot_wire::json::List;
@@ -24,11 +24,11 @@ use super::value::Json;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct List<T> {
     known: Vec<T>,
-    /// Nearly always `None`, so that a list is small and quickly copied.
+    /// The invalid elements. Nearly always `None`, so that a list is small and fast to copy.
     odd: Option<Box<Odd>>,
 }
 
-/// Odd elements, each with the number of known ones before it.
+/// Invalid elements, each with the number of valid ones before it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Odd(Vec<(usize, Json)>);
 
@@ -42,7 +42,7 @@ impl<T> List<T> {
         }
     }
 
-    /// Returns an iterator over the elements that are not understood.
+    /// Returns an iterator over the invalid elements.
     pub fn odd(&self) -> impl Iterator<Item = &Json> {
         self.odd_elements().map(|(_, json)| json)
     }
@@ -51,7 +51,7 @@ impl<T> List<T> {
         self.odd.iter().flat_map(|odd| &odd.0)
     }
 
-    /// Adds an element behind the others.
+    /// Appends an element.
     pub fn push(&mut self, value: T) {
         self.known.push(value);
     }
@@ -132,7 +132,8 @@ impl<T: Field> Field for List<T> {
             let bookmark = reader.clone();
             let failed = match T::read_from(reader) {
                 Ok(Some(value)) => {
-                    // A request lives as long as its stream, and most lists have one element.
+                    // Most lists have one element, and a request lives as long as its stream, so
+                    // this saves memory.
                     if list.known.is_empty() {
                         list.known.reserve_exact(1);
                     }
@@ -143,7 +144,7 @@ impl<T: Field> Field for List<T> {
                 Err(error) => Some(error),
             };
             *reader = bookmark;
-            // Where the element is not JSON at all, the first error has the better place.
+            // If the element is not valid JSON, the first error has the better position.
             let json = reader.value().map_err(|error| failed.unwrap_or(error))?;
             let odd = list.odd.get_or_insert_default();
             odd.0.push((list.known.len(), json));

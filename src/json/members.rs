@@ -1,4 +1,4 @@
-//! The members of an object that a model does not know.
+//! Unknown members of objects.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::{Serialize, Serializer};
 
 use super::value::Json;
 
-/// Members of an object in the order of the text, duplicates included.
+/// Members of an object, in the order of the text, duplicates included.
 ///
-/// Models keep here what they do not know, so that it can be used today and is written back
-/// unchanged. `Debug` shows the keys and never a value.
+/// Models retain their unknown members here, so that they can be used and are written unchanged.
+/// `Debug` prints the keys only.
 ///
 /// ```
 /// use copilot_wire::json::{Json, Members};
@@ -24,17 +24,17 @@ use super::value::Json;
 pub struct Members(Vec<(String, Json)>);
 
 impl Members {
-    /// No members.
+    /// Creates an empty list.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
-    /// Adds a member behind the others.
+    /// Appends a member.
     pub fn push(&mut self, key: impl Into<String>, value: Json) {
         self.0.push((key.into(), value));
     }
 
-    /// The member with this key; the last one where there are several, as in JavaScript.
+    /// Returns the member with this key; the last one if there are several, as in JavaScript.
     pub fn get(&self, key: &str) -> Option<&Json> {
         self.0
             .iter()
@@ -43,22 +43,22 @@ impl Members {
             .map(|(_, value)| value)
     }
 
-    /// The members in order.
+    /// Returns an iterator over the members in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
     }
 
-    /// Keeps the members whose key passes a test.
+    /// Retains the members whose key passes a test.
     pub fn retain(&mut self, mut keep: impl FnMut(&str) -> bool) {
         self.0.retain(|(key, _)| keep(key));
     }
 
-    /// How many members there are.
+    /// Returns the number of members.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// True when there are no members.
+    /// Returns `true` if there are no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -81,7 +81,7 @@ impl<K: Into<String>> FromIterator<(K, Json)> for Members {
 
 impl fmt::Debug for Members {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // `Json` redacts itself.
+        // The `Debug` of `Json` does not print the value.
         f.debug_map().entries(self.iter()).finish()
     }
 }

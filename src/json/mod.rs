@@ -1,10 +1,10 @@
-//! JSON as the wire has it: raw slices, a pull reader, escaping and a serialiser.
+//! JSON: raw slices, a pull reader, escaping and a serializer.
 //!
-//! Reading keeps what it does not understand. [`Reader`] walks a body once and hands out what a
-//! model knows; everything else stays a [`Json`], a slice of the same bytes, in a [`Members`]
-//! list that is written back as it came. Nothing is copied and no number is reprinted.
+//! Reading retains unknown members. [`Reader`] reads a body in one pass and returns the members
+//! that a model knows; all others remain [`Json`], slices of the same bytes, in a [`Members`] list
+//! that is written unchanged. Values are not copied, and numbers keep their digits.
 //!
-//! Writing goes straight into a `Vec<u8>`: [`escape`] for text, [`write()`] for any
+//! Writing appends to a `Vec<u8>`: [`escape`] for text, [`write()`] for any
 //! [`Serialize`](serde::Serialize) type, [`ObjectWriter`] for a model. Under [`Escape::Json`] the
 //! bytes are those of serde_json.
 //!
@@ -21,7 +21,7 @@
 //! fn read(body: &Bytes) -> Result<Message, JsonError> {
 //!     let mut message = Message::default();
 //!     let mut reader = Reader::new(body)?;
-//!     // What the closure leaves unread, a member of the wrong type included, is kept.
+//!     // Members that the closure does not read, also those of a wrong type, are retained.
 //!     reader.object_keeping(&mut message.unknown, |reader, key| {
 //!         if key == "role" {
 //!             message.role = reader.string()?.map(Into::into);
@@ -47,7 +47,7 @@
 mod error;
 mod escape;
 mod kind;
-mod lanes;
+pub(crate) mod lanes;
 mod list;
 mod members;
 pub(crate) mod model;
@@ -71,5 +71,6 @@ pub use members::Members;
 pub use object_writer::{ObjectWriter, ValueWriter};
 pub use reader::Reader;
 pub use serializer::write;
+pub(crate) use string::string_between;
 pub use value::{Json, write_raw};
 pub use walk::{Elements, Entries};

@@ -1,17 +1,17 @@
 //! Models: structs whose members are named once, for reading and for writing.
 //!
-//! [`model!`] describes an object, [`names!`] a string with known values; both give the type its
-//! public API: `from_json`, `to_json`, `Serialize` and `Deserialize`. Every protocol keeps what it
-//! does not understand in the same way:
+//! [`model!`] describes an object, [`names!`] a string with known values; both implement the public
+//! API of the type: `from_json`, `to_json`, `Serialize` and `Deserialize`. The rules for unknown
+//! and invalid values are the same in every protocol:
 //!
-//! 1. A member that the model does not name is kept in `unknown`.
-//! 2. A named member with a value of another type, or with one that the model would leave out, such
-//!    as an empty list, stays unread and is kept in `unknown` too. So "false" and "absent" are told
-//!    apart on the way back. `null` is such a value, unless the model says `null: absent`.
-//! 3. An element of another type keeps its place in its [`List`](super::List).
-//! 4. Of several members with one name the last counts, as in JavaScript, whatever it holds.
-//! 5. Members are written in the order of the description, then `unknown`. A kept value of a named
-//!    member is written only while the field is empty: what was set since it was read wins.
+//! 1. A member that the model does not name is retained in `unknown`.
+//! 2. A named member with a value of another type, or with one that the model would omit, such as an
+//!    empty list, is not read and is retained in `unknown` too. So "false" and "absent" differ when
+//!    the model is written. `null` is such a value, unless the model has `null: absent`.
+//! 3. An element of another type is retained in its position in its [`List`](super::List).
+//! 4. Of several members with the same name the last counts, as in JavaScript, whatever its value.
+//! 5. Members are written in the order of the description, then `unknown`. A retained value of a
+//!    named member is written only if the field is empty: a value that was set later has precedence.
 
 use std::borrow::Cow;
 
@@ -32,17 +32,17 @@ pub(crate) trait Field: Sized {
     /// The escape policy of [`to_raw`](Self::to_raw).
     const ESCAPE: Escape = Escape::JsonAndSeparators;
 
-    /// What [`parse`](Self::parse) says that it expected.
+    /// The expected value in errors of [`parse`](Self::parse).
     const EXPECTED: &'static str = "an object";
 
-    /// Reads the next value. Returns `None` when it is of another type; the caller then puts the
-    /// reader back.
+    /// Reads the next value. Returns `None` if it has another type; the caller then resets the
+    /// reader.
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError>;
 
     /// Writes the value.
     fn write_to(&self, to: ValueWriter<'_>);
 
-    /// Returns `true` if a member with this value is left out.
+    /// Returns `true` if a member with this value is omitted.
     fn is_absent(&self) -> bool {
         false
     }
@@ -50,11 +50,11 @@ pub(crate) trait Field: Sized {
     /// The names of a model's members.
     const NAMES: &'static [&'static str] = &[];
 
-    /// Drops kept values of named members and elements of another type, for writers that must not
-    /// pass them on.
+    /// Removes retained values of named members and elements of another type, for writers that must
+    /// not relay them.
     fn drop_odd(&mut self) {}
 
-    /// Reads a whole text. Returns `None` when it is JSON of another type.
+    /// Reads a complete text. Returns `None` if it is JSON of another type.
     fn parse_any(text: &Bytes) -> Result<Option<Self>, JsonError> {
         let mut reader = Reader::new(text)?;
         let start = reader.clone();
@@ -67,7 +67,7 @@ pub(crate) trait Field: Sized {
         Ok(value)
     }
 
-    /// Reads a whole text.
+    /// Reads a complete text.
     fn parse(text: &Bytes) -> Result<Self, JsonError> {
         match Self::parse_any(text)? {
             Some(value) => Ok(value),
@@ -111,7 +111,7 @@ pub(crate) fn take<T: Field + Default>(
     Ok(())
 }
 
-/// Reads a member that has the same text in every value of the model.
+/// Reads a member that has the same value in all instances of the model.
 pub(crate) fn take_fixed(
     text: &str,
     reader: &mut Reader<'_>,
@@ -124,13 +124,13 @@ pub(crate) fn take_fixed(
     Ok(())
 }
 
-/// Reads a value that would be written: not `null`, and not empty.
+/// Reads a value that would be written, which excludes `null` and empty values.
 pub(crate) fn present<T: Field>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, JsonError> {
     let value = T::read_from(reader)?;
     Ok(value.filter(|value| !value.is_absent()).map(Some))
 }
 
-/// Returns `true` if a kept value of the member is written in the place of the field.
+/// Returns `true` if a retained value of the member is written instead of the field.
 pub(crate) fn is_unset<T: Field + Default + PartialEq>(field: &T, always: bool) -> bool {
     field.is_absent() || always && *field == T::default()
 }
@@ -148,12 +148,12 @@ pub(crate) fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'
 pub(crate) fn raw_object(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Json {
     let mut out = Vec::new();
     object(ValueWriter::new(&mut out, Escape::JsonAndSeparators), write);
-    // Written by this crate, so it can be read.
+    // The text was written by this crate, so it is valid.
     Json::parse(out).unwrap_or_default()
 }
 
-/// Encodes a value with both separators escaped, as most protocols send it: an event that is read
-/// back then equals the one that was sent.
+/// Encodes a value with both separators escaped, as most protocols send it, so that an event that
+/// is read equals the one that was sent.
 pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Json, WriteError> {
     let mut out = Vec::new();
     write(value, Escape::JsonAndSeparators, &mut out)?;
@@ -176,21 +176,21 @@ pub(crate) fn deserialize<'de, T: Field, D: Deserializer<'de>>(
     T::parse(json.as_bytes()).map_err(serde::de::Error::custom)
 }
 
-/// Gives a [`Field`] its public API.
+/// Implements the public API of a [`Field`].
 macro_rules! json_api {
     ($model:ident) => {
         impl $model {
-            /// Parses the JSON text of one value. Members that are not known, or of another type,
-            /// are kept.
+            /// Parses the JSON text of one value. Members that are unknown or have another type are
+            /// retained.
             ///
             /// # Errors
             ///
-            /// [`JsonError`](crate::json::JsonError) when the text is not JSON, or not of this type.
+            /// [`JsonError`](crate::json::JsonError) if the text is not JSON, or not of this type.
             pub fn from_json(json: impl AsRef<[u8]>) -> Result<Self, $crate::json::JsonError> {
                 $crate::json::model::Field::parse(&bytes::Bytes::copy_from_slice(json.as_ref()))
             }
 
-            /// Serializes the value to JSON, kept members included.
+            /// Serializes the value to JSON, retained members included.
             #[must_use]
             pub fn to_json(&self) -> bytes::Bytes {
                 $crate::json::model::Field::to_raw(self).as_bytes().clone()
@@ -215,17 +215,17 @@ macro_rules! json_api {
 ///
 /// ```ignore
 /// model!(Chunk, null: absent {
-///     id: "id",                          // left out when it is empty or `None`
+///     id: "id",                          // omitted if it is empty or `None`
 ///     "object" = "chunk",                // a member that is not a field: the same in every value
-///     choices: "choices" always,         // written even when it is empty
+///     choices: "choices" always,         // written even if it is empty
 ///     content: "content" => texts,       // read by a function
 /// });
 /// ```
 ///
 /// The struct has `Default`, `PartialEq` and a field `unknown: Members`. Options:
 /// `null: absent` reads a `null` of a named member as an absent one; `escape: Json` sets the policy
-/// of `to_json`; `empty: absent` leaves a member out that holds a default value of this model;
-/// `read: method` calls a method of the model when it was read.
+/// of `to_json`; `empty: absent` omits a member with the default value of this model;
+/// `read: method` calls a method of the model after reading.
 macro_rules! model {
     ($model:ident $(, $option:ident: $value:ident)* {
         $($field:ident: $key:literal $($always:ident)? $(=> $read:path)?),* $(,)?
@@ -279,7 +279,7 @@ macro_rules! model {
             fn write_to(&self, to: $crate::json::ValueWriter<'_>) {
                 #[allow(unused_imports, reason = "a model may have no members of its own")]
                 use $crate::json::model::{Field, is_unset};
-                // A kept value is rare, and only then is it looked for.
+                // A retained value is rare, so it is searched only if there are any.
                 let kept = |key: &str| !self.unknown.is_empty() && self.unknown.get(key).is_some();
                 $crate::json::model::object(to, |object| {
                     $(if (model!(@always $always) || !Field::is_absent(&self.$field))
@@ -341,7 +341,7 @@ macro_rules! model {
     (@method $option:ident $value:ident) => {};
 }
 
-/// Gives an enum with a last variant `Other(String)` its names on the wire.
+/// Adds the names on the wire to an enum with a last variant `Other(String)`.
 macro_rules! names {
     ($model:ident { $($variant:ident: $name:literal),* $(,)? }) => {
         impl $model {
@@ -438,7 +438,7 @@ impl Field for f64 {
     }
 
     fn write_to(&self, to: ValueWriter<'_>) {
-        // A number that is not finite becomes `null`; nothing else can happen.
+        // A number that is not finite becomes `null`; there are no other errors.
         let _ = to.value(self);
     }
 }
@@ -484,7 +484,7 @@ impl<T: Field> Field for Option<T> {
     }
 
     fn write_to(&self, to: ValueWriter<'_>) {
-        // An empty place becomes `null`.
+        // A value that is not written becomes `null`.
         if let Some(value) = self {
             value.write_to(to);
         }
@@ -519,8 +519,8 @@ impl<T: Field> Field for Box<T> {
     }
 }
 
-/// A position in a list; `null` is the first. One that is not a position is an error, because
-/// taking it for another would mix two entries up.
+/// A position in a list; `null` is the first. Any other value is an error, because a wrong position
+/// would mix two entries.
 impl Field for u32 {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         let index = reader.u64()?.and_then(|index| Self::try_from(index).ok());
@@ -549,7 +549,7 @@ impl Field for Vec<u8> {
     }
 
     fn write_to(&self, to: ValueWriter<'_>) {
-        // Numbers always write.
+        // Serializing numbers cannot fail.
         let _ = to.array(self, |byte, to| {
             to.u64(u64::from(*byte));
             Ok(())

@@ -1,10 +1,10 @@
-//! Which containers are open, one bit each.
+//! The stack of open containers, with one bit each.
 
 use super::kind::Container;
 
 /// A stack of containers: 64 levels in a word, deeper ones in a vector of words.
 ///
-/// A hostile body of ten thousand brackets costs 1.2 KiB; an ordinary one costs no allocation.
+/// A malicious body of ten thousand brackets needs 1.2 KiB; an ordinary one needs no allocation.
 #[derive(Debug, Default)]
 pub(super) struct Nesting {
     depth: usize,
@@ -29,7 +29,7 @@ impl Nesting {
         }
     }
 
-    /// The innermost container.
+    /// Returns the innermost container.
     pub(super) fn top(&self) -> Option<Container> {
         match (self.depth, self.word & 1) {
             (0, _) => None,

@@ -1,4 +1,4 @@
-//! Writing a model member by member.
+//! Writing of objects member by member.
 
 use serde::Serialize;
 
@@ -9,10 +9,11 @@ use super::rollback::Rollback;
 use super::serializer::{write, write_key, write_str};
 use super::value::{Json, write_raw};
 
-/// Writes one object, member by member in the order of the calls, straight into a vector.
+/// A writer of one object, which appends members in the order of the calls to a vector.
 ///
-/// The object is there once [`finish`](Self::finish) is called; a writer that is dropped before,
-/// say because a value failed, leaves the vector as it was. The `opt_` methods skip `None`.
+/// [`finish`](Self::finish) completes the object. If a writer is dropped before, for example
+/// because a value failed, the vector is truncated to its former length. The `opt_` methods skip
+/// `None`.
 ///
 /// ```
 /// use copilot_wire::json::{Escape, ObjectWriter};
@@ -38,7 +39,7 @@ pub struct ObjectWriter<'a> {
 }
 
 impl<'a> ObjectWriter<'a> {
-    /// Begins an object at the end of `out`.
+    /// Starts an object at the end of `out`.
     pub fn new(out: &'a mut Vec<u8>, policy: Escape) -> Self {
         let rollback = Rollback::new(out);
         rollback.out.push(b'{');
@@ -55,7 +56,7 @@ impl<'a> ObjectWriter<'a> {
         self.rollback.keep();
     }
 
-    /// Writes a key; what is returned writes its value.
+    /// Writes a key and returns a writer for its value.
     pub fn member(&mut self, key: &str) -> ValueWriter<'_> {
         let out = &mut *self.rollback.out;
         write_key(key, self.empty, self.policy, out);
@@ -123,7 +124,7 @@ impl<'a> ObjectWriter<'a> {
     ///
     /// # Errors
     ///
-    /// When the value cannot be JSON; the member is then `null`.
+    /// If the value cannot be serialized; the member is then `null`.
     pub fn value<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
@@ -137,7 +138,7 @@ impl<'a> ObjectWriter<'a> {
     ///
     /// # Errors
     ///
-    /// When the value cannot be JSON; the member is then `null`.
+    /// If the value cannot be serialized; the member is then `null`.
     pub fn opt_value<T: Serialize + ?Sized>(
         &mut self,
         key: &'static str,
@@ -153,7 +154,7 @@ impl<'a> ObjectWriter<'a> {
     ///
     /// # Errors
     ///
-    /// When `write` fails; the member is then `null`.
+    /// If `write` fails; the member is then `null`.
     pub fn object(
         &mut self,
         key: &'static str,
@@ -163,11 +164,11 @@ impl<'a> ObjectWriter<'a> {
         Ok(self)
     }
 
-    /// Writes an array: `write` is called with every item and the place for its element.
+    /// Writes an array: `write` is called with every item and a writer for its element.
     ///
     /// # Errors
     ///
-    /// When `write` fails; the member is then `null`.
+    /// If `write` fails; the member is then `null`.
     pub fn array<I: IntoIterator>(
         &mut self,
         key: &'static str,
@@ -178,7 +179,7 @@ impl<'a> ObjectWriter<'a> {
         Ok(self)
     }
 
-    /// Writes the members that the model does not know.
+    /// Writes the unknown members of a model.
     pub fn members(&mut self, members: &Members) -> &mut Self {
         for (key, value) in members.iter() {
             self.member(key).raw(value);
@@ -187,7 +188,7 @@ impl<'a> ObjectWriter<'a> {
     }
 }
 
-/// The place for one value. One that is left empty becomes `null`.
+/// A writer of one value. If it is not used, the value is `null`.
 #[derive(Debug)]
 pub struct ValueWriter<'a> {
     out: &'a mut Vec<u8>,
@@ -196,7 +197,7 @@ pub struct ValueWriter<'a> {
 }
 
 impl<'a> ValueWriter<'a> {
-    /// A place at the end of `out`.
+    /// Creates a writer at the end of `out`.
     pub fn new(out: &'a mut Vec<u8>, policy: Escape) -> Self {
         let start = out.len();
         Self { out, policy, start }
@@ -220,7 +221,7 @@ impl<'a> ValueWriter<'a> {
 
     /// Writes a number.
     pub fn u64(self, value: u64) {
-        // A number cannot fail.
+        // Serializing a number cannot fail.
         let _ = self.value(&value);
     }
 
@@ -228,7 +229,7 @@ impl<'a> ValueWriter<'a> {
     ///
     /// # Errors
     ///
-    /// When the value cannot be JSON.
+    /// If the value cannot be serialized.
     pub fn value<T: Serialize + ?Sized>(self, value: &T) -> Result<(), WriteError> {
         write(value, self.policy, self.out)
     }
@@ -237,7 +238,7 @@ impl<'a> ValueWriter<'a> {
     ///
     /// # Errors
     ///
-    /// When `write` fails.
+    /// If `write` fails.
     pub fn object(
         self,
         write: impl FnOnce(&mut ObjectWriter<'_>) -> Result<(), WriteError>,
@@ -248,11 +249,11 @@ impl<'a> ValueWriter<'a> {
         Ok(())
     }
 
-    /// Writes an array: `write` is called with every item and the place for its element.
+    /// Writes an array: `write` is called with every item and a writer for its element.
     ///
     /// # Errors
     ///
-    /// When `write` fails.
+    /// If `write` fails.
     pub fn array<I: IntoIterator>(
         self,
         items: I,

@@ -1,4 +1,4 @@
-//! A pull reader: one pass over one body, in the order of the text.
+//! A pull reader, which reads a body in one pass in the order of the text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,17 +9,18 @@ use super::error::JsonError;
 use super::kind::{Container, Kind};
 use super::members::Members;
 use super::scan::{skip_colon, skip_space, skip_value};
-use super::string::{skip_string, unescape};
+use super::string::{skip_string, unescape_if};
 use super::value::Json;
 
-/// Reads a body in one pass: known members in place, everything else as slices of the body.
+/// A reader of a body in one pass: it returns known members, and all others as slices of the body.
 ///
 /// The typed readers ([`string`](Self::string), [`bool`](Self::bool), [`u64`](Self::u64), ...)
-/// give `None` and leave the value unread when it is of another kind, `null` included. A value
-/// that is left unread is skipped by [`object`](Self::object) and [`array`](Self::array) and kept
-/// by [`object_keeping`](Self::object_keeping); so one odd value never costs the whole body.
+/// return `None` and leave the value unread if it has another kind, `null` included. A value that
+/// is left unread is skipped by [`object`](Self::object) and [`array`](Self::array) and retained by
+/// [`object_keeping`](Self::object_keeping); so one invalid value never makes the complete body
+/// unreadable.
 ///
-/// A clone is a bookmark: put it back to read the same value again.
+/// To read a value again, clone the reader before it and assign the clone back.
 ///
 /// ```
 /// use bytes::Bytes;
@@ -55,17 +56,17 @@ use super::value::Json;
 #[derive(Clone)]
 pub struct Reader<'a> {
     body: &'a Bytes,
-    /// The same bytes, once they are known to be UTF-8.
+    /// The same bytes, after the check that they are UTF-8.
     text: &'a str,
     at: usize,
 }
 
 impl<'a> Reader<'a> {
-    /// A reader at the start of a body.
+    /// Creates a reader at the start of a body.
     ///
     /// # Errors
     ///
-    /// When the body is not UTF-8.
+    /// If the body is not UTF-8.
     pub fn new(body: &'a Bytes) -> Result<Self, JsonError> {
         match std::str::from_utf8(body) {
             Ok(text) => Ok(Self::over(body, text)),
@@ -73,7 +74,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A reader over bytes that are known to be this text.
+    /// Creates a reader over bytes that are known to be this text.
     pub(super) fn over(body: &'a Bytes, text: &'a str) -> Self {
         Self {
             body,
@@ -82,16 +83,16 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The kind of the value that comes next.
+    /// Returns the kind of the next value.
     ///
     /// # Errors
     ///
-    /// When no value starts here.
+    /// If no value starts at the position of the reader.
     pub fn kind(&self) -> Result<Kind, JsonError> {
         self.peek().ok_or_else(|| self.expected("a value"))
     }
 
-    /// True when a value of this kind comes next.
+    /// Returns `true` if the next value has this kind.
     pub fn is(&self, kind: Kind) -> bool {
         self.peek() == Some(kind)
     }
@@ -103,19 +104,19 @@ impl<'a> Reader<'a> {
             .and_then(|&byte| Kind::starting(byte))
     }
 
-    /// An error at the place where the reader stands: for a model that misses something.
+    /// Creates an error at the position of the reader, for a model with a missing member.
     pub fn expected(&self, what: &'static str) -> JsonError {
         JsonError::at(self.text.as_bytes(), self.at, what)
     }
 
-    /// Reads an object: calls `each` with every key, the reader standing at its value.
+    /// Reads an object: calls `each` with every key, with the reader at its value.
     ///
-    /// A value that `each` leaves unread is skipped. An error that `each` returns gets the key in
-    /// its path.
+    /// A value that `each` leaves unread is skipped. The key is added to the path of an error that
+    /// `each` returns.
     ///
     /// # Errors
     ///
-    /// When the next value is not an object, when it is malformed, or when `each` fails.
+    /// If the next value is not an object, if it is malformed, or if `each` fails.
     pub fn object(
         &mut self,
         mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), JsonError>,
@@ -123,12 +124,12 @@ impl<'a> Reader<'a> {
         self.entries(|reader, key| each(reader, key), |_, _| {})
     }
 
-    /// Reads an object as [`object`](Self::object) does, and keeps every member that `each` leaves
-    /// unread: the unknown ones, and the known ones of the wrong type.
+    /// Reads an object as [`object`](Self::object) does, and retains every member that `each`
+    /// leaves unread: unknown ones, and known ones with a wrong type.
     ///
     /// # Errors
     ///
-    /// When the next value is not an object, when it is malformed, or when `each` fails.
+    /// If the next value is not an object, if it is malformed, or if `each` fails.
     pub fn object_keeping(
         &mut self,
         unread: &mut Members,
@@ -163,14 +164,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads an array: calls `each` with every index, the reader standing at the element.
+    /// Reads an array: calls `each` with every index, with the reader at the element.
     ///
-    /// An element that `each` leaves unread is skipped. An error that `each` returns gets the
-    /// index in its path.
+    /// An element that `each` leaves unread is skipped. The index is added to the path of an error
+    /// that `each` returns.
     ///
     /// # Errors
     ///
-    /// When the next value is not an array, when it is malformed, or when `each` fails.
+    /// If the next value is not an array, if it is malformed, or if `each` fails.
     pub fn array(
         &mut self,
         mut each: impl FnMut(&mut Self, usize) -> Result<(), JsonError>,
@@ -193,24 +194,24 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads any value as a slice of the body, checked but not decoded.
+    /// Reads any value as a slice of the body, validated but not decoded.
     ///
     /// # Errors
     ///
-    /// When the value is malformed.
+    /// If the value is malformed.
     pub fn value(&mut self) -> Result<Json, JsonError> {
         let start = self.at;
         self.skip()?;
         Ok(Json::trusted(self.body.slice(start..self.at)))
     }
 
-    /// Reads one value with `read`; if that fails, the same value raw.
+    /// Reads one value with `read`, or as raw JSON if `read` fails.
     ///
-    /// For the elements of a list of which a bad one must not cost the others.
+    /// It is meant for the elements of a list, in which an invalid one must not affect the others.
     ///
     /// # Errors
     ///
-    /// When the value is malformed.
+    /// If the value is malformed.
     pub fn value_or_raw<T>(
         &mut self,
         read: impl FnOnce(&mut Self) -> Result<T, JsonError>,
@@ -223,75 +224,74 @@ impl<'a> Reader<'a> {
         self.value().map(Err)
     }
 
-    /// Reads past any value.
+    /// Skips any value.
     ///
     /// # Errors
     ///
-    /// When the value is malformed.
+    /// If the value is malformed.
     pub fn skip(&mut self) -> Result<(), JsonError> {
         self.at = skip_value(self.text.as_bytes(), self.at)?;
         Ok(())
     }
 
-    /// Reads a string, borrowed when nothing in it is escaped. Half of a surrogate pair becomes
-    /// U+FFFD.
+    /// Reads a string, borrowed if it has no escapes. An unpaired surrogate becomes U+FFFD.
     ///
     /// # Errors
     ///
-    /// When the string is malformed.
+    /// If the string is malformed.
     pub fn string(&mut self) -> Result<Option<Cow<'a, str>>, JsonError> {
         if !self.is(Kind::String) {
             return Ok(None);
         }
-        let end = skip_string(self.text.as_bytes(), self.at + 1)?;
+        let (end, has_escape) = skip_string(self.text.as_bytes(), self.at + 1)?;
         let inside = self.text.get(self.at + 1..end - 1).unwrap_or_default();
         self.at = end;
-        Ok(Some(unescape(inside)))
+        Ok(Some(unescape_if(has_escape, inside)))
     }
 
     /// Reads a boolean.
     ///
     /// # Errors
     ///
-    /// When the value is malformed.
+    /// If the value is malformed.
     pub fn bool(&mut self) -> Result<Option<bool>, JsonError> {
         self.scalar(Kind::Bool, |text| Some(text == "true"))
     }
 
-    /// Reads a number without fraction and exponent that fits; leaves any other one unread.
+    /// Reads a `u64` without fraction and exponent; leaves any other number unread.
     ///
     /// # Errors
     ///
-    /// When the number is malformed.
+    /// If the number is malformed.
     pub fn u64(&mut self) -> Result<Option<u64>, JsonError> {
         self.scalar(Kind::Number, |text| text.parse().ok())
     }
 
-    /// Reads a number without fraction and exponent that fits; leaves any other one unread.
+    /// Reads an `i64` without fraction and exponent; leaves any other number unread.
     ///
     /// # Errors
     ///
-    /// When the number is malformed.
+    /// If the number is malformed.
     pub fn i64(&mut self) -> Result<Option<i64>, JsonError> {
         self.scalar(Kind::Number, |text| text.parse().ok())
     }
 
-    /// Reads a number as the nearest float; leaves one unread that is too large.
+    /// Reads a number as the nearest float; leaves a number that is too large unread.
     ///
     /// # Errors
     ///
-    /// When the number is malformed.
+    /// If the number is malformed.
     pub fn f64(&mut self) -> Result<Option<f64>, JsonError> {
         self.scalar(Kind::Number, |text| {
             text.parse().ok().filter(|value: &f64| value.is_finite())
         })
     }
 
-    /// Reads `null`; false, and nothing read, when something else comes next.
+    /// Reads `null`. Returns `false` without reading if the next value is another one.
     ///
     /// # Errors
     ///
-    /// When the value is malformed.
+    /// If the value is malformed.
     pub fn null(&mut self) -> Result<bool, JsonError> {
         Ok(self.scalar(Kind::Null, |_| Some(()))?.is_some())
     }
@@ -312,11 +312,11 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    /// Ends the reading: only white space may follow.
+    /// Checks that only white space follows.
     ///
     /// # Errors
     ///
-    /// When something else follows.
+    /// If anything else follows.
     pub fn end(self) -> Result<(), JsonError> {
         let at = skip_space(self.text.as_bytes(), self.at);
         if at < self.text.len() {
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Enters a container; false, and nothing read, when the next value is not one.
+    /// Enters a container. Returns `false` without reading if the next value is not one.
     pub(super) fn open(&mut self, end: Container) -> bool {
         let open = match end {
             Container::Array => self.is(Kind::Array),
@@ -341,7 +341,7 @@ impl<'a> Reader<'a> {
         open
     }
 
-    /// Goes to the next item of a container, or leaves it; false when it has ended.
+    /// Moves to the next item of a container. Returns `false` at its end, and leaves the container.
     pub(super) fn more(&mut self, end: Container, first: bool) -> Result<bool, JsonError> {
         let text = self.text.as_bytes();
         let (close, expected) = match end {
@@ -359,7 +359,7 @@ impl<'a> Reader<'a> {
             Some(_) if first => Ok(true),
             Some(b',') => {
                 self.at = skip_space(text, self.at + 1);
-                // A comma promises an item, which the next reading demands.
+                // After a comma there must be an item, which the next read checks.
                 Ok(true)
             }
             _ => Err(self.expected(expected)),
@@ -372,14 +372,13 @@ impl<'a> Reader<'a> {
             return Err(self.expected("a key"));
         }
         let start = self.at;
-        let end = skip_string(self.text.as_bytes(), start + 1)?;
+        let (end, has_escape) = skip_string(self.text.as_bytes(), start + 1)?;
         self.at = skip_colon(self.text.as_bytes(), end)?;
-        Ok(unescape(
-            self.text.get(start + 1..end - 1).unwrap_or_default(),
-        ))
+        let inside = self.text.get(start + 1..end - 1).unwrap_or_default();
+        Ok(unescape_if(has_escape, inside))
     }
 
-    /// The key at an offset where one has been read.
+    /// Returns the key at an offset where a key was read before.
     fn key_at(&self, at: usize) -> Cow<'a, str> {
         let mut again = Self { at, ..self.clone() };
         again.key().unwrap_or_default()

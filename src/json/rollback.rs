@@ -1,7 +1,7 @@
-//! Writes that are all or nothing.
+//! Writes that are complete or undone.
 
-/// A buffer that is truncated again to its length unless what was added is kept: on drop, and so on
-/// an error and while unwinding too.
+/// A guard of a buffer that truncates it to its former length when dropped, also on an error and
+/// while unwinding, unless the appended bytes are kept.
 #[derive(Debug)]
 pub(crate) struct Rollback<'a> {
     pub(crate) out: &'a mut Vec<u8>,
@@ -15,7 +15,7 @@ impl<'a> Rollback<'a> {
         Self { out, length }
     }
 
-    /// Keeps what was added.
+    /// Keeps the appended bytes.
     #[inline]
     pub(crate) fn keep(mut self) {
         self.length = usize::MAX;

@@ -1,7 +1,7 @@
-//! Skipping: one pass over one value that checks the whole grammar and keeps nothing.
+//! Skipping of values, with a check of the complete grammar in one pass.
 //!
-//! The grammar is that of RFC 8259, the same that serde_json checks for a raw value: a `\u` escape
-//! needs four hex digits but may be half of a surrogate pair, a number may have any size.
+//! The grammar is that of RFC 8259, as serde_json checks it for a raw value: a `\u` escape needs
+//! four hex digits but may be an unpaired surrogate, and a number may have any size.
 
 use super::error::JsonError;
 use super::kind::Container;
@@ -9,16 +9,16 @@ use super::lanes::skip_while;
 use super::nesting::Nesting;
 use super::string::skip_string;
 
-/// Skips the value that starts at `at` or after white space there; gives the offset behind it.
+/// Skips the value that starts at `at` or after white space there; returns the offset after it.
 ///
-/// Not recursive, so depth costs one bit a level.
+/// It is not recursive, so each level of depth needs one bit.
 pub(super) fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonError> {
     let mut open = Nesting::default();
     let mut at = skip_space(text, at);
     'value: loop {
-        // A value starts here. What opens a container goes on with what is in it.
+        // A value starts here. If it opens a container, its first item follows.
         at = match text.get(at) {
-            Some(b'"') => skip_string(text, at + 1)?,
+            Some(b'"') => skip_string(text, at + 1)?.0,
             Some(b'-' | b'0'..=b'9') => skip_number(text, at)?,
             Some(b'{') => {
                 let inside = skip_space(text, at + 1);
@@ -45,7 +45,7 @@ pub(super) fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonError> {
             Some(b'n') => skip_word(text, at, b"null")?,
             _ => return Err(JsonError::at(text, at, "a value")),
         };
-        // A value has ended: go to the next one, or close the containers that end with it.
+        // A value has ended: moves to the next one, or closes the containers that end with it.
         loop {
             let Some(container) = open.top() else {
                 return Ok(at);
@@ -71,12 +71,12 @@ pub(super) fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonError> {
     }
 }
 
-/// Skips a key and its colon; gives the offset where the value starts.
+/// Skips a key and its colon; returns the offset of the value.
 fn skip_key(text: &[u8], at: usize, expected: &'static str) -> Result<usize, JsonError> {
     if text.get(at) != Some(&b'"') {
         return Err(JsonError::at(text, at, expected));
     }
-    skip_colon(text, skip_string(text, at + 1)?)
+    skip_colon(text, skip_string(text, at + 1)?.0)
 }
 
 /// Skips the colon between a key and its value, and the white space around it.
@@ -88,7 +88,7 @@ pub(super) fn skip_colon(text: &[u8], at: usize) -> Result<usize, JsonError> {
     Ok(skip_space(text, at + 1))
 }
 
-/// `ws = *( space / tab / line feed / carriage return )`
+/// Skips white space: `ws = *( space / tab / line feed / carriage return )`.
 #[inline(always)]
 pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
     while let Some(b' ' | b'\t' | b'\n' | b'\r') = text.get(at) {
@@ -97,7 +97,7 @@ pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// `number = [ "-" ] int [ frac ] [ exp ]`, `int = "0" / digit1-9 *digit`
+/// Skips a number: `number = [ "-" ] int [ frac ] [ exp ]`, `int = "0" / digit1-9 *digit`.
 #[inline]
 fn skip_number(text: &[u8], at: usize) -> Result<usize, JsonError> {
     let at = if text.get(at) == Some(&b'-') {
@@ -123,7 +123,7 @@ fn skip_number(text: &[u8], at: usize) -> Result<usize, JsonError> {
     Ok(at)
 }
 
-/// `1*digit`
+/// Skips digits: `1*digit`.
 #[inline]
 fn skip_digits(text: &[u8], start: usize) -> Result<usize, JsonError> {
     let at = skip_while(text, start, |byte| byte.is_ascii_digit());

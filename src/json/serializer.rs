@@ -1,12 +1,12 @@
-//! Any `Serialize` type as compact JSON, straight into a vector.
+//! A serializer of any `Serialize` type to compact JSON in a vector.
 //!
-//! serde_json writes through `io::Write`, a few bytes at a time; this serialiser knows the vector
-//! and escapes under either policy. It writes the bytes that serde_json writes.
+//! serde_json writes a few bytes at a time to an `io::Write`; this serializer appends to a vector,
+//! with either escape policy. It writes the same bytes as serde_json.
 //!
-//! A `serde_json::ser::Formatter` would be less code, and is not enough: it is not told of newtypes
-//! and options, so that an endless chain of them overflows the stack where this returns an error; and
-//! it gets strings that are cut at their escapes already, byte by byte. Tables are written in 0.87 of
-//! the time of `serde_json::to_string` (`benches/README.md`). Raw values need serde_json's name for
+//! A `serde_json::ser::Formatter` would be less code, but is not sufficient: it has no calls for
+//! newtypes and options, so an endless chain of them would overflow the stack instead of returning
+//! an error, and its strings are already split at their escapes. Tables are written in 0.87 of the
+//! time of `serde_json::to_string` (`benches/README.md`). Raw values need serde_json's name for
 //! them in either case.
 
 use std::fmt::{self, Display};
@@ -22,20 +22,22 @@ mod key;
 
 use compound::Compound;
 
-/// The name under which serde_json's raw value, and ours, asks to be written as it is.
+/// The name with which raw values, serde_json's and those of this crate, request to be written
+/// unchanged.
 pub(super) const RAW_VALUE: &str = "$serde_json::private::RawValue";
-/// The same for a number that keeps its digits, with serde_json's `arbitrary_precision`.
+/// The name with which numbers request to be written with their digits, with serde_json's
+/// `arbitrary_precision`.
 const NUMBER: &str = "$serde_json::private::Number";
 
-/// How deep arrays and objects may be nested: the limit that serde_json has for reading.
+/// The maximum depth of arrays and objects, which is serde_json's limit for reading.
 const CONTAINERS: u8 = 128;
-/// How many options, newtypes and variants may be wrapped around a value, counted from the top. An
-/// endless chain of them is an error before it is a stack overflow.
+/// The maximum number of options, newtypes and variants around a value, counted from the root. It
+/// turns an endless chain of them into an error instead of a stack overflow.
 const WRAPPERS: u16 = 512;
 
 /// Appends a value as compact JSON, all or nothing.
 ///
-/// On an error, and when the value's `Serialize` panics, `out` is as it was.
+/// On an error, and if the value's `Serialize` panics, `out` is unchanged.
 ///
 /// ```
 /// use copilot_wire::json::{Escape, write};
@@ -48,8 +50,8 @@ const WRAPPERS: u16 = 512;
 ///
 /// # Errors
 ///
-/// When a key is not a string, a number, a boolean or a unit variant; when the value is nested
-/// more than 128 arrays and objects deep; when its own `Serialize` fails.
+/// If a key is not a string, a number, a boolean or a unit variant; if the value has more than 128
+/// levels of arrays and objects; or if its own `Serialize` fails.
 pub fn write<T: Serialize + ?Sized>(
     value: &T,
     policy: Escape,
@@ -87,24 +89,24 @@ pub(super) fn write_key(key: &str, first: bool, policy: Escape, out: &mut Vec<u8
     out.extend_from_slice(b"\":");
 }
 
-/// Appends a number, or `null` for a float that is none: serde_json's own digits.
+/// Appends a number with serde_json's digits, or `null` for a float that is not finite.
 #[inline]
 fn write_number<T: Serialize>(value: T, out: &mut Vec<u8>) -> Result<(), WriteError> {
     serde_json::to_writer(out, &value).map_err(ser::Error::custom)
 }
 
-/// One value's place in the output, and how much deeper it may go.
+/// The position of one value in the output, with its remaining depth.
 struct Serializer<'a> {
     out: &'a mut Vec<u8>,
     policy: Escape,
     containers: u8,
     wrappers: u16,
-    /// A string is JSON text itself, to be written as it is.
+    /// Set if a string is JSON text to be written unchanged.
     raw: bool,
 }
 
 impl<'a> Serializer<'a> {
-    /// The same place again, for a value inside this one.
+    /// Returns a serializer at the same position, for an inner value.
     fn again(&mut self) -> Serializer<'_> {
         Serializer {
             out: self.out,
@@ -112,7 +114,7 @@ impl<'a> Serializer<'a> {
         }
     }
 
-    /// The same place, one wrapper further in.
+    /// Returns a serializer at the same position, with one more wrapper.
     fn unwrap_one(self) -> Result<Self, WriteError> {
         let wrappers = self.wrappers.checked_sub(1).ok_or(WriteError::DEPTH)?;
         Ok(Self { wrappers, ..self })
@@ -126,7 +128,7 @@ impl<'a> Serializer<'a> {
         Ok(Compound::new(self, close))
     }
 
-    /// Opens the object around a variant, `{"name":`.
+    /// Opens the object of a variant, `{"name":`.
     fn variant(mut self, name: &str) -> Result<Self, WriteError> {
         self.containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
         self.raw = false;
@@ -312,7 +314,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
     }
 }
 
-/// The inside of a string that is written in pieces.
+/// The content of a string that is written in pieces.
 struct Inside<'a> {
     out: &'a mut Vec<u8>,
     policy: Escape,

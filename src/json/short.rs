@@ -1,15 +1,15 @@
-//! Texts of a few bytes, which tokens are, looked at in words of eight.
+//! Processing of texts of a few bytes, such as tokens, in words of eight bytes.
 
 use super::escape::{escape_byte, length_of};
 use super::lanes::{ONES, SEPARATOR_LEAD, put};
 
-/// The longest text that is copied in two words.
+/// The maximum length of a text that is copied in two words.
 pub(super) const SHORT: usize = 16;
 
-/// Copies a text of at most sixteen bytes if nothing in it must be escaped.
+/// Copies a text of at most sixteen bytes if no byte must be escaped.
 ///
-/// That is a model's token, so this is the hot path: words of fixed size that may overlap, because
-/// a copy of variable length costs a call.
+/// Most tokens of a model are such texts, so this is the hot path. It copies words of constant size
+/// that may overlap, because a copy of variable length is a call.
 #[inline(always)]
 pub(super) fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let end = out.len() + bytes.len();
@@ -30,7 +30,7 @@ pub(super) fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>
     let Some(word) = word(bytes) else {
         return false;
     };
-    // The bytes behind the text are zero, which is a control character: make them spaces.
+    // The bytes after the text are zero, a control character. They become spaces.
     if special::<SEPARATORS>(word | spaces_from(bytes.len())) != 0 {
         return false;
     }
@@ -39,7 +39,7 @@ pub(super) fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>
     true
 }
 
-/// Fewer than eight bytes as a word, the first one lowest.
+/// Returns up to seven bytes as a word, with the first byte lowest.
 #[inline(always)]
 pub(super) fn word(bytes: &[u8]) -> Option<u64> {
     if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
@@ -47,7 +47,7 @@ pub(super) fn word(bytes: &[u8]) -> Option<u64> {
         let shift = (bytes.len() - 4) * 8;
         return (shift < 32).then(|| u64::from(u32::from_le_bytes(*first)) | last << shift);
     }
-    // One, two or three bytes without a branch, which would be guessed wrong half of the time.
+    // One, two or three bytes, without a branch, which would be mispredicted half of the time.
     let middle = bytes.len() / 2;
     match (bytes, bytes.get(middle), bytes.last()) {
         ([first, ..], Some(second), Some(last)) => {
@@ -58,12 +58,12 @@ pub(super) fn word(bytes: &[u8]) -> Option<u64> {
     }
 }
 
-/// A text of at most sixteen bytes in which nothing is escaped: what most tokens of a model are.
+/// A text of at most sixteen bytes without escapes, as most tokens of a model are.
 #[derive(Clone, Copy)]
 pub(crate) struct Token {
-    /// The first eight bytes, filled up with spaces.
+    /// The first eight bytes, padded with spaces.
     first: u64,
-    /// The last eight bytes of a text that has as many.
+    /// The last eight bytes of a text that is long enough.
     last: u64,
     pub(crate) len: usize,
 }
@@ -71,8 +71,8 @@ pub(crate) struct Token {
 impl Token {
     pub(crate) const MAX: usize = SHORT;
 
-    /// Returns the token, or `None` if the text may be anything else. With `inert` nothing in it
-    /// begins a construct of Markdown or HTML either.
+    /// Returns the token, or `None` if the text may be anything else. With `inert` it also has no
+    /// byte that starts a construct of Markdown or HTML.
     #[inline(always)]
     pub(crate) fn new(text: &str, inert: bool) -> Option<Self> {
         let is_clean = |word| match inert {
@@ -89,8 +89,8 @@ impl Token {
             (None, None) => (word(bytes)? | spaces_from(len), 0),
             _ => return None,
         };
-        // Three look-ups take fewer instructions than the word, and half of all tokens have no
-        // more bytes.
+        // Three look-ups need fewer instructions than the word, and half of all tokens have no more
+        // bytes.
         let is_clean = match (bytes, bytes.get(len / 2), bytes.last(), inert && len < 4) {
             ([first, ..], Some(second), Some(third), true) => {
                 [first, second, third].iter().fold(true, |clean, byte| {
@@ -102,7 +102,7 @@ impl Token {
         is_clean.then_some(Self { first, last, len })
     }
 
-    /// Returns what a short text is written as, or `None` if that may be longer or escape a
+    /// Returns the escaped form of a short text, or `None` if that may be longer or have a
     /// separator.
     pub(crate) fn escaped(text: &str) -> Option<Self> {
         let mut bytes = [b' '; SHORT + 8];
@@ -125,7 +125,8 @@ impl Token {
         })
     }
 
-    /// Calls `put` with the bytes of the token and where they go; they may go beyond its end.
+    /// Passes the bytes of the token and their positions to `put`; the bytes may extend beyond its
+    /// end.
     #[inline(always)]
     pub(crate) fn put(self, mut put: impl FnMut(usize, &[u8; 8])) {
         put(0, &self.first.to_le_bytes());
@@ -146,7 +147,7 @@ impl Token {
     }
 }
 
-/// The bytes that are [inert](is_inert).
+/// A table of the bytes that are [inert](is_inert).
 static INERT: [bool; 256] = {
     let mut all = [false; 256];
     let mut rest: &mut [bool] = &mut all;
@@ -167,32 +168,32 @@ fn starts_with_separator(text: &str) -> bool {
     text.starts_with(['\u{2028}', '\u{2029}'])
 }
 
-/// Returns `true` if every byte of a word is ASCII that JSON does not escape and that begins nothing
-/// in Markdown or HTML. Some others are taken for such bytes: brackets, braces, `<`, `|` and the
-/// backslash are told by the low bits of their columns.
+/// Returns `true` if every byte of a word is ASCII that JSON does not escape and that starts no
+/// construct of Markdown or HTML. It returns `false` for a few such bytes too, because brackets,
+/// braces, `<`, `|` and the backslash are recognized only by their low five bits.
 #[inline(always)]
 fn is_inert(word: u64) -> bool {
     const HIGH: u64 = 0x80 * ONES;
-    // The high bit of each byte tells the result for that byte. A byte that is not ASCII may carry
-    // into the next one, but says so itself.
+    // The high bit of each byte is the result for that byte. A byte that is not ASCII may carry
+    // into the next one, but is rejected itself.
     let column = (word & (0x1F * ONES)) + (0x80 - 0x1B) * ONES;
     let not = |byte: u8| (word ^ (ONES * u64::from(byte))).wrapping_add(0x7F * ONES);
     let not_control = word.wrapping_add(0x60 * ONES);
     not(b'"') & not(b'`') & not(b'$') & not_control & !column & !word & HIGH == HIGH
 }
 
-/// Spaces in the place of the bytes from `length` on, which is less than eight.
+/// Returns spaces in the bytes from `length`, which is less than eight.
 #[inline(always)]
 pub(super) fn spaces_from(length: usize) -> u64 {
     (ONES * u64::from(b' ')) << (length * 8)
 }
 
-/// The high bit of each byte of a word that is written differently or may begin a separator.
+/// Returns the high bit of each byte that is escaped or may be the start of a separator.
 #[inline(always)]
 pub(super) fn special<const SEPARATORS: bool>(word: u64) -> u64 {
     const LOW: u64 = 0x7F * ONES;
     let low = word & LOW;
-    // The high bit of each sum says that the low seven bits are not those of the byte.
+    // The high bit of each sum is set if the low seven bits differ from those of the byte.
     let not = |byte: u8| (low ^ (ONES * u64::from(byte & 0x7F))) + LOW;
     let not_control = low + ONES * 0x60;
     let mut plain = (not(b'"') & not(b'\\') & not_control) | word;

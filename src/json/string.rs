@@ -1,42 +1,52 @@
-//! JSON strings: finding the end of one, and turning one into text.
+//! Scanning and unescaping of JSON strings.
 
 use std::borrow::Cow;
 
 use super::error::JsonError;
 use super::lanes::{BLOCK, any, mask, put};
+use super::short::{special, word};
 
-/// How far a string is looked at byte by byte, in steps of eight. Keys and most values end before.
+/// The length up to which a string is scanned in steps of eight bytes. Keys and most values are
+/// shorter.
 const SHORT: usize = 32;
 
-/// Skips a string whose opening quote is behind us; gives the offset behind the closing one.
+/// Skips a string from after its opening quote; returns the offset after the closing one, and `true`
+/// if the string has an escape.
 ///
 /// `char = unescaped / %x5C ( %x22 / %x5C / %x2F / b / f / n / r / t / u 4HEXDIG )`,
 /// `unescaped = %x20-21 / %x23-5B / %x5D-10FFFF`
 #[inline]
-pub(super) fn skip_string(text: &[u8], start: usize) -> Result<usize, JsonError> {
+pub(super) fn skip_string(text: &[u8], start: usize) -> Result<(usize, bool), JsonError> {
     let mut at = start;
     while at < start + SHORT {
-        let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) else {
-            break;
+        let rest = text.get(at..).unwrap_or_default();
+        // The bytes behind the text count as control characters.
+        let word = match rest.first_chunk::<8>() {
+            Some(chunk) => u64::from_le_bytes(*chunk),
+            None => word(rest).unwrap_or_default(),
         };
-        for (index, &byte) in chunk.iter().enumerate() {
-            if byte == b'"' {
-                return Ok(at + index + 1);
-            }
-            if byte == b'\\' || byte < b' ' {
-                return skip_long_string(text, at + index);
-            }
+        let hits = special::<false>(word);
+        if hits != 0 {
+            at += hits.trailing_zeros() as usize / 8;
+            return match text.get(at) {
+                Some(b'"') => Ok((at + 1, false)),
+                _ => skip_long_string(text, at),
+            };
         }
-        at += chunk.len();
+        at += 8;
     }
     skip_long_string(text, at)
 }
 
-/// Skips the rest of a string in blocks, with no branch for each quote or backslash: a string that
-/// holds JSON has one every few bytes, and a processor guesses half of them wrong.
-fn skip_long_string(text: &[u8], mut at: usize) -> Result<usize, JsonError> {
-    // 1 when the last character of the block before is a backslash that escapes what follows.
+/// Skips the rest of a string in blocks, without a branch for each quote or backslash: a string
+/// with JSON has one every few bytes, and half of the branches would be mispredicted.
+fn skip_long_string(text: &[u8], mut at: usize) -> Result<(usize, bool), JsonError> {
+    let mut has_escape = false;
+    // The carry between blocks: 1 if the last character of the previous block is a backslash that
+    // escapes the first character of this one.
     let mut carry = 0;
+    // Invariant: the bytes before `at` are inside the string and valid, apart from an escape whose
+    // backslash is the last of them (`carry`).
     while let Some(block) = text.get(at..).and_then(|rest| rest.first_chunk::<BLOCK>()) {
         if carry == 0 && !any(block, |byte| byte == b'"' || byte == b'\\' || byte < b' ') {
             at += BLOCK;
@@ -47,20 +57,23 @@ fn skip_long_string(text: &[u8], mut at: usize) -> Result<usize, JsonError> {
         let control = mask(block, |byte| byte < b' ');
         let (escaped, next) = escaped(backslash, carry);
         let end = quote & !escaped;
-        // What lies behind the closing quote is not ours.
+        // The bits below the lowest closing quote, or all bits without one: bytes after the quote
+        // are not part of the string.
         let inside = (end & end.wrapping_neg()).wrapping_sub(1);
         if control & inside != 0 {
             let bad = at + (control & inside).trailing_zeros() as usize;
             return Err(JsonError::at(text, bad, "a character or `\"`"));
         }
-        // Escaped quotes and backslashes are right; look at the other escapes one by one.
+        has_escape |= backslash & inside != 0;
+        // Escaped quotes and backslashes are valid; other escapes are checked one by one. With a
+        // carry the backslash of the first one is the last byte of the previous block.
         let mut other = escaped & inside & !(quote | backslash);
         while other != 0 {
             skip_escape(text, at + other.trailing_zeros() as usize - 1)?;
             other &= other - 1;
         }
         if end != 0 {
-            return Ok(at + end.trailing_zeros() as usize + 1);
+            return Ok((at + end.trailing_zeros() as usize + 1, has_escape));
         }
         carry = next;
         at += BLOCK;
@@ -71,19 +84,19 @@ fn skip_long_string(text: &[u8], mut at: usize) -> Result<usize, JsonError> {
     }
     loop {
         match text.get(at) {
-            Some(b'"') => return Ok(at + 1),
-            Some(b'\\') => at = skip_escape(text, at)?,
+            Some(b'"') => return Ok((at + 1, has_escape)),
+            Some(b'\\') => (at, has_escape) = (skip_escape(text, at)?, true),
             Some(b' '..) => at += 1,
             _ => return Err(JsonError::at(text, at, "a character or `\"`")),
         }
     }
 }
 
-/// Which characters a backslash escapes, and whether the last one of the block escapes the first
-/// one of the next.
+/// Returns the characters that a backslash escapes, and the carry: 1 if the last one of the block
+/// escapes the first one of the next.
 ///
-/// In a run of backslashes every second one is escaped, counted from the start of the run. Runs
-/// that start at an odd offset are found by an addition that carries through the run.
+/// In a run of backslashes every second one is escaped, from the start of the run. An addition that
+/// carries through the run finds the runs that start at an odd offset.
 fn escaped(backslash: u64, carry: u64) -> (u64, u64) {
     const EVEN: u64 = 0x5555_5555_5555_5555;
     let backslash = backslash & !carry;
@@ -93,7 +106,7 @@ fn escaped(backslash: u64, carry: u64) -> (u64, u64) {
     ((EVEN ^ (even_runs << 1)) & follows, u64::from(overflow))
 }
 
-/// Skips the escape whose backslash is at `at`.
+/// Skips the escape with its backslash at `at`.
 fn skip_escape(text: &[u8], at: usize) -> Result<usize, JsonError> {
     match text.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
@@ -109,7 +122,24 @@ fn skip_escape(text: &[u8], at: usize) -> Result<usize, JsonError> {
     }
 }
 
-/// The text of a valid string, given what is between its quotes; a lone surrogate is U+FFFD.
+/// Returns the text of the JSON string between two offsets, without its quotes. `None` if that is not
+/// the inside of one string. A quote must stand at `end`.
+pub(crate) fn string_between(data: &str, start: usize, end: usize) -> Option<Cow<'_, str>> {
+    let (after, has_escape) = skip_string(data.as_bytes(), start).ok()?;
+    let inside = data.get(start..end).filter(|_| after == end + 1)?;
+    Some(unescape_if(has_escape, inside))
+}
+
+/// Returns the text of a valid string from the bytes between its quotes.
+pub(super) fn unescape_if(has_escape: bool, inside: &str) -> Cow<'_, str> {
+    match has_escape {
+        true => unescape(inside),
+        false => Cow::Borrowed(inside),
+    }
+}
+
+/// Returns the text of a valid string from the bytes between its quotes; an unpaired surrogate
+/// becomes U+FFFD.
 pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
     let bytes = inside.as_bytes();
     if find_backslash(bytes, 0).is_none() {
@@ -123,16 +153,21 @@ pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
         at = escape + length;
     }
     out.extend_from_slice(bytes.get(at..).unwrap_or_default());
-    // Never the default: whole characters were taken from text and put between whole characters.
+    // The default is never used: complete characters were copied from text or inserted between
+    // characters.
     Cow::Owned(String::from_utf8(out).unwrap_or_default())
 }
 
-/// Unescapes as many whole blocks as have another one behind them; gives how far that went.
+/// Unescapes the complete blocks that have another block after them; returns the offset of the
+/// rest.
 ///
-/// Text never grows by unescaping, so it is written into zeros of the same length. A run between
-/// two escapes is copied a whole block at a time; the excess is overwritten by what follows.
+/// Unescaping never makes a text longer, so the output is a vector of zeros of the same length. A
+/// run between two escapes is copied as complete blocks; the excess is overwritten by the next
+/// copy.
 fn unescape_blocks(text: &[u8]) -> (Vec<u8>, usize) {
     let mut out = vec![0; text.len() + BLOCK];
+    // Invariant: `out[..to]` is the unescaped form of `text[..from]`. `from` can be ahead of the
+    // block at `at`, after an escape that extends beyond it.
     let (mut at, mut from, mut to) = (0, 0, 0);
     while let Some(source) = text
         .get(at..)
@@ -145,7 +180,7 @@ fn unescape_blocks(text: &[u8]) -> (Vec<u8>, usize) {
         while hits != 0 {
             let escape = at + hits.trailing_zeros() as usize;
             hits &= hits - 1;
-            // The second backslash of two is no escape of its own.
+            // The second backslash of a pair does not start an escape.
             if escape >= from {
                 put::<BLOCK>(&mut out, to, text.get(from..).unwrap_or_default());
                 to += escape - from;
@@ -168,7 +203,7 @@ fn unescape_blocks(text: &[u8]) -> (Vec<u8>, usize) {
     (out, from)
 }
 
-/// The character of the escape at `at`, and how long the escape is.
+/// Returns the character of the escape at `at`, and the length of the escape.
 #[inline]
 fn unescape_one(text: &[u8], at: usize) -> (char, usize) {
     let character = match text.get(at + 1) {
@@ -184,7 +219,7 @@ fn unescape_one(text: &[u8], at: usize) -> (char, usize) {
     (character, 2)
 }
 
-/// The same for a `\u` escape: two of them when they are a surrogate pair.
+/// Returns the character of a `\u` escape and its length; two of them if they are a surrogate pair.
 fn unescape_unicode(text: &[u8], at: usize) -> (char, usize) {
     let first = code_unit(text, at).unwrap_or(0xFFFD);
     let second = code_unit(text, at + 6);
@@ -201,7 +236,7 @@ fn unescape_unicode(text: &[u8], at: usize) -> (char, usize) {
     )
 }
 
-/// The number in a `\u` escape at `at`, if there is one.
+/// Returns the number in a `\u` escape at `at`, if there is one.
 fn code_unit(text: &[u8], at: usize) -> Option<u32> {
     let (prefix, digits) = text.get(at..at + 6)?.split_at_checked(2)?;
     if prefix != b"\\u" {
@@ -212,8 +247,8 @@ fn code_unit(text: &[u8], at: usize) -> Option<u32> {
     })
 }
 
-/// A copy of a valid JSON text in which every lone surrogate escape is `\ufffd`; `None` when there
-/// is none to replace.
+/// Returns a copy of a valid JSON text in which every unpaired surrogate escape is `\ufffd`; `None`
+/// if there is none.
 pub(super) fn replace_lone_surrogates(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
     let mut out = String::new();
@@ -236,9 +271,15 @@ pub(super) fn replace_lone_surrogates(text: &str) -> Option<String> {
     Some(out)
 }
 
-/// The offset of the next backslash.
+/// Returns the offset of the next backslash.
 fn find_backslash(text: &[u8], mut at: usize) -> Option<usize> {
     while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<32>()) {
+        if any(chunk, |byte| byte == b'\\') {
+            break;
+        }
+        at += chunk.len();
+    }
+    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
         if any(chunk, |byte| byte == b'\\') {
             break;
         }

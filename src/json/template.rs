@@ -1,13 +1,13 @@
-//! An event that differs from the next one in one short text.
+//! Templates of events that differ only in one short text.
 
 use super::lanes::put;
 use super::short::Token;
 
-/// The size of an event with a token: a cache line.
+/// The size in bytes of an event with a token: a cache line.
 const SIZE: usize = 64;
 
-/// The bytes around a text, laid out so that an event with a token in it is one copy of a fixed size
-/// with the token put into it.
+/// The bytes around a text, arranged so that writing an event is one copy of constant size, into
+/// which the token is written.
 #[derive(Clone, Debug)]
 pub(crate) struct Template {
     bytes: [u8; SIZE],
@@ -16,8 +16,8 @@ pub(crate) struct Template {
 }
 
 impl Template {
-    /// Creates a template. `None` if head, tail and a token may be larger than a cache line, or the
-    /// tail has not four bytes.
+    /// Creates a template; `None` if head, tail and a token may exceed a cache line, or if the tail
+    /// has fewer than four bytes.
     pub(crate) const fn new(head: &[u8], tail: &[u8]) -> Option<Self> {
         let ([a, b, c, d], true) = (tail, head.len() + Token::MAX + tail.len() <= SIZE) else {
             return None;

@@ -1,4 +1,4 @@
-//! One JSON value as the text that it came in.
+//! Raw JSON values.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,15 +14,14 @@ use super::kind::Kind;
 use super::serializer::{RAW_VALUE, write};
 use super::string::unescape;
 
-/// A JSON value as raw text: a slice of the bytes it came from, checked but not decoded.
+/// A JSON value as raw text: a slice of the original bytes, validated but not decoded.
 ///
-/// A clone costs a reference count. Two values are equal when their texts are, so `1.0` is not
-/// `1`. Numbers keep all their digits and objects their order. `Debug` shows the kind and the
-/// length only, because bodies carry keys and tokens; [`text`](Self::text) is there for those who
-/// mean to show it.
+/// Cloning increments a reference count. Values are equal if their texts are, so `1.0` is not `1`.
+/// Numbers have all their digits and objects their order. `Debug` prints only the kind and the
+/// length, because bodies contain keys and tokens; [`text`](Self::text) returns the text.
 ///
-/// It serialises as the value that it is, and deserialises from any value, with serde_json and
-/// with [`write`](super::write()).
+/// It serializes as its value, and deserializes from any value, with serde_json and with
+/// [`write`](super::write()).
 ///
 /// ```
 /// use copilot_wire::json::{Json, Kind};
@@ -34,39 +33,39 @@ use super::string::unescape;
 /// assert_eq!(format!("{json:?}"), "Json(Object, 40 bytes)");
 /// # Ok::<(), copilot_wire::json::JsonError>(())
 /// ```
-// The bytes are one valid value in UTF-8 without white space around it.
+// Invariant: the bytes are one valid value in UTF-8 without white space around it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Json(Bytes);
 
 impl Json {
-    /// Writes a value as compact JSON and keeps the text.
+    /// Serializes a value as compact JSON and stores the text.
     ///
     /// # Errors
     ///
-    /// When the value cannot be JSON: see [`WriteError`].
+    /// If the value cannot be serialized, see [`WriteError`].
     pub fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Self, WriteError> {
         let mut out = Vec::new();
         write(value, Escape::Json, &mut out)?;
         Ok(Self(out.into()))
     }
 
-    /// A slice that the scanner has accepted.
+    /// Creates a value from a slice that the scanner has accepted.
     pub(super) fn trusted(bytes: Bytes) -> Self {
         Self(bytes)
     }
 
-    /// The text. Checks again that it is UTF-8, some 30 bytes in a nanosecond.
+    /// Returns the text. This checks again that it is UTF-8, at about 30 bytes per nanosecond.
     pub fn text(&self) -> &str {
-        // Never the default: every constructor has seen that the bytes are UTF-8.
+        // The default is never used: every constructor has checked that the bytes are UTF-8.
         std::str::from_utf8(&self.0).unwrap_or_default()
     }
 
-    /// The bytes of the text.
+    /// Returns the bytes of the text.
     pub fn as_bytes(&self) -> &Bytes {
         &self.0
     }
 
-    /// What sort of value it is.
+    /// Returns the kind of the value.
     pub fn kind(&self) -> Kind {
         self.0
             .first()
@@ -74,14 +73,14 @@ impl Json {
             .unwrap_or(Kind::Null)
     }
 
-    /// The text of a string, borrowed when nothing in it is escaped. Half of a surrogate pair
-    /// becomes U+FFFD. `None` when the value is not a string.
+    /// Returns the text of a string, borrowed if it has no escapes; `None` if the value is not a
+    /// string. An unpaired surrogate becomes U+FFFD.
     pub fn string(&self) -> Option<Cow<'_, str>> {
         let inside = self.text().strip_prefix('"')?.strip_suffix('"')?;
         Some(unescape(inside))
     }
 
-    /// The value of a boolean.
+    /// Returns the value of a boolean.
     pub fn as_bool(&self) -> Option<bool> {
         match self.0.as_ref() {
             b"true" => Some(true),
@@ -90,17 +89,17 @@ impl Json {
         }
     }
 
-    /// The value of a number without fraction and exponent that fits.
+    /// Returns the value of a number without fraction and exponent, if it is a `u64`.
     pub fn as_u64(&self) -> Option<u64> {
         self.number()?.parse().ok()
     }
 
-    /// The value of a number without fraction and exponent that fits.
+    /// Returns the value of a number without fraction and exponent, if it is an `i64`.
     pub fn as_i64(&self) -> Option<i64> {
         self.number()?.parse().ok()
     }
 
-    /// The nearest float to a number, unless that is infinite.
+    /// Returns the nearest float to a number; `None` if that is infinite.
     pub fn as_f64(&self) -> Option<f64> {
         self.number()?
             .parse()
@@ -108,7 +107,7 @@ impl Json {
             .filter(|value: &f64| value.is_finite())
     }
 
-    /// True for `null`.
+    /// Returns `true` for `null`.
     pub fn is_null(&self) -> bool {
         self.kind() == Kind::Null
     }
@@ -120,15 +119,15 @@ impl Json {
 
 /// Appends a raw JSON value.
 ///
-/// Line breaks between tokens become spaces, so that the result stays on one line. Under
-/// [`Escape::JsonAndSeparators`] U+2028 and U+2029, which only strings can hold, are escaped. All
-/// other bytes are copied unchanged.
+/// Line breaks between tokens become spaces, so that the result stays on one line. With
+/// [`Escape::JsonAndSeparators`] U+2028 and U+2029, which only strings can contain, are escaped.
+/// All other bytes are copied unchanged.
 pub fn write_raw(json: &Json, policy: Escape, out: &mut Vec<u8>) {
     escape_raw(json.as_bytes(), policy, out);
 }
 
 impl Default for Json {
-    /// `null`
+    /// Returns `null`.
     fn default() -> Self {
         Self(Bytes::from_static(b"null"))
     }
@@ -141,11 +140,11 @@ impl fmt::Debug for Json {
 }
 
 impl Serialize for Json {
-    /// In the form that serde_json gives its own raw value, so that it is written as it is.
+    /// Serializes in the form of serde_json's raw value, which is written unchanged.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut raw = serializer.serialize_struct(RAW_VALUE, 1)?;
-        // A serializer that knows raw values refuses any other field and stays as it was. One that
-        // takes it would write a struct of this odd name.
+        // A serializer that knows raw values returns an error for any other field, without writing.
+        // Others accept it and would write a struct with this name.
         if raw.serialize_field("", &()).is_ok() {
             return Err(serde::ser::Error::custom(
                 "raw JSON needs a JSON serializer",

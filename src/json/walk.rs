@@ -1,4 +1,4 @@
-//! Reading what lies inside a JSON value.
+//! Access to the content of JSON values.
 
 use std::borrow::Cow;
 
@@ -13,11 +13,11 @@ use super::string::replace_lone_surrogates;
 use super::value::Json;
 
 impl Json {
-    /// Checks that the bytes are one JSON value and keeps them, without the white space around it.
+    /// Parses bytes as one JSON value, without the white space around it.
     ///
     /// # Errors
     ///
-    /// When the bytes are not UTF-8, or not exactly one JSON value.
+    /// If the bytes are not UTF-8, or not exactly one JSON value.
     pub fn parse(bytes: impl Into<Bytes>) -> Result<Self, JsonError> {
         let bytes = bytes.into();
         let mut reader = Reader::new(&bytes)?;
@@ -26,8 +26,8 @@ impl Json {
         Ok(json)
     }
 
-    /// Parses the text of a JSON object. Empty text is an object without members: that is how a model
-    /// may end a call without arguments.
+    /// Parses the text of a JSON object. Empty text is an object without members: some models end a
+    /// call without arguments with it.
     pub(crate) fn parse_object(text: &str) -> Result<Self, JsonError> {
         let text = match text.trim() {
             "" => "{}",
@@ -40,18 +40,18 @@ impl Json {
         }
     }
 
-    /// A reader at the start of the value.
+    /// Creates a pull parser of this value, which reads it without building a tree.
     pub fn reader(&self) -> Reader<'_> {
         Reader::over(self.as_bytes(), self.text())
     }
 
-    /// Decodes the value into a type of its own, with serde_json.
+    /// Deserializes the value with serde_json.
     ///
-    /// Where serde_json refuses half of a surrogate pair, the half becomes U+FFFD.
+    /// An unpaired surrogate, which serde_json refuses, becomes U+FFFD.
     ///
     /// # Errors
     ///
-    /// When the value does not have the shape of the type.
+    /// If the value does not match the type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         let text = self.text();
         let error = match serde_json::from_str(text) {
@@ -63,7 +63,7 @@ impl Json {
                 return Ok(value);
             }
         }
-        // What serde_json says repeats the value; only the place is passed on.
+        // The message of serde_json repeats the value, so only the position is used.
         let line_start = match error.line() {
             0 | 1 => 0,
             line => text
@@ -75,11 +75,12 @@ impl Json {
         Err(JsonError::at(
             self.as_bytes(),
             offset,
-            "a value that fits the type",
+            "a value that matches the type",
         ))
     }
 
-    /// The members of an object in order, duplicates included; none when it is not an object.
+    /// Returns an iterator over the members of an object in order, duplicates included; empty if it
+    /// is not an object.
     pub fn members(&self) -> Entries<'_> {
         let mut reader = self.reader();
         let open = reader.open(Container::Object);
@@ -90,7 +91,7 @@ impl Json {
         })
     }
 
-    /// The elements of an array in order; none when it is not an array.
+    /// Returns an iterator over the elements of an array in order; empty if it is not an array.
     pub fn elements(&self) -> Elements<'_> {
         let mut reader = self.reader();
         let open = reader.open(Container::Array);
@@ -101,9 +102,9 @@ impl Json {
         })
     }
 
-    /// The member with this key; the last one where there are several, as in JavaScript.
+    /// Returns the member with this key; the last one if there are several, as in JavaScript.
     ///
-    /// Walks the whole object: read many members through [`members`](Self::members) or a
+    /// It scans the complete object: to read many members use [`members`](Self::members) or a
     /// [`Reader`].
     pub fn get(&self, key: &str) -> Option<Self> {
         self.members()
@@ -122,7 +123,8 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// The next item as `read` gives it. The text is valid, so an error only ends the walk.
+    /// Returns the next item as `read` returns it. The text is valid, so an error only ends the
+    /// iteration.
     fn next<T>(
         &mut self,
         end: Container,
@@ -141,7 +143,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// The members of an object: see [`Json::members`].
+/// An iterator over the members of an object, see [`Json::members`].
 #[derive(Clone, Debug)]
 pub struct Entries<'a>(Walk<'a>);
 
@@ -155,7 +157,7 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// The elements of an array: see [`Json::elements`].
+/// An iterator over the elements of an array, see [`Json::elements`].
 #[derive(Clone, Debug)]
 pub struct Elements<'a>(Walk<'a>);
 

@@ -1,4 +1,4 @@
-//! A request that the server refused.
+//! Error responses of the server.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,20 +9,19 @@ use crate::json::{Escape, Json, JsonError, Kind, ObjectWriter};
 use crate::protocol::Refusal;
 use crate::protocol::shown::{Cut, Size};
 
-/// A request that the server refused: an HTTP status and `{"message","code","type","link"}`.
+/// An error response: an HTTP status and the body `{"message","code","type","link"}`.
 ///
-/// Both directions: a client [reads](Self::read) it, a server makes it, and as a [`Refusal`] it
-/// leaves our own route.
+/// A client [reads](Self::read) it; a server creates it and returns it as a [`Refusal`].
 ///
-/// `Display` and `Debug` show status and code only: the message can repeat the request.
+/// `Display` and `Debug` print status and code only: the message can repeat the request.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApiError {
     /// The HTTP status.
     pub status: StatusCode,
-    /// The short name, such as `invalid_api_key`.
+    /// The error code, such as `invalid_api_key`.
     pub code: Cow<'static, str>,
-    /// What is wrong.
+    /// The message.
     pub message: Cow<'static, str>,
 }
 
@@ -35,14 +34,14 @@ impl ApiError {
         }
     }
 
-    /// Chats are not switched on.
+    /// Creates the error for a server whose chats are switched off.
     #[must_use]
     pub fn feature_not_enabled() -> Self {
         let message = "using the /chats chat completions route requires enabling the `chat completions` experimental feature. See https://github.com/orgs/meilisearch/discussions/835";
         Self::new(StatusCode::BAD_REQUEST, "feature_not_enabled", message)
     }
 
-    /// The request carries no key.
+    /// Creates the error for a request without a key.
     #[must_use]
     pub fn missing_authorization() -> Self {
         let message =
@@ -50,21 +49,21 @@ impl ApiError {
         Self::new(StatusCode::UNAUTHORIZED, MISSING_AUTHORIZATION, message)
     }
 
-    /// The key is not one of ours, or may not do this.
+    /// Creates the error for a key that is unknown or lacks the permission.
     #[must_use]
     pub fn invalid_api_key() -> Self {
         let message = "The provided API key is invalid.";
         Self::new(StatusCode::FORBIDDEN, INVALID_API_KEY, message)
     }
 
-    /// There is no such workspace.
+    /// Creates the error for an unknown workspace.
     #[must_use]
     pub fn workspace_not_found(workspace: &str) -> Self {
         let message = format!("Chat `{}` not found", Cut(workspace));
         Self::new(StatusCode::NOT_FOUND, "chat_not_found", message)
     }
 
-    /// An answer in one piece was asked for.
+    /// Creates the error for a request without `stream`.
     #[must_use]
     pub fn non_streaming() -> Self {
         let message = "Non-streamed chat completions is not implemented";
@@ -72,7 +71,8 @@ impl ApiError {
         Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
     }
 
-    /// Several answers were asked for. What is no number is not repeated.
+    /// Creates the error for a request of several answers. The message repeats `n` only if it is a
+    /// number.
     #[must_use]
     pub fn multi_choice(n: &Json) -> Self {
         let n = match n.kind() {
@@ -87,7 +87,7 @@ impl ApiError {
         Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
     }
 
-    /// A function of the client's own was declared.
+    /// Creates the error for a declared function of the client.
     #[must_use]
     pub fn external_function(name: &str) -> Self {
         let message = format!("{}: External functions are not supported yet.", Cut(name));
@@ -95,15 +95,15 @@ impl ApiError {
         Self::new(StatusCode::NOT_IMPLEMENTED, code, message)
     }
 
-    /// The server's own search function was declared.
+    /// Creates the error for a declaration of the server's own search function.
     #[must_use]
     pub fn internal_function(name: &str) -> Self {
         Self::bad_request(format!("{} function is already defined.", Cut(name)))
     }
 
-    /// The body has not the shape of a request.
+    /// Creates the error for a body of the wrong structure.
     #[must_use]
-    pub fn shape(what: impl fmt::Display) -> Self {
+    pub fn invalid_body(what: impl fmt::Display) -> Self {
         Self::bad_request(format!("Json deserialize error: {what}"))
     }
 
@@ -111,21 +111,21 @@ impl ApiError {
         Self::new(StatusCode::BAD_REQUEST, BAD_REQUEST, message)
     }
 
-    /// The body is empty.
+    /// Creates the error for an empty body.
     #[must_use]
     pub fn missing_payload() -> Self {
         let message = "A json payload is missing.";
         Self::new(StatusCode::BAD_REQUEST, "missing_payload", message)
     }
 
-    /// The body is not JSON.
+    /// Creates the error for a body that is not JSON.
     #[must_use]
     pub fn malformed_payload(error: &JsonError) -> Self {
         let message = format!("The json payload provided is malformed. `{error}`.");
         Self::new(StatusCode::BAD_REQUEST, "malformed_payload", message)
     }
 
-    /// Reads the body of a response whose status is not a success. A body of another shape, such as
+    /// Reads the body of a response whose status is not a success. A body of another form, such as
     /// a proxy's page, gives an empty code.
     #[must_use]
     pub fn read(status: StatusCode, body: &[u8]) -> Self {
@@ -141,7 +141,7 @@ impl ApiError {
         }
     }
 
-    /// The kind of error: `auth` or `invalid_request`.
+    /// Returns the kind of error: `auth` or `invalid_request`.
     #[must_use]
     pub fn kind(&self) -> &'static str {
         match &*self.code {
@@ -150,7 +150,7 @@ impl ApiError {
         }
     }
 
-    /// The body of the response.
+    /// Returns the body of the response.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
@@ -167,8 +167,8 @@ impl ApiError {
         out
     }
 
-    /// What the router refuses before the request is read has a code of its own making: the
-    /// server's code for the same status.
+    /// Converts a refusal. Refusals of the router, before the request is read, get the server's
+    /// code for the same status.
     pub(super) fn from_refusal(refusal: &Refusal) -> Self {
         let code = match (refusal.status(), refusal.kind()) {
             (StatusCode::PAYLOAD_TOO_LARGE, _) => "payload_too_large",

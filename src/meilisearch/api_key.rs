@@ -1,27 +1,28 @@
-//! A key: of the server, or of the model's provider.
+//! Keys of the server and of the model's provider.
 
 use std::fmt;
 
 use http::HeaderValue;
 
-/// A key: of the server, or of the model's provider. `Debug` does not show it.
+/// A key of the server or of the model's provider. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ApiKey(Box<str>);
 
-/// Why a text is not a key.
+/// The reason why a text is not a valid key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InvalidKey {
-    /// It is empty, or holds what no header can carry.
-    #[error("a key is one line of visible characters")]
+    /// The text is empty, or has characters that are not valid in a header.
+    #[error("a key must be one line of visible ASCII characters")]
     Characters,
-    /// It is what the server shows in the place of a key; sending it back would overwrite the key.
-    #[error("this is a redacted key, not a key")]
+    /// The text is a redacted key, as the server displays it. Sending it back would overwrite the
+    /// key.
+    #[error("the key is redacted")]
     Redacted,
 }
 
 impl ApiKey {
-    /// Checks that the text can be a key.
+    /// Creates a key from a text, after checking it.
     ///
     /// # Errors
     ///
@@ -37,29 +38,30 @@ impl ApiKey {
         Ok(Self(key))
     }
 
-    /// The key itself.
+    /// Returns the key as text.
     #[must_use]
     pub fn secret(&self) -> &str {
         &self.0
     }
 
-    /// What the server shows in the place of the key.
+    /// Returns the redacted key, as the server displays it.
     ///
-    /// Meilisearch 1.50, `settings.rs`: below 10 characters `XXX...`, below 20 the first two and
-    /// `XXXX...`, below 30 the first three and `XXXXX...`, else the first five and `XXXXXX...`.
+    /// The rule of Meilisearch 1.50, `settings.rs`: below 10 characters `XXX...`, below 20 the
+    /// first two and `XXXX...`, below 30 the first three and `XXXXX...`, else the first five and
+    /// `XXXXXX...`.
     #[must_use]
     pub fn redacted(&self) -> String {
-        let (shown, mask) = match self.0.len() {
+        let (visible, mask) = match self.0.len() {
             0..10 => (0, "XXX..."),
             10..20 => (2, "XXXX..."),
             20..30 => (3, "XXXXX..."),
             _ => (5, "XXXXXX..."),
         };
-        let start = self.0.get(..shown).unwrap_or_default();
+        let start = self.0.get(..visible).unwrap_or_default();
         format!("{start}{mask}")
     }
 
-    /// The value of the `authorization` header, marked as a secret.
+    /// Returns the value of the `authorization` header, marked as sensitive.
     pub(super) fn bearer(&self) -> Option<HeaderValue> {
         let mut value = HeaderValue::from_str(&format!("Bearer {}", self.0)).ok()?;
         value.set_sensitive(true);
@@ -67,15 +69,15 @@ impl ApiKey {
     }
 }
 
-/// Whether a text is what the server shows in the place of a key.
+/// Returns `true` if a text is a redacted key.
 fn is_redacted(text: &str) -> bool {
     let Some(start) = text.strip_suffix("...") else {
         return false;
     };
     [(0, 3), (2, 4), (3, 5), (5, 6)]
         .into_iter()
-        .any(|(shown, mask)| {
-            start.len() == shown + mask && start.bytes().skip(shown).all(|byte| byte == b'X')
+        .any(|(visible, mask)| {
+            start.len() == visible + mask && start.bytes().skip(visible).all(|byte| byte == b'X')
         })
 }
 

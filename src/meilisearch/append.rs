@@ -1,24 +1,24 @@
-//! A message to keep for the next request.
+//! Notifications with a message for the history.
 
 use super::Message;
 
-/// `_meiliAppendConversationMessage`: a message to keep for the next request, because the server
-/// keeps nothing.
+/// `_meiliAppendConversationMessage`: a message to add to the history, because the server stores
+/// none.
 ///
-/// For every search there are two: the assistant's call and the tool's result. They hold what the
-/// model saw, which may be attributes of documents that are not meant to be displayed: keep them,
-/// do not show them.
+/// For every search there are two: the assistant's call and the tool's result. They contain the
+/// model's input, which can have attributes of documents that must not be displayed: store them, do
+/// not display them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Append {
-    /// The id of the notification itself. One is made for an empty one.
+    /// The id of the notification. An empty one is replaced by a random one.
     pub id: String,
     /// The message.
     pub message: Message,
 }
 
 impl Append {
-    /// Asks the client to keep a message.
+    /// Creates a notification that asks the client to store a message.
     #[must_use]
     pub fn new(message: Message) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Calls that arrive whole, and calls that arrive in fragments.
+//! Assembly of calls that arrive in one piece or in fragments.
 
 use std::collections::{BTreeMap, HashMap};
 use std::mem;
@@ -8,21 +8,21 @@ use crate::json::Json;
 use super::chunk::CallPiece;
 use super::{Append, Call, Event, Message, Progress, Sources, Unknown, tools};
 
-/// The calls of a stream that are not complete yet.
+/// The incomplete calls of a stream.
 ///
-/// The server sends every notification whole, always at index 0: merging by index, as an ordinary
-/// OpenAI client does, would glue them all into one. An entry with a name therefore begins a new
-/// call; only entries without one, which the documentation describes, go on with an old one.
+/// The server sends every notification in one piece, always at index 0: merging by index, as an
+/// OpenAI client does, would merge them all into one. An entry with a name therefore starts a new
+/// call; only an entry without one, as in the documentation, continues a call.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    /// By the order in which they began.
+    /// The calls by their order.
     open: BTreeMap<u64, Open>,
-    /// Which of them an index stands for.
-    places: HashMap<u64, u64>,
-    /// How many began.
-    begun: u64,
-    /// How many bytes are held.
-    held: usize,
+    /// The order number of the call at each index.
+    by_index: HashMap<u64, u64>,
+    /// The number of calls so far.
+    count: u64,
+    /// The number of buffered bytes.
+    buffered: usize,
 }
 
 #[derive(Debug)]
@@ -32,21 +32,21 @@ struct Open {
     nesting: Nesting,
 }
 
-/// What a call costs apart from its texts.
+/// The estimated size in bytes of a call apart from its texts.
 const OVERHEAD: usize = 256;
 
-/// More is held than may be.
+/// The error if the buffered calls exceed the limit.
 pub(super) struct TooLarge;
 
 impl Calls {
-    /// Takes an entry; gives what is complete by now.
+    /// Adds an entry, and passes the calls that it completes to `out`.
     pub(super) fn push(
         &mut self,
         piece: CallPiece,
         limit: usize,
         out: &mut impl Extend<Event>,
     ) -> Result<(), TooLarge> {
-        let at = self.places.get(&piece.index).copied();
+        let at = self.by_index.get(&piece.index).copied();
         let Some(name) = piece.name else {
             let Some(at) = at else {
                 out.extend([Event::Unknown(Unknown::Frame(piece.raw))]);
@@ -64,15 +64,15 @@ impl Calls {
             out.extend([event(call)]);
             return Ok(());
         }
-        self.held += OVERHEAD + call.id.len() + call.name.len() + call.arguments.len();
-        self.begun += 1;
-        self.places.insert(piece.index, self.begun);
+        self.buffered += OVERHEAD + call.id.len() + call.name.len() + call.arguments.len();
+        self.count += 1;
+        self.by_index.insert(piece.index, self.count);
         let open = Open {
             index: piece.index,
             call,
             nesting,
         };
-        self.open.insert(self.begun, open);
+        self.open.insert(self.count, open);
         self.check(limit)
     }
 
@@ -89,36 +89,36 @@ impl Calls {
         };
         open.call.arguments.push_str(fragment);
         open.nesting.push(fragment);
-        self.held += fragment.len();
+        self.buffered += fragment.len();
         if open.nesting.closed {
             out.extend(self.take(at));
         }
         self.check(limit)
     }
 
-    /// Gives what is left, complete or not: the answer is over.
+    /// Passes the remaining calls to `out`, complete or not, at the end of the answer.
     pub(super) fn flush(&mut self, out: &mut impl Extend<Event>) {
         let open = self.clear();
         out.extend(open.into_values().map(|open| event(open.call)));
     }
 
-    /// Forgets all; gives what was open.
+    /// Removes and returns all incomplete calls.
     fn clear(&mut self) -> BTreeMap<u64, Open> {
-        self.held = 0;
-        self.places.clear();
+        self.buffered = 0;
+        self.by_index.clear();
         mem::take(&mut self.open)
     }
 
     fn take(&mut self, at: u64) -> Option<Event> {
         let Open { index, call, .. } = self.open.remove(&at)?;
-        self.places.remove(&index);
+        self.by_index.remove(&index);
         let size = OVERHEAD + call.id.len() + call.name.len() + call.arguments.len();
-        self.held = self.held.saturating_sub(size);
+        self.buffered = self.buffered.saturating_sub(size);
         Some(event(call))
     }
 
     fn check(&mut self, limit: usize) -> Result<(), TooLarge> {
-        if self.held <= limit {
+        if self.buffered <= limit {
             return Ok(());
         }
         self.clear();
@@ -126,7 +126,7 @@ impl Calls {
     }
 }
 
-/// What a complete call says.
+/// Converts a complete call to an event.
 fn event(call: Call) -> Event {
     let event = match call.name.as_str() {
         name if tools::is_notification(name) => read(&call),
@@ -155,7 +155,7 @@ fn read(call: &Call) -> Option<Event> {
     })
 }
 
-/// Watches for the end of a JSON object that arrives in pieces, looking at each byte once.
+/// A detector of the end of a JSON object that arrives in fragments. It examines each byte once.
 #[derive(Debug, Default)]
 struct Nesting {
     depth: usize,

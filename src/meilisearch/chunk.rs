@@ -1,4 +1,4 @@
-//! One frame of the stream, taken apart.
+//! Parsing of a frame.
 
 use std::borrow::Cow;
 
@@ -8,25 +8,25 @@ use crate::json::{Json, JsonError, Kind, Reader};
 
 use super::{Failure, FinishReason};
 
-/// What one frame holds.
+/// A parsed frame.
 pub(super) enum Frame {
     /// A chat completion chunk.
     Chunk(Chunk),
     /// An error.
     Error(Failure),
-    /// JSON of another shape.
+    /// Any other JSON.
     Other(Json),
 }
 
-/// A chat completion chunk, as far as an answer is concerned.
+/// The members of a chat completion chunk that belong to the answer.
 #[derive(Default)]
 pub(super) struct Chunk {
-    /// The same in all chunks of a round.
+    /// The id, which is the same in all chunks of a round.
     pub(super) id: Option<String>,
     pub(super) pieces: Vec<Piece>,
 }
 
-/// What a chunk brings, in the order in which it counts.
+/// A part of a chunk. A chunk's parts are processed in this order.
 pub(super) enum Piece {
     Text(String),
     Refusal(String),
@@ -34,17 +34,17 @@ pub(super) enum Piece {
     Finish(FinishReason),
 }
 
-/// An entry of `tool_calls`: a whole call, or a fragment of one.
+/// An entry of `tool_calls`: a complete call, or a fragment of one.
 pub(super) struct CallPiece {
     pub(super) index: u64,
     pub(super) id: Option<String>,
     pub(super) name: Option<String>,
     pub(super) arguments: String,
-    /// The entry as it came.
+    /// The entry, unchanged.
     pub(super) raw: Json,
 }
 
-/// What a choice brings, whatever the order of its members.
+/// The members of a choice, independent of their order.
 #[derive(Default)]
 struct Choice {
     index: u64,
@@ -55,10 +55,10 @@ struct Choice {
 }
 
 impl Frame {
-    /// Reads the data of a frame.
+    /// Parses the data of a frame.
     ///
-    /// Meilisearch 1.50: an error is a frame with `error` and without `choices`; a chunk with empty
-    /// `choices` says nothing.
+    /// In Meilisearch 1.50 an error is a frame with `error` and without `choices`, and a chunk with
+    /// empty `choices` has no content.
     pub(super) fn read(data: &str) -> Result<Self, JsonError> {
         let body = Bytes::copy_from_slice(data.as_bytes());
         let mut reader = Reader::new(&body)?;
@@ -78,7 +78,7 @@ impl Frame {
                     let mut count = 0_usize;
                     reader.array(|reader, _| {
                         count += 1;
-                        // One odd choice costs itself only. The others are other answers.
+                        // An invalid choice is skipped. Choices other than 0 are other answers.
                         match reader.value_or_raw(Choice::read)? {
                             Ok(choice) if choice.index == 0 => choice.pieces(&mut chunk.pieces),
                             _ => {}
@@ -136,11 +136,11 @@ impl Choice {
         })
     }
 
-    /// Empty text says nothing: it opens a round.
+    /// Appends the parts of the choice. Empty text has no content: it only starts a round.
     fn pieces(self, pieces: &mut Vec<Piece>) {
-        let said = |text: Option<String>| text.filter(|text| !text.is_empty());
-        pieces.extend(said(self.content).map(Piece::Text));
-        pieces.extend(said(self.refusal).map(Piece::Refusal));
+        let non_empty = |text: Option<String>| text.filter(|text| !text.is_empty());
+        pieces.extend(non_empty(self.content).map(Piece::Text));
+        pieces.extend(non_empty(self.refusal).map(Piece::Refusal));
         pieces.extend(self.calls.into_iter().map(Piece::Call));
         pieces.extend(self.finish.map(Piece::Finish));
     }

@@ -1,4 +1,4 @@
-//! The client's side: events out of frames.
+//! Decoding of frames to events, for clients.
 
 use std::fmt;
 
@@ -9,11 +9,10 @@ use super::calls::{Calls, TooLarge};
 use super::chunk::{Frame, Piece};
 use super::{Event, Failure, FinishReason, Outcome, Unknown};
 
-/// Reads the events of one stream of the server, for an
-/// [`EventDecoder`](crate::protocol::EventDecoder).
+/// A decoder of the server's stream, for an [`EventDecoder`](crate::protocol::EventDecoder).
 ///
-/// Notifications come out the moment they arrive. The fragments and the member names that the
-/// documentation describes are read as well as what servers send.
+/// Notifications are returned as soon as they are complete. Besides the form that servers send, the
+/// fragments and the member names of the documentation are accepted.
 ///
 /// ```
 /// use copilot_wire::meilisearch::{Event, FinishReason, Meilisearch, Outcome};
@@ -41,8 +40,8 @@ pub struct Decoder {
     /// The id of the chunks of the current round.
     round: Option<String>,
     finish: Option<FinishReason>,
-    /// A `tool_calls` that the server forwards by mistake ends a round, not the answer: which it is
-    /// shows with the next frame.
+    /// Set after the finish reason `tool_calls`, which the server forwards by mistake at the end of
+    /// a round. The next frame shows if it ended a round or the answer.
     undecided: bool,
     failure: Option<Failure>,
     done: bool,
@@ -51,7 +50,7 @@ pub struct Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// 16 MiB: the documents that a search finds come in one event.
+    /// The default limit, 16 MiB: the documents of a search are in one event.
     const LIMIT: usize = 16 * 1024 * 1024;
 
     fn new(limit: usize) -> Self {
@@ -85,6 +84,7 @@ impl Decode for Decoder {
         match Frame::read(data)? {
             Frame::Other(json) => events.push(Event::Unknown(Unknown::Frame(json))),
             Frame::Error(failure) => {
+                // The first terminal error is the cause; later ones are its consequences.
                 if failure.is_terminal() && self.failure.is_none() {
                     self.failure = Some(failure.clone());
                 }
@@ -113,7 +113,7 @@ impl Decode for Decoder {
 }
 
 impl Decoder {
-    /// Returns how the stream ended, once its body is over.
+    /// Returns the outcome of the stream, after its body has ended.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match (&self.failure, self.done, &self.finish) {
@@ -124,24 +124,27 @@ impl Decoder {
         }
     }
 
-    /// Returns `true` if the stream has ended as it should; what follows is ignored.
+    /// Returns `true` if the stream ended regularly; everything after that is ignored.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
     }
 
-    /// Returns the id of the round that the last event belongs to: chunks of one round share theirs.
+    /// Returns the id of the round of the last event: all chunks of a round have the same id.
     #[must_use]
     pub fn round(&self) -> Option<&str> {
         self.round.as_deref()
     }
 
-    /// Enters a round: a change of the chunks' id is all that separates them.
+    /// Starts a round if the id differs from that of the current one: rounds have no other
+    /// separator.
     fn enter(&mut self, id: String, events: &mut Events<Event>) {
         if self.round.as_ref() == Some(&id) {
             return;
         }
         if self.round.replace(id).is_some() {
+            // The previous round is over: its calls get no more fragments, and its finish reason was
+            // not that of the answer.
             self.calls.flush(events);
             self.finish = None;
             self.undecided = false;
@@ -155,11 +158,12 @@ impl Decoder {
             Piece::Refusal(text) => events.push(Event::Refusal(text)),
             Piece::Call(call) => {
                 if let Err(TooLarge) = self.calls.push(call, self.limit, events) {
-                    return Err(EventError::Shape("a call that is larger than the limit"));
+                    return Err(EventError::Shape("a call must not exceed the limit"));
                 }
             }
             Piece::Finish(reason) => {
                 self.calls.flush(events);
+                // After `tool_calls` the server usually starts another round.
                 self.undecided = reason == FinishReason::ToolCalls;
                 self.finish = Some(reason.clone());
                 if !self.undecided {
@@ -170,7 +174,7 @@ impl Decoder {
         Ok(())
     }
 
-    /// The finish reason that was undecided has ended the answer.
+    /// Treats the undecided finish reason as the end of the answer.
     fn decide(&mut self, events: &mut Events<Event>) {
         if std::mem::take(&mut self.undecided) {
             events.extend(self.finish.clone().map(Event::Finish));
@@ -178,7 +182,7 @@ impl Decoder {
     }
 }
 
-/// Shows how far the stream is, never what calls hold.
+/// Prints the progress only, never the content of calls.
 impl fmt::Debug for Decoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder")

@@ -1,91 +1,90 @@
-//! What happens in a stream, in either direction.
+//! The events of a stream, for writing and reading.
 
 use crate::json::Json;
 
 use super::{Append, Call, Failure, FinishReason, Progress, SearchFailure, Sources};
 
-/// What happens in a stream, in either direction.
+/// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
     /// A piece of the answer's text.
     Text(String),
-    /// A piece of a refusal: the model's own words for not answering.
+    /// A piece of a refusal: the text with which the model declines.
     Refusal(String),
-    /// A search begins.
+    /// The start of a search.
     Progress(Progress),
-    /// A message to keep for the next request.
+    /// A message to add to the history.
     Append(Append),
     /// The documents that a search found.
     Sources(Sources),
-    /// Something went wrong: about one search, and the answer goes on; or the end of it.
+    /// An error: of one search, after which the answer continues, or of the complete answer.
     Error(Failure),
-    /// The model begins to speak anew, after a search. Nothing in the text separates the rounds:
-    /// break the line where the text before did not.
+    /// The start of the model's next round, after a search. The text has no separator between
+    /// rounds: add a line break if the text before does not end with one.
     RoundBreak,
-    /// The answer has ended, and why. Keep reading: the stream has not.
+    /// The end of the answer, with its reason. The stream continues until [`Done`](Self::Done).
     Finish(FinishReason),
-    /// The stream has ended as it should. That says nothing about the answer: see
-    /// [`Outcome`](super::Outcome).
+    /// The regular end of the stream. The result of the answer is in [`Outcome`](super::Outcome).
     Done,
-    /// Something that this crate does not know.
+    /// An event that this crate does not know.
     Unknown(Unknown),
 }
 
-/// Something in a stream that this crate does not know.
+/// An event that this crate does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unknown {
-    /// A call: a notification of another name, one whose arguments have another shape, or an
-    /// ordinary function call. Complete, as far as it came.
+    /// A call: a notification with an unknown name or with invalid arguments, or a function call.
+    /// It is complete if the stream was.
     Call(Call),
-    /// A frame, or a piece of one.
+    /// A frame, or a part of one.
     Frame(Json),
 }
 
-/// What may be said in the course of a turn.
+/// An event that does not end the turn.
 ///
-/// A notification is left out, like the server does, unless the request switched it on.
+/// A notification is not sent unless the request switched it on; the server does the same.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Say {
+pub enum Output {
     /// A piece of the answer's text.
     Text(String),
     /// A piece of a refusal.
     Refusal(String),
-    /// A search begins.
+    /// The start of a search.
     Progress(Progress),
-    /// A message to keep for the next request.
+    /// A message to add to the history.
     Append(Append),
     /// The documents that a search found.
     Sources(Sources),
-    /// A search failed and the answer goes on.
+    /// The failure of a search, after which the answer continues.
     SearchFailure(SearchFailure),
-    /// The model speaks anew, after a search: the chunks that follow have another id.
+    /// The start of the model's next round, after a search: later chunks have another id.
     RoundBreak,
 }
 
-/// What ends a turn, other than its ordinary end.
+/// The end of a turn, other than the regular one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
     /// The answer ends for this reason.
     Finish(FinishReason),
-    /// The answer failed. A failure of the kind [`Failure::SEARCH`], after which readers read on, is
-    /// sent as a `server_error`.
+    /// The answer failed. A failure of the kind [`Failure::SEARCH`], which clients do not treat as
+    /// the end, is sent as a `server_error`.
     Failure(Failure),
 }
 
-impl From<Say> for Event {
-    fn from(say: Say) -> Self {
-        match say {
-            Say::Text(text) => Self::Text(text),
-            Say::Refusal(text) => Self::Refusal(text),
-            Say::Progress(progress) => Self::Progress(progress),
-            Say::Append(append) => Self::Append(append),
-            Say::Sources(sources) => Self::Sources(sources),
-            Say::SearchFailure(failure) => Self::Error(failure.into()),
-            Say::RoundBreak => Self::RoundBreak,
+impl From<Output> for Event {
+    fn from(output: Output) -> Self {
+        match output {
+            Output::Text(text) => Self::Text(text),
+            Output::Refusal(text) => Self::Refusal(text),
+            Output::Progress(progress) => Self::Progress(progress),
+            Output::Append(append) => Self::Append(append),
+            Output::Sources(sources) => Self::Sources(sources),
+            Output::SearchFailure(failure) => Self::Error(failure.into()),
+            Output::RoundBreak => Self::RoundBreak,
         }
     }
 }
@@ -104,25 +103,25 @@ impl From<Ending> for Event {
     }
 }
 
-impl From<Progress> for Say {
+impl From<Progress> for Output {
     fn from(progress: Progress) -> Self {
         Self::Progress(progress)
     }
 }
 
-impl From<Append> for Say {
+impl From<Append> for Output {
     fn from(append: Append) -> Self {
         Self::Append(append)
     }
 }
 
-impl From<Sources> for Say {
+impl From<Sources> for Output {
     fn from(sources: Sources) -> Self {
         Self::Sources(sources)
     }
 }
 
-impl From<SearchFailure> for Say {
+impl From<SearchFailure> for Output {
     fn from(failure: SearchFailure) -> Self {
         Self::SearchFailure(failure)
     }

@@ -1,4 +1,4 @@
-//! An error in the stream.
+//! Errors in the stream.
 
 use std::fmt;
 
@@ -7,33 +7,33 @@ use crate::protocol::shown::{Cut, Size};
 
 /// An error in the stream: a frame without `choices`.
 ///
-/// The status of the response is 200 by then, whatever went wrong. An error ends the answer unless
-/// it is about one search ([`is_terminal`](Self::is_terminal)).
+/// The status of the response is 200 in any case. An error ends the answer unless it is the failure
+/// of one search ([`is_terminal`](Self::is_terminal)).
 ///
-/// `Debug` shows the names in it only: what servers say may hold addresses and keys.
+/// `Debug` prints only its codes and names: messages of servers may contain addresses and keys.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure {
-    /// The id of the event. One is made for an empty one.
+    /// The id of the event. An empty one is replaced by a random one.
     pub event_id: String,
     /// The kind: `response_error` for a search, the provider's own kinds, or one of the server's
     /// such as `transport_error`.
     pub kind: String,
     /// The HTTP status of a failed search as text, or the provider's own code.
     pub code: Option<String>,
-    /// What went wrong. It can contain addresses of the provider: think before you show it.
+    /// The message. It can contain addresses of the provider: check before displaying it.
     pub message: String,
-    /// What of the request is at fault.
+    /// The part of the request that caused the error.
     pub param: Option<String>,
     /// Members of the error that this crate does not know.
     pub unknown: Members,
 }
 
 impl Failure {
-    /// The kind of an error that is about one search.
+    /// The kind of the failure of one search.
     pub const SEARCH: &'static str = "response_error";
 
-    /// An error of a kind.
+    /// Creates an error of a kind.
     #[must_use]
     pub fn new(kind: impl Into<String>, message: impl Into<String>) -> Self {
         Self {
@@ -50,14 +50,14 @@ impl Failure {
         self
     }
 
-    /// Whether the answer ends here. It goes on after a search that failed: the model is told, and
-    /// answers without it.
+    /// Returns `true` if the error ends the answer. The failure of one search does not: the model
+    /// is informed and answers without it.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         self.kind != Self::SEARCH
     }
 
-    /// Reads the `error` member of a frame, whatever its shape.
+    /// Reads the `error` member of a frame, of any form.
     pub(super) fn read(event_id: Option<String>, error: &Json) -> Self {
         let mut failure = Self {
             event_id: event_id.unwrap_or_default(),
@@ -75,7 +75,7 @@ impl Failure {
                 "code" => failure.code = text(&value),
                 "message" => failure.message = text(&value).unwrap_or_default(),
                 "param" => failure.param = text(&value),
-                // Always `null`; the outer one is the id.
+                // The inner `event_id` is always `null`; the outer one is the id.
                 "event_id" if value.is_null() => {}
                 _ => unknown.push(key, value),
             }
@@ -84,12 +84,12 @@ impl Failure {
         failure
     }
 
-    /// The frame as the server writes it: the inner `event_id` is always `null`.
+    /// Writes the frame in the server's form: the inner `event_id` is always `null`.
     pub(super) fn write(&self, event_id: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(b"data: ");
         let mut frame = ObjectWriter::new(out, Escape::Json);
         frame.str("event_id", event_id).str("type", "error");
-        // Strings and raw values always write.
+        // Serializing strings and raw values cannot fail.
         let _ = frame.object("error", |error| {
             let or_null = |error: &mut ObjectWriter<'_>, key, value: &Option<String>| {
                 let place = error.member(key);
@@ -123,7 +123,7 @@ impl fmt::Debug for Failure {
     }
 }
 
-/// A string, or a number as its digits.
+/// Returns a string, or the digits of a number.
 fn text(json: &Json) -> Option<String> {
     match json.kind() {
         Kind::String => json.string().map(Into::into),
@@ -132,16 +132,16 @@ fn text(json: &Json) -> Option<String> {
     }
 }
 
-/// A search failed and the answer goes on: the error that may be sent in the course of a turn.
+/// The failure of one search, after which the answer continues. It is the only error that can be
+/// sent before the end of a turn.
 ///
-/// OpenAI's own clients abort on any error in a stream, so the shared word
-/// [`Reply::error`](crate::Reply::error) is visible text instead; send this to readers that are
-/// known to take it.
+/// OpenAI's own clients abort on any error in a stream, so [`Reply::error`](crate::Reply::error)
+/// becomes text instead; send this only to clients that are known to support it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchFailure(Failure);
 
 impl SearchFailure {
-    /// Creates the failure of a search that would have had this HTTP status.
+    /// Creates the failure of a search with the HTTP status that the search would have had.
     #[must_use]
     pub fn new(status: u16, message: impl Into<String>) -> Self {
         Self(Failure::new(Failure::SEARCH, message).code(status.to_string()))
@@ -157,7 +157,7 @@ impl From<SearchFailure> for Failure {
 impl TryFrom<Failure> for SearchFailure {
     type Error = Failure;
 
-    /// Hands back a failure that is not about a search.
+    /// Converts a failure; returns it unchanged as the error if it is not that of a search.
     fn try_from(failure: Failure) -> Result<Self, Failure> {
         if failure.is_terminal() {
             return Err(failure);

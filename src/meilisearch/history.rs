@@ -1,4 +1,4 @@
-//! What the next request must carry, because the server keeps nothing.
+//! The history of a conversation, for clients.
 
 use std::collections::{HashMap, VecDeque};
 use std::mem;
@@ -7,10 +7,10 @@ use crate::json::Json;
 
 use super::{Event, Message};
 
-/// The messages of a conversation, kept for its next request.
+/// The messages of a conversation, for its next request.
 ///
-/// Feed it every event of a stream: the messages that the server asks to append stay byte for byte,
-/// in the order in which they came, and the text of the turn follows them.
+/// Pass it every event of a stream. The messages that the server asks to append are stored byte for
+/// byte, in order, and the text of the turn follows them.
 ///
 /// ```
 /// use copilot_wire::meilisearch::{Append, Call, Event, History, Message};
@@ -31,39 +31,39 @@ use super::{Event, Message};
 /// assert_eq!(roles, ["user", "assistant", "tool", "assistant", "user"]);
 /// ```
 ///
-/// A call without its result, or a result without its call, would make the model's provider refuse
-/// the next request: where a stream broke off between the two, what came of the pair is left out.
+/// The model's provider refuses a call without its result, and a result without its call: if a
+/// stream ended between the two, the incomplete pair is omitted.
 #[derive(Clone, Debug, Default)]
 pub struct History {
     messages: Vec<Message>,
-    /// What the current turn was asked to append, in order of arrival.
+    /// The messages that the server asked to append in the current turn, in order.
     appended: Vec<Message>,
-    /// What the current turn said.
+    /// The text of the current turn.
     text: String,
     refusal: String,
-    /// Whether the model began anew since the last text.
+    /// Set if a new round started since the last text.
     round_broke: bool,
-    /// Whether the stream of the current turn has ended.
+    /// Set once the stream of the current turn has ended.
     ended: bool,
 }
 
 impl History {
-    /// No messages.
+    /// Creates an empty history.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Adds a message of our own, such as the user's; the turn before is over.
+    /// Adds a message of the client, such as the user's, and ends the previous turn.
     pub fn push(&mut self, message: Message) {
-        self.settle();
+        self.end_turn();
         self.messages.push(message);
     }
 
-    /// Takes in what happened in the stream. The rounds of an answer become paragraphs.
+    /// Records an event of the stream. The rounds of an answer become paragraphs.
     pub fn apply(&mut self, event: &Event) {
         if self.ended {
-            self.settle();
+            self.end_turn();
         }
         match event {
             Event::Text(text) => {
@@ -76,22 +76,24 @@ impl History {
             Event::Refusal(text) => self.refusal.push_str(text),
             Event::Append(append) => self.appended.push(append.message.clone()),
             Event::RoundBreak => self.round_broke = true,
-            // The turn can still be forgotten.
+            // The turn is only marked as ended, because `forget_turn` can still remove it.
             Event::Done => self.ended = true,
             _ => {}
         }
     }
 
-    /// Ends the turn, also one whose stream broke off.
-    pub fn settle(&mut self) {
+    /// Adds the messages of the turn to the history, which is then ready for the next one. Call it after every turn,
+    /// also after an interrupted stream.
+    pub fn end_turn(&mut self) {
         let appended = mem::take(&mut self.appended);
         self.messages.extend(paired(appended));
-        self.messages.extend(spoken(&self.text, &self.refusal));
+        self.messages
+            .extend(assistant_message(&self.text, &self.refusal));
         self.forget_turn();
     }
 
-    /// Forgets what the current turn brought, for one that is to be asked again; also after the end of
-    /// its stream, until the next message or event.
+    /// Removes the messages of the current turn, to request it again; also possible after the end
+    /// of its stream, until the next message or event.
     pub fn forget_turn(&mut self) {
         self.appended.clear();
         self.text.clear();
@@ -100,19 +102,19 @@ impl History {
         self.ended = false;
     }
 
-    /// The messages of the next request.
+    /// Returns the messages of the next request.
     #[must_use]
     pub fn messages(&self) -> Vec<Message> {
         let mut all = self.messages.clone();
         all.extend(paired(self.appended.clone()));
-        all.extend(spoken(&self.text, &self.refusal));
+        all.extend(assistant_message(&self.text, &self.refusal));
         all
     }
 
-    /// The messages of the next request, for one who keeps no history.
+    /// Converts into the messages of the next request.
     #[must_use]
     pub fn into_messages(mut self) -> Vec<Message> {
-        self.settle();
+        self.end_turn();
         self.messages
     }
 }
@@ -132,18 +134,19 @@ impl Extend<Message> for History {
     }
 }
 
-/// Meilisearch reference, conversation history: all text of the turn is one assistant message after
-/// the appended ones. The server never asks to append it. A refusal is what the user read instead.
-fn spoken(text: &str, refusal: &str) -> Option<Message> {
-    let said = if text.is_empty() { refusal } else { text };
-    (!said.is_empty()).then(|| Message::assistant(said))
+/// Creates the assistant message with all text of the turn, or the refusal instead. By the
+/// Meilisearch reference on conversation history it follows the appended messages; the server never
+/// asks to append it.
+fn assistant_message(text: &str, refusal: &str) -> Option<Message> {
+    let text = if text.is_empty() { refusal } else { text };
+    (!text.is_empty()).then(|| Message::assistant(text))
 }
 
-/// Puts every result right behind the message that made the call, as OpenAI's rules demand, and
-/// leaves out calls and results that lack the other half.
+/// Moves every result right after the message with its call, as OpenAI's API requires, and removes
+/// calls without results and results without calls.
 ///
-/// The server sends one call and its result at a time, so this changes nothing of a whole stream.
-/// An id may come twice: some providers make the server run one search two times.
+/// A complete stream is not changed, because the server sends one call and its result at a time. An
+/// id can occur twice: with some providers the server runs a search twice.
 fn paired(appended: Vec<Message>) -> Vec<Message> {
     let mut out = Vec::with_capacity(appended.len());
     let mut results: HashMap<String, VecDeque<Message>> = HashMap::new();
@@ -157,20 +160,20 @@ fn paired(appended: Vec<Message>) -> Vec<Message> {
     }
     for message in speakers {
         let mut answers = Vec::new();
-        let mut keep: Vec<Json> = Vec::new();
+        let mut retained: Vec<Json> = Vec::new();
         let mut calls = 0;
         for (call, json) in message.call_elements() {
             calls += 1;
             let result = results.get_mut(&call.id).and_then(VecDeque::pop_front);
             if let Some(answer) = result {
                 answers.push(answer);
-                keep.push(json);
+                retained.push(json);
             }
         }
-        if keep.len() == calls {
+        if retained.len() == calls {
             out.push(message);
         } else {
-            out.extend(message.with_calls(&keep));
+            out.extend(message.with_calls(&retained));
         }
         out.extend(answers);
     }

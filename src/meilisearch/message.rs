@@ -1,4 +1,4 @@
-//! One message of the conversation.
+//! Messages of the conversation.
 
 use std::borrow::Cow;
 use std::{fmt, mem};
@@ -9,34 +9,33 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::json::{Escape, Json, Kind, ObjectWriter};
 use crate::protocol::shown::{Cut, Size};
 
-/// One message of the conversation, as the JSON object that it is on the wire.
+/// A message of the conversation, stored as its JSON object.
 ///
-/// A message that the server asks to append goes back to it byte for byte, so the text is kept and
-/// not a model of it. `Debug` shows the role only.
+/// A message that the server asks to append must be sent back byte for byte, so the JSON text is
+/// stored and not a model of it. `Debug` prints the role only.
 ///
-/// The constructors keep the rules of the server: `content` is a string for everybody but the
-/// assistant, and what is absent is left out, never `null`.
+/// The constructors follow the rules of the server: `content` is a string except for the assistant,
+/// and absent members are omitted, never `null`.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Message {
     role: Box<str>,
     json: Json,
 }
 
-/// A call that the model made, as an assistant message carries it. `Debug` does not show the
-/// arguments.
+/// A tool call of the model, in an assistant message. `Debug` does not print the arguments.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call {
-    /// The id, by which the result names the call.
+    /// The id, which the result repeats.
     pub id: String,
-    /// The function.
+    /// The name of the function.
     pub name: String,
-    /// The arguments as the model wrote them. Not always JSON.
+    /// The arguments, as written by the model. They are not always valid JSON.
     pub arguments: String,
 }
 
 impl Call {
-    /// A call.
+    /// Creates a call.
     #[must_use]
     pub fn new(
         id: impl Into<String>,
@@ -52,35 +51,36 @@ impl Call {
 }
 
 impl Message {
-    /// What the user says.
+    /// Creates a message of the user.
     #[must_use]
     pub fn user(text: &str) -> Self {
-        Self::said("user", text)
+        Self::with_text("user", text)
     }
 
-    /// What the assistant answered.
+    /// Creates a message of the assistant.
     #[must_use]
     pub fn assistant(text: &str) -> Self {
-        Self::said("assistant", text)
+        Self::with_text("assistant", text)
     }
 
-    /// Instructions. The workspace's own prompt comes before them.
+    /// Creates a message with instructions. The workspace's own prompt precedes them.
     #[must_use]
     pub fn system(text: &str) -> Self {
-        Self::said("system", text)
+        Self::with_text("system", text)
     }
 
-    /// Instructions, for newer models.
+    /// Creates a message with instructions, for newer models.
     #[must_use]
     pub fn developer(text: &str) -> Self {
-        Self::said("developer", text)
+        Self::with_text("developer", text)
     }
 
-    /// Calls that the assistant made. Each one needs its [`tool`](Self::tool) message right after.
+    /// Creates a message with tool calls of the assistant. Each one needs its [`tool`](Self::tool)
+    /// message right after.
     #[must_use]
     pub fn calls<'a>(calls: impl IntoIterator<Item = &'a Call>) -> Self {
         Self::write("assistant", |message| {
-            // Strings always serialise.
+            // Serializing strings cannot fail.
             let _ = message.array("tool_calls", calls, |call, place| {
                 place.object(|object| {
                     object.str("id", &call.id).str("type", "function");
@@ -96,7 +96,7 @@ impl Message {
         })
     }
 
-    /// The result of a call.
+    /// Creates a message with the result of a call.
     #[must_use]
     pub fn tool(call_id: &str, content: &str) -> Self {
         Self::write("tool", |message| {
@@ -104,7 +104,7 @@ impl Message {
         })
     }
 
-    fn said(role: &str, text: &str) -> Self {
+    fn with_text(role: &str, text: &str) -> Self {
         Self::write(role, |message| {
             message.str("content", text);
         })
@@ -122,26 +122,26 @@ impl Message {
         }
     }
 
-    /// A message that is JSON already. `None` unless it is an object with a `role`.
+    /// Creates a message from JSON; `None` unless it is an object with a `role`.
     #[must_use]
     pub fn from_json(json: Json) -> Option<Self> {
         let role = json.get("role")?.string()?.into();
         Some(Self { role, json })
     }
 
-    /// The message as it is on the wire.
+    /// Returns the message as JSON.
     #[must_use]
     pub fn json(&self) -> &Json {
         &self.json
     }
 
-    /// Who speaks: `user`, `assistant`, `tool`, `system`, `developer` or `function`.
+    /// Returns the role: `user`, `assistant`, `tool`, `system`, `developer` or `function`.
     #[must_use]
     pub fn role(&self) -> &str {
         &self.role
     }
 
-    /// The text: the content, or the text parts of it; `None` when there is no content.
+    /// Returns the text: the content, or its text parts; `None` if there is no content.
     #[must_use]
     pub fn text(&self) -> Option<String> {
         let content = self.json.get("content")?;
@@ -157,19 +157,19 @@ impl Message {
         }
     }
 
-    /// The calls that this message makes.
+    /// Returns the tool calls of the message.
     #[must_use]
     pub fn tool_calls(&self) -> Vec<Call> {
         self.call_elements().map(|(call, _)| call).collect()
     }
 
-    /// The call that this message is the result of.
+    /// Returns the id of the call whose result this message is.
     #[must_use]
     pub fn tool_call_id(&self) -> Option<String> {
         Some(self.json.get("tool_call_id")?.string()?.into_owned())
     }
 
-    /// The calls, each with its own JSON.
+    /// Returns an iterator over the tool calls, each with its JSON.
     pub(super) fn call_elements(&self) -> impl Iterator<Item = (Call, Json)> {
         let calls: Vec<Json> = self
             .json
@@ -193,21 +193,21 @@ impl Message {
         })
     }
 
-    /// The same message with these calls only; `None` when nothing is left of it.
-    pub(super) fn with_calls(&self, keep: &[Json]) -> Option<Self> {
-        if keep.is_empty() && self.text().is_none_or(|text| text.is_empty()) {
+    /// Returns the message with only these calls; `None` if it has no content left.
+    pub(super) fn with_calls(&self, calls: &[Json]) -> Option<Self> {
+        if calls.is_empty() && self.text().is_none_or(|text| text.is_empty()) {
             return None;
         }
         let mut out = Vec::new();
         let mut object = ObjectWriter::new(&mut out, Escape::Json);
-        // Of a member that comes several times one is left.
-        let mut open = !keep.is_empty();
+        // Of a member that occurs several times one is retained.
+        let mut open = !calls.is_empty();
         for (key, value) in self.json.members() {
             if key != "tool_calls" {
                 object.member(&key).raw(&value);
             } else if mem::take(&mut open) {
-                // Raw values always write.
-                let _ = object.array("tool_calls", keep, |call, place| {
+                // Serializing raw values cannot fail.
+                let _ = object.array("tool_calls", calls, |call, place| {
                     place.raw(call);
                     Ok(())
                 });
@@ -245,6 +245,6 @@ impl Serialize for Message {
 impl<'de> Deserialize<'de> for Message {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Self::from_json(Json::deserialize(deserializer)?)
-            .ok_or_else(|| serde::de::Error::custom("a message is an object with a role"))
+            .ok_or_else(|| serde::de::Error::custom("a message must be an object with a role"))
     }
 }

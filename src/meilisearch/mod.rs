@@ -1,14 +1,14 @@
 //! The protocol of Meilisearch chat: conversational search over the indexes of a workspace.
 //!
-//! A chat completion request goes in, a stream of OpenAI chunks comes out, and the server searches
-//! in between. What it does then it tells through three notifications, dressed up as tool calls
-//! that nobody answers; the request switches them on ([`Tools`]). Every rule here is that of a
-//! Meilisearch 1.50 server, which the documentation differs from in many places; what the
-//! documentation describes is read as well.
+//! The client sends a chat completion request, the server searches, and streams OpenAI chunks.
+//! Three notifications, in the form of tool calls that have no result, report the searches; the
+//! request switches them on ([`Tools`]). All rules are those of a Meilisearch 1.50 server, from
+//! which its documentation differs in many places; decoding accepts both forms.
 //!
-//! **As a client**: an [`Instance`] makes the requests for any HTTP client to send, an
-//! [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as typed [`Event`]s, and [`History`] keeps what the next request must carry,
-//! because the server keeps nothing.
+//! **As a client**: an [`Instance`] creates the requests, which any HTTP client can send, an
+//! [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as typed [`Event`]s, and
+//! [`History`] stores the messages for the next request, because the server stores none. Workspaces
+//! and their settings are in [`admin`].
 //!
 //! ```
 //! use copilot_wire::meilisearch::{ChatRequest, Event, History, Meilisearch, Message, Tools};
@@ -37,30 +37,31 @@
 //! # Ok::<(), copilot_wire::protocol::EventError>(())
 //! ```
 //!
-//! **As a server**: a [`Mount`] mounts an agent. The words
-//! that all front ends share become:
+//! **As a server**: a [`Mount`] mounts an agent. The parts of a reply become:
 //!
-//! | word | what is sent |
+//! | part | output |
 //! |---|---|
 //! | `text` | a chunk with content |
-//! | `status`, `tool_run` | nothing: a progress notification is about a search, and says which |
-//! | `reasoning`, `usage` | nothing: the server drops what its model says of them |
-//! | `cite` | a list of Markdown links at the end of the answer: a sources notification holds what a search found, under that search's id |
+//! | `status`, `tool_run` | nothing: a progress notification must name a search |
+//! | `reasoning`, `usage` | nothing: the server drops both |
+//! | `cite` | a list of Markdown links at the end of the answer: a sources notification needs the id of a search |
 //! | `table`, `chart` | a Markdown table |
 //! | `error` | a paragraph of text: OpenAI's clients abort on every error frame |
 //! | `confirm` | a question in text; the answer is read from the next user message |
-//! | `call`, `calls` | not supported: the protocol has no calls of the client's functions |
+//! | `call`, `calls` | not supported: the protocol has no functions of the client |
 //!
-//! All of the protocol goes through [`Reply::send`](crate::Reply::send) and
-//! [`Reply::end`](crate::Reply::end): [`Say`] and [`Ending`]. The bytes are those of the server but
-//! for what keeps OpenAI's clients working: no frame with `retry` alone (their Python client fails
-//! on it), the opening chunk at once, comments while the agent is silent, and a finish reason also
-//! where the server would forget it. Notifications have the server's member names; for readers that go by the
-//! documentation push `function_parameters` or `documents` to the notification's `unknown` members.
+//! All events of the protocol can be sent with [`Reply::send`](crate::Reply::send) and
+//! [`Reply::end`](crate::Reply::end): [`Output`] and [`Ending`]. The bytes are those of the server,
+//! except for the needs of OpenAI's clients: there is no frame with only `retry` (their Python
+//! client fails on it), the opening chunk is sent immediately, comments are sent while the agent is
+//! silent, and a finish reason is also sent where the server omits it. Notifications have the
+//! server's member names; for clients that follow the documentation push `function_parameters` or
+//! `documents` to the notification's `unknown` members.
 //!
-//! What an appended message holds is what the model saw: it can have attributes that are not meant
-//! to be displayed.
+//! Appended messages contain the model's input, which can have attributes of documents that must
+//! not be displayed.
 
+pub mod admin;
 mod api_error;
 mod api_key;
 mod append;
@@ -70,7 +71,6 @@ mod decoder;
 mod event;
 mod failure;
 mod history;
-mod index;
 mod instance;
 mod message;
 mod mount;
@@ -79,22 +79,19 @@ mod progress;
 mod protocol;
 mod request;
 mod session;
-mod setting;
 mod sources;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tools;
-mod workspace;
 
 pub use crate::openai::FinishReason;
 pub use api_error::ApiError;
 pub use api_key::{ApiKey, InvalidKey};
 pub use append::Append;
 pub use decoder::Decoder;
-pub use event::{Ending, Event, Say, Unknown};
+pub use event::{Ending, Event, Output, Unknown};
 pub use failure::{Failure, SearchFailure};
 pub use history::History;
-pub use index::{IndexChange, IndexSettings};
 #[cfg(feature = "testing")]
 pub(crate) use instance::escape;
 pub use instance::{Instance, InvalidAddress};
@@ -105,13 +102,9 @@ pub use progress::{Progress, Search};
 pub use protocol::Meilisearch;
 pub use request::ChatRequest;
 pub use session::Session;
-pub use setting::Setting;
 pub use sources::Sources;
 pub use tools::Tools;
-pub use workspace::{
-    Prompts, PromptsChange, Source, WorkspaceChange, WorkspaceEntry, WorkspaceSettings, Workspaces,
-};
 
-/// Plays the front end on the playground.
+/// The playground's script for this front end.
 #[cfg(feature = "playground")]
 pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

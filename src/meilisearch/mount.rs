@@ -1,4 +1,4 @@
-//! How an agent is mounted: as a workspace, or as all of them.
+//! Mounting of agents as one workspace or as all workspaces.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use crate::agent::Agent;
 use crate::router;
 use crate::router::{MountError, Site};
 
-/// Mounts an agent for Meilisearch chat clients, at `POST /chats/{workspace}/chat/completions`.
+/// A mount for Meilisearch chat clients, at `POST /chats/{workspace}/chat/completions`.
 ///
-/// Every workspace is this agent's; the one of a request is
+/// The agent serves all workspaces; the workspace of a request is
 /// [`Request::param("workspace")`](crate::Request::param).
 #[derive(Clone, Debug)]
 pub struct Mount {
@@ -25,7 +25,7 @@ impl Mount {
         }
     }
 
-    /// Sets the path, such as `/chats/films/chat/completions` for a workspace of its own.
+    /// Sets the path, such as `/chats/films/chat/completions` for a single workspace.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();

@@ -1,26 +1,26 @@
-//! What came of a stream.
+//! Outcomes of streams.
 
 use super::{Failure, FinishReason};
 
-/// What came of a stream. The status of the response says nothing: it is 200 for all four.
+/// The outcome of a stream. The HTTP status is 200 for all of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Outcome {
-    /// The model answered to its end, whatever that was, and the stream arrived whole.
+    /// The answer has a finish reason, and the stream is complete.
     Answered(FinishReason),
-    /// The answer failed: a terminal error came, perhaps after some text, perhaps even after the
-    /// finish reason.
+    /// The answer failed with a terminal error, possibly after text or even after the finish
+    /// reason.
     Failed(Failure),
-    /// The stream arrived whole, and the answer did not end: nothing was said at all, or the server
+    /// The stream is complete, but the answer has no finish reason: it is empty, or the server
     /// stopped after its twentieth round.
     Incomplete,
-    /// The stream broke off. A server that crashes ends the body in good order, so a body that is
-    /// over proves nothing.
+    /// The stream was interrupted. A server that crashes still ends the body regularly, so the end
+    /// of the body is not sufficient.
     Truncated,
 }
 
 impl Outcome {
-    /// Whether the model answered.
+    /// Returns `true` if the model answered.
     #[must_use]
     pub fn is_answered(&self) -> bool {
         matches!(self, Self::Answered(_))

@@ -15,7 +15,7 @@ class MeilisearchFront extends Front {
     return {
       title: "As a Meilisearch chat client",
       text: "Searches show while they run, and the documents that were found as sources.",
-      prompts: ["Which films have robots?", "Find something from 1927", "What happens when a client leaves?"],
+      prompts: ["Which films have robots?", "Find something from 1927", "What happens when a client disconnects?"],
     };
   }
 
@@ -55,7 +55,7 @@ class MeilisearchFront extends Front {
           if (chunk.error && !chunk.choices) {
             const { type, code, message } = chunk.error;
             this.answer.notice(asText(message), "error", [type, code].map(asText).filter(Boolean).join(" · "));
-            // A failed search is told to the model, and the answer goes on; all else is the end.
+            // After a failed search the answer continues; any other error is the end.
             if (type !== "response_error") broken ??= asText(message);
             return;
           }

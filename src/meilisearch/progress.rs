@@ -1,4 +1,4 @@
-//! A search begins.
+//! Notifications of the start of a search.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -7,40 +7,42 @@ use crate::json::model::{Field as _, model};
 use crate::json::{Json, JsonError, Kind, Members};
 use crate::protocol::shown::Size;
 
-/// `_meiliSearchProgress`: a search begins. `Debug` does not show the arguments.
+/// `_meiliSearchProgress`: the start of a search. `Debug` does not print the arguments.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress {
-    /// The id of the notification itself, unrelated to `call_id`. One is made for an empty one.
+    /// The id of the notification, unrelated to `call_id`. An empty one is replaced by a random
+    /// one.
     pub id: String,
-    /// The search; the sources and appended messages of it carry the same id. The model's provider
+    /// The id of the search, which its sources and appended messages repeat. The model's provider
     /// chose it.
     pub call_id: String,
-    /// The function that runs: `_meiliSearchInIndex`.
+    /// The name of the function: `_meiliSearchInIndex`.
     pub function_name: String,
-    /// The function's arguments as the model wrote them. Not always JSON: see
+    /// The arguments of the function, as written by the model. They are not always valid JSON: see
     /// [`search`](Self::search).
     pub function_arguments: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-/// What is searched for. `Debug` does not show the words.
+/// The arguments of a search. `Debug` does not print the query.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Search {
     /// The index.
     pub index_uid: String,
-    /// The words; the server takes a missing one for an empty one.
+    /// The query. The server treats an absent one as empty.
     pub q: Option<String>,
-    /// A filter expression, often empty. Servers before 1.16 know none.
+    /// A filter expression, often empty. Servers before 1.16 do not support it.
     pub filter: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl Progress {
-    /// A search in an index, with the arguments as the server's models write them.
+    /// Creates the notification of a search, with the arguments in the form that the server's
+    /// models write.
     #[must_use]
     pub fn new(call_id: impl Into<String>, search: &Search) -> Self {
         Self {
@@ -51,11 +53,11 @@ impl Progress {
         }
     }
 
-    /// The arguments as a search. The model wrote them, so they may be anything.
+    /// Parses the arguments as a search. The model wrote them, so they can be invalid.
     ///
     /// # Errors
     ///
-    /// When they are not JSON, or lack the index.
+    /// If the arguments are not JSON or have no index.
     pub fn search(&self) -> Result<Search, JsonError> {
         let json = Json::parse(self.function_arguments.clone())?;
         let search = Search::parse(json.as_bytes())?;
@@ -71,7 +73,7 @@ impl Progress {
     /// Reads the arguments of the notification.
     pub(super) fn read(json: &Json) -> Option<Self> {
         let mut progress = Self::from_raw(json)?;
-        // The second is the documentation's name for it; no server sends it.
+        // The second name is the documentation's; no server sends it.
         let arguments = |name| json.get(name)?.string().map(Cow::into_owned);
         if arguments("function_arguments").is_none() {
             progress.function_arguments = arguments("function_parameters")?;
@@ -94,7 +96,7 @@ model!(Search, null: absent, escape: Json {
 });
 
 impl Search {
-    /// A search for words in an index.
+    /// Creates a search in an index.
     #[must_use]
     pub fn new(index_uid: impl Into<String>, q: impl Into<String>) -> Self {
         Self {
@@ -111,7 +113,7 @@ impl Search {
         self
     }
 
-    /// Returns the arguments of the call that makes this search.
+    /// Returns the arguments of the call for this search.
     #[must_use]
     pub fn to_arguments(&self) -> String {
         self.to_raw().text().to_owned()

@@ -1,21 +1,21 @@
-//! The protocol as the rest of the crate sees it.
+//! The implementation of [`Protocol`].
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
-use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
 
-use super::{ApiError, ChatRequest, Decoder, Ending, Event, Say, Session};
+use super::{ApiError, ChatRequest, Decoder, Ending, Event, Failure, Output, Session};
 
-/// Meilisearch chat.
+/// The protocol of Meilisearch chat.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Meilisearch;
 
 impl Protocol for Meilisearch {
     type Request = ChatRequest;
-    type Output = Say;
+    type Output = Output;
     type Ending = Ending;
     type Event = Event;
     type Session = Session;
@@ -45,6 +45,11 @@ impl Protocol for Meilisearch {
             Event::Text(text) | Event::Refusal(text) => Some(text),
             _ => None,
         }
+    }
+
+    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
+        Failure::new("server_error", AgentError::LOST).write("", out);
+        out.extend_from_slice(b"data: [DONE]\n\n");
     }
 
     fn refuse(refusal: &Refusal) -> Response<Bytes> {

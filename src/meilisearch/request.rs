@@ -1,4 +1,4 @@
-//! The request.
+//! The chat completion request.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::protocol::{self, Conversation, HistoryItem, Role, ToolResult};
 use super::tools::SEARCH;
 use super::{ApiError, Message, Tools};
 
-/// A chat completion request, for either side.
+/// A chat completion request, for clients and servers.
 ///
 /// ```
 /// use copilot_wire::meilisearch::{ChatRequest, Message, Tools};
@@ -25,19 +25,19 @@ use super::{ApiError, Message, Tools};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatRequest {
-    /// The model, by the name that the workspace's provider has for it.
+    /// The model, as named by the workspace's provider.
     pub model: String,
-    /// The conversation, oldest message first. The server puts the workspace's prompt before it.
+    /// The conversation, oldest message first. The server adds the workspace's prompt before it.
     pub messages: Vec<Message>,
-    /// The notifications that are switched on.
+    /// The notifications to send.
     pub tools: Tools,
-    /// The other members of the body, such as `temperature`. The server hands those that it knows
+    /// The other members of the body, such as `temperature`. The server passes those that it knows
     /// to the provider, and drops the others.
     pub parameters: Members,
 }
 
 impl ChatRequest {
-    /// A request without notifications.
+    /// Creates a request without notifications.
     #[must_use]
     pub fn new(model: impl Into<String>, messages: impl IntoIterator<Item = Message>) -> Self {
         Self {
@@ -54,11 +54,11 @@ impl ChatRequest {
         self
     }
 
-    /// Adds a parameter for the model's provider. Not `model`, `stream`, `messages` or `tools`.
+    /// Adds a parameter for the model's provider; not `model`, `stream`, `messages` or `tools`.
     ///
     /// # Errors
     ///
-    /// When the value does not serialise.
+    /// If the value cannot be serialized.
     pub fn parameter<T: Serialize + ?Sized>(
         mut self,
         name: impl Into<String>,
@@ -68,13 +68,13 @@ impl ChatRequest {
         Ok(self)
     }
 
-    /// The body. `stream` is always `true`: the server has no other mode.
+    /// Returns the body. `stream` is always `true`: the server supports only streams.
     #[must_use]
     pub fn to_json(&self) -> Bytes {
         let mut out = Vec::with_capacity(4096);
         let mut body = ObjectWriter::new(&mut out, Escape::Json);
         body.str("model", &self.model).bool("stream", true);
-        // Raw values always write.
+        // Serializing raw values cannot fail.
         let _ = body.array("messages", &self.messages, |message, place| {
             place.raw(message.json());
             Ok(())
@@ -91,12 +91,12 @@ impl ChatRequest {
         out.into()
     }
 
-    /// Reads a request as the server does, which refuses more than other front ends.
+    /// Reads a request with the checks of the server, which is stricter than other front ends.
     ///
     /// # Errors
     ///
-    /// What the server would answer, with its code. The checks come in its order: the shape of the
-    /// body, `n`, `stream`, the tools.
+    /// The server's error, with its code. The order of the checks is that of the server: the
+    /// structure of the body, `n`, `stream`, the tools.
     pub fn read(body: &Bytes) -> Result<Self, ApiError> {
         if body.is_empty() {
             return Err(ApiError::missing_payload());
@@ -111,7 +111,7 @@ impl ChatRequest {
         let mut reader = Reader::new(body).map_err(malformed)?;
         if !reader.is(Kind::Object) {
             reader.skip().map_err(malformed)?;
-            return Err(ApiError::shape("expected an object"));
+            return Err(ApiError::invalid_body("expected an object"));
         }
         let read = reader.object_keeping(&mut request.parameters, |reader, key| {
             match &*key {
@@ -134,17 +134,19 @@ impl ChatRequest {
             Ok(())
         });
         read.and_then(|()| reader.end()).map_err(malformed)?;
-        request.model = model.ok_or_else(|| ApiError::shape("missing field `model`"))?;
-        let messages = messages.ok_or_else(|| ApiError::shape("missing field `messages`"))?;
+        request.model = model.ok_or_else(|| ApiError::invalid_body("missing field `model`"))?;
+        let messages =
+            messages.ok_or_else(|| ApiError::invalid_body("missing field `messages`"))?;
         for (index, json) in messages.into_iter().enumerate() {
-            let message = check_message(json)
-                .map_err(|what| ApiError::shape(format_args!("{what} at messages[{index}]")))?;
+            let message = check_message(json).map_err(|what| {
+                ApiError::invalid_body(format_args!("{what} at messages[{index}]"))
+            })?;
             request.messages.push(message);
         }
         for (index, tool) in tools.iter().enumerate() {
             let kind = tool.get("type").unwrap_or_default();
             if kind.string().is_none_or(|kind| kind != "function") {
-                return Err(ApiError::shape(format_args!(
+                return Err(ApiError::invalid_body(format_args!(
                     "expected the type `function` at tools[{index}]"
                 )));
             }
@@ -160,7 +162,7 @@ impl ChatRequest {
                 .get("function")
                 .and_then(|function| function.get("name"));
             let name = name.as_ref().and_then(Json::string).ok_or_else(|| {
-                ApiError::shape(format_args!(
+                ApiError::invalid_body(format_args!(
                     "missing field `name` at tools[{index}].function"
                 ))
             })?;
@@ -174,18 +176,18 @@ impl ChatRequest {
     }
 }
 
-/// Meilisearch 1.50: the roles are `developer`, `system`, `user`, `assistant`, `tool` and
-/// `function`; `content` may be absent or `null` for the assistant only, and a tool's message names
-/// its call.
+/// Checks a message by the rules of Meilisearch 1.50: the roles are `developer`, `system`, `user`,
+/// `assistant`, `tool` and `function`; `content` may be absent or `null` only for the assistant,
+/// and a tool's message must have the id of its call.
 fn check_message(json: Json) -> Result<Message, &'static str> {
     let message = Message::from_json(json).ok_or("missing field `role`")?;
     let content = message.json().get("content").map(|content| content.kind());
-    let said = matches!(content, Some(Kind::String | Kind::Array));
+    let has_content = matches!(content, Some(Kind::String | Kind::Array));
     match message.role() {
         "assistant" => {}
-        "developer" | "system" | "user" | "function" if said => {}
-        "tool" if said && message.tool_call_id().is_some() => {}
-        "tool" if said => return Err("missing field `tool_call_id`"),
+        "developer" | "system" | "user" | "function" if has_content => {}
+        "tool" if has_content && message.tool_call_id().is_some() => {}
+        "tool" if has_content => return Err("missing field `tool_call_id`"),
         "developer" | "system" | "user" | "function" | "tool" => {
             return Err("missing field `content`");
         }
@@ -210,13 +212,13 @@ impl Conversation for ChatRequest {
                 "tool" | "function" => Role::Tool,
                 _ => Role::Other,
             };
-            let said = match (role, text) {
+            let item = match (role, text) {
                 (Role::Tool, text) => {
                     let mut result = ToolResult::new("", text.unwrap_or_default());
                     result.call_id = message.tool_call_id().map(Cow::Owned);
                     Some(HistoryItem::Result(result))
                 }
-                // An assistant message that only makes calls says nothing.
+                // An assistant message with calls and an empty text has no text.
                 (_, Some(text)) if text.is_empty() && calls.peek().is_some() => None,
                 (role, Some(text)) => {
                     Some(HistoryItem::Message(protocol::Message::new(role, text)))
@@ -227,7 +229,7 @@ impl Conversation for ChatRequest {
                 let made = protocol::Call::new(call.name, call.arguments);
                 HistoryItem::Call(made.id(call.id))
             });
-            said.into_iter().chain(calls)
+            item.into_iter().chain(calls)
         })
     }
 }

@@ -1,4 +1,4 @@
-//! How a reply is written.
+//! The state of one reply, and the writing of its chunks.
 
 use crate::json::model::Field as _;
 use crate::json::{Escape, Json, escape};
@@ -6,34 +6,35 @@ use crate::protocol::{self, Citation, Env, Part, SendError, Session as _, TextFr
 
 use super::{ChatRequest, Event, Failure, FinishReason, Tools};
 
-/// What the chunks of one reply share.
+/// The state of one reply.
 ///
-/// Meilisearch 1.50: every chunk has all keys, absent values are `null`, and the order of the keys
-/// is fixed. So a chunk of text is a head, the text, and a tail, and both are rendered once.
+/// In Meilisearch 1.50 every chunk has all keys, absent values are `null`, and the order of the
+/// keys is fixed. So a chunk of text is a head, the text and a tail; head and tail are written
+/// once.
 #[derive(Debug)]
 pub struct Session {
     env: Env,
     tools: Tools,
-    /// What stands around text.
+    /// The frame around text.
     frame: TextFrame,
-    /// Up to the delta's content.
+    /// The start of a chunk, up to the delta's content.
     head: Vec<u8>,
-    /// From behind the choice to the end of the frame.
+    /// The end of a chunk, after the choice.
     tail: Vec<u8>,
-    /// Sources of the answer, to be named at its end.
+    /// Citations to list at the end of the answer.
     citations: Vec<Citation>,
-    /// Whether the current round has begun.
+    /// Set once the current round has started.
     opened: bool,
     state: State,
 }
 
-/// How far a reply has come.
+/// The progress of a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    Speaking,
-    /// The finish reason or a terminal error is written.
+    Open,
+    /// The finish reason or a terminal error has been written.
     Ended,
-    /// The stream's own end is written as well.
+    /// The end of the stream has been written too.
     Done,
 }
 
@@ -68,7 +69,7 @@ impl Session {
             tail,
             citations: Vec::new(),
             opened: false,
-            state: State::Speaking,
+            state: State::Open,
         }
     }
 
@@ -81,8 +82,8 @@ impl Session {
         out.extend_from_slice(&self.tail);
     }
 
-    /// A notification is one chunk with one complete call at index 0 under an id of its own; one
-    /// that the request did not switch on is left out.
+    /// Writes a notification: one chunk with one complete call at index 0 and a unique id. It is
+    /// omitted unless the request switched it on.
     fn notify(&mut self, tool: Tools, id: &str, arguments: &Json, out: &mut Vec<u8>) {
         if !self.tools.contains(tool) {
             return;
@@ -107,10 +108,10 @@ impl Session {
         }
     }
 
-    /// An error. Nothing of the answer may follow one that is terminal.
+    /// Writes an error. After a terminal one no part of the answer may follow.
     fn error(&mut self, failure: &Failure, out: &mut Vec<u8>) {
         if !failure.is_terminal() {
-            // A search is made in a round.
+            // A search belongs to a round, so the round must be open.
             self.open(out);
         }
         if failure.event_id.is_empty() {
@@ -123,8 +124,9 @@ impl Session {
         }
     }
 
-    /// A new round: other chunk ids, and an opening chunk again.
+    /// Starts a new round: other chunk ids, and an opening chunk.
     fn round_break(&mut self, out: &mut Vec<u8>) {
+        // A round without any chunk would not be visible, so the current one is opened first.
         self.open(out);
         self.head = head(&self.env);
         self.frame = frame(&self.head, &self.tail);
@@ -132,14 +134,13 @@ impl Session {
         self.open(out);
     }
 
-    /// Names the sources, once. As text: a sources notification belongs to a search, and these are
-    /// not what a search found.
+    /// Writes the citations as text, once. A sources notification would need the id of a search.
     fn sources_text(&mut self, out: &mut Vec<u8>) {
         let citations = std::mem::take(&mut self.citations);
         self.write_text(&markdown::sources(&citations), out);
     }
 
-    /// Writes text, unless there is none: empty text is nothing that a reader waits for.
+    /// Writes text. Empty text is skipped, because no client needs it.
     fn write_text(&mut self, text: &str, out: &mut Vec<u8>) {
         if !text.is_empty() {
             self.open(out);
@@ -147,9 +148,9 @@ impl Session {
         }
     }
 
-    /// The end of the answer.
+    /// Writes the end of the answer.
     fn end(&mut self, reason: &FinishReason, out: &mut Vec<u8>) {
-        if self.state != State::Speaking {
+        if self.state != State::Open {
             return;
         }
         self.sources_text(out);
@@ -162,7 +163,7 @@ impl Session {
         self.state = State::Ended;
     }
 
-    /// The end of the stream.
+    /// Writes the end of the stream.
     fn done(&mut self, out: &mut Vec<u8>) {
         if self.state != State::Done {
             out.extend_from_slice(b"data: [DONE]\n\n");
@@ -174,7 +175,7 @@ impl Session {
 impl protocol::Session for Session {
     type Event = Event;
 
-    /// A round opens with a chunk that names the role.
+    /// Opens a round with a chunk that has the role.
     fn open(&mut self, out: &mut Vec<u8>) {
         if !self.opened {
             self.opened = true;
@@ -185,6 +186,7 @@ impl protocol::Session for Session {
     }
 
     fn text_frame(&self) -> Option<TextFrame> {
+        // Before the opening chunk text must take the slow path, which writes it.
         self.opened.then(|| self.frame.clone())
     }
 
@@ -198,8 +200,8 @@ impl protocol::Session for Session {
             Part::Cite(citation) => self.citations.push(citation.clone()),
             Part::Table(table) => self.write_text(&markdown::table(table), out),
             Part::Chart(chart) => self.write_text(&markdown::table(&chart.to_table()), out),
-            // As text: the readers that most clients are built on, OpenAI's, abort on every error
-            // frame.
+            // An error frame would abort OpenAI's clients, on which most clients are built. So this
+            // is text.
             Part::Error(notice) => self.write_text(&markdown::notice(notice), out),
             Part::Confirm(confirmation) => {
                 // The question must be the last text.
@@ -207,9 +209,9 @@ impl protocol::Session for Session {
                 self.write_text(&markdown::question(confirmation), out);
             }
             Part::Calls(_) => return Err(SendError::Unsupported("calls")),
-            // A notification is about a search; a step of another kind would be a false one.
+            // A progress notification must name a search, so there is none for other steps.
             Part::Status(_) | Part::ToolRun(_) => {}
-            // Its server drops both on the way from a model.
+            // A Meilisearch server drops both.
             Part::Reasoning(_) | Part::Usage(_) => {}
         }
         Ok(())
@@ -226,7 +228,7 @@ impl protocol::Session for Session {
             Event::RoundBreak => self.round_break(out),
             Event::Finish(reason) => self.end(reason, out),
             Event::Done => self.done(out),
-            Event::Unknown(_) => return Err(SendError::Unsupported("events that are not known")),
+            Event::Unknown(_) => return Err(SendError::Unsupported("unknown events")),
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! The documents that a search found.
+//! Notifications with the documents of a search.
 
 use crate::json::model::{Field as _, model};
 use crate::json::{Json, Kind, Members};
@@ -6,29 +6,30 @@ use crate::protocol::EventError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// `_meiliSearchSources`: the documents that a search found, as stored, in rank order and with the
+/// `_meiliSearchSources`: the documents that a search found, as stored, in rank order, with the
 /// displayed attributes only.
 ///
-/// No documents: the search ran and found nothing, or its filter was refused.
+/// It is empty if the search found nothing, or if its filter was refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Sources {
-    /// The id of the notification itself, unrelated to `call_id`. One is made for an empty one.
+    /// The id of the notification, unrelated to `call_id`. An empty one is replaced by a random
+    /// one.
     pub id: String,
-    /// The search that found them.
+    /// The id of the search.
     pub call_id: String,
-    /// The documents as they came: an array of objects.
+    /// The documents, unchanged: an array of objects.
     pub documents: Json,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl Sources {
-    /// The documents that a search found; they serialise to an array of objects.
+    /// Creates a notification with documents, which serialize to an array of objects.
     ///
     /// # Errors
     ///
-    /// When they do not serialise.
+    /// If the documents cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(
         call_id: impl Into<String>,
         documents: &T,
@@ -40,20 +41,19 @@ impl Sources {
         })
     }
 
-    /// The documents one by one, as raw JSON: slices of the same bytes.
+    /// Returns an iterator over the documents as raw JSON, as slices of the same bytes.
     ///
-    /// One object in the place of the array, which the documentation of 2025 describes, is one
-    /// document.
+    /// A single object instead of the array, as in the documentation of 2025, is one document.
     pub fn iter(&self) -> impl Iterator<Item = Json> {
         let one = (self.documents.kind() == Kind::Object).then(|| self.documents.clone());
         one.into_iter().chain(self.documents.elements())
     }
 
-    /// The documents as a type of their own.
+    /// Deserializes the documents.
     ///
     /// # Errors
     ///
-    /// When one of them has another shape.
+    /// If a document does not match the type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<Vec<T>, EventError> {
         self.iter()
             .map(|document| document.decode().map_err(EventError::Data))
@@ -64,7 +64,7 @@ impl Sources {
     pub(super) fn read(json: &Json) -> Option<Self> {
         let mut sources = Self::from_raw(json)?;
         if sources.documents.is_null() {
-            // The documentation's name for it; no server sends it.
+            // The name in the documentation; no server sends it.
             let documents = sources.unknown.get("documents")?;
             sources.documents = documents.clone();
             sources.unknown.retain(|key| key != "documents");

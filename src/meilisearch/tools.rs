@@ -1,4 +1,4 @@
-//! The three notifications that a request can switch on.
+//! The notifications that a request can switch on.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use bytes::Bytes;
 
 use crate::json::{Json, ValueWriter};
 
-/// A set of the notifications that a request switches on.
+/// A set of notifications, switched on by the request.
 ///
-/// They are declared as tools, and are none: nobody runs them and no result is sent back. The
-/// server looks at the name only; schema and description are for the people who read the request.
+/// They are declared as tools, but never run, and they have no results. The server reads only the
+/// name; schema and description are informative.
 ///
 /// ```
 /// use copilot_wire::meilisearch::Tools;
@@ -22,54 +22,54 @@ use crate::json::{Json, ValueWriter};
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Tools(u8);
 
-/// What names every notification.
+/// The names of the notifications.
 pub(super) const PROGRESS: &str = "_meiliSearchProgress";
 pub(super) const APPEND: &str = "_meiliAppendConversationMessage";
 pub(super) const SOURCES: &str = "_meiliSearchSources";
 /// The function that the server offers to the model; a client cannot declare it.
 pub(super) const SEARCH: &str = "_meiliSearchInIndex";
 
-/// Whether a call of this name is a notification, and never a function to run.
+/// Returns `true` if a call with this name is a notification and not a function to run.
 pub(super) fn is_notification(name: &str) -> bool {
     name.starts_with("_meili")
 }
 
 impl Tools {
-    /// Nothing: searches are invisible, only text and errors arrive.
+    /// No notifications: only text and errors are sent.
     pub const NONE: Self = Self(0);
-    /// A search begins.
+    /// The start of a search.
     pub const PROGRESS: Self = Self(1);
-    /// A message to keep for the next request.
+    /// A message to add to the history.
     pub const APPEND: Self = Self(2);
     /// The documents that a search found.
     pub const SOURCES: Self = Self(4);
-    /// All three.
+    /// All notifications.
     pub const ALL: Self = Self(7);
 
-    /// Both sets together.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Whether all of `other` is in this set.
+    /// Returns `true` if this set contains all of `other`.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// Whether nothing is switched on.
+    /// Returns `true` if the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The names under which they are declared, in the order of the documentation.
+    /// Returns an iterator over the names of the notifications, in the order of the documentation.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         self.declarations().map(|(name, _)| name)
     }
 
-    /// The notification of this name.
+    /// Returns the notification with this name.
     #[must_use]
     pub fn by_name(name: &str) -> Option<Self> {
         DECLARATIONS
@@ -85,9 +85,9 @@ impl Tools {
             .map(|(_, name, text)| (name, text))
     }
 
-    /// The declarations as the elements of the request's `tools`.
+    /// Writes the declarations, as the elements of the request's `tools`.
     pub(super) fn write(self, place: ValueWriter<'_>) {
-        // The texts are ours and are JSON.
+        // The texts are constant and valid JSON.
         let _ = place.array(self.declarations(), |(_, text), element| {
             element.raw(&Json::parse(Bytes::from_static(text.as_bytes())).unwrap_or_default());
             Ok(())
@@ -101,9 +101,9 @@ impl fmt::Debug for Tools {
     }
 }
 
-/// Meilisearch documentation, "Chat tooling reference": the declarations, with the member names
-/// that the server of 1.15 to 1.50 really sends (`function_arguments` for the documented
-/// `function_parameters`, `sources` for `documents`) and with `required` as it is (an appended
+/// The declarations of the Meilisearch documentation, "Chat tooling reference", corrected to what
+/// servers from 1.15 to 1.50 send: `function_arguments` instead of `function_parameters`, `sources`
+/// instead of `documents`, and only the `required` members that are always present (an appended
 /// message has two or three of its four members).
 const DECLARATIONS: [(Tools, &str, &str); 3] = [
     (

@@ -10,7 +10,7 @@ use crate::json::{Escape, ValueWriter};
 use crate::protocol::Refusal;
 use crate::router::{Call, Endpoint, MountError, Site, json};
 
-/// A model in the list.
+/// An entry of the list.
 #[derive(Clone, Debug)]
 pub(super) struct Card {
     pub(super) id: String,
@@ -44,7 +44,7 @@ impl Card {
     }
 }
 
-/// The models of a router, of every dialect, each with the path that it is listed below.
+/// The models of a router, of all protocols, each with the path below which it is listed.
 #[derive(Clone, Debug, Default)]
 struct Cards(Vec<(String, Card)>);
 
@@ -64,7 +64,7 @@ impl Cards {
         let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
         object(to, |list| {
             list.str("object", "list");
-            // Cards always serialise.
+            // Serializing entries cannot fail.
             let _ = list.array("data", self.at(base), |card, to| {
                 card.write_to(to);
                 Ok(())
@@ -74,8 +74,8 @@ impl Cards {
     }
 }
 
-/// Lists a model at `GET {base}/models`, unless one of its name is listed there. `refuse` is the form
-/// of a refusal.
+/// Adds a model to `GET {base}/models`, unless the list has one with its name. `refuse` writes
+/// refusals.
 pub(super) fn list(
     site: &mut Site<'_>,
     base: &str,
@@ -97,7 +97,7 @@ pub(super) fn list(
 
 type Refuse = fn(&Refusal) -> Response<Bytes>;
 
-/// `GET /v1/models/{model}`.
+/// The endpoint `GET /v1/models/{model}`.
 struct OneModel(String, Refuse);
 
 #[async_trait]

@@ -1,8 +1,8 @@
-//! Models: the names that agents are mounted under in the dialects of language models, and the list
-//! of all of them.
+//! Models: the names under which agents are mounted in the protocols of language models, and the
+//! list of all models.
 //!
-//! A [`Model`] mounts an agent for one dialect. Models of several dialects share one list at
-//! `GET /v1/models`, where each name stands once.
+//! A [`Model`] mounts an agent for one protocol. The models of all protocols share one list at
+//! `GET /v1/models`, in which each name occurs once.
 
 mod card;
 mod mount;
@@ -10,6 +10,8 @@ mod reminder;
 
 use std::marker::PhantomData;
 
+#[cfg(feature = "resumable")]
+use bytes::Bytes;
 use http::Response;
 
 use crate::agent::Body;
@@ -21,41 +23,55 @@ pub(crate) use reminder::split_reminder;
 
 /// A protocol whose requests name a model.
 pub trait Dialect: Protocol {
-    /// The path of its requests below a client's base URL, such as `/chat/completions`.
+    /// The path of requests below a client's base URL, such as `/chat/completions`.
     const PATH: &'static str;
 
-    /// Returns the name of the model that a request asks for; empty when it names none.
+    /// Returns the requested model; empty if the request has none.
     fn model(request: &mut Self::Request) -> &mut String;
 
-    /// Adds the routes that belong to this one, which is at `path`. None by default.
+    /// Adds further routes for a model at `path`. The default adds none.
     ///
     /// # Errors
     ///
-    /// [`MountError`] when something else has a path.
+    /// [`MountError`] if a path is taken.
     fn routes(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
         let _ = (path, site);
         Ok(())
     }
 
-    /// Answers a request that is not for an agent. `None` by default.
+    /// Turns a request that wants only the beginning of its reply now into one for a stream. Returns
+    /// `false` if it is not such a request, which is the default.
+    #[cfg(feature = "resumable")]
+    fn begin(request: &mut Self::Request) -> bool {
+        let _ = request;
+        false
+    }
+
+    /// Returns the document for a request that [began](Self::begin), made of the first events of the reply.
+    #[cfg(feature = "resumable")]
+    fn begun(events: &[u8]) -> Response<Body> {
+        Response::new(Body::full(Bytes::copy_from_slice(events)))
+    }
+
+    /// Answers a request without the agent. The default returns `None`.
     fn answer_itself(request: &Self::Request, env: &Env) -> Option<Response<Body>> {
         let _ = (request, env);
         None
     }
 
-    /// Changes the head of a response. `may_retry` says that the model's clients may send a request
-    /// again that failed. Nothing by default.
+    /// Changes the head of a response. `may_retry` is `true` if clients may repeat a failed
+    /// request. The default changes nothing.
     fn finish(response: &mut Response<Body>, may_retry: bool, env: &Env) {
         let _ = (response, may_retry, env);
     }
 }
 
-/// A model, as a client sees it: the name that an agent is mounted under.
+/// A model: the name under which an agent is mounted.
 #[derive(Debug)]
 pub struct Model<P> {
     card: Card,
     path: String,
-    /// Whether clients may send a request again that failed.
+    /// Set if clients may repeat a failed request.
     pub(crate) may_retry: bool,
     dialect: PhantomData<fn() -> P>,
 }
@@ -72,36 +88,37 @@ impl<P: Dialect> Model<P> {
         }
     }
 
-    /// Sets who the model belongs to.
+    /// Sets the owner of the model.
     #[must_use]
     pub fn owned_by(mut self, owner: impl Into<String>) -> Self {
         self.card.owned_by = owner.into();
         self
     }
 
-    /// Sets when the model was made, in seconds since 1970.
+    /// Sets the creation time in seconds since 1970.
     #[must_use]
     pub fn created(mut self, unix_time: u64) -> Self {
         self.card.created = unix_time;
         self
     }
 
-    /// Sets the path, which ends in [`Dialect::PATH`]. The default is `/v1` and that.
-    /// Clients are given what is before [`Dialect::PATH`] as their base URL; the models are listed
-    /// beside it.
+    /// Sets the path, which ends with [`Dialect::PATH`]. The default is `/v1` followed by it.
+    /// Clients get the part before [`Dialect::PATH`] as their base URL; the models are listed below
+    /// it.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.path = path.into();
         self
     }
 
-    /// Returns the name that requests ask for.
+    /// Returns the name of the model.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.card.id
     }
 
-    /// Returns the path of the client's base URL; `None` when the path is not below one.
+    /// Returns the path of the client's base URL; `None` if the path does not end with
+    /// [`Dialect::PATH`].
     fn base_path(&self) -> Option<&str> {
         let path = self.path.strip_suffix('/').unwrap_or(&self.path);
         path.strip_suffix(P::PATH)

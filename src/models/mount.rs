@@ -1,9 +1,11 @@
-//! How an agent is mounted: as a model.
+//! Mounting of agents as models.
 
 use std::marker::PhantomData;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+#[cfg(feature = "resumable")]
+use futures_core::Stream as _;
 use http::{Method, Response};
 
 use super::card::{list, unknown_model};
@@ -15,7 +17,7 @@ use crate::router::{Call, Endpoint, Mount, MountError, Site};
 /// A model with its agent.
 type Mounted<P> = (Model<P>, Arc<dyn Agent<P>>);
 
-/// The models of one dialect in a router.
+/// The models of one protocol in a router.
 struct Models<P>(Vec<Mounted<P>>);
 
 impl<P> Default for Models<P> {
@@ -30,11 +32,11 @@ impl<P> Clone for Models<P> {
     }
 }
 
-/// Answers at `POST /v1` and [`Dialect::PATH`], with `stream` and without, and is listed at
-/// `GET /v1/models`.
+/// Mounts an agent at `POST /v1` and [`Dialect::PATH`], for requests with and without `stream`, and
+/// lists it at `GET /v1/models`.
 ///
-/// Several agents share these paths: the request's `model` says which one answers, the first one
-/// when it says nothing. To mount one agent under several names, mount clones of an `Arc`.
+/// Several agents share these paths: the request's `model` selects the agent, by default the first
+/// one. To mount one agent under several names, mount clones of an `Arc`.
 impl<P: Dialect> Mount for Model<P> {
     type Protocol = P;
 
@@ -61,14 +63,14 @@ impl<P: Dialect> Mount for Model<P> {
 }
 
 impl<P: Dialect> Models<P> {
-    /// Returns the models that share this base path.
+    /// Returns an iterator over the models with this base path.
     fn at<'a>(&'a self, base: &'a str) -> impl Iterator<Item = &'a Mounted<P>> {
         self.0
             .iter()
             .filter(move |(model, _)| model.base_path() == Some(base))
     }
 
-    /// Returns the model that a request asks for; the first one when it does not say.
+    /// Returns the requested model; the first one if the request has none.
     fn find<'a>(&'a self, base: &'a str, id: &str) -> Result<&'a Mounted<P>, Refusal> {
         self.at(base)
             .find(|(model, _)| id.is_empty() || model.id() == id)
@@ -76,7 +78,7 @@ impl<P: Dialect> Models<P> {
     }
 }
 
-/// The requests to all models of one dialect at a base path.
+/// The endpoint for all models of one protocol at a base path.
 struct Answers<P> {
     base: String,
     dialect: PhantomData<fn() -> P>,
@@ -106,10 +108,29 @@ impl<P: Dialect> Answers<P> {
             Some(response) => response,
             None => {
                 let agent = Arc::clone(agent);
+                #[cfg(feature = "resumable")]
+                if call.has_replies() && P::begin(&mut message) {
+                    let response = call.answer_request(agent, message).await;
+                    return Ok((begun::<P>(response).await, may_retry));
+                }
                 call.answer_request(agent, message).await
             }
         };
         Ok((response, may_retry))
+    }
+}
+
+/// Returns the document that says that a reply has begun. The reply goes on.
+#[cfg(feature = "resumable")]
+async fn begun<P: Dialect>(response: Response<Body>) -> Response<Body> {
+    if !response.status().is_success() {
+        return response;
+    }
+    let mut body = response.into_body();
+    let frame = std::future::poll_fn(|cx| std::pin::Pin::new(&mut body).poll_next(cx)).await;
+    match frame {
+        Some(Ok(events)) => P::begun(&events),
+        None => P::begun(b""),
     }
 }
 

@@ -1,12 +1,12 @@
-//! What a client adds to the text that its user types.
+//! Text that clients add to a user's message.
 
 use std::borrow::Cow;
 
 const OPEN: &str = "<current_datetime>";
 const CLOSE: &str = "</current_datetime>";
 
-/// Splits the text of a user's message into what Copilot's command line puts before it, the time in an
-/// element and a blank line, and what the user typed.
+/// Splits the text of a user's message into the prefix of Copilot's command line, an element with
+/// the time and a blank line, and the user's own text.
 pub(crate) fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>) {
     let Some(inside) = text.strip_prefix(OPEN) else {
         return (None, text);

@@ -1,38 +1,39 @@
-//! Chunks, put together to a whole completion again.
+//! Assembly of chunks to a complete completion.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 use super::calls::{Calls, weight};
-use super::kept::{self, Newest};
+use super::retained::{self, LatestMembers};
 use super::{
     ChatCompletion, ChatCompletionChunk, ChatMessage, Choice, CompletedChoice, Content,
     FinishReason, FunctionCall, FunctionDelta, Logprobs, Usage,
 };
 use crate::json::{Json, Kind, Members};
 
-/// Puts chunks together to messages and calls.
+/// An accumulator that assembles chunks to messages and calls.
 ///
-/// Choices and calls are found by their index, in any order; an index from the wire is never a
-/// size. Text is appended; the role, and a call's id and name, count once. A fragment that has
-/// another id than the call of its index opens a new call, because some servers number all calls 0.
+/// Choices and calls are identified by their index, in any order; memory does not depend on the
+/// value of an index. Text is appended; for the role, and a call's id and name, the first value
+/// counts. A fragment with another id than the call at its index starts a new call, because some
+/// servers number all calls 0.
 ///
-/// Members that this crate does not know are kept too: those of deltas join the message, where text
-/// is appended; of those beside them, such as `citations` in a chunk or `content_filter_results` in
-/// a choice, the newest of a name counts.
+/// Unknown members are retained too: those of deltas become members of the message, where text is
+/// appended; of the others, such as `citations` in a chunk or `content_filter_results` in a choice,
+/// the latest value counts.
 ///
 /// ```
 /// use copilot_wire::openai::{Accumulator, Delta, ToolCallDelta};
 ///
-/// let mut whole = Accumulator::new();
+/// let mut accumulator = Accumulator::new();
 /// let mut calls = Delta::text("Let me look.");
 /// calls.tool_calls.push(ToolCallDelta::start(0, "call_A", "get_tide"));
-/// whole.push(&calls.into())?;
+/// accumulator.push(&calls.into())?;
 /// let mut arguments = Delta::default();
 /// arguments.tool_calls.push(ToolCallDelta::arguments(0, r#"{"port":"Brest"}"#));
-/// whole.push(&arguments.into())?;
+/// accumulator.push(&arguments.into())?;
 ///
-/// let completion = whole.finish();
+/// let completion = accumulator.finish();
 /// assert_eq!(completion.calls()[0].function.arguments, r#"{"port":"Brest"}"#);
 /// assert!(!completion.is_complete(), "there was no finish reason");
 /// # Ok::<(), copilot_wire::openai::TooLarge>(())
@@ -40,13 +41,13 @@ use crate::json::{Json, Kind, Members};
 #[derive(Clone)]
 pub struct Accumulator {
     head: ChatCompletion,
-    unknown: Newest,
+    unknown: LatestMembers,
     choices: BTreeMap<u32, Building>,
     weight: usize,
     limit: usize,
 }
 
-/// The chunks put together are larger than the accumulator may hold.
+/// The error if the assembled chunks exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the completion is larger than the limit of {limit} bytes")]
 #[non_exhaustive]
@@ -55,7 +56,7 @@ pub struct TooLarge {
     pub limit: usize,
 }
 
-/// A choice of which more may come.
+/// A choice that is not complete.
 #[derive(Clone, Debug, Default)]
 struct Building {
     role: Option<String>,
@@ -64,17 +65,18 @@ struct Building {
     calls: Calls,
     function_call: Option<FunctionCall>,
     logprobs: Option<Logprobs>,
-    logprobs_unknown: Newest,
+    logprobs_unknown: LatestMembers,
     finish_reason: Option<FinishReason>,
-    /// Those of the deltas.
+    /// The unknown members of the deltas.
     message_unknown: BTreeMap<String, Unknown>,
-    unknown: Newest,
+    unknown: LatestMembers,
 }
 
-/// OpenAI's padding, which hides how long the pieces of an answer are. It is of no answer.
+/// The member with OpenAI's padding, which hides the length of the pieces. It is no part of the
+/// answer.
 const PADDING: &str = "obfuscation";
 
-/// An unknown member of deltas: text is appended, of anything else the newest counts.
+/// An unknown member of deltas: text is appended, of other values the latest counts.
 #[derive(Clone, Debug)]
 enum Unknown {
     Text(String),
@@ -82,22 +84,22 @@ enum Unknown {
 }
 
 impl Accumulator {
-    /// The limit of [`new`](Self::new): 16 MiB.
+    /// The default limit in bytes: 16 MiB.
     pub const DEFAULT_LIMIT: usize = 16 * 1024 * 1024;
 
-    /// An accumulator for one completion, with the default limit.
+    /// Creates an accumulator for one completion, with the default limit.
     #[must_use]
     pub fn new() -> Self {
         Self {
             head: ChatCompletion::default(),
-            unknown: Newest::default(),
+            unknown: LatestMembers::default(),
             choices: BTreeMap::new(),
             weight: 0,
             limit: Self::DEFAULT_LIMIT,
         }
     }
 
-    /// Sets the limit: a completion takes about this many bytes.
+    /// Sets the limit: the approximate size of a completion in bytes.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -107,13 +109,13 @@ impl Accumulator {
     ///
     /// # Errors
     ///
-    /// [`TooLarge`] when more would be held than the limit; the chunk is then left out.
+    /// [`TooLarge`] if the limit would be exceeded; the chunk is not added.
     pub fn push(&mut self, chunk: &ChatCompletionChunk) -> Result<(), TooLarge> {
         let weight = self.weight.saturating_add(self.weigh(chunk));
         if weight > self.limit {
             return Err(TooLarge { limit: self.limit });
         }
-        // What newer members took the place of is not held any more.
+        // The weight of members that were replaced is subtracted.
         let mut freed = 0;
         let head = &mut self.head;
         for (to, from) in [(&mut head.id, &chunk.id), (&mut head.model, &chunk.model)] {
@@ -138,7 +140,7 @@ impl Accumulator {
         }
         for (key, value) in chunk.unknown.iter() {
             freed += match key {
-                PADDING => kept::weight(key, value),
+                PADDING => retained::weight(key, value),
                 _ => self.unknown.put(key, value),
             };
         }
@@ -160,7 +162,7 @@ impl Accumulator {
         Ok(())
     }
 
-    /// About how much memory a chunk adds.
+    /// Returns the approximate memory in bytes that a chunk adds.
     fn weigh(&self, chunk: &ChatCompletionChunk) -> usize {
         let head = &self.head;
         let fingerprint = head.system_fingerprint.is_none();
@@ -177,11 +179,11 @@ impl Accumulator {
         });
         heads.map(|(_, text)| len(text)).sum::<usize>()
             + chunk.usage.as_ref().map_or(0, Usage::weight)
-            + kept::weigh(&chunk.unknown)
+            + retained::weights(&chunk.unknown)
             + choices.sum::<usize>()
     }
 
-    /// The text of the first choice so far.
+    /// Returns the text of the first choice so far.
     #[must_use]
     pub fn text(&self) -> &str {
         let first = self.choices.get(&0);
@@ -190,20 +192,21 @@ impl Accumulator {
             .unwrap_or_default()
     }
 
-    /// What the answer cost, once a chunk has said it.
+    /// Returns the usage, after the chunk with it.
     #[must_use]
     pub fn usage(&self) -> Option<&Usage> {
         self.head.usage.as_ref()
     }
 
-    /// Whether every choice has come to its end, and there is one. Without that the stream was cut.
+    /// Returns `true` if there is at least one choice and all of them are complete. Otherwise the
+    /// stream was interrupted.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let mut choices = self.choices.values();
         !self.choices.is_empty() && choices.all(|choice| choice.finish_reason.is_some())
     }
 
-    /// The completion as far as it has come.
+    /// Returns the completion with the chunks so far.
     #[must_use]
     pub fn finish(self) -> ChatCompletion {
         let choices = self.choices.into_iter();
@@ -223,7 +226,7 @@ impl Default for Accumulator {
     }
 }
 
-/// Says how much there is, not what: arguments and texts may hold anything.
+/// Prints sizes only: arguments and texts may contain anything.
 impl fmt::Debug for Accumulator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Accumulator")
@@ -235,7 +238,7 @@ impl fmt::Debug for Accumulator {
 }
 
 impl Building {
-    /// Adds a piece; gives how much of the weight is not held.
+    /// Adds a piece; returns the part of its weight that is not retained.
     fn push(&mut self, choice: &Choice) -> usize {
         let mut freed = 0;
         let delta = &choice.delta;
@@ -267,23 +270,23 @@ impl Building {
             let new = match (old, value.string()) {
                 (Some(Unknown::Text(all)), Some(text)) => {
                     all.push_str(&text);
-                    freed += kept::OVERHEAD + key.len();
+                    freed += retained::OVERHEAD + key.len();
                     continue;
                 }
                 (Some(_), None) if value.kind() == Kind::Null => {
-                    freed += kept::weight(key, value);
+                    freed += retained::weight(key, value);
                     continue;
                 }
                 (_, Some(text)) => Unknown::Text(text.into_owned()),
-                (_, None) => Unknown::Raw(kept::own(value)),
+                (_, None) => Unknown::Raw(retained::copy(value)),
             };
             let old = self.message_unknown.insert(key.to_owned(), new);
-            freed += old.map_or(0, |old| kept::OVERHEAD + key.len() + old.len());
+            freed += old.map_or(0, |old| retained::OVERHEAD + key.len() + old.len());
         }
         for (key, value) in choice.unknown.iter() {
             freed += match key {
-                // The answer's own is made of the deltas.
-                "message" => kept::weight(key, value),
+                // The member `message` is assembled from the deltas.
+                "message" => retained::weight(key, value),
                 _ => self.unknown.put(key, value),
             };
         }
@@ -293,7 +296,7 @@ impl Building {
     fn finish(self, index: u32) -> CompletedChoice {
         let unknown = self.message_unknown.into_iter().map(|(key, value)| {
             let value = match value {
-                // A string always serialises.
+                // Serializing a string cannot fail.
                 Unknown::Text(text) => Json::encode(&text).unwrap_or_default(),
                 Unknown::Raw(json) => json,
             };
@@ -340,7 +343,7 @@ fn len(text: &Option<String>) -> usize {
     text.as_ref().map_or(0, String::len)
 }
 
-/// About how much memory a choice's addition takes.
+/// Returns the approximate memory in bytes that a choice of a chunk adds.
 fn choice_weight(choice: &Choice) -> usize {
     let delta = &choice.delta;
     let function = |call: &FunctionDelta| len(&call.name) + len(&call.arguments);
@@ -352,6 +355,6 @@ fn choice_weight(choice: &Choice) -> usize {
         + delta.function_call.as_ref().map_or(0, function)
         + choice.logprobs.as_ref().map_or(0, Logprobs::weight)
         + reason.map_or(0, |reason| reason.as_str().len())
-        + kept::weigh(&delta.unknown)
-        + kept::weigh(&choice.unknown)
+        + retained::weights(&delta.unknown)
+        + retained::weights(&choice.unknown)
 }

@@ -1,24 +1,24 @@
-//! Fragments of calls, put together again.
+//! Assembly of calls from fragments.
 
 use std::collections::BTreeMap;
 
-use super::{FunctionCall, ToolCall, ToolCallDelta, ToolKind, kept};
+use super::{FunctionCall, ToolCall, ToolCallDelta, ToolKind, retained};
 use crate::json::Members;
 
-/// The calls of one choice, while their fragments come in.
+/// The calls of one choice, while their fragments arrive.
 ///
-/// A call is found by the index of its fragment, in any order. A fragment that has another id than
-/// the call that its index stands for opens a new call, which the index then stands for: some
-/// servers number every call 0. Id and name count once, the first time that they are not empty.
+/// A call is identified by the index of its fragments, in any order. A fragment with another id
+/// than the call at its index starts a new call at that index, because some servers number every
+/// call 0. Of ids and names the first that is not empty counts.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     list: Vec<Building>,
-    /// Where the newest call of an index is in the list. A map, so that an index from the wire is
-    /// never a size.
-    newest: BTreeMap<u32, usize>,
+    /// The position in the list of the latest call at an index. It is a map, so that memory does
+    /// not depend on the value of an index.
+    latest: BTreeMap<u32, usize>,
 }
 
-/// A call of which more may come.
+/// A call that is not complete.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Building {
     index: u32,
@@ -26,25 +26,25 @@ pub(super) struct Building {
     pub(super) kind: Option<ToolKind>,
     pub(super) name: String,
     pub(super) arguments: String,
-    /// Members of its fragments that this crate does not know.
+    /// The unknown members of its fragments.
     pub(super) unknown: Members,
 }
 
-/// How many unknown members of one call are kept.
+/// The maximum number of unknown members of a call.
 const MAX_UNKNOWN: usize = 32;
 
 impl Calls {
     /// Adds a fragment.
     pub(super) fn push(&mut self, fragment: &ToolCallDelta) {
         let id = fragment.id.as_deref().unwrap_or_default();
-        let newest = self.newest.get(&fragment.index).copied();
-        let found = newest.and_then(|at| self.list.get_mut(at));
+        let latest = self.latest.get(&fragment.index).copied();
+        let found = latest.and_then(|at| self.list.get_mut(at));
         match found {
             Some(call) if id.is_empty() || call.id.is_empty() || call.id == id => {
                 call.push(fragment);
             }
             _ => {
-                self.newest.insert(fragment.index, self.list.len());
+                self.latest.insert(fragment.index, self.list.len());
                 let mut call = Building {
                     index: fragment.index,
                     ..Building::default()
@@ -55,7 +55,7 @@ impl Calls {
         }
     }
 
-    /// Adds a whole call behind all others.
+    /// Adds a complete call after all others.
     pub(super) fn push_whole(&mut self, id: String, name: &str, arguments: &str) {
         self.list.push(Building {
             index: u32::MAX,
@@ -75,7 +75,7 @@ impl Calls {
         self.list.len()
     }
 
-    /// The calls in the order of their indexes; those of one index in the order of their coming.
+    /// Returns the calls ordered by index; those with the same index in order of arrival.
     pub(super) fn into_calls(self) -> impl Iterator<Item = ToolCall> {
         let mut list = self.list;
         list.sort_by_key(|call| call.index);
@@ -109,22 +109,22 @@ impl Building {
         }
         for (key, value) in fragment.unknown.iter() {
             if self.unknown.len() < MAX_UNKNOWN {
-                self.unknown.push(key, kept::own(value));
+                self.unknown.push(key, retained::copy(value));
             }
         }
     }
 }
 
-/// About how much memory a fragment takes when it is kept.
+/// Returns the approximate memory in bytes that a fragment adds.
 pub(super) fn weight(fragment: &ToolCallDelta) -> usize {
     let len = |text: &Option<String>| text.as_ref().map_or(0, String::len);
     let function = fragment.function.as_ref();
-    // The name comes with the fragment that opens the call.
+    // Only the fragment that starts the call has the name.
     let opens = function.is_some_and(|function| function.name.is_some());
     let opening = if opens { size_of::<Building>() } else { 0 };
     64 + opening
         + len(&fragment.id)
         + fragment.kind.as_ref().map_or(0, |kind| kind.as_str().len())
         + function.map_or(0, |function| len(&function.name) + len(&function.arguments))
-        + kept::weigh(&fragment.unknown)
+        + retained::weights(&fragment.unknown)
 }

@@ -1,14 +1,13 @@
-//! One chunk of a streamed completion.
+//! Chunks of streamed completions.
 
 use super::{Delta, FinishReason, Logprobs, Usage};
 use crate::json::model::{model, present};
 use crate::json::{List, Members};
 
-/// One chunk of a streamed completion.
+/// A chunk of a streamed completion.
 ///
-/// It is what an agent sends and what a client's decoder hands out. In a reply the reply's own
-/// `id`, `created` and `model` are written, whatever the chunk says, so that they stay the same
-/// from the first chunk to the last.
+/// Agents send chunks, and a client's decoder returns them. A reply writes its own `id`, `created`
+/// and `model` instead of the chunk's, so that they are the same in all chunks.
 ///
 /// ```
 /// use copilot_wire::openai::{ChatCompletionChunk, Delta, Usage};
@@ -23,24 +22,24 @@ use crate::json::{List, Members};
 pub struct ChatCompletionChunk {
     /// The id of the completion.
     pub id: Option<String>,
-    /// When it began, in seconds since 1970.
+    /// The creation time in seconds since 1970.
     pub created: Option<u64>,
-    /// The model that answers.
+    /// The name of the model.
     pub model: Option<String>,
-    /// What is added to each choice. Empty in the chunk with the usage; `null` is read as empty.
+    /// The additions to the choices. Empty in the chunk with the usage; `null` is read as empty.
     pub choices: List<Choice>,
-    /// What the answer cost.
+    /// The usage.
     pub usage: Option<Usage>,
-    /// The configuration that the model ran with.
+    /// The configuration of the model.
     pub system_fingerprint: Option<String>,
-    /// How the request was served.
+    /// The service tier of the request.
     pub service_tier: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-// The order of the official API. GitHub's SDK writes a short form without all that stands before
-// the choices.
+// The order is that of the official API. GitHub's SDK writes a short form without the members
+// before the choices.
 model!(ChatCompletionChunk, null: absent {
     id: "id",
     "object" = "chat.completion.chunk",
@@ -53,7 +52,7 @@ model!(ChatCompletionChunk, null: absent {
 });
 
 impl ChatCompletionChunk {
-    /// A chunk that adds to choices.
+    /// Creates a chunk with additions to choices.
     #[must_use]
     pub fn new(choices: impl IntoIterator<Item = Choice>) -> Self {
         Self {
@@ -62,7 +61,7 @@ impl ChatCompletionChunk {
         }
     }
 
-    /// The piece of the answer that it adds to the first choice.
+    /// Returns the text that the chunk adds to the first choice.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         let mut choices = self.choices.iter();
@@ -95,18 +94,18 @@ impl From<Usage> for ChatCompletionChunk {
     }
 }
 
-/// What a chunk adds to one choice.
+/// An addition to one choice.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Choice {
-    /// Which of the choices; they may be interleaved.
+    /// The index of the choice. Choices may be interleaved.
     pub index: u32,
-    /// What is added.
+    /// The addition.
     pub delta: Delta,
-    /// How likely its tokens were.
+    /// The log probabilities of its tokens.
     pub logprobs: Option<Logprobs>,
-    /// Why the choice ended, in its last chunk. The empty text that some servers send where `null`
-    /// belongs is read as none.
+    /// The reason why the choice ended, in its last chunk. An empty text, which some servers send
+    /// instead of `null`, is read as `None`.
     pub finish_reason: Option<FinishReason>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -120,7 +119,7 @@ model!(Choice, null: absent {
 });
 
 impl Choice {
-    /// An addition to a choice.
+    /// Creates an addition to a choice.
     #[must_use]
     pub fn new(index: u32, delta: Delta) -> Self {
         Self {
@@ -130,14 +129,14 @@ impl Choice {
         }
     }
 
-    /// Ends the choice.
+    /// Sets the finish reason of the choice.
     #[must_use]
     pub fn finish(mut self, reason: FinishReason) -> Self {
         self.finish_reason = Some(reason);
         self
     }
 
-    /// Says how likely the tokens were.
+    /// Sets the log probabilities of the tokens.
     #[must_use]
     pub fn logprobs(mut self, logprobs: Logprobs) -> Self {
         self.logprobs = Some(logprobs);

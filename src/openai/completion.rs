@@ -1,42 +1,42 @@
-//! A whole completion: the answer to a request without `stream`.
+//! Complete completions: responses to requests without `stream`.
 
 use super::{ChatMessage, FinishReason, Logprobs, ToolCall, Usage};
 use crate::json::model::{model, present};
 use crate::json::{List, Members};
 
-/// A whole completion.
+/// A complete completion.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct ChatCompletion {
     /// The id of the completion.
     pub id: String,
-    /// When it began, in seconds since 1970.
+    /// The creation time in seconds since 1970.
     pub created: u64,
-    /// The model that answered.
+    /// The name of the model.
     pub model: String,
-    /// The answers.
+    /// The choices.
     pub choices: List<CompletedChoice>,
-    /// What they cost.
+    /// The usage.
     pub usage: Option<Usage>,
-    /// The configuration that the model ran with.
+    /// The configuration of the model.
     pub system_fingerprint: Option<String>,
-    /// How the request was served.
+    /// The service tier of the request.
     pub service_tier: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-/// One answer.
+/// A choice of a completion.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CompletedChoice {
-    /// Which of the choices.
+    /// The index.
     pub index: u32,
-    /// The answer.
+    /// The message.
     pub message: ChatMessage,
-    /// How likely its tokens were.
+    /// The log probabilities of its tokens.
     pub logprobs: Option<Logprobs>,
-    /// Why it ended; `None` when its stream was cut.
+    /// The finish reason; `None` if its stream was interrupted.
     pub finish_reason: Option<FinishReason>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -61,19 +61,19 @@ model!(CompletedChoice, null: absent {
 });
 
 impl ChatCompletion {
-    /// The first answer.
+    /// Returns the message of the first choice.
     #[must_use]
     pub fn message(&self) -> Option<&ChatMessage> {
         self.choices.first().map(|choice| &choice.message)
     }
 
-    /// The calls of the first answer.
+    /// Returns the calls of the first choice.
     #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         self.message().map_or(&[], |message| &message.tool_calls)
     }
 
-    /// Whether every answer came to its end, and there is one.
+    /// Returns `true` if there is at least one choice and all of them are complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         let mut choices = self.choices.iter();

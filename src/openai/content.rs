@@ -1,4 +1,4 @@
-//! What a message says: text, parts, or nothing.
+//! Contents of messages: a text, parts, or none.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,23 +9,23 @@ use crate::json::model::{Field, json_api};
 use crate::json::{Json, JsonError, Kind, Reader, ValueWriter};
 use crate::protocol::shown::Size;
 
-/// What a message says.
+/// The content of a message.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Content {
     /// Plain text.
     Text(String),
-    /// Texts, images, files and sounds in a row.
+    /// A list of texts, images, files and sounds.
     Parts(Vec<Part>),
-    /// A value of another type, as some clients send it: a part without a list around it, a number.
+    /// A value of another type, as some clients send it: a part without a list, or a number.
     Other(Json),
-    /// Nothing: a message that calls tools or refuses.
+    /// No content: a message that calls tools or refuses.
     #[default]
     Null,
 }
 
 impl Content {
-    /// The text; that of parts is joined with line breaks, and what is not text is left out.
+    /// Returns the text. The texts of parts are joined with line breaks; other parts are skipped.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         let parts = match self {
@@ -51,7 +51,7 @@ impl Content {
         all
     }
 
-    /// Whether there is nothing.
+    /// Returns `true` if there is no content.
     #[must_use]
     pub fn is_null(&self) -> bool {
         matches!(self, Self::Null)
@@ -79,20 +79,20 @@ impl Field for Content {
         match self {
             Self::Text(text) => to.str(text),
             Self::Parts(parts) => {
-                // Raw values always write.
+                // Serializing raw values cannot fail.
                 let _ = to.array(parts, |part, to| {
                     to.raw(&part.0);
                     Ok(())
                 });
             }
             Self::Other(json) => to.raw(json),
-            // An empty place becomes `null`.
+            // A value that is not written becomes `null`.
             Self::Null => {}
         }
     }
 }
 
-/// Says how long the content is, never what it is.
+/// Prints only the length of the content.
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -122,13 +122,13 @@ impl From<Vec<Part>> for Content {
     }
 }
 
-/// One part of a message: a slice of the request, whatever it is. An image is not copied.
+/// A part of a message, of any kind. It is a slice of the request, so an image is not copied.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Part(Json);
 
 impl Part {
-    /// A text.
+    /// Creates a text.
     #[must_use]
     pub fn new(text: &str) -> Self {
         #[derive(Serialize)]
@@ -140,11 +140,11 @@ impl Part {
             r#type: "text",
             text,
         };
-        // Two strings always serialise.
+        // Serializing two strings cannot fail.
         Self(Json::encode(&text).unwrap_or_default())
     }
 
-    /// An image, by its address or as a `data:` URL.
+    /// Creates an image from its URL, which may be a `data:` URL.
     #[must_use]
     pub fn image(url: &str) -> Self {
         #[derive(Serialize)]
@@ -160,23 +160,23 @@ impl Part {
             r#type: "image_url",
             image_url: Url { url },
         };
-        // Two strings always serialise.
+        // Serializing two strings cannot fail.
         Self(Json::encode(&image).unwrap_or_default())
     }
 
-    /// A part of any kind.
+    /// Creates a part of any kind.
     #[must_use]
     pub fn raw(part: Json) -> Self {
         Self(part)
     }
 
-    /// The kind, such as `text`, `image_url` or `file`.
+    /// Returns the kind, such as `text`, `image_url` or `file`.
     #[must_use]
     pub fn kind(&self) -> Option<String> {
         Some(self.0.get("type")?.string()?.into_owned())
     }
 
-    /// What a part of text or a refusal says.
+    /// Returns the text of a text or a refusal.
     #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
         let member = match self.kind()?.as_str() {
@@ -187,7 +187,7 @@ impl Part {
         Some(Cow::Owned(self.0.get(member)?.string()?.into_owned()))
     }
 
-    /// The part as it came.
+    /// Returns the part as JSON, unchanged.
     #[must_use]
     pub fn json(&self) -> &Json {
         &self.0

@@ -9,9 +9,9 @@ use crate::protocol::{
 };
 
 impl Conversation for ChatRequest {
-    /// A message that only calls tools is its calls; images and files of a message are attachments. What
-    /// Copilot's command line puts before the user's text, the time, is a message of its own with
-    /// [`Role::Other`].
+    /// Returns the history. A message with only tool calls becomes its calls; images and files of a
+    /// message are attachments. The prefix that Copilot's command line adds to the user's text, the
+    /// time, is a message of its own with [`Role::Other`].
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(items)
     }
@@ -40,7 +40,7 @@ fn items(message: &ChatMessage) -> impl Iterator<Item = HistoryItem<'_>> {
     let call = message.function_call.as_ref();
     let call = call.map(|function| Call::new(&*function.name, &*function.arguments));
     let mut calls = calls.chain(call).map(HistoryItem::Call).peekable();
-    let said = if role == Role::Tool {
+    let item = if role == Role::Tool {
         let mut result = ToolResult::new(message.name.as_deref().unwrap_or_default(), text);
         result.call_id = message.tool_call_id.as_deref().map(Cow::Borrowed);
         Some(HistoryItem::Result(result))
@@ -52,12 +52,12 @@ fn items(message: &ChatMessage) -> impl Iterator<Item = HistoryItem<'_>> {
     let attachments = attachments(&message.content).map(HistoryItem::Attachment);
     reminder
         .into_iter()
-        .chain(said)
+        .chain(item)
         .chain(attachments)
         .chain(calls)
 }
 
-/// Images, files and sounds among the parts of a message.
+/// Returns the images, files and sounds among the parts of a message.
 fn attachments(content: &Content) -> impl Iterator<Item = Attachment<'_>> {
     let parts = match content {
         Content::Parts(parts) => parts.as_slice(),
@@ -98,7 +98,7 @@ fn role(message: &ChatMessage) -> Role {
     }
 }
 
-/// What a message says: its content, or the refusal in its place.
+/// Returns the text of a message: its content, else the refusal.
 fn text(message: &ChatMessage) -> Cow<'_, str> {
     match (&message.content, &message.refusal) {
         (Content::Null, Some(refusal)) => Cow::Borrowed(refusal),

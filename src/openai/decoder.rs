@@ -1,19 +1,17 @@
-//! The client's side: events out of frames.
+//! Decoding of frames to events, for clients.
 
-use bytes::Bytes;
-
-use super::shape::Shape;
-use super::{ChatCompletionChunk, Event};
-use crate::json::{Json, Kind};
+use super::Event;
+use crate::json::Json;
+use crate::protocol::text_template::{TextEvent, TextTemplate};
 use crate::protocol::{Decode, EventError, Events};
 use crate::sse;
 
-/// Reads the events of one stream.
+/// A decoder of events.
 ///
-/// Most chunks differ from the one before in their text only: such a chunk is not parsed again.
+/// A chunk that differs from the previous one only in its text is not parsed again.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    shape: Shape<ChatCompletionChunk>,
+    template: TextTemplate<Event>,
     finished: bool,
     done: bool,
 }
@@ -21,7 +19,7 @@ pub struct Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Nothing is retained between frames but the shape of one.
+    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -31,13 +29,14 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        let event = self.read(frame.data())?;
+        let data = frame.data();
+        let event = self.template.read(data, || Event::read(data))?;
         match &event {
             Event::Chunk(chunk) => {
                 let mut choices = chunk.choices.iter();
                 self.finished |= choices.any(|choice| choice.finish_reason.is_some());
             }
-            // An error is an end too, and says so itself.
+            // An error is also an end, and is an event of its own.
             _ => (self.finished, self.done) = (true, true),
         }
         events.push(event);
@@ -56,65 +55,28 @@ impl Decode for Decoder {
 }
 
 impl Decoder {
-    /// Returns `true` if the stream has come to its end: `[DONE]`, or an error.
+    /// Returns `true` if the stream has ended, with `[DONE]` or an error.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
     }
-
-    fn read(&mut self, data: &str) -> Result<Event, EventError> {
-        if let Some((chunk, text)) = self.shape.find(data) {
-            let mut chunk = chunk.clone();
-            if let [choice] = &mut *chunk.choices {
-                choice.delta.content = Some(text.into_owned());
-                return Ok(Event::Chunk(chunk));
-            }
-        }
-        let event = Event::read(data)?;
-        if let Event::Chunk(chunk) = &event {
-            if self.shape.wants(data) {
-                self.learn(chunk, data);
-            }
-        }
-        Ok(event)
-    }
-
-    /// Learns the shape of a chunk that adds plain text to one choice.
-    fn learn(&mut self, chunk: &ChatCompletionChunk, data: &str) {
-        let [choice] = &*chunk.choices else {
-            return;
-        };
-        let Some(text) = &choice.delta.content else {
-            return;
-        };
-        let Some((start, len)) = content(data).filter(|&(_, len)| len == text.len()) else {
-            return;
-        };
-        let mut blank = chunk.clone();
-        if let Some(choice) = blank.choices.first_mut() {
-            // Every use has a text of its own.
-            choice.delta.content = None;
-        }
-        self.shape.learn(data, start, len, blank);
-    }
 }
 
-/// Where the JSON string `choices[0].delta.content` begins, and its length without the quotes.
-fn content(data: &str) -> Option<(usize, usize)> {
-    let json = Json::parse(Bytes::copy_from_slice(data.as_bytes())).ok()?;
-    let choices = json.get("choices")?;
-    let mut elements = choices.elements();
-    let choice = elements.next()?;
-    if elements.next().is_some() {
-        return None;
+impl TextEvent for Event {
+    fn text_mut(&mut self) -> Option<&mut String> {
+        let Self::Chunk(chunk) = self else {
+            return None;
+        };
+        let [choice] = &mut *chunk.choices else {
+            return None;
+        };
+        choice.delta.content.as_mut()
     }
-    let content = choice.get("delta")?.get("content")?;
-    if content.kind() != Kind::String {
-        return None;
+
+    fn text_place(data: &Json) -> Option<Json> {
+        let choices = data.get("choices")?;
+        let mut elements = choices.elements();
+        let choice = elements.next().filter(|_| elements.next().is_none())?;
+        choice.get("delta")?.get("content")
     }
-    // Both are slices of one buffer; the white space before the whole is not part of it.
-    let place = |json: &Json| json.as_bytes().as_ptr().addr();
-    let before = data.len() - data.trim_ascii_start().len();
-    let start = place(&content).checked_sub(place(&json))? + before;
-    Some((start, content.as_bytes().len().checked_sub(2)?))
 }

@@ -1,25 +1,25 @@
-//! What a chunk adds to a choice.
+//! Additions of a chunk to a message.
 
 use super::{Content, FunctionDelta, ToolCallDelta};
 use crate::json::model::{Field, model};
 use crate::json::{JsonError, Kind, List, Members, Reader};
 
-/// What a chunk adds to the message of a choice.
+/// An addition to the message of a choice.
 ///
-/// Members that are not of the protocol, such as `reasoning_content`, are in `unknown`, and what is
-/// put there is sent.
+/// Members outside the protocol, such as `reasoning_content`, are in `unknown`, for reading and
+/// writing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Delta {
-    /// `assistant`, in the first chunk of the choice only.
+    /// The role, `assistant`, only in the first chunk of the choice.
     pub role: Option<String>,
-    /// A piece of the answer.
+    /// A piece of the answer's text.
     pub content: Option<String>,
-    /// A piece of what is said instead of an answer.
+    /// A piece of a refusal.
     pub refusal: Option<String>,
-    /// Fragments of calls. Never written when empty: some clients then drop the chunk.
+    /// Fragments of calls. An empty list is never written: some clients then drop the chunk.
     pub tool_calls: List<ToolCallDelta>,
-    /// A fragment of a call, in the form before tools.
+    /// A fragment of a call, in the form that preceded tools.
     pub function_call: Option<FunctionDelta>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -34,7 +34,7 @@ model!(Delta, null: absent {
 });
 
 impl Delta {
-    /// A piece of the answer.
+    /// Creates a piece of the answer's text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self {
@@ -43,7 +43,7 @@ impl Delta {
         }
     }
 
-    /// A piece of what is said instead of an answer.
+    /// Creates a piece of a refusal.
     #[must_use]
     pub fn refusal(text: impl Into<String>) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Delta {
     }
 }
 
-/// Reads the content. It is a text; some servers send parts, of which the text counts.
+/// Reads the content. Some servers send parts instead of a text; then their texts are used.
 fn content(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
     if reader.is(Kind::Array) {
         let text = Content::read_from(reader)?.map(|parts| parts.text().into_owned());

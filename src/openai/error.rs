@@ -1,4 +1,4 @@
-//! The error object, in a stream and as the body of a refusal.
+//! Error objects, in a stream and in error responses.
 
 use std::fmt;
 
@@ -9,22 +9,23 @@ use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, ValueWriter};
 use crate::protocol::Refusal;
 use crate::protocol::shown::Cut;
 
-/// What went wrong, as it is told to a client: `{"error":{...}}`.
+/// An error as sent to a client: `{"error":{...}}`.
 ///
-/// OpenAI chat streams, errors: both official clients raise any event whose JSON has a truthy member
-/// `error`, whatever the name of the event.
+/// Both official clients raise an exception for any event whose JSON has a truthy member `error`,
+/// independent of the event's name.
 ///
-/// It is no Rust error, and `Debug` shows the names in it only: what servers say may hold keys.
+/// It does not implement `Error`. `Debug` prints only its codes and names: messages of servers may
+/// contain keys.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// What went wrong, fit for the user.
+    /// The message for the user.
     pub message: String,
     /// The class, such as `server_error` or `invalid_request_error`.
     pub kind: Option<String>,
-    /// The member of the request that is at fault.
+    /// The member of the request that caused the error.
     pub param: Option<String>,
-    /// A short name. Compatible servers send numbers, which are kept as their digits.
+    /// The code. A number, as compatible servers send it, becomes its digits.
     pub code: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -38,7 +39,7 @@ model!(ErrorObject, null: absent {
 });
 
 impl ErrorObject {
-    /// An error of the server.
+    /// Creates an error of the server.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -55,7 +56,7 @@ impl ErrorObject {
         self
     }
 
-    /// Sets the short name.
+    /// Sets the code.
     #[must_use]
     pub fn code(mut self, code: impl Into<String>) -> Self {
         self.code = Some(code.into());
@@ -94,13 +95,14 @@ impl ErrorObject {
         }
     }
 
-    /// The error in the body of a response, or in the data of an event; `None` when there is none.
+    /// Returns the error in the body of a response or in the data of an event, if there is one.
     #[must_use]
     pub fn find(body: &Json) -> Option<Self> {
         Self::from_member(&body.get("error")?)
     }
 
-    /// The value of a member `error`; `None` for what counts as false in JavaScript and Python.
+    /// Converts the value of a member `error`; `None` for a value that is false in JavaScript and
+    /// Python.
     pub(super) fn from_member(error: &Json) -> Option<Self> {
         let falsy = match error.kind() {
             Kind::Null => true,
@@ -113,7 +115,7 @@ impl ErrorObject {
             return None;
         }
         let mut object = match error.kind() {
-            // It was checked when it became a `Json`, so it can be read.
+            // A `Json` is valid, so reading it cannot fail.
             Kind::Object => Self::from_raw(error).unwrap_or_default(),
             _ => Self {
                 message: error.string().unwrap_or_default().into_owned(),
@@ -121,7 +123,7 @@ impl ErrorObject {
             },
         };
         if object.message.is_empty() {
-            // The words of the official Python client for an error without a message.
+            // The text of the official Python client for an error without a message.
             object.message = "An error occurred during streaming".into();
         }
         Some(object)
@@ -138,7 +140,7 @@ impl fmt::Debug for ErrorObject {
     }
 }
 
-/// Reads a name. A number is its digits.
+/// Reads a name. A number becomes its digits.
 fn name(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
     if reader.is(Kind::Number) {
         return Ok(Some(Some(reader.value()?.text().to_owned())));

@@ -1,4 +1,4 @@
-//! The events of a stream, and what ends a turn.
+//! The events of a stream, and the endings of a turn.
 
 use bytes::Bytes;
 
@@ -8,25 +8,25 @@ use super::{
 use crate::json::model::Field as _;
 use crate::protocol::EventError;
 
-/// An event in either direction.
+/// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A chunk.
     Chunk(ChatCompletionChunk),
-    /// An ending on its way out. On the wire it is a chunk, and is read back as one.
+    /// An ending, for writing. On the wire it is a chunk, and is read as one.
     End(Ending),
-    /// The answer failed. Nothing follows.
+    /// An error. It is the last event.
     Error(ErrorObject),
-    /// The stream is complete: `[DONE]`. What follows is to be ignored.
+    /// The end of the stream: `[DONE]`. Everything after it is ignored.
     Done,
 }
 
 impl Event {
     /// Reads the data of one event.
     ///
-    /// OpenAI chat streams, how clients parse: data that starts with `[DONE]` is the end, and a
-    /// truthy member `error` is an error, whatever the name of the event.
+    /// As in OpenAI's clients, data that starts with `[DONE]` is the end, and a truthy member
+    /// `error` is an error, independent of the event's name.
     pub(crate) fn read(data: &str) -> Result<Self, EventError> {
         if data.trim_start().starts_with("[DONE]") {
             return Ok(Self::Done);
@@ -56,16 +56,17 @@ impl From<ErrorObject> for Event {
     }
 }
 
-/// What ends a turn in another way than a complete answer.
+/// An end of a turn other than a complete answer.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// The client shall run tools and come back with the results. The arguments are not checked:
-    /// what a model wrote goes through.
+    /// The client should run tools and send their results. The arguments, written by the model, are
+    /// not checked.
     Calls(Vec<ToolCall>),
-    /// The answer ended for this reason.
+    /// The answer ends for this reason.
     Finish(FinishReason),
-    /// The answer failed: an error object instead of a finish chunk, usage and `[DONE]`.
+    /// The answer failed. An error object is written instead of a finish reason, usage and
+    /// `[DONE]`.
     Error(ErrorObject),
 }
 
@@ -103,7 +104,7 @@ impl From<Ending> for Event {
 }
 
 impl Ending {
-    /// Returns the chunk that tells the ending to a client.
+    /// Returns the chunk for the ending.
     pub(super) fn chunk(&self) -> ChatCompletionChunk {
         let (delta, reason) = match self {
             Self::Finish(reason) => (Delta::default(), reason.clone()),
@@ -111,13 +112,13 @@ impl Ending {
                 let calls = (0..).zip(calls.iter().cloned());
                 let delta = Delta {
                     tool_calls: calls
-                        .map(|(index, call)| ToolCallDelta::whole(index, call))
+                        .map(|(index, call)| ToolCallDelta::complete(index, call))
                         .collect(),
                     ..Delta::default()
                 };
                 (delta, FinishReason::ToolCalls)
             }
-            // It is an event of its own.
+            // Errors are events of their own, not chunks.
             Self::Error(_) => return ChatCompletionChunk::default(),
         };
         Choice::new(0, delta).finish(reason).into()

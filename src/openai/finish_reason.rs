@@ -1,22 +1,23 @@
-//! Why a choice ended.
+//! Reasons why a choice ended.
 
 use crate::json::model::names;
 
-/// Why a choice ended.
+/// The reason why a choice ended.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FinishReason {
     /// The answer is complete.
     Stop,
-    /// A limit of tokens cut the answer.
+    /// The answer was truncated at a limit of tokens.
     Length,
     /// The answer calls tools.
     ToolCalls,
     /// A filter withheld content.
     ContentFilter,
-    /// The answer calls a function, in the form before tools.
+    /// The answer calls a function, in the form that preceded tools.
     FunctionCall,
-    /// Anything else, such as the Copilot platform's `error`. Never empty when it was read.
+    /// Any other reason, such as the Copilot platform's `error`. It is never empty in a chunk that
+    /// was read.
     Other(String),
 }
 

@@ -1,4 +1,4 @@
-//! A conversation of any front end as a model's request.
+//! Conversion of a conversation of any protocol to a model's request.
 
 use std::mem;
 
@@ -8,16 +8,17 @@ use crate::protocol::{
     Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, ToolResult,
 };
 
-/// What a call without a result is answered with: a model's server refuses a request without one.
+/// The result for a call without one: a model's server refuses a request with such a call.
 const NO_RESULT: &str = "The call has no result.";
 
 impl ChatRequest {
-    /// Creates a request with all that a model needs of a conversation: what was said, the calls and
-    /// their results, attachments, documents and the tools that the front end offers.
+    /// Creates a request from a conversation: the messages, the calls and their results,
+    /// attachments, documents, and the tools that the front end offers.
     ///
-    /// Set the [`model`](Self::model), and add [`instructions`](Self::instructions). What servers of models
-    /// refuse is mended: a call that has no result gets one that says so, and a result without a call
-    /// becomes a message of the user. Documents come in a message of the user before the newest one.
+    /// Set the [`model`](Self::model), and add [`instructions`](Self::instructions). Conversations
+    /// that models' servers refuse are corrected: a call without a result gets a placeholder
+    /// result, and a result without a call becomes a user message. Documents become a user message
+    /// before the latest one.
     ///
     /// ```
     /// use copilot_wire::Request;
@@ -37,13 +38,13 @@ impl ChatRequest {
         let mut messages = Messages::default();
         for item in conversation.history() {
             match item {
-                HistoryItem::Message(message) => messages.said(message),
+                HistoryItem::Message(message) => messages.push_message(message),
                 HistoryItem::Attachment(file) => messages.attached(&file),
                 HistoryItem::Call(call) => messages.called(call),
                 HistoryItem::Result(result) => messages.answered(result),
             }
         }
-        messages.settle();
+        messages.complete_calls();
         let mut messages = messages.all;
         let mut documents = String::new();
         for document in conversation.documents() {
@@ -56,8 +57,8 @@ impl ChatRequest {
             documents.extend(parts);
         }
         if !documents.is_empty() {
-            let newest = messages.iter().rposition(|message| message.role == "user");
-            messages.insert(newest.unwrap_or(0), ChatMessage::user(documents));
+            let latest = messages.iter().rposition(|message| message.role == "user");
+            messages.insert(latest.unwrap_or(0), ChatMessage::user(documents));
         }
         let tools = conversation.tools().map(|tool| {
             let mut function = Function::new(tool.name, tool.description);
@@ -72,23 +73,23 @@ impl ChatRequest {
     }
 }
 
-/// The messages so far. The results of calls stand right behind the message that makes the calls.
+/// The messages so far. The results of calls must follow the message with the calls directly.
 #[derive(Default)]
 struct Messages {
     all: Vec<ChatMessage>,
-    /// The ids of the calls that have no result yet.
+    /// The ids of the calls without results so far.
     waiting: Vec<String>,
-    /// What came with results, in which a model takes only text.
+    /// The files of results: a model accepts only text in a result.
     files: Vec<Part>,
-    /// How many calls had no id.
+    /// The number of calls without an id.
     unnamed: usize,
 }
 
 impl Messages {
-    fn said(&mut self, message: Message<'_>) {
-        self.settle();
+    fn push_message(&mut self, message: Message<'_>) {
+        self.complete_calls();
         let role = match message.role {
-            // A result without a call, from a front end that has it as a message.
+            // A result without a call, from a front end that sends it as a message.
             Role::Tool => "user",
             role => role.as_str(),
         };
@@ -121,7 +122,7 @@ impl Messages {
                 }
             }
             _ => {
-                self.settle();
+                self.complete_calls();
                 self.all.push(ChatMessage::calls([call]));
             }
         }
@@ -129,18 +130,18 @@ impl Messages {
     }
 
     fn answered(&mut self, result: ToolResult<'_>) {
-        let place = match &result.call_id {
+        let position = match &result.call_id {
             Some(id) => self.waiting.iter().position(|waiting| waiting == id),
             None if self.waiting.is_empty() => None,
             None => Some(0),
         };
         let content = result.content.into_owned();
-        if let Some(place) = place {
-            let id = self.waiting.remove(place);
+        if let Some(position) = position {
+            let id = self.waiting.remove(position);
             self.all.push(ChatMessage::result(id, content));
             return;
         }
-        self.settle();
+        self.complete_calls();
         let text = format!("Result of {}:\n\n{content}", result.name);
         self.all.push(ChatMessage::user(text));
     }
@@ -161,8 +162,8 @@ impl Messages {
         }
     }
 
-    /// Answers the calls that have no result, and hands on the files of those that have.
-    fn settle(&mut self) {
+    /// Adds results to the calls without one, and the files of the others.
+    fn complete_calls(&mut self) {
         let missing = mem::take(&mut self.waiting).into_iter();
         self.all
             .extend(missing.map(|id| ChatMessage::result(id, NO_RESULT)));
@@ -173,8 +174,8 @@ impl Messages {
     }
 }
 
-/// A file as a part of a message. An address of anything but an image is text: a model's server takes
-/// no other.
+/// Converts a file to a part of a message. A URL of a file other than an image becomes text:
+/// models' servers accept no other.
 fn part(file: &Attachment<'_>) -> Part {
     let media_type = file.media_type.as_deref().unwrap_or_default();
     let is_image = media_type.starts_with("image/");

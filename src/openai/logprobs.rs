@@ -1,10 +1,10 @@
-//! How likely the tokens of an answer were.
+//! Log probabilities of tokens.
 
-use super::kept;
+use super::retained;
 use crate::json::model::model;
 use crate::json::{List, Members};
 
-/// How likely the tokens of a piece of an answer were.
+/// The log probabilities of the tokens of an answer or a piece of it.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Logprobs {
@@ -22,7 +22,7 @@ model!(Logprobs, null: absent {
 });
 
 impl Logprobs {
-    /// For the tokens of the content.
+    /// Creates the log probabilities of the tokens of a content.
     #[must_use]
     pub fn content(tokens: impl IntoIterator<Item = TokenLogprob>) -> Self {
         Self {
@@ -31,7 +31,7 @@ impl Logprobs {
         }
     }
 
-    /// Adds the tokens of a later piece, without its unknown members.
+    /// Appends the tokens of a later piece, without its unknown members.
     pub(super) fn append(&mut self, later: &Self) {
         for (to, from) in [
             (&mut self.content, &later.content),
@@ -44,42 +44,41 @@ impl Logprobs {
         }
     }
 
-    /// About how much memory it takes.
+    /// Returns the approximate memory in bytes.
     pub(super) fn weight(&self) -> usize {
         let lists = [&self.content, &self.refusal];
         let tokens = lists.into_iter().flatten().flatten();
-        tokens.map(TokenLogprob::weight).sum::<usize>() + kept::weigh(&self.unknown)
+        tokens.map(TokenLogprob::weight).sum::<usize>() + retained::weights(&self.unknown)
     }
 }
 
-/// How likely one token was.
+/// A token with its log probability.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TokenLogprob {
-    /// The token as text; for a part of a character, a stand-in.
+    /// The token as text; for a part of a character, a placeholder.
     pub token: String,
     /// The natural logarithm of its probability.
     pub logprob: f64,
-    /// The token as bytes, which together with its neighbours' are UTF-8.
+    /// The bytes of the token. Only together with its neighbours they are valid UTF-8.
     pub bytes: Option<Vec<u8>>,
-    /// What else it could have been.
+    /// The alternatives to the token.
     pub top_logprobs: Option<List<TopLogprob>>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-/// How likely one of the tokens was that could have been in a place.
+/// An alternative to a token, with its log probability.
 ///
-/// It has no alternatives of its own: the protocol has one level of them, and what is deeper stays
-/// in `unknown`, as it came.
+/// The protocol has one level of alternatives; deeper ones are retained in `unknown`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct TopLogprob {
-    /// The token as text; for a part of a character, a stand-in.
+    /// The token as text; for a part of a character, a placeholder.
     pub token: String,
     /// The natural logarithm of its probability.
     pub logprob: f64,
-    /// The token as bytes, which together with its neighbours' are UTF-8.
+    /// The bytes of the token. Only together with its neighbours they are valid UTF-8.
     pub bytes: Option<Vec<u8>>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -93,7 +92,7 @@ model!(TokenLogprob, null: absent {
 });
 
 impl TokenLogprob {
-    /// A token without alternatives.
+    /// Creates an alternative.
     #[must_use]
     pub fn new(token: impl Into<String>, logprob: f64) -> Self {
         let top = TopLogprob::new(token, logprob);
@@ -106,12 +105,12 @@ impl TokenLogprob {
         }
     }
 
-    /// A copy that keeps nothing of its event.
+    /// Returns a copy that does not keep its event in memory.
     fn detached(&self) -> Self {
         let mut token = self.clone();
-        kept::detach(&mut token.unknown);
+        retained::detach(&mut token.unknown);
         for top in token.top_logprobs.iter_mut().flatten() {
-            kept::detach(&mut top.unknown);
+            retained::detach(&mut top.unknown);
         }
         token
     }
@@ -123,7 +122,7 @@ impl TokenLogprob {
             + self.token.len()
             + bytes
             + top.map(TopLogprob::weight).sum::<usize>()
-            + kept::weigh(&self.unknown)
+            + retained::weights(&self.unknown)
     }
 }
 
@@ -134,7 +133,7 @@ model!(TopLogprob, null: absent {
 });
 
 impl TopLogprob {
-    /// A token.
+    /// Creates a token without alternatives.
     #[must_use]
     pub fn new(token: impl Into<String>, logprob: f64) -> Self {
         let token = token.into();
@@ -148,6 +147,6 @@ impl TopLogprob {
 
     fn weight(&self) -> usize {
         let bytes = self.bytes.as_ref().map_or(0, Vec::len);
-        size_of::<Self>() + self.token.len() + bytes + kept::weigh(&self.unknown)
+        size_of::<Self>() + self.token.len() + bytes + retained::weights(&self.unknown)
     }
 }

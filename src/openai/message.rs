@@ -1,4 +1,4 @@
-//! One message, in a request and in a completion.
+//! Messages of requests and completions.
 
 use std::fmt;
 
@@ -7,23 +7,23 @@ use crate::json::model::model;
 use crate::json::{List, Members};
 use crate::protocol::shown::Size;
 
-/// One message of the conversation.
+/// A message of the conversation.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatMessage {
-    /// `developer`, `system`, `user`, `assistant` or `tool`.
+    /// The role: `developer`, `system`, `user`, `assistant` or `tool`.
     pub role: String,
-    /// What it says.
+    /// The content.
     pub content: Content,
-    /// Who of several with one role speaks.
+    /// The name of the author, if several have the same role.
     pub name: Option<String>,
-    /// What the assistant says instead of an answer.
+    /// The text with which the assistant refuses.
     pub refusal: Option<String>,
-    /// What the assistant calls.
+    /// The calls of the assistant.
     pub tool_calls: List<ToolCall>,
-    /// What the assistant calls, in the form before tools.
+    /// The call of the assistant, in the form that preceded tools.
     pub function_call: Option<FunctionCall>,
-    /// Which call this is the result of.
+    /// The id of the call whose result the message is.
     pub tool_call_id: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -40,7 +40,7 @@ model!(ChatMessage, null: absent {
 });
 
 impl ChatMessage {
-    /// A message.
+    /// Creates a message.
     #[must_use]
     pub fn new(role: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
@@ -50,25 +50,25 @@ impl ChatMessage {
         }
     }
 
-    /// Instructions from whoever runs the agent.
+    /// Creates a message with instructions of the agent's operator.
     #[must_use]
     pub fn system(content: impl Into<Content>) -> Self {
         Self::new("system", content)
     }
 
-    /// What the user says.
+    /// Creates a message of the user.
     #[must_use]
     pub fn user(content: impl Into<Content>) -> Self {
         Self::new("user", content)
     }
 
-    /// What the assistant said.
+    /// Creates a message of the assistant.
     #[must_use]
     pub fn assistant(content: impl Into<Content>) -> Self {
         Self::new("assistant", content)
     }
 
-    /// What the assistant called.
+    /// Creates a message with calls of the assistant.
     #[must_use]
     pub fn calls(tool_calls: impl IntoIterator<Item = ToolCall>) -> Self {
         Self {
@@ -77,7 +77,7 @@ impl ChatMessage {
         }
     }
 
-    /// The result of a call.
+    /// Creates a message with the result of a call.
     #[must_use]
     pub fn result(call_id: impl Into<String>, content: impl Into<Content>) -> Self {
         Self {
@@ -87,7 +87,7 @@ impl ChatMessage {
     }
 }
 
-/// Says how long content and arguments are, never what they are.
+/// Prints only the lengths of content and arguments.
 impl fmt::Debug for ChatMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ChatMessage")

@@ -1,11 +1,11 @@
-//! The chat completion protocol of OpenAI: what its own clients, VS Code's custom endpoints,
-//! Copilot's command line and every "OpenAI-compatible" program speak.
+//! The chat completion protocol of OpenAI, used by its own clients, VS Code's custom endpoints,
+//! Copilot's command line and every "OpenAI-compatible" program.
 //!
 //! * Server: [`Router::mount`](crate::Router::mount) mounts an agent as a [`Model`]. It answers at
-//!   `POST /v1/chat/completions`, in chunks or whole, and is listed at `GET /v1/models`.
-//! * Client: [`ChatRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads
-//!   the answer as [`Event`]s, which an [`Accumulator`] puts together to a [`ChatCompletion`].
-//! * In between: a [`Relay`] passes the answer of another server on, inside any reply.
+//!   `POST /v1/chat/completions`, with or without a stream, and is listed at `GET /v1/models`.
+//! * Client: [`ChatRequest`] is the request, an [`EventDecoder`](crate::protocol::EventDecoder) reads
+//!   the answer as [`Event`]s, and an [`Accumulator`] assembles them to a [`ChatCompletion`].
+//! * Proxy: a [`Relay`] sends the answer of another server in a reply of any protocol.
 //!
 //! ```
 //! use copilot_wire::openai::{Accumulator, ChatMessage, ChatRequest, Event, OpenAi};
@@ -16,12 +16,12 @@
 //! # drop(body);
 //!
 //! let mut decoder = EventDecoder::<OpenAi>::new();
-//! let mut whole = Accumulator::new();
+//! let mut accumulator = Accumulator::new();
 //! let mut done = false;
 //! for mut bytes in [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\nda"[..], b"ta: [DONE]\n\n"] {
 //!     while let Some(event) = decoder.next(&mut bytes)? {
 //!         match event {
-//!             Event::Chunk(chunk) => whole.push(&chunk)?,
+//!             Event::Chunk(chunk) => accumulator.push(&chunk)?,
 //!             Event::Error(error) => panic!("{}", error.message),
 //!             Event::Done => done = true,
 //!             _ => {}
@@ -29,35 +29,35 @@
 //!     }
 //! }
 //! assert!(done);
-//! assert_eq!(whole.text(), "Hi");
+//! assert_eq!(accumulator.text(), "Hi");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! # How words are said
+//! # Parts of a reply
 //!
-//! | word | here |
+//! | part | output |
 //! |---|---|
 //! | `text` | a chunk with `content` |
-//! | `reasoning` | a chunk with `reasoning_content`, which other servers of this dialect write |
-//! | `status`, `tool_run` | nothing: the protocol has no place for it, and as text it would be part of the answer |
+//! | `reasoning` | `reasoning_content`, which other compatible servers write |
+//! | `status`, `tool_run` | nothing: the protocol has no member for it, and text would become part of the answer |
 //! | `cite` | a Markdown list of links at the end of the answer |
 //! | `table`, `chart` | a Markdown table |
-//! | `error` | a paragraph of text; the turn goes on |
+//! | `error` | a paragraph of text; the turn continues |
 //! | `confirm` | a question in text; the answer is read from the next user message |
-//! | `usage` | the usage, if the request asked for it |
+//! | `usage` | the usage, if requested |
 //! | `call`, `calls` | `tool_calls` and the finish reason `tool_calls`, if the request offered the tool |
 //!
-//! A question is found again by the id in its last line, which crossed the client: make ids hard to
-//! guess where a yes does harm, and let no model repeat them.
+//! A question is identified by the id in its last line, which the client can change: use ids that
+//! are hard to guess where a consent does harm, and do not let a model repeat them.
 //!
-//! Beyond words, an agent for this protocol sends a [`ChatCompletionChunk`], a [`Choice`], a
+//! Besides these parts, an agent for this protocol sends a [`ChatCompletionChunk`], a [`Choice`], a
 //! [`Delta`] or a [`Usage`], and ends with an [`Ending`]: [`ToolCall`]s, a [`FinishReason`] or an
 //! [`ErrorObject`].
 //!
-//! # What is written
+//! # Encoding rules
 //!
-//! Seven rules satisfy all known readers: the two official clients, VS Code, and `gh models`, which is
-//! the strictest. The session of a reply keeps them whatever an agent or an upstream server says.
+//! Seven rules satisfy all known clients: the two official ones, VS Code, and `gh models`, which is
+//! the strictest. The session of a reply enforces them for every agent and every relayed stream.
 //!
 //! 1. One line `data: `, compact JSON, and a blank line; nothing else but comments. No `event` lines,
 //!    which `gh models` refuses; no `id` lines, after which the Python client fails at a comment.
@@ -66,11 +66,11 @@
 //!    clients count log probabilities of that chunk twice). Content is never null, the list of calls
 //!    never empty, and the list of choices only beside the usage.
 //! 4. One call at a time, with id, type and name in its first fragment: VS Code appends to the last
-//!    call, whatever the index. What comes mixed is held back until the end.
-//! 5. Exactly one finish reason a choice, then the usage if it was asked for and is known, then
-//!    exactly one `[DONE]`. So finish reasons and usage are kept until the turn is over.
+//!    call and ignores the index. Interleaved fragments are buffered until the end.
+//! 5. Exactly one finish reason for each choice, then the usage if it was requested and is known, then
+//!    exactly one `[DONE]`. So finish reasons and usage are buffered until the end of the turn.
 //! 6. After a failure one error object, and the end: no finish reason, no `[DONE]`.
-//! 7. Every poll of the body sends all there is; silence is broken with a comment.
+//! 7. Every poll of the body sends all available bytes; comments are sent while the agent is silent.
 //!
 //! A request without `stream` gets the same reply, collected; a failure is then status 400, which no client retries.
 //!
@@ -81,18 +81,18 @@
 //!
 //! | situation | Node | Python |
 //! |---|---|---|
-//! | text, with everything that text can hold: chunks, helper, whole | yes | yes |
+//! | text with all kinds of characters: chunks, helper, without a stream | yes | yes |
 //! | keep-alive comments between the chunks | yes | yes |
-//! | a tool call: chunks, helper, whole; there and back | yes | yes |
-//! | several calls, also such that came mixed | yes | yes |
-//! | usage: chunks, helper, whole; only if asked for | yes | yes |
-//! | refusal, `length`, `content_filter` | yes | yes: its helper raises the last two, as ever |
+//! | a tool call: chunks, helper, without a stream; with its result | yes | yes |
+//! | several calls, also interleaved ones | yes | yes |
+//! | usage: chunks, helper, without a stream; only if requested | yes | yes |
+//! | refusal, `length`, `content_filter` | yes | yes: its helper raises the last two |
 //! | two choices at once, log probabilities | yes | yes |
-//! | failure on the way, at once, and without `stream`; a panic | `APIError` | `APIError` |
-//! | a relayed stream, whole and cut | yes | yes |
+//! | failure after text, immediately, and without `stream`; a panic | `APIError` | `APIError` |
+//! | a relayed stream, complete and truncated | yes | yes |
 //! | a question and its answer | yes | yes |
 //! | the list of models, one model, an unknown one, a bad request | yes | yes |
-//! | a client that leaves | yes | yes |
+//! | a client that disconnects | yes | yes |
 
 mod accumulator;
 mod calls;
@@ -106,14 +106,13 @@ mod error;
 mod event;
 mod finish_reason;
 mod from_conversation;
-mod kept;
 mod logprobs;
 mod message;
 mod mount;
 mod relay;
 mod request;
+mod retained;
 mod session;
-mod shape;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tool;
@@ -144,7 +143,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
-use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
 
 /// The chat completion protocol of OpenAI.
 #[derive(Clone, Copy, Debug)]
@@ -185,6 +184,13 @@ impl Protocol for OpenAi {
         }
     }
 
+    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
+        let error = ErrorObject::new(AgentError::LOST).code("invalid_prompt");
+        out.extend_from_slice(b"data: ");
+        error.write_body(out);
+        out.extend_from_slice(b"\n\n");
+    }
+
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
         refusal.to_response(
             HeaderValue::from_static("application/json"),
@@ -193,6 +199,6 @@ impl Protocol for OpenAi {
     }
 }
 
-/// Plays the front end on the playground.
+/// The playground's script for this front end.
 #[cfg(feature = "playground")]
 pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

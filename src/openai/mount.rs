@@ -1,4 +1,4 @@
-//! How an agent is mounted: as a model.
+//! Mounting of agents as models.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use crate::agent::Agent;
 use crate::models::{self, Dialect};
 use crate::router::{Mount, MountError, Site};
 
-/// A model, as OpenAI clients see it: the name that an agent is mounted under.
+/// A model for OpenAI clients: the name under which an agent is mounted.
 ///
-/// It answers at `POST /v1/chat/completions` and is listed at `GET /v1/models`.
+/// The agent answers at `POST /v1/chat/completions`, and the model is listed at `GET /v1/models`.
 ///
 /// ```
 /// use copilot_wire::openai::Model;
@@ -27,7 +27,7 @@ impl Dialect for OpenAi {
     }
 }
 
-/// Mounts a model of this name.
+/// Mounts an agent as a model with this name.
 macro_rules! mount_name {
     ($name:ty) => {
         impl Mount for $name {

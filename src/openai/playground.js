@@ -20,7 +20,7 @@ class OpenAiFront extends Front {
     return {
       title: "As an OpenAI client",
       text: "What any program with an OpenAI library sends and reads: chunks, tool calls, usage.",
-      prompts: ["What happens when a client leaves?", "What is the weather in Lisbon?", "Delete the draft, but ask me first"],
+      prompts: ["What happens when a client disconnects?", "What is the weather in Lisbon?", "Delete the draft, but ask me first"],
     };
   }
 
@@ -32,7 +32,7 @@ class OpenAiFront extends Front {
       this.agent = this.model || this.agent;
       this.page.changed();
     } catch {
-      // A server without a list takes any name.
+      // A server without a list accepts any name.
     }
   }
 

@@ -1,4 +1,4 @@
-//! Passes the stream of another server on.
+//! Relaying of the stream of another server.
 
 use super::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi, TooLarge,
@@ -7,13 +7,13 @@ use crate::agent::Reply;
 use crate::json::{Json, JsonError};
 use crate::protocol::{self, EventDecoder, EventError, Protocol, SendError};
 
-/// Passes the chunks of another server, say a model's, on into a reply.
+/// A relay of another server's chunks, for example a model's, into a reply.
 ///
-/// Give it the bytes as they arrive. [`forward`](Self::forward) relays whole chunks inside a reply
-/// that speaks chunks: the reply's own id, time and model are written over the upstream ones,
-/// unknown members are kept, the upstream end is dropped, and the reply ends once, as every reply
-/// does. [`text`](Self::text) says the text in a reply of any protocol. Both collect what went
-/// through, calls included, for [`finish`](Self::finish).
+/// Pass it the bytes as they arrive. [`forward`](Self::forward) relays complete chunks in a reply
+/// of this protocol: the reply's own id, time and model replace the upstream ones, unknown members
+/// are retained, and the upstream end is dropped, because the reply has its own.
+/// [`text`](Self::text) relays the text in a reply of any protocol. Both collect the answer, calls
+/// included, for [`finish`](Self::finish).
 ///
 /// ```
 /// # use copilot_wire::openai::{OpenAi, Relay, RelayError};
@@ -34,69 +34,70 @@ use crate::protocol::{self, EventDecoder, EventError, Protocol, SendError};
 ///
 /// # Cancel safety
 ///
-/// A future of a relay that is dropped half-way has lost what was not said yet: drop the relay too.
+/// If a future of a relay is dropped before it is complete, the part that was not sent yet is lost:
+/// drop the relay too.
 #[derive(Debug, Default)]
 pub struct Relay {
     decoder: EventDecoder<OpenAi>,
-    whole: Accumulator,
+    collected: Accumulator,
     done: bool,
 }
 
-/// Why a stream cannot be passed on.
+/// The reason why a stream cannot be relayed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RelayError {
-    /// The stream holds something that is no chunk.
+    /// The stream has an event that is not a valid chunk.
     #[error("upstream: {0}")]
     Event(#[from] EventError),
-    /// The other server says that it failed.
-    // What it says may be anything: it is in the value, and not in the text.
+    /// The upstream server sent an error.
+    // The message may contain anything, so it is in the value and not in the text.
     #[error("upstream failed")]
     Upstream(ErrorObject),
-    /// The stream ended before the answer did: a choice has no finish reason.
-    #[error("upstream ended early")]
-    Cut,
-    /// The answer is larger than the relay may hold.
+    /// The stream ended before the answer: a choice has no finish reason.
+    #[error("upstream ended before the answer was complete")]
+    Truncated,
+    /// The answer exceeds the limit.
     #[error("upstream: {0}")]
     TooLarge(#[from] TooLarge),
     /// The arguments of a call are not a JSON object.
-    #[error("upstream: the arguments of a call: {0}")]
+    #[error("upstream: arguments of a call: {0}")]
     Arguments(#[from] JsonError),
-    /// The reply took no more.
+    /// The reply could not be written.
     #[error(transparent)]
     Send(#[from] SendError),
 }
 
 impl Relay {
-    /// A relay for one stream.
+    /// Creates a relay for one stream.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// A relay with a decoder and an accumulator of one's own, for other limits.
+    /// Creates a relay from a decoder and an accumulator with other limits.
     #[must_use]
-    pub fn from_parts(decoder: EventDecoder<OpenAi>, whole: Accumulator) -> Self {
+    pub fn from_parts(decoder: EventDecoder<OpenAi>, collected: Accumulator) -> Self {
         Self {
             decoder,
-            whole,
+            collected,
             done: false,
         }
     }
 
-    /// Takes the next chunk out of `input` and advances it. `None`: `input` is used up.
+    /// Returns the next chunk in `input` and advances it; `None` if `input` is empty.
     ///
-    /// For relays that change chunks on their way. What follows the upstream `[DONE]` is ignored:
-    /// some servers write it twice.
+    /// It is meant for relays that change chunks. Everything after the upstream `[DONE]` is
+    /// ignored: some servers write it twice.
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. The stream is of no more use then.
+    /// [`RelayError`]. The stream is unusable then.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<ChatCompletionChunk>, RelayError> {
         while !self.done {
             match self.decoder.next(input)? {
                 Some(Event::Chunk(chunk)) => {
-                    self.whole.push(&chunk)?;
+                    self.collected.push(&chunk)?;
                     return Ok(Some(chunk));
                 }
                 Some(Event::Error(error)) => return Err(RelayError::Upstream(error)),
@@ -110,11 +111,11 @@ impl Relay {
         Ok(None)
     }
 
-    /// Passes chunks on as they are, in a reply that speaks chunks.
+    /// Relays chunks unchanged, in a reply whose output is chunks.
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. Hand it on: the reply's client is told that the answer failed.
+    /// [`RelayError`]. Return it from the agent, so that the reply fails.
     pub async fn forward<P>(&mut self, bytes: &[u8], reply: &Reply<P>) -> Result<(), RelayError>
     where
         P: Protocol,
@@ -127,11 +128,12 @@ impl Relay {
         Ok(())
     }
 
-    /// Sends the text of the first choice, its reasoning and the usage in a reply of any protocol.
+    /// Relays the text of the first choice, its reasoning and the usage, in a reply of any
+    /// protocol.
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. Hand it on: the reply's client is told that the answer failed.
+    /// [`RelayError`]. Return it from the agent, so that the reply fails.
     pub async fn text<P: Protocol>(
         &mut self,
         bytes: &[u8],
@@ -159,12 +161,13 @@ impl Relay {
         Ok(())
     }
 
-    /// Ends the reply as the upstream answer ended: with its calls, if it made any.
+    /// Ends the reply like the upstream answer, with its calls if there are any.
     ///
     /// # Errors
     ///
-    /// Those of [`finish`](Self::finish); [`RelayError::Arguments`] when a model wrote arguments that
-    /// are not a JSON object; [`RelayError::Send`] when a call cannot be made. No call is made then.
+    /// The errors of [`finish`](Self::finish); [`RelayError::Arguments`] if the arguments of a call
+    /// are not a JSON object; [`RelayError::Send`] if a call cannot be written. No call is written
+    /// then.
     pub fn end<P: Protocol>(self, reply: Reply<P>) -> Result<(), RelayError> {
         let answer = self.finish()?;
         let calls = answer.calls().iter().map(protocol::ToolCall::try_from);
@@ -175,18 +178,18 @@ impl Relay {
         Ok(())
     }
 
-    /// Everything that went through, once the stream has ended: unknown members too, as an
-    /// [`Accumulator`] keeps them.
+    /// Returns the complete answer after the end of the stream, with its unknown members as in an
+    /// [`Accumulator`].
     ///
     /// # Errors
     ///
-    /// [`RelayError::Cut`] when a choice has no finish reason. A missing `[DONE]` behind all of
-    /// them cost nothing of the answer.
+    /// [`RelayError::Truncated`] if a choice has no finish reason. If only the `[DONE]` is missing, the
+    /// answer is complete.
     pub fn finish(self) -> Result<ChatCompletion, RelayError> {
-        if self.whole.is_complete() {
-            Ok(self.whole.finish())
+        if self.collected.is_complete() {
+            Ok(self.collected.finish())
         } else {
-            Err(RelayError::Cut)
+            Err(RelayError::Truncated)
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The request.
+//! The chat completion request.
 
 use std::mem;
 
@@ -11,10 +11,9 @@ use crate::json::model::{Field as _, model};
 use crate::json::{Json, List, Members, WriteError};
 use crate::protocol::Refusal;
 
-/// A request for a chat completion.
+/// A chat completion request, for clients and servers.
 ///
-/// Servers read it and clients write it; what is not named here, such as `temperature`, is in
-/// `unknown`.
+/// Members without a field, such as `temperature`, are in `unknown`.
 ///
 /// ```
 /// use copilot_wire::openai::{ChatMessage, ChatRequest};
@@ -31,27 +30,27 @@ use crate::protocol::Refusal;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChatRequest {
-    /// The model that shall answer; empty when the request names none.
+    /// The requested model; empty if there is none.
     pub model: String,
     /// The conversation, oldest message first. Never empty in a request that was read.
     pub messages: List<ChatMessage>,
-    /// Whether the answer shall come in chunks; absent means no.
+    /// Set if the answer should be streamed; absent means `false`.
     pub stream: Option<bool>,
-    /// What the stream shall hold.
+    /// Options of the stream.
     pub stream_options: Option<StreamOptions>,
     /// The tools that the answer may call.
     pub tools: List<Tool>,
-    /// Which of them it may or must call: `none`, `auto`, `required`, or an object.
+    /// The choice among the tools: `none`, `auto`, `required`, or an object.
     pub tool_choice: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-/// What a stream shall hold.
+/// Options of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamOptions {
-    /// Whether a chunk with the usage follows the last finish reason.
+    /// Set if a chunk with the usage should follow the last finish reason.
     pub include_usage: Option<bool>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -69,7 +68,7 @@ model!(ChatRequest, null: absent {
 model!(StreamOptions, null: absent { include_usage: "include_usage" });
 
 impl ChatRequest {
-    /// A request.
+    /// Creates a request.
     #[must_use]
     pub fn new(model: impl Into<String>, messages: impl IntoIterator<Item = ChatMessage>) -> Self {
         Self {
@@ -79,7 +78,7 @@ impl ChatRequest {
         }
     }
 
-    /// Puts instructions before the messages.
+    /// Inserts instructions before the messages.
     #[must_use]
     pub fn instructions(mut self, text: impl Into<Content>) -> Self {
         let after = mem::take(&mut self.messages);
@@ -88,14 +87,14 @@ impl ChatRequest {
         self
     }
 
-    /// Sets whether the answer shall come in chunks.
+    /// Sets if the answer should be streamed.
     #[must_use]
     pub fn stream(mut self, stream: bool) -> Self {
         self.stream = Some(stream);
         self
     }
 
-    /// Asks for a chunk with the usage.
+    /// Requests a chunk with the usage.
     #[must_use]
     pub fn include_usage(mut self) -> Self {
         self.stream_options.get_or_insert_default().include_usage = Some(true);
@@ -113,7 +112,7 @@ impl ChatRequest {
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the value does not serialise.
+    /// [`WriteError`] if the value cannot be serialized.
     pub fn with<T: Serialize + ?Sized>(
         mut self,
         member: impl Into<String>,
@@ -134,20 +133,21 @@ impl ChatRequest {
         Ok(request)
     }
 
-    /// Whether the answer shall come in chunks.
+    /// Returns `true` if the answer should be streamed.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         self.stream == Some(true)
     }
 
-    /// Whether the answer shall say what it cost: always, unless it comes in chunks.
+    /// Returns `true` if the answer should have the usage, which is always the case without a
+    /// stream.
     #[must_use]
     pub fn wants_usage(&self) -> bool {
         let options = self.stream_options.as_ref();
         !self.is_stream() || options.is_some_and(|options| options.include_usage == Some(true))
     }
 
-    /// The functions that may be called: none when `tool_choice` is `none`.
+    /// Returns an iterator over the functions that may be called; empty if `tool_choice` is `none`.
     pub(super) fn offered(&self) -> impl Iterator<Item = &Function> + Send {
         let choice = self.tool_choice.as_ref();
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");

@@ -1,4 +1,4 @@
-//! What the chunks of one reply share, and the rules that hold between them.
+//! The state of one reply, and the rules of its chunks.
 
 use std::collections::HashSet;
 use std::mem;
@@ -9,7 +9,7 @@ use super::calls::weight;
 use super::turn::Turn;
 use super::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending,
-    ErrorObject, Event, TooLarge, Usage, kept,
+    ErrorObject, Event, TooLarge, Usage, retained,
 };
 use crate::json::model::Field as _;
 use crate::json::{Escape, Json, Kind, Members, ObjectWriter, ValueWriter, write};
@@ -17,48 +17,49 @@ use crate::protocol::{
     self, Citation, Env, Failure, Part, SendError, Session as _, TextFrame, ToolCall, markdown,
 };
 
-/// The largest number of choices that a request can ask for.
+/// The maximum number of choices of a request.
 const MAX_CHOICES: u32 = 128;
-/// How much of the calls in one reply is held.
-const MAX_HELD: usize = 16 * 1024 * 1024;
-/// The largest answer that is sent as one completion, in bytes.
+/// The maximum size in bytes of the buffered calls of a reply.
+const MAX_BUFFERED: usize = 16 * 1024 * 1024;
+/// The maximum size in bytes of an answer without a stream.
 const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
-/// How many members of chunks that are not written wait for one that is.
+/// The maximum number of members that are queued for the next chunk.
 const MAX_PENDING: usize = 64;
 
-/// What follows the text in a chunk.
+/// The end of a chunk with text.
 const TEXT_TAIL: &[u8] = b"\"},\"finish_reason\":null}]}\n\n";
-/// The same where usage was asked for.
+/// The end of a chunk with text if usage was requested.
 const TEXT_TAIL_WITH_USAGE: &[u8] = b"\"},\"finish_reason\":null}],\"usage\":null}\n\n";
 
-/// What the chunks of one reply share.
+/// The state of one reply.
 ///
-/// OpenAI chat streams, rules for an encoder: one line of data an event; one head in every chunk;
-/// the role in the first chunk only; one call at a time; exactly one finish reason a choice, then
-/// the usage if asked for, then exactly one `[DONE]`; after a failure one error and nothing else.
-/// Finish reasons and usage are therefore kept until the turn is over.
+/// It enforces these rules of the protocol: each event has one line of data; all chunks have the
+/// same head; only the first chunk has the role; calls are written one at a time; each choice has
+/// exactly one finish reason, then follows the usage if requested, then exactly one `[DONE]`; after
+/// a failure there is one error and nothing else. Finish reasons and usage are therefore buffered
+/// until the end of the turn.
 pub struct Session {
     env: Env,
     /// The start of every chunk, up to its choices.
     head: Box<[u8]>,
-    /// A chunk with text for the first choice, around the text.
+    /// The frame around text for the first choice.
     frame: TextFrame,
-    /// The choices that were spoken of; the first one always, and first.
+    /// The choices with output. The first one is always present.
     turns: Vec<Turn>,
     citations: Vec<Citation>,
-    /// The names of the tools that the request offered.
+    /// The names of the tools that the request offers.
     tools: HashSet<String>,
-    usage_asked: bool,
+    usage_requested: bool,
     usage: Option<Usage>,
-    /// Members of chunks that were not written, for the next one that is.
+    /// Members of chunks that were not written, for the next chunk that is.
     pending: Members,
-    /// How much of calls was held.
-    held: usize,
-    /// The answer so far, where it is sent as one completion.
-    whole: Option<Accumulator>,
-    /// Whether the stream is closed.
+    /// The size in bytes of the buffered calls.
+    buffered: usize,
+    /// The answer so far, if it is sent without a stream.
+    completion: Option<Accumulator>,
+    /// Set once the stream has ended.
     done: bool,
-    /// Whether it ended in an error.
+    /// Set if it ended with an error.
     failed: bool,
 }
 
@@ -79,8 +80,9 @@ impl Session {
             model: &request.model,
         };
         let mut head = b"data: ".to_vec();
-        // Strings and a number always serialise.
+        // Serializing strings and a number cannot fail.
         let _ = write(&fields, Escape::JsonAndSeparators, &mut head);
+        // The closing brace is removed: every chunk continues the object.
         head.pop();
         head.extend_from_slice(b",\"choices\":[");
         let text_head = [&*head, b"{\"index\":0,\"delta\":{\"content\":\""].concat();
@@ -89,17 +91,17 @@ impl Session {
         } else {
             TEXT_TAIL
         };
-        let whole = (!request.is_stream()).then(|| {
-            let mut whole = Accumulator::new().limit(WHOLE_LIMIT);
+        let completion = (!request.is_stream()).then(|| {
+            let mut completion = Accumulator::new().limit(WHOLE_LIMIT);
             let head = ChatCompletionChunk {
                 created: Some(fields.created),
                 id: Some(id.clone()),
                 model: Some(request.model.clone()),
                 ..ChatCompletionChunk::default()
             };
-            // The request that the names come from was within its limit.
-            let _ = whole.push(&head);
-            whole
+            // The names come from the request, which was within its limit, so this cannot fail.
+            let _ = completion.push(&head);
+            completion
         });
         let tools = request.offered().map(|function| function.name.clone());
         Self {
@@ -109,17 +111,17 @@ impl Session {
             turns: vec![Turn::new(0)],
             citations: Vec::new(),
             tools: tools.collect(),
-            usage_asked: request.wants_usage() || whole.is_some(),
+            usage_requested: request.wants_usage() || completion.is_some(),
             usage: None,
             pending: Members::new(),
-            held: 0,
-            whole,
+            buffered: 0,
+            completion,
             done: false,
             failed: false,
         }
     }
 
-    /// Names the sources, once.
+    /// Writes the citations, once.
     fn sources(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
         let citations = mem::take(&mut self.citations);
         if citations.is_empty() {
@@ -128,8 +130,9 @@ impl Session {
         self.text(&markdown::sources(&citations), out)
     }
 
-    /// Calls tools of the client.
+    /// Writes calls of the client's tools.
     fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
+        // All calls are checked before the first is written: either all are sent, or none.
         for call in calls {
             if !self.tools.contains(&call.name) {
                 return Err(SendError::Unsupported(
@@ -152,12 +155,9 @@ impl Session {
         Ok(())
     }
 
-    /// Writes a piece of reasoning as `reasoning_content`, the member of other servers that speak
-    /// this dialect. A completion has no place for it.
+    /// Writes a piece of reasoning as `reasoning_content`, the member that other compatible servers
+    /// use, in chunks and in the message of a completion.
     fn reasoning(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        if self.whole.is_some() {
-            return Ok(());
-        }
         let mut delta = Delta::default();
         delta
             .unknown
@@ -165,12 +165,12 @@ impl Session {
         self.chunk(&ChatCompletionChunk::new(vec![Choice::new(0, delta)]), out)
     }
 
-    /// Writes what a chunk adds, in the form that the rules ask for.
+    /// Writes the addition of a chunk, in the form that the rules require.
     fn chunk(&mut self, chunk: &ChatCompletionChunk, out: &mut Vec<u8>) -> Result<(), SendError> {
         if self.done {
             return Ok(());
         }
-        self.held = self.check(chunk)?;
+        self.buffered = self.check(chunk)?;
         if let Some(usage) = &chunk.usage {
             self.usage = Some(usage.clone());
         }
@@ -195,21 +195,23 @@ impl Session {
             }
         }
         if pieces.is_empty() {
-            // Some clients take a chunk without choices for the end, so its members wait.
+            // Some clients treat a chunk without choices as the end, so its members are queued.
             self.pending.retain(|key| chunk.unknown.get(key).is_none());
             let room = MAX_PENDING.saturating_sub(self.pending.len());
             let unknown = unnamed(chunk).take(room);
             self.pending
-                .extend(unknown.map(|(key, value)| (key, kept::own(value))));
+                .extend(unknown.map(|(key, value)| (key, retained::copy(value))));
             return Ok(());
         }
         if !openings.is_empty() {
+            // Rule 3: the role is in a chunk of its own, before all other output of the choice.
             self.write(&openings, None, out)?;
         }
         self.write(&pieces, Some(chunk), out)
     }
 
-    /// Checks what could not be taken back; gives how much is held with this chunk.
+    /// Checks a chunk before any part of it is written, because written parts cannot be undone.
+    /// Returns the size of the buffered calls including this chunk.
     fn check(&self, chunk: &ChatCompletionChunk) -> Result<usize, SendError> {
         if chunk
             .choices
@@ -223,21 +225,21 @@ impl Session {
             .choices
             .iter()
             .flat_map(|choice| &choice.delta.tool_calls);
-        let held = self.held + fragments.map(weight).sum::<usize>();
-        if held > MAX_HELD {
-            let message = format!("the calls are larger than {MAX_HELD} bytes");
+        let buffered = self.buffered + fragments.map(weight).sum::<usize>();
+        if buffered > MAX_BUFFERED {
+            let message = format!("the calls are larger than {MAX_BUFFERED} bytes");
             return Err(SendError::Invalid(message));
         }
-        Ok(held)
+        Ok(buffered)
     }
 
-    /// Writes the end of an answer that failed: an error, and nothing behind it.
+    /// Writes an error as the end of a failed answer.
     fn error(&mut self, error: &ErrorObject, out: &mut Vec<u8>) {
         if mem::replace(&mut self.done, true) {
             return;
         }
         self.failed = true;
-        if self.whole.is_some() {
+        if self.completion.is_some() {
             error.write_body(out);
             return;
         }
@@ -246,14 +248,14 @@ impl Session {
         out.extend_from_slice(b"\n\n");
     }
 
-    /// Writes one chunk; `from` is the one that its other members come from.
+    /// Writes one chunk, with the other members of `from`.
     fn write(
         &mut self,
         pieces: &[Choice],
         from: Option<&ChatCompletionChunk>,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError> {
-        if let Some(whole) = &mut self.whole {
+        if let Some(completion) = &mut self.completion {
             let mut chunk = ChatCompletionChunk::new(pieces.to_vec());
             chunk.unknown = mem::take(&mut self.pending);
             if let Some(from) = from {
@@ -266,7 +268,7 @@ impl Session {
                     .unknown
                     .extend(unknown.map(|(key, value)| (key, value.clone())));
             }
-            return Ok(whole.push(&chunk)?);
+            return Ok(completion.push(&chunk)?);
         }
         out.extend_from_slice(&self.head);
         for (index, piece) in pieces.iter().enumerate() {
@@ -276,7 +278,7 @@ impl Session {
             piece.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
         }
         out.push(b']');
-        if self.usage_asked {
+        if self.usage_requested {
             out.extend_from_slice(b",\"usage\":null");
         }
         let mut pending = mem::take(&mut self.pending);
@@ -293,7 +295,7 @@ impl Session {
             extras.member(key).raw(value);
         }
         extras.finish();
-        // The object's members join those of the chunk.
+        // The members of the object become members of the chunk.
         match out.get(start..) {
             Some(b"{}") => out.truncate(start),
             _ => {
@@ -311,23 +313,23 @@ impl Session {
 impl protocol::Session for Session {
     type Event = Event;
 
-    /// Writes the role, which the first chunk of a reply has and no other.
+    /// Writes the role, which only the first chunk of a reply has.
     fn open(&mut self, out: &mut Vec<u8>) {
         if let Some(turn) = self.turns.first_mut().filter(|turn| !turn.is_open()) {
             let opening = turn.open();
-            // Nothing in it can fail to be written.
+            // The chunk has no value whose serialization can fail.
             let _ = self.write(&[opening], None, out);
         }
     }
 
     fn text_frame(&self) -> Option<TextFrame> {
-        self.whole.is_none().then(|| self.frame.clone())
+        self.completion.is_none().then(|| self.frame.clone())
     }
 
     fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match &mut self.whole {
+        match &mut self.completion {
             _ if self.done => {}
-            Some(whole) => whole.push_text(text)?,
+            Some(completion) => completion.push_text(text)?,
             None => self.frame.write(text, out),
         }
         Ok(())
@@ -335,7 +337,7 @@ impl protocol::Session for Session {
 
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match part {
-            // There is no place for a status, and as text it would become part of the answer.
+            // The protocol has no member for a status, and text would become part of the answer.
             Part::Status(_) | Part::ToolRun(_) => Ok(()),
             Part::Reasoning(text) => self.reasoning(text, out),
             Part::Usage(usage) => {
@@ -350,7 +352,7 @@ impl protocol::Session for Session {
             Part::Chart(chart) => self.text(&markdown::table(&chart.to_table()), out),
             Part::Error(notice) => self.text(&markdown::notice(notice), out),
             Part::Confirm(confirmation) => {
-                // The question is the last text: that is how it is found again.
+                // The question must be the last text: it is identified by the last line.
                 self.sources(out)?;
                 self.text(&markdown::question(confirmation), out)
             }
@@ -372,12 +374,12 @@ impl protocol::Session for Session {
         self.failed
     }
 
-    /// Writes sources, finish reasons, the usage if asked for, and `[DONE]`.
+    /// Writes citations, finish reasons, the usage if requested, and `[DONE]`.
     fn finish(&mut self, out: &mut Vec<u8>) {
         if self.done {
             return;
         }
-        // Past the limit there are no sources: the answer has failed then.
+        // If the limit is exceeded, the answer has failed, and citations do not matter.
         let _ = self.sources(out);
         self.done = true;
         let env = &self.env;
@@ -387,13 +389,13 @@ impl protocol::Session for Session {
             .flat_map(|turn| turn.finish(&mut || new_call_id(env)))
             .collect();
         for piece in &pieces {
-            // Models of this crate serialise.
+            // Serializing models of this crate cannot fail.
             let _ = self.write(std::slice::from_ref(piece), None, out);
         }
-        let usage = self.usage.take().filter(|_| self.usage_asked);
-        if let Some(mut whole) = self.whole.take() {
-            let _ = usage.map(|usage| whole.push(&usage.into()));
-            out.extend_from_slice(&completion(whole).to_json());
+        let usage = self.usage.take().filter(|_| self.usage_requested);
+        if let Some(mut collected) = self.completion.take() {
+            let _ = usage.map(|usage| collected.push(&usage.into()));
+            out.extend_from_slice(&completion(collected).to_json());
             return;
         }
         if let Some(usage) = usage {
@@ -409,7 +411,7 @@ impl protocol::Session for Session {
         let error = ErrorObject::new(failure.message);
         let error = match failure.retryable {
             true => error,
-            // With a bare `server_error` Copilot's command line sends the same turn six times; after
+            // After a plain `server_error` Copilot's command line repeats the turn six times; after
             // this code no known client does.
             false => error.code("invalid_prompt"),
         };
@@ -417,13 +419,13 @@ impl protocol::Session for Session {
     }
 }
 
-/// Returns the answer to a request without a stream.
+/// Returns the response to a request without a stream.
 fn completion(whole: Accumulator) -> ChatCompletion {
     let mut completion = whole.finish();
     for choice in &mut completion.choices {
         let message = &mut choice.message;
         let instead = !message.tool_calls.is_empty() || message.refusal.is_some();
-        // The empty text that the role comes with says nothing beside calls or a refusal.
+        // The empty text of the chunk with the role is omitted beside calls or a refusal.
         if instead && message.content.text().is_empty() {
             message.content = Content::Null;
         }
@@ -437,7 +439,8 @@ impl From<TooLarge> for SendError {
     }
 }
 
-/// Returns the unknown members of a chunk. An odd value of a named one is not passed on.
+/// Returns an iterator over the unknown members of a chunk. Invalid values of known members are not
+/// relayed.
 fn unnamed(chunk: &ChatCompletionChunk) -> impl Iterator<Item = (&str, &Json)> {
     let members = chunk.unknown.iter();
     members.filter(|(key, _)| !ChatCompletionChunk::NAMES.contains(key))

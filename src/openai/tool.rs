@@ -1,4 +1,4 @@
-//! Tools that a request offers.
+//! Tools of a request.
 
 use super::ToolKind;
 use crate::json::model::model;
@@ -10,7 +10,7 @@ use crate::json::{Json, Members};
 pub struct Tool {
     /// The kind of the tool. The members of an unknown kind are in `unknown`.
     pub kind: ToolKind,
-    /// The function, in a tool that is one.
+    /// The function, if the tool is one.
     pub function: Option<Function>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -22,7 +22,7 @@ model!(Tool, null: absent {
 });
 
 impl Tool {
-    /// A function.
+    /// Creates a tool that is a function.
     #[must_use]
     pub fn function(function: Function) -> Self {
         Self {
@@ -43,13 +43,13 @@ impl From<Function> for Tool {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Function {
-    /// The name to call it by.
+    /// The name.
     pub name: String,
-    /// What it does.
+    /// The description.
     pub description: Option<String>,
     /// The JSON schema of its arguments.
     pub parameters: Option<Json>,
-    /// Whether the arguments must follow the schema to the letter.
+    /// Set if the arguments must match the schema exactly.
     pub strict: Option<bool>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -63,7 +63,7 @@ model!(Function, null: absent {
 });
 
 impl Function {
-    /// A function without arguments.
+    /// Creates a function without arguments.
     #[must_use]
     pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
         Self {

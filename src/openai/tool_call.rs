@@ -1,4 +1,4 @@
-//! Calls of tools, whole and in fragments.
+//! Tool calls, complete and in fragments.
 
 use std::fmt;
 
@@ -29,7 +29,7 @@ names!(ToolKind {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// What the result is paired with.
+    /// The id, which the result repeats.
     pub id: String,
     /// The kind of the tool. The members of an unknown kind are in `unknown`.
     pub kind: ToolKind,
@@ -46,11 +46,11 @@ model!(ToolCall, null: absent {
 });
 
 impl ToolCall {
-    /// A call; `arguments` serialise to an object.
+    /// Creates a call with `arguments` that serialize to an object.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the arguments do not serialise.
+    /// [`WriteError`] if the arguments cannot be serialized.
     pub fn new<T: Serialize + ?Sized>(
         id: impl Into<String>,
         name: impl Into<String>,
@@ -72,7 +72,7 @@ impl ToolCall {
 impl TryFrom<&ToolCall> for protocol::ToolCall {
     type Error = JsonError;
 
-    /// The call as a word of the shared vocabulary, to be made through another front end.
+    /// Converts the call to that of the shared vocabulary, for a reply of any protocol.
     fn try_from(call: &ToolCall) -> Result<Self, JsonError> {
         Ok(Self {
             name: call.function.name.clone(),
@@ -81,13 +81,13 @@ impl TryFrom<&ToolCall> for protocol::ToolCall {
     }
 }
 
-/// A function and its arguments.
+/// A function with its arguments.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionCall {
-    /// The function.
+    /// The name.
     pub name: String,
-    /// The arguments as a JSON text, as the model wrote it: not always valid.
+    /// The arguments as JSON text, as written by the model: not always valid.
     pub arguments: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -99,27 +99,27 @@ model!(FunctionCall, null: absent, empty: absent {
 });
 
 impl FunctionCall {
-    /// The arguments as a JSON object. Empty text is an object without members: that is how a
-    /// call without arguments may end.
+    /// Returns the arguments as a JSON object. Empty text is an object without members: some calls
+    /// without arguments have it.
     ///
     /// # Errors
     ///
-    /// [`JsonError`] when the text is no JSON object.
+    /// [`JsonError`] if the text is not a JSON object.
     pub fn json(&self) -> Result<Json, JsonError> {
         Json::parse_object(&self.arguments)
     }
 
-    /// The arguments as a type of the caller's.
+    /// Deserializes the arguments.
     ///
     /// # Errors
     ///
-    /// [`JsonError`] when the text is no JSON object, or does not fit the type.
+    /// [`JsonError`] if the text is not a JSON object, or does not match the type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         self.json()?.decode()
     }
 }
 
-/// Says how long the arguments are, never what they are.
+/// Prints only the length of the arguments.
 impl fmt::Debug for FunctionCall {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FunctionCall")
@@ -130,7 +130,8 @@ impl fmt::Debug for FunctionCall {
     }
 }
 
-/// Reads arguments. They are a text; some servers send the object itself, which is its text then.
+/// Reads arguments, which are a text. Some servers send the object itself; then its JSON is the
+/// text.
 fn arguments<T: Field + From<String>>(reader: &mut Reader<'_>) -> Result<Option<T>, JsonError> {
     if reader.is(Kind::Object) {
         return Ok(Some(reader.value()?.text().to_owned().into()));
@@ -140,14 +141,14 @@ fn arguments<T: Field + From<String>>(reader: &mut Reader<'_>) -> Result<Option<
 
 /// A fragment of a call, in a chunk.
 ///
-/// OpenAI chat streams, tool call deltas: `index` is the only reliable key; `id`, `type` and the
-/// name come once, in the first fragment of that index.
+/// Only `index` is a reliable key: `id`, `type` and the name are in the first fragment of an index
+/// only.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCallDelta {
-    /// The position in the final list of calls.
+    /// The index in the list of calls.
     pub index: u32,
-    /// What the result is paired with.
+    /// The id, which the result repeats.
     pub id: Option<String>,
     /// The kind of the tool.
     pub kind: Option<ToolKind>,
@@ -165,7 +166,7 @@ model!(ToolCallDelta, null: absent {
 });
 
 impl ToolCallDelta {
-    /// The first fragment of a call.
+    /// Creates the first fragment of a call.
     #[must_use]
     pub fn start(index: u32, id: impl Into<String>, name: impl Into<String>) -> Self {
         Self {
@@ -181,7 +182,7 @@ impl ToolCallDelta {
         }
     }
 
-    /// A further fragment: a piece of the arguments.
+    /// Creates a further fragment with a piece of the arguments.
     #[must_use]
     pub fn arguments(index: u32, piece: impl Into<String>) -> Self {
         Self {
@@ -194,7 +195,7 @@ impl ToolCallDelta {
         }
     }
 
-    pub(super) fn whole(index: u32, call: ToolCall) -> Self {
+    pub(super) fn complete(index: u32, call: ToolCall) -> Self {
         Self {
             index,
             id: Some(call.id),
@@ -209,19 +210,19 @@ impl ToolCallDelta {
     }
 }
 
-/// The name of a function, or a piece of its arguments, or both.
+/// The name of a function, a piece of its arguments, or both.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionDelta {
-    /// The function.
+    /// The name.
     pub name: Option<String>,
-    /// A piece of the arguments' JSON text; it may be cut inside an escape.
+    /// A piece of the arguments' JSON text; it may end inside an escape.
     pub arguments: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-/// Says how long the piece of the arguments is, never what it is.
+/// Prints only the length of the piece.
 impl fmt::Debug for FunctionDelta {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FunctionDelta")

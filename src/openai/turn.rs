@@ -1,4 +1,4 @@
-//! One choice of a reply: what was written of it, and what is kept for its end.
+//! The output of one choice: its written part, and the part buffered for its end.
 
 use std::mem;
 
@@ -11,14 +11,14 @@ use crate::json::model::Field as _;
 #[derive(Debug)]
 pub(super) struct Turn {
     index: u32,
-    /// Whether the role is written.
+    /// Set once the role has been written.
     opened: bool,
-    /// The calls; the argument text of the one that is being written has left it.
+    /// The calls. The argument text of the current call is removed as it is written.
     calls: Calls,
-    /// How many of the calls are dealt with, and how many of those were written.
-    settled: usize,
+    /// The number of finished calls, and the number of those that were written.
+    finished: usize,
     written: u32,
-    /// How far the next one is written.
+    /// The progress of the current call.
     current: Progress,
     reason: Option<FinishReason>,
 }
@@ -27,9 +27,9 @@ pub(super) struct Turn {
 enum Progress {
     #[default]
     Nothing,
-    /// Id, type and name, but no arguments yet.
+    /// Id, type and name have been written, but no arguments.
     Named,
-    /// Arguments too.
+    /// A part of the arguments has been written.
     Begun,
 }
 
@@ -39,7 +39,7 @@ impl Turn {
             index,
             opened: false,
             calls: Calls::default(),
-            settled: 0,
+            finished: 0,
             written: 0,
             current: Progress::Nothing,
             reason: None,
@@ -54,8 +54,8 @@ impl Turn {
         self.opened
     }
 
-    /// The chunk with the role, and nothing else: both official clients count log probabilities
-    /// twice that are in the first chunk of a choice.
+    /// Returns the chunk with only the role: both official clients count log probabilities in the
+    /// first chunk of a choice twice.
     pub(super) fn open(&mut self) -> Choice {
         self.opened = true;
         Choice::new(
@@ -68,7 +68,7 @@ impl Turn {
         )
     }
 
-    /// Takes what a chunk adds; gives what of it is to be written now.
+    /// Adds the addition of a chunk; returns the part to write now.
     pub(super) fn add(
         &mut self,
         choice: &Choice,
@@ -81,6 +81,8 @@ impl Turn {
         for fragment in &delta.tool_calls {
             self.calls.push(fragment);
         }
+        // Rule 3: empty texts and lists are omitted, and the role is written by `open` only. Rule 5: the
+        // finish reason is buffered in `self.reason`.
         let some = |text: &Option<String>| text.clone().filter(|text| !text.is_empty());
         let mut piece = Choice {
             index: self.index,
@@ -101,10 +103,11 @@ impl Turn {
         (piece != nothing).then_some(piece)
     }
 
-    /// What can be written of the call whose turn it is. Those behind it wait until it is known
-    /// to be complete, which is at the end: fragments of several calls must not be mixed.
+    /// Returns the part of the current call that can be written. Later calls are buffered until the
+    /// current one is known to be complete, which is at the end: fragments of several calls must
+    /// not be interleaved.
     fn stream(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<ToolCallDelta> {
-        let Some(call) = self.calls.get_mut(self.settled) else {
+        let Some(call) = self.calls.get_mut(self.finished) else {
             return Vec::new();
         };
         if self.current == Progress::Nothing {
@@ -128,26 +131,26 @@ impl Turn {
         }]
     }
 
-    /// Everything of the calls that is not written yet, one call behind the other.
+    /// Returns the rest of all calls, one call after the other.
     fn rest(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<ToolCallDelta> {
         let mut list = Vec::new();
-        while self.settled < self.calls.len() {
+        while self.finished < self.calls.len() {
             list.append(&mut self.stream(new_id));
-            // A call without a name cannot be made.
+            // A call without a name is invalid and is dropped.
             if self.current != Progress::Nothing {
                 if self.current == Progress::Named {
-                    // Arguments are a JSON text, and empty text is none.
+                    // Arguments must be JSON, and empty text is not.
                     list.push(ToolCallDelta::arguments(self.written, "{}"));
                 }
                 self.written += 1;
             }
-            self.settled += 1;
+            self.finished += 1;
             self.current = Progress::Nothing;
         }
         list
     }
 
-    /// Adds a call and gives all calls that are not written yet.
+    /// Adds a call and returns all calls that are not written yet.
     pub(super) fn call(&mut self, id: String, name: &str, arguments: &str) -> Choice {
         self.calls.push_whole(id, name, arguments);
         self.reason = Some(FinishReason::ToolCalls);
@@ -158,7 +161,7 @@ impl Turn {
         Choice::new(self.index, delta)
     }
 
-    /// What is left to write: the role, calls, the finish reason.
+    /// Returns the rest of the choice: the role, calls, the finish reason.
     pub(super) fn finish(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<Choice> {
         let mut pieces = Vec::with_capacity(3);
         if !self.opened {
@@ -171,6 +174,7 @@ impl Turn {
         if !delta.tool_calls.is_empty() {
             pieces.push(Choice::new(self.index, delta));
         }
+        // The finish reason must match the calls that were written, not those that were announced.
         let reason = match self.reason.take() {
             Some(FinishReason::ToolCalls) | None if self.written == 0 => FinishReason::Stop,
             Some(FinishReason::Other(name)) if name.is_empty() => FinishReason::Stop,
@@ -182,7 +186,7 @@ impl Turn {
     }
 }
 
-/// The first fragment of a call, with what has come of it.
+/// Returns the first fragment of a call, with its arguments so far.
 fn start(index: u32, call: &mut Building, new_id: &mut dyn FnMut() -> String) -> ToolCallDelta {
     if call.id.is_empty() {
         call.id = new_id();

@@ -1,26 +1,26 @@
-//! What an answer cost.
+//! Token usage.
 
-use super::kept;
+use super::retained;
 use crate::json::model::{Field, model};
 use crate::json::{Json, Members};
 use crate::protocol;
 
-/// How many tokens an answer took.
+/// The token usage of an answer.
 ///
-/// Sent with `reply.send(usage)`, it is kept and written behind the finish chunk, if the request
-/// asked for it; the last one sent counts.
+/// If it is sent with `reply.send(usage)`, it is buffered and written after the finish reasons, if
+/// requested. The last one counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens of the request.
+    /// The number of tokens in the request.
     pub prompt_tokens: u64,
-    /// Tokens of the answer.
+    /// The number of tokens in the answer.
     pub completion_tokens: u64,
-    /// Both together.
+    /// The sum of both.
     pub total_tokens: u64,
-    /// What the tokens of the request were, such as `cached_tokens`. An object.
+    /// The parts of the tokens in the request, such as `cached_tokens`: an object.
     pub prompt_tokens_details: Option<Json>,
-    /// What the tokens of the answer were, such as `reasoning_tokens`. An object.
+    /// The parts of the tokens in the answer, such as `reasoning_tokens`: an object.
     pub completion_tokens_details: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -35,7 +35,7 @@ model!(Usage, null: absent, read: complete {
 });
 
 impl Usage {
-    /// The tokens of the request and of the answer.
+    /// Creates a usage from the numbers of tokens in the request and in the answer.
     #[must_use]
     pub fn new(prompt_tokens: u64, completion_tokens: u64) -> Self {
         Self {
@@ -46,60 +46,60 @@ impl Usage {
         }
     }
 
-    /// Sets how many tokens of the request came out of a cache.
+    /// Sets the number of tokens in the request that came from a cache.
     #[must_use]
     pub fn cached(mut self, tokens: u64) -> Self {
         self.prompt_tokens_details = Some(detail("cached_tokens", tokens));
         self
     }
 
-    /// Sets how many tokens of the answer were spent on reasoning.
+    /// Sets the number of tokens in the answer that were used for reasoning.
     #[must_use]
     pub fn reasoning(mut self, tokens: u64) -> Self {
         self.completion_tokens_details = Some(detail("reasoning_tokens", tokens));
         self
     }
 
-    /// How many tokens of the request came out of a cache.
+    /// Returns the number of tokens in the request that came from a cache.
     #[must_use]
     pub fn cached_tokens(&self) -> Option<u64> {
         let details = self.prompt_tokens_details.as_ref()?;
         details.get("cached_tokens")?.as_u64()
     }
 
-    /// How many tokens of the answer were spent on reasoning.
+    /// Returns the number of tokens in the answer that were used for reasoning.
     #[must_use]
     pub fn reasoning_tokens(&self) -> Option<u64> {
         let details = self.completion_tokens_details.as_ref()?;
         details.get("reasoning_tokens")?.as_u64()
     }
 
-    /// Adds the sum where a server left it out.
+    /// Sets the sum if a server omitted it.
     fn complete(&mut self) {
         if self.total_tokens == 0 {
             self.total_tokens = self.prompt_tokens.saturating_add(self.completion_tokens);
         }
     }
 
-    /// A copy that keeps nothing of its event.
+    /// Returns a copy that does not keep its event in memory.
     pub(super) fn detached(&self) -> Self {
         let mut usage = self.clone();
-        kept::detach(&mut usage.unknown);
+        retained::detach(&mut usage.unknown);
         for details in [
             &mut usage.prompt_tokens_details,
             &mut usage.completion_tokens_details,
         ] {
-            *details = details.as_ref().map(kept::own);
+            *details = details.as_ref().map(retained::copy);
         }
         usage
     }
 
-    /// About how much memory it takes.
+    /// Returns the approximate memory in bytes.
     pub(super) fn weight(&self) -> usize {
         let details = [&self.prompt_tokens_details, &self.completion_tokens_details];
         let details = details.into_iter().flatten();
         size_of::<Self>()
-            + kept::weigh(&self.unknown)
+            + retained::weights(&self.unknown)
             + details.map(|json| json.as_bytes().len()).sum::<usize>()
     }
 }

@@ -1,6 +1,7 @@
-//! The content of files: base64, the standard alphabet.
+//! A decoder of base64 with the standard alphabet, for file contents.
 
-/// Decodes; white space is skipped and missing padding forgiven. `None` for anything else.
+/// Decodes base64. White space is skipped and padding is optional; returns `None` for invalid
+/// input.
 pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut count, mut padded) = (0_u32, 0_u32, false);
@@ -28,13 +29,38 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
             out.push(u8::try_from(bits >> count & 0xFF).ok()?);
         }
     }
-    // Six bits left over are a digit too many.
+    // A group of one digit has 6 bits, less than a byte: the input is invalid.
     (count < 6).then_some(out)
+}
+
+/// Encodes, with padding.
+pub(super) fn encode(bytes: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut out = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for chunk in bytes.chunks(3) {
+        let byte = |at: usize| u32::from(chunk.get(at).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for at in 0..4 {
+            let digit = DIGITS.get((bits >> (18 - 6 * at) & 63) as usize);
+            let digit = digit.filter(|_| at <= chunk.len());
+            out.push(digit.map_or('=', |digit| char::from(*digit)));
+        }
+    }
+    out
 }
 
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::{decode, encode};
+
+    #[test]
+    fn encodes() {
+        assert_eq!(encode(b"%PDF-1.4\n"), "JVBERi0xLjQK");
+        assert_eq!(encode(b"a"), "YQ==");
+        assert_eq!(encode(b"ab"), "YWI=");
+        assert_eq!(encode(b""), "");
+        assert_eq!(encode(b"\xff\xfe\xfd"), "//79");
+    }
 
     #[test]
     fn decodes_and_refuses() {

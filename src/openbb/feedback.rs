@@ -1,4 +1,4 @@
-//! What the user thinks of an answer.
+//! Feedback of users on answers.
 
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
@@ -7,13 +7,13 @@ use crate::json::model::{Field as _, model, names};
 use crate::json::{List, Members};
 use crate::protocol::Refusal;
 
-/// Thumbs up or down.
+/// A vote on an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Vote {
-    /// The answer was good.
+    /// Thumbs up: the answer was good.
     ThumbsUp,
-    /// The answer was bad; there is at least one tag.
+    /// Thumbs down: the answer was bad. At least one tag comes with it.
     ThumbsDown,
     /// A vote that this crate does not know.
     Other(String),
@@ -30,22 +30,22 @@ impl Default for Vote {
     }
 }
 
-/// What the user thinks of an answer: the body of `POST /v1/feedback`.
+/// A user's feedback on an answer: the body of `POST /v1/feedback`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Feedback {
-    /// Thumbs up or down.
+    /// The vote.
     pub vote: Vote,
-    /// What is wrong, from a closed list of texts.
+    /// The complaints, from a closed list of texts.
     pub tags: List<String>,
-    /// What the user wrote.
+    /// The user's comment.
     pub user_comment: String,
     /// The answer.
     pub ai_response: String,
     /// The question.
     pub user_prompt: String,
-    /// The chat: the body's own id, which is empty for custom agents, else the header
-    /// `X-Trace-Id`.
+    /// The id of the chat: the member of the body, which is empty for custom agents, else the
+    /// header `X-Trace-Id`.
     pub trace_id: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -61,11 +61,11 @@ model!(Feedback {
 });
 
 impl Feedback {
-    /// Reads the body of a feedback.
+    /// Reads the body of a feedback request.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] when it is not a JSON object (400) or has no vote (422).
+    /// A [`Refusal`] if the body is not a JSON object (400) or has no vote (422).
     pub(crate) fn read(headers: &HeaderMap, body: &Bytes) -> Result<Self, Refusal> {
         let unprocessable = |message| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message);
         let mut feedback =

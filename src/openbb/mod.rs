@@ -1,11 +1,11 @@
 //! The protocol of OpenBB Workspace agents, in every published form from January 2024 on.
 //!
-//! The Workspace is a browser: it posts the whole conversation, reads named events, and when the
-//! agent asks for something, a widget's data say, it posts again with the answer. One
-//! [`QueryRequest`] reads the requests of every era, and what is said goes out in the form of the
+//! The Workspace runs in a browser: it posts the whole conversation and reads named events. When
+//! the agent makes a call, for example for a widget's data, it posts again with the result.
+//! [`QueryRequest`] reads the requests of every [`Era`], and a reply is written in the form of the
 //! request that it answers.
 //!
-//! | Word | Becomes | Before November 2024 |
+//! | Part | Event | Before November 2024 |
 //! |---|---|---|
 //! | text | `copilotMessageChunk` | the same |
 //! | status | `copilotStatusUpdate`, `INFO` or `WARNING` | nothing |
@@ -17,8 +17,8 @@
 //! | confirm | the question as text, and `copilotPromptSuggestions` with its answers, by default yes and no; the answer is the user's next message | the question as text |
 //! | call, calls | `copilotFunctionCall`: `execute_agent_tool` for an MCP tool, `get_widget_data` for a widget; of several the first, the others follow one by one | the same |
 //!
-//! A failed agent says so in a text chunk; there is no event for it. The end of the body ends the
-//! turn, and nothing marks it.
+//! The failure of an agent is a text chunk; there is no event for it. The end of the body ends the
+//! turn; there is no final event.
 //!
 //! ```
 //! use copilot_wire::openbb::{GetWidgetData, OpenBb, Tier};
@@ -38,17 +38,31 @@
 //!         let selected = request.widgets().find(|(tier, _)| *tier == Tier::Primary);
 //!         match selected {
 //!             Some((_, widget)) => Ok(reply.end(GetWidgetData::of([widget]))?),
-//!             None => Ok(reply.text("Put a widget in context first.").await?),
+//!             None => Ok(reply.text("Attach a widget first.").await?),
 //!         }
 //!     }
 //! }
 //! ```
+//!
+//! # Types by task
+//!
+//! | task | types |
+//! |---|---|
+//! | mount an agent | [`Descriptor`], [`Switch`], [`Control`], [`Choice`], [`Model`]; [`feedback()`], [`Feedback`] |
+//! | read a request | [`QueryRequest`], [`Widget`], [`Tier`], [`Param`], [`Context`], [`OptionValue`], [`Tool`], [`WorkspaceState`], [`Delegation`] |
+//! | read a result | [`CallResult`], [`Outcome`], [`Item`], [`ParamOptions`] |
+//! | reply | [`Artifact`], [`Citation`], [`StatusUpdate`], [`PromptSuggestions`], [`RawEvent`] |
+//! | make a call | [`GetWidgetData`], [`GetParamsOptions`], [`ExecuteAgentTool`], [`AddWidgetToDashboard`], [`UpdateWidgetInDashboard`], [`AddGenerativeWidget`], [`ManageNavigationBar`], [`GetSkillContent`], [`SaveSkill`], [`AssignTasksToAgents`], [`ExecuteClientSql`], [`PrepareClientSqlTables`], [`FunctionCall`] for any other; several with a [`CallQueue`] |
+//! | send state with a call | [`State`], [`Untrusted`] |
+//! | write a client | [`Message`], [`Event`], [`Output`], [`Arguments`], [`Decoder`], [`agents`] |
+//! | older forms | [`Era`], [`Widgets::Flat`], [`Options::List`], [`GetDirectRetrievalData`] |
 
 mod base64;
 mod call;
 mod descriptor;
 mod event;
 mod feedback;
+mod legacy;
 mod mount;
 mod numbers;
 mod request;
@@ -63,10 +77,10 @@ mod xxh64;
 
 pub use call::{
     AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, CallQueue,
-    DataSource, ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetDirectRetrievalData,
-    GetParamsOptions, GetSkillContent, GetWidgetData, ManageNavigationBar, NavigationTab,
-    ParamOptionsQuery, PrepareClientSqlTables, SaveSkill, SqlQuery, SqlWidget, State, StateError,
-    TaskRequest, Untrusted, UpdateWidgetInDashboard, WidgetUpdate,
+    DataSource, ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetParamsOptions,
+    GetSkillContent, GetWidgetData, ManageNavigationBar, NavigationTab, ParamOptionsQuery,
+    PrepareClientSqlTables, SaveSkill, SqlQuery, SqlWidget, State, StateError, TaskRequest,
+    TurnState, TurnUsage, Untrusted, UpdateWidgetInDashboard, WidgetUpdate,
 };
 pub use descriptor::{
     Choice, Control, Descriptor, DescriptorError, Endpoints, Feature, Features, Model, Switch,
@@ -74,16 +88,17 @@ pub use descriptor::{
 };
 pub use event::{
     Artifact, ArtifactError, ArtifactType, BoundingBox, ChartParams, ChartType, Citation,
-    CitationCollection, ConversationSummary, Event, EventType, PromptSuggestions, RawEvent,
-    RawEventError, Say, SourceInfo, StatusUpdate, TokenCount, TokenUsage,
+    CitationCollection, ConversationSummary, Event, EventType, Output, PromptSuggestions, RawEvent,
+    RawEventError, SourceInfo, StatusUpdate, TokenCount, TokenUsage,
 };
 pub use feedback::{Feedback, Vote};
+pub use legacy::{Era, GetDirectRetrievalData};
 pub use mount::feedback;
 pub use request::{
     AgentInfo, ApiKeys, AttachedDocument, Context, ContextEntry, DashboardInfo, DashboardTab,
-    DashboardWidget, DefaultValue, Delegation, Era, Message, OptionValue, Options, OptionsParam,
-    Param, Piece, QueryRequest, Role, SelectedSkill, SkillSummary, Tier, Tiers, Tool, UploadedFile,
-    Widget, Widgets, WorkspaceState, pieces, strip_markers,
+    DashboardWidget, DataColumn, DataTable, DefaultValue, Delegation, Message, OptionValue,
+    Options, OptionsParam, Param, Piece, QueryRequest, Role, SelectedSkill, SkillSummary, Tier,
+    Tiers, Tool, UploadedFile, Widget, Widgets, WorkspaceState, pieces, strip_markers,
 };
 pub use result::{
     BridgeError, BridgeResult, CallResult, CommandResult, DataFormat, ErrorResult, Item, Items,
@@ -99,17 +114,19 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::protocol::{Capabilities, Decode, Env, EventError, Events, Protocol, Refusal};
+use crate::protocol::{
+    AgentError, Capabilities, Decode, Env, EventError, Events, Protocol, Refusal,
+};
 use crate::sse;
 
-/// The OpenBB Workspace.
+/// The protocol of the OpenBB Workspace.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct OpenBb;
 
 impl Protocol for OpenBb {
     type Request = QueryRequest;
-    type Output = Say;
+    type Output = Output;
     type Ending = FunctionCall;
     type Event = Event;
     type Session = Session;
@@ -128,7 +145,7 @@ impl Protocol for OpenBb {
         QueryRequest::read(&body)
     }
 
-    /// The header `X-Trace-Id`: it is stable over a chat.
+    /// Returns the header `X-Trace-Id`, which is the same for all requests of a chat.
     fn conversation_id<'a>(_: &'a QueryRequest, headers: &'a HeaderMap) -> Option<Cow<'a, str>> {
         trace_id(headers).map(Cow::Borrowed)
     }
@@ -139,7 +156,7 @@ impl Protocol for OpenBb {
 
     fn next_call(request: &QueryRequest) -> Option<FunctionCall> {
         let call = CallQueue::of(request).next()?;
-        Some(call.carrying(request))
+        Some(call.state_from(request))
     }
 
     fn ends(event: &Event) -> bool {
@@ -148,14 +165,19 @@ impl Protocol for OpenBb {
 
     fn text_of(event: &Event) -> Option<&str> {
         match event {
-            Event::Say(Say::MessageChunk(text)) => Some(text),
+            Event::Output(Output::MessageChunk(text)) => Some(text),
             _ => None,
         }
     }
+
+    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
+        let failure = format!("\n\n{}", AgentError::LOST);
+        event::CHUNK.write(&failure, out);
+    }
 }
 
-/// Reads the events of one stream. Nothing is retained between frames, and the end of the body is
-/// the end of the turn.
+/// A decoder of events. It retains nothing between frames; the end of the body is the end of the
+/// turn.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Decoder;
@@ -177,13 +199,13 @@ impl Decode for Decoder {
     }
 }
 
-/// The id of the chat.
+/// Returns the id of the chat from the header `X-Trace-Id`; `None` if it is absent or empty.
 pub(crate) fn trace_id(headers: &HeaderMap) -> Option<&str> {
     let id = headers.get("x-trace-id")?.to_str().ok()?;
     (!id.is_empty()).then_some(id)
 }
 
-/// Plays the front end on the playground.
+/// The playground's script for this front end.
 #[cfg(feature = "playground")]
 pub(crate) const PLAYGROUND: &str = concat!(
     include_str!("playground/samples.js"),

@@ -1,4 +1,4 @@
-//! How an agent is mounted: as what its descriptor says.
+//! Mounting of agents by their descriptors.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::agent::{Agent, Body};
 use crate::protocol::AgentError;
 use crate::router::{Call, Endpoint, Mount, MountError, Site, json};
 
-/// Where the Workspace runs: in the browser, in its desktop and in its local builds.
+/// The origins of the Workspace: the web app, the desktop app and local builds.
 const ORIGINS: [&str; 5] = [
     "https://pro.openbb.co",
     "https://pro.openbb.dev",
@@ -23,12 +23,12 @@ const ORIGINS: [&str; 5] = [
 #[derive(Clone, Default)]
 struct Descriptors(Vec<Descriptor>);
 
-/// Answers at the descriptor's path, `POST /v1/query` by default. The descriptor is listed with those
-/// of all other agents of the router at `GET /agents.json` and `GET /copilots.json`. A server may
-/// have several agents, each with a path of its own.
+/// Mounts an agent at the descriptor's path, by default `POST /v1/query`. `GET /agents.json` and
+/// `GET /copilots.json` list the descriptors of all agents of the router. A server may have several
+/// agents, each at a path of its own.
 ///
-/// [`MountError`] when the path is taken, or the descriptor would hide all agents of this server
-/// from the Workspace.
+/// Mounting fails with a [`MountError`] if the path is taken, or if the descriptor would make the
+/// Workspace reject all agents of this server.
 impl Mount for Descriptor {
     type Protocol = OpenBb;
 
@@ -62,11 +62,11 @@ fn advertised(call: &Call) -> Vec<Descriptor> {
     descriptors
 }
 
-/// Returns the route on which users of the Workspace rate answers, for
-/// [`Router::with`](crate::Router::with): at a path such as `/v1/feedback`, the one that
+/// Returns a route for the users' feedback on answers, to be added with
+/// [`Router::with`](crate::Router::with). The path, such as `/v1/feedback`, is the one that
 /// [`Descriptor::feedback`] names.
 ///
-/// When `take` fails, the user reads that the feedback was not taken.
+/// If `take` fails, the user reads that the feedback was not accepted.
 ///
 /// ```
 /// use copilot_wire::{Router, openbb};
@@ -105,7 +105,7 @@ where
         };
         let taken = async { (self.0)(feedback).await };
         match call.run::<OpenBb, _>(taken).await {
-            // Any 2xx will do.
+            // The Workspace accepts any status 2xx.
             Ok(()) => json(StatusCode::OK, "{}"),
             Err(refusal) => self.refuse(&refusal),
         }

@@ -1,16 +1,16 @@
-//! Names that no one else has: the number behind one that is taken.
+//! Unique names, made by adding a number.
 
 use std::collections::HashMap;
 
-/// The number to try next behind each name that was found taken.
+/// The next number to try for each name that was found taken.
 ///
-/// Names are never given back, so no number is tried twice: many of one name, and names that look
-/// like numbered ones, cost one look each.
+/// Names are never released, so no number is tried twice. This bounds the work to one lookup per
+/// name, also for many equal names and for names that end in a number.
 #[derive(Debug, Default)]
 pub(super) struct Numbers(HashMap<String, u64>);
 
 impl Numbers {
-    /// The name itself when it is free, else the first free one with a number behind it, from 2.
+    /// Returns `name` if it is free, else the first free name with a number appended, from 2.
     pub(super) fn free(
         &mut self,
         name: String,

@@ -1,22 +1,22 @@
-//! Text that must not end up in a log.
+//! Text that must not be logged.
 
 use std::fmt;
 
 use crate::json::model::Field;
 use crate::json::{JsonError, Reader, ValueWriter};
 
-/// A key or a token: `Debug` never shows it.
+/// A key or a token. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Wraps a secret.
+    /// Creates a secret.
     #[must_use]
     pub fn new(secret: impl Into<String>) -> Self {
         Self(secret.into())
     }
 
-    /// The secret itself, for the one place that needs it.
+    /// Returns the secret text.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

@@ -1,13 +1,14 @@
-//! What the events of one reply share.
+//! The state of one reply.
 
 use std::collections::HashMap;
 
 use super::event::{CHUNK, Event, Names};
-use super::request::{Era, Piece, Role, Tool, pieces, widget_tools};
+use super::legacy::Era;
+use super::request::{Piece, Role, Tool, pieces, widget_tools};
 use super::{QueryRequest, Widget, vocabulary};
 use crate::protocol::{self, Citation, Env, Failure, Part, SendError, TextFrame};
 
-/// What the events of one reply share: what the request switched on, and the names that are taken.
+/// The state of one reply: the features that the request switched on, and the names that are taken.
 #[derive(Debug)]
 pub struct Session {
     pub(super) env: Env,
@@ -20,9 +21,9 @@ pub struct Session {
     /// The artifacts in context: id and name.
     pub(super) context: Vec<(String, String)>,
     pub(super) names: Names,
-    /// Where each thing that a citation can name stands; made by the first citation.
-    places: Option<HashMap<String, Place>>,
-    /// Sources that a front end without citations reads at the end of the text.
+    /// The position of each source that a citation can name; made by the first citation.
+    positions: Option<HashMap<String, Position>>,
+    /// Sources that are written at the end of the text, for front ends without citations.
     pub(super) sources: Vec<Citation>,
 }
 
@@ -61,26 +62,28 @@ impl Session {
                 .collect(),
             context,
             names,
-            places: None,
+            positions: None,
             sources: Vec::new(),
         }
     }
 
-    /// What a citation names: a widget by its id or the name of its tool, else an artifact in
-    /// context by its id; of several the first.
-    pub(super) fn known(&mut self, id: &str) -> Option<Known<'_>> {
+    /// Returns the source with this id: a widget by its id or the name of its tool, else an
+    /// artifact in context by its id. The first of several matches counts.
+    pub(super) fn find_source(&mut self, id: &str) -> Option<Source<'_>> {
         let (widgets, context) = (&self.widgets, &self.context);
-        let places = self.places.get_or_insert_with(|| places(widgets, context));
-        Some(match *places.get(id)? {
-            Place::Widget(at) => Known::Widget(&widgets.get(at)?.1),
-            Place::Entry(at) => {
+        let positions = self
+            .positions
+            .get_or_insert_with(|| positions(widgets, context));
+        Some(match *positions.get(id)? {
+            Position::Widget(at) => Source::Widget(&widgets.get(at)?.1),
+            Position::Entry(at) => {
                 let (uuid, name) = context.get(at)?;
-                Known::Entry { uuid, name }
+                Source::Entry { uuid, name }
             }
         })
     }
 
-    /// The era of the request that is answered.
+    /// Returns the era of the request.
     #[must_use]
     pub fn era(&self) -> Era {
         self.era
@@ -113,33 +116,38 @@ impl protocol::Session for Session {
     }
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        // A paragraph of its own: text may have been written before.
+        // Starts a paragraph of its own: text may have been written before.
         CHUNK.write(&format!("\n\n{}", failure.message), out);
     }
 }
 
-/// What a citation names.
-pub(super) enum Known<'a> {
+/// A source that a citation can name.
+pub(super) enum Source<'a> {
     Widget(&'a Widget),
     Entry { uuid: &'a str, name: &'a str },
 }
 
-/// Where it stands in the session.
+/// The position of a source in the session.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum Position {
     Widget(usize),
     Entry(usize),
 }
 
-fn places(widgets: &[(String, Widget)], context: &[(String, String)]) -> HashMap<String, Place> {
-    let mut places = HashMap::new();
+fn positions(
+    widgets: &[(String, Widget)],
+    context: &[(String, String)],
+) -> HashMap<String, Position> {
+    let mut positions = HashMap::new();
     for (at, (tool, widget)) in widgets.iter().enumerate() {
         for id in widget.id().into_iter().chain([tool.into()]) {
-            places.entry(id.into_owned()).or_insert(Place::Widget(at));
+            positions
+                .entry(id.into_owned())
+                .or_insert(Position::Widget(at));
         }
     }
     for (at, (uuid, _)) in context.iter().enumerate() {
-        places.entry(uuid.clone()).or_insert(Place::Entry(at));
+        positions.entry(uuid.clone()).or_insert(Position::Entry(at));
     }
-    places
+    positions
 }

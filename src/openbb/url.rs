@@ -1,4 +1,4 @@
-//! Addresses that can hold secrets.
+//! URLs that can contain secrets.
 
 use std::fmt;
 use std::ops::Deref;
@@ -7,7 +7,7 @@ use crate::json::model::Field;
 use crate::json::{JsonError, Reader, ValueWriter};
 use crate::protocol::shown::Address;
 
-/// A URL: `Debug` shows neither user and password nor the query, which can be secrets.
+/// A URL as text, unchecked. `Debug` prints neither user, password nor query, which can be secrets.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Url(String);
 

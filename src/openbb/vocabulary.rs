@@ -1,18 +1,18 @@
-//! The shared vocabulary in the words of this protocol.
+//! The events for the parts that all protocols share.
 
 use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData, check_schema};
 use super::event::{
     Artifact, ArtifactError, CHUNK, Citation, Event, PromptSuggestions, SourceInfo, StatusUpdate,
 };
 use super::request::Widget;
-use super::session::Known;
+use super::session::Source;
 use super::{FunctionCall, Session};
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{
     self, Chart, Confirmation, Level, Notice, Part, SendError, Status, Table, ToolCall, markdown,
 };
 
-/// Writes a part. Front ends from before November 2024 know only text and calls.
+/// Writes a part of a reply. Front ends from before November 2024 know only text and calls.
 pub(super) fn write(
     session: &mut Session,
     part: Part<'_>,
@@ -22,9 +22,9 @@ pub(super) fn write(
     match part {
         Part::Status(status) if modern => step(status)?.write(session, out),
         Part::ToolRun(run) if modern => step(&run.to_status())?.write(session, out),
-        // A step is no part of the answer.
+        // Front ends of this era have no steps, and a step is not part of the answer.
         Part::Status(_) | Part::ToolRun(_) => Ok(()),
-        // There is no event for either.
+        // The protocol has no event for either.
         Part::Reasoning(_) | Part::Usage(_) => Ok(()),
         Part::Cite(citation) if modern => cite(citation, session)?.write(session, out),
         Part::Cite(citation) => {
@@ -47,12 +47,12 @@ pub(super) fn write(
             Ok(())
         }
         Part::Confirm(confirmation) => {
-            // The question is the last thing that is said.
+            // The sources come before the question, which must be the end of the text.
             sources(session, out);
             confirm(confirmation, session, out)
         }
         Part::Calls(calls) => {
-            // A reply holds one call; the others travel in its state.
+            // A reply has at most one call; the others are sent back and forth in its state.
             let mut queue = CallQueue::new();
             for call in calls {
                 queue.push(self::call(call, session)?);
@@ -73,15 +73,15 @@ pub(super) fn sources(session: &mut Session, out: &mut Vec<u8>) {
     }
 }
 
-/// A step with all details in one object. No word becomes a step of the type `ERROR`: that would
-/// delete the latest call and its result from the chat.
+/// Creates a step with all details in one object. It never has the type `ERROR`, on which the
+/// Workspace deletes the latest call and its result from the chat.
 fn step(status: &Status) -> Result<Event, SendError> {
     let step = match status.level {
         Level::Info => StatusUpdate::info(&status.message),
         Level::Warning | Level::Error => StatusUpdate::warning(&status.message),
     };
     let step = with_details(step, &status.details)?;
-    Ok(Event::Say(step.into()))
+    Ok(Event::Output(step.into()))
 }
 
 fn with_details(
@@ -105,22 +105,22 @@ fn failure(notice: &Notice) -> Result<Event, SendError> {
         details.push(("Concerns".to_owned(), identifier.clone()));
     }
     let step = with_details(StatusUpdate::warning(&notice.message), &details)?;
-    Ok(Event::Say(step.into()))
+    Ok(Event::Output(step.into()))
 }
 
-/// A widget when the document is one, by its id or the name of the tool that it is offered as; an
-/// artifact when it is in context; a page when there is a link.
+/// Creates a citation: of a widget if the document is one, by its id or the name of its tool; of an
+/// artifact if the document is one in context; of a web page if there is a link.
 fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Event, SendError> {
     let document = citation.document.as_deref();
-    let known = document.and_then(|id| session.known(id));
+    let known = document.and_then(|id| session.find_source(id));
     let mut source = match (known, &citation.url) {
-        (Some(Known::Widget(widget)), _) => SourceInfo::widget(widget, &widget.arguments()),
-        (Some(Known::Entry { uuid, name }), _) => SourceInfo {
+        (Some(Source::Widget(widget)), _) => SourceInfo::widget(widget, &widget.arguments()),
+        (Some(Source::Entry { uuid, name }), _) => SourceInfo {
             uuid: uuid.to_owned(),
             name: name.to_owned(),
             ..SourceInfo::new("artifact")
         },
-        // The Workspace takes the link from the name.
+        // The Workspace uses the name as the link.
         (None, Some(url)) => SourceInfo {
             name: url.clone(),
             ..SourceInfo::new("web")
@@ -141,7 +141,7 @@ fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Event, S
     if !details.is_empty() {
         cited = cited.detail(&details)?;
     }
-    Ok(Event::Say(cited.into()))
+    Ok(Event::Output(cited.into()))
 }
 
 fn table(table: &Table, session: &Session) -> Result<Event, SendError> {
@@ -169,7 +169,7 @@ fn finish(artifact: Artifact, name: &str, about: Option<&str>, session: &Session
         .uuid(session.env.uuid())
         .named(name)
         .described(about.unwrap_or_default());
-    Event::Say(artifact.into())
+    Event::Output(artifact.into())
 }
 
 fn invalid(error: ArtifactError) -> SendError {
@@ -179,7 +179,8 @@ fn invalid(error: ArtifactError) -> SendError {
     }
 }
 
-/// The question as text, and the answers to click on. The answer is the user's next message.
+/// Writes the question as text, and its answers as suggestions. The user's answer is the next
+/// message.
 fn confirm(
     confirmation: &Confirmation,
     session: &mut Session,
@@ -191,12 +192,13 @@ fn confirm(
             [] => PromptSuggestions::new(["Yes", "No"]),
             answers => PromptSuggestions::new(answers),
         };
-        Event::Say(answers.into()).write(session, out)?;
+        Event::Output(answers.into()).write(session, out)?;
     }
     Ok(())
 }
 
-/// An MCP tool runs in the browser; a widget that is offered as a tool is asked for its data.
+/// Creates a call: of an MCP tool, which the browser runs, or for the data of a widget that is
+/// offered as a tool.
 fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
     if call.arguments.kind() != Kind::Object {
         return Err(SendError::Invalid(
@@ -216,7 +218,7 @@ fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
     Ok(GetWidgetData::of([with_arguments(widget, &call.arguments)]).into())
 }
 
-/// A widget with the arguments that it is shown with, except where the call says otherwise.
+/// Creates a data source of a widget with its current arguments, which `arguments` override.
 fn with_arguments(widget: &Widget, arguments: &Json) -> DataSource {
     let given = arguments.members();
     let given = given.map(|(name, value)| (name.into_owned(), value));

@@ -1,6 +1,6 @@
-//! The hash that a widget's derived id is made of: xxHash, 64 bits, seed 0.
+//! xxHash with 64 bits and seed 0, of which derived widget ids are made.
 //!
-//! After the xxHash specification, version 0.1.1, "XXH64 algorithm description".
+//! Written after the xxHash specification, version 0.1.1, "XXH64 algorithm description".
 
 const PRIMES: [u64; 5] = [
     0x9E37_79B1_85EB_CA87,

@@ -1,14 +1,14 @@
-//! The playground: one page that plays every front end's part, for people who write agents.
+//! The playground: a page that emulates every front end, for people who write agents.
 //!
-//! The page is one document, put together when it is mounted; it loads nothing from anywhere. What
-//! an agent says reaches it as text only, and the policy that it is served under holds should that
-//! fail: no script but its own, no connection but to this server, no frame that can run or load.
+//! The page is one document, assembled when it is mounted, and loads nothing else. The output of
+//! an agent is inserted as text only, and the content security policy is a second barrier:
+//! only its own script, only connections to this server, no frame that can run or load anything.
 
 use serde::Serialize;
 
 use crate::json::{self, Escape};
 
-/// The page up to the place of the nonce.
+/// The page up to the nonce.
 const HEAD: &str = concat!(
     "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n",
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n",
@@ -41,7 +41,7 @@ const SCRIPT: &str = concat!(
     include_str!("js/front.js"),
 );
 
-/// What starts the page, behind the front ends.
+/// The script that starts the page, after those of the front ends.
 const TAIL: &str = concat!(include_str!("js/page.js"), "</script>\n</body>\n</html>\n");
 
 /// Puts the page together from the scripts of front ends, up to the place of the nonce and from
@@ -52,10 +52,10 @@ pub(crate) fn page(fronts: impl IntoIterator<Item = &'static str>) -> [String; 2
     [HEAD.to_owned(), script]
 }
 
-/// The content security policy of the page.
+/// Returns the content security policy of the page.
 ///
-/// Styles are inline because frames inherit the policy, and an agent's HTML has styles of its own;
-/// what they could load is refused by the rest. `frame-src` keeps frames from going anywhere.
+/// Inline styles are allowed because frames inherit the policy, and an agent's HTML may have styles;
+/// they can load nothing. `frame-src` keeps frames from navigating.
 pub(crate) fn policy(nonce: &str) -> String {
     format!(
         "default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; \
@@ -65,15 +65,15 @@ pub(crate) fn policy(nonce: &str) -> String {
     )
 }
 
-/// What the page asks for first: which protocols answer where, and whether this server signs
-/// requests for it.
+/// The first document that the page requests: the agents with their paths, and whether this server signs
+/// requests.
 #[derive(Debug, Serialize)]
 pub(crate) struct Fronts {
     pub(crate) fronts: Vec<Front>,
     pub(crate) signing: bool,
 }
 
-/// An agent as a front end reaches it.
+/// An agent with its path.
 #[derive(Debug, Serialize)]
 pub(crate) struct Front {
     pub(crate) protocol: &'static str,
@@ -83,7 +83,7 @@ pub(crate) struct Front {
 impl Fronts {
     pub(crate) fn to_json(&self) -> Vec<u8> {
         let mut out = Vec::new();
-        // Strings and a flag always serialise.
+        // Strings and a flag always serialize.
         let _ = json::write(self, Escape::Json, &mut out);
         out
     }

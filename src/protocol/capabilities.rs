@@ -1,4 +1,4 @@
-//! What a front end can show.
+//! The parts of a reply that a front end shows in its own form.
 
 /// The parts of a reply that a front end shows, or asks, in a way of its own rather than as text or
 /// not at all.

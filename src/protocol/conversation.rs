@@ -1,4 +1,4 @@
-//! What every request has in common, whatever front end it came from.
+//! The conversation in a request, whatever front end it came from.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use super::markdown;
 use crate::json::{Json, JsonError};
 
-/// A request as a conversation: the part that every front end has.
+/// A request, read as a conversation: the part that all protocols share.
 ///
-/// Only [`history`](Self::history) is required. The other methods are made from it, or offer nothing,
-/// as fits a front end that has no such thing.
+/// Only [`history`](Self::history) is required. The defaults of the other methods are derived from it, or
+/// return nothing.
 pub trait Conversation {
-    /// Returns the whole conversation, oldest first: what was said, the calls that the agent made and
+    /// Returns the whole conversation, oldest first: messages, attachments, the agent's calls and
     /// their results.
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send;
 
@@ -23,7 +23,7 @@ pub trait Conversation {
         })
     }
 
-    /// Returns what the user says now: the text of the newest user message.
+    /// Returns the text of the last user message.
     fn prompt(&self) -> Option<Cow<'_, str>> {
         self.messages()
             .filter(|message| message.role == Role::User)
@@ -31,7 +31,7 @@ pub trait Conversation {
             .last()
     }
 
-    /// Returns the documents that the user or the front end put into context.
+    /// Returns the documents that the user or the front end added as context.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         std::iter::empty()
     }
@@ -41,8 +41,8 @@ pub trait Conversation {
         std::iter::empty()
     }
 
-    /// Returns the results of the calls that were made since the newest user message, in order. Each
-    /// has the name and the arguments of the newest call before it that has its id.
+    /// Returns the results of the calls since the last user message, in order. Each
+    /// has the name and the arguments of the last call before it with the same id.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
         let mut calls = HashMap::new();
         let mut results = Vec::new();
@@ -67,10 +67,10 @@ pub trait Conversation {
         results.into_iter()
     }
 
-    /// Returns the user's answer to the confirmation that the turn before asked for.
+    /// Returns the user's answer to the confirmation that ended the previous turn.
     ///
-    /// An answer to an earlier question is none: only the newest message counts. What a front end adds
-    /// around it, as messages of the roles [`System`](Role::System) and [`Other`](Role::Other), does not.
+    /// Only the last message is considered, so answers to earlier questions do not count. Messages that a
+    /// front end adds with the roles [`System`](Role::System) and [`Other`](Role::Other) are skipped.
     fn decision(&self) -> Option<Decision<'_>> {
         let mut last = [None, None];
         for item in self.history() {
@@ -95,26 +95,26 @@ pub trait Conversation {
     }
 }
 
-/// One item of a conversation's history.
+/// An item of a conversation's history: a message, an attachment, a call or its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HistoryItem<'a> {
-    /// Something that was said.
+    /// Creates a message.
     Message(Message<'a>),
-    /// A file that came with the message or the result before it.
+    /// A file of the preceding message or result.
     Attachment(Attachment<'a>),
-    /// A call that the agent made. Calls in a row were made in one turn, together with the
-    /// assistant's message right before them.
+    /// A call of the agent. Consecutive calls were made in one turn, together with the
+    /// assistant's message that precedes them.
     Call(Call<'a>),
     /// The result of a call.
     Result(ToolResult<'a>),
 }
 
-/// A call that the agent made in an earlier turn, or before the newest results.
+/// A tool call of the agent, from an earlier turn or the current one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Call<'a> {
-    /// The id that the result refers to. Where the protocol has none, results come in the order of
+    /// The id that the result refers to. `None` where the protocol has no ids: results then have the order of
     /// the calls.
     pub id: Option<Cow<'a, str>>,
     /// The tool.
@@ -160,7 +160,7 @@ pub struct Attachment<'a> {
     pub name: Option<Cow<'a, str>>,
     /// The media type, such as `image/png`, where the front end gives one.
     pub media_type: Option<Cow<'a, str>>,
-    /// Where the content is.
+    /// The content, or a reference to it.
     pub content: AttachmentContent<'a>,
 }
 
@@ -209,23 +209,23 @@ impl<'a> Attachment<'a> {
     }
 }
 
-/// Where the content of an [`Attachment`] is.
+/// The content of an [`Attachment`], or a reference to it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AttachmentContent<'a> {
-    /// At this address.
+    /// A URL.
     Url(Cow<'a, str>),
-    /// Here, in base64.
+    /// The content itself, in base64.
     Base64(Cow<'a, str>),
-    /// At the front end or its model's provider, under this id.
+    /// An id at the front end or at its model provider.
     Id(Cow<'a, str>),
 }
 
-/// Who speaks in a message.
+/// The role of a message's author.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
-    /// Instructions from whoever runs the agent.
+    /// Instructions of the agent's operator.
     System,
     /// The person at the front end.
     User,
@@ -233,12 +233,12 @@ pub enum Role {
     Assistant,
     /// The result of a call.
     Tool,
-    /// A role that this crate does not know.
+    /// A role unknown to this crate.
     Other,
 }
 
 impl Role {
-    /// The name that models know the role by; `user` for a role nobody knows.
+    /// Returns the name of this role in requests to models; `user` for [`Other`](Self::Other).
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -254,14 +254,14 @@ impl Role {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message<'a> {
-    /// Who speaks.
+    /// The author.
     pub role: Role,
-    /// What is said, free of the front end's markers.
+    /// The text, without the front end's markers.
     pub text: Cow<'a, str>,
 }
 
 impl<'a> Message<'a> {
-    /// A message.
+    /// Creates a message.
     #[must_use]
     pub fn new(role: Role, text: impl Into<Cow<'a, str>>) -> Self {
         Self {
@@ -275,16 +275,16 @@ impl<'a> Message<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Document<'a> {
-    /// The front end's id of it.
+    /// The id that the front end gave it.
     pub id: Cow<'a, str>,
-    /// What to call it.
+    /// The display name.
     pub name: Cow<'a, str>,
     /// The content as text; JSON where the content is data.
     pub content: Cow<'a, str>,
 }
 
 impl<'a> Document<'a> {
-    /// A document.
+    /// Creates a document.
     #[must_use]
     pub fn new(
         id: impl Into<Cow<'a, str>>,
@@ -303,16 +303,16 @@ impl<'a> Document<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tool<'a> {
-    /// The name to call it by.
+    /// The name.
     pub name: Cow<'a, str>,
-    /// What it does.
+    /// A description for the model.
     pub description: Cow<'a, str>,
     /// The JSON schema of its arguments.
     pub parameters: Option<Json>,
 }
 
 impl<'a> Tool<'a> {
-    /// A tool without a schema.
+    /// Creates a tool without a schema.
     #[must_use]
     pub fn new(name: impl Into<Cow<'a, str>>, description: impl Into<Cow<'a, str>>) -> Self {
         Self {
@@ -330,11 +330,11 @@ impl<'a> Tool<'a> {
     }
 }
 
-/// More than the name of any function has; providers take 64. Every result of a call repeats the name,
-/// so one that would have to be copied, and that is longer, is not repeated.
+/// The length in bytes up to which a result repeats the name of its call; providers allow 64. A longer
+/// name that would have to be copied is left out.
 pub(crate) const LONGEST_NAME: usize = 256;
 
-/// What came back from a call.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolResult<'a> {
@@ -342,16 +342,16 @@ pub struct ToolResult<'a> {
     pub call_id: Option<Cow<'a, str>>,
     /// The tool that was called.
     pub name: Cow<'a, str>,
-    /// The arguments of the call, where they came back.
+    /// The arguments of the call, if they are known.
     pub arguments: Option<Json>,
     /// The result as text; JSON where the result is data.
     pub content: Cow<'a, str>,
-    /// Whether the call failed, as far as the front end says.
+    /// `true` if the front end reports that the call failed.
     pub failed: bool,
 }
 
 impl<'a> ToolResult<'a> {
-    /// A result of a call that went well.
+    /// Creates the result of a successful call.
     #[must_use]
     pub fn new(name: impl Into<Cow<'a, str>>, content: impl Into<Cow<'a, str>>) -> Self {
         Self {
@@ -370,8 +370,8 @@ impl<'a> ToolResult<'a> {
         self
     }
 
-    /// Adds what only the call has: its name, and its arguments, which are parsed once for all
-    /// results of the call.
+    /// Copies the name and the arguments of the call. The arguments are parsed once for all
+    /// results of one call.
     fn join(&mut self, call: &Call<'a>, arguments: &mut Option<Option<Json>>) {
         if self.name.is_empty() {
             self.name = match &call.name {
@@ -390,17 +390,17 @@ impl<'a> ToolResult<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Decision<'a> {
-    /// The id that the confirmation was asked under.
+    /// The id of the confirmation.
     pub id: Cow<'a, str>,
-    /// Whether the user agreed.
+    /// `true` if the user agreed.
     pub accepted: bool,
-    /// The data that was sent along with the question, where it came back. It crossed the client:
-    /// never trust it further than the user.
+    /// The data of the confirmation, if the front end returned it. It passed through the client:
+    /// trust it no more than the user.
     pub data: Option<Json>,
 }
 
 impl<'a> Decision<'a> {
-    /// An answer.
+    /// Creates an answer.
     #[must_use]
     pub fn new(id: impl Into<Cow<'a, str>>, accepted: bool) -> Self {
         Self {

@@ -74,7 +74,11 @@ impl<E> Events<E> {
     /// Takes the first event.
     #[inline]
     pub fn pop(&mut self) -> Option<E> {
-        self.first.take().or_else(|| self.rest.pop_front())
+        // Events are large: this way one is moved once.
+        match &mut self.first {
+            first @ Some(_) => first.take(),
+            None => self.rest.pop_front(),
+        }
     }
 
     /// Returns `true` if no event is left.
@@ -152,8 +156,8 @@ impl<P: Protocol> EventDecoder<P> {
     /// one frame, and the next call goes on behind it.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<P::Event>, EventError> {
         loop {
-            if let Some(event) = self.events.pop() {
-                return Ok(Some(event));
+            if !self.events.is_empty() {
+                return Ok(self.events.pop());
             }
             match self.frames.next(input)? {
                 Some(sse::Frame::Event(event)) => self.decoder.frame(&event, &mut self.events)?,

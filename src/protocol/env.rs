@@ -1,4 +1,4 @@
-//! Time, randomness and a timer, and who observes turns.
+//! Time, randomness, a timer, and the observers of turns.
 
 #[cfg(feature = "tokio")]
 use std::cell::Cell;
@@ -19,13 +19,13 @@ use super::Turn;
 /// A stream that yields once every so often, for keep-alive.
 pub type Ticks = Pin<Box<dyn Stream<Item = ()> + Send>>;
 
-/// Time, randomness and a timer.
+/// The source of time, randomness and timers.
 ///
 /// Everything has a default: the system's clock and randomness, and with the feature `tokio` the timer
 /// of the tokio runtime, wherever there is one. Without a timer streams stay silent while the agent is,
 /// and uploads have no deadline.
 pub trait Environment: Send + Sync {
-    /// The time of day.
+    /// Returns the current time.
     fn now(&self) -> SystemTime {
         SystemTime::now()
     }
@@ -45,8 +45,31 @@ pub trait Environment: Send + Sync {
     /// Returns a stream that yields every `period`, first after one; `None` without a timer.
     ///
     /// By default, with the feature `tokio`, it is the timer of the runtime, which `#[tokio::main]` has
-    /// and a runtime that is built by hand has after `enable_time`. In one without, tokio reports a panic
-    /// on standard error; the thread then never asks again, and its streams stay silent.
+    /// and a runtime that is built by hand has after `enable_time`.
+    ///
+    /// # Runtimes without a timer
+    ///
+    /// tokio says that a runtime has no timer by a panic and in no other way. It is caught: standard
+    /// error shows it, the thread never asks again, and its streams stay silent. A program that is
+    /// compiled with `panic = "abort"` ends instead. So call `enable_time`, or say that there is none:
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use copilot_wire::Router;
+    /// use copilot_wire::protocol::{Env, Environment, Ticks};
+    ///
+    /// struct NoTimer;
+    ///
+    /// impl Environment for NoTimer {
+    ///     fn ticks(&self, _: Duration) -> Option<Ticks> {
+    ///         None
+    ///     }
+    /// }
+    ///
+    /// let router = Router::new().env(Env::new(NoTimer));
+    /// # let _ = router;
+    /// ```
     fn ticks(&self, period: Duration) -> Option<Ticks> {
         #[cfg(feature = "tokio")]
         return tokio_ticks(period);
@@ -70,7 +93,7 @@ fn tokio_ticks(period: Duration) -> Option<Ticks> {
     if !HAS_TIMER.get() {
         return None;
     }
-    // A runtime may have been built without a timer. tokio tells only by a panic, so ask once a thread.
+    // A runtime may have been built without a timer. tokio says so by a panic only, so ask once a thread.
     let interval = catch_unwind(|| interval_at(Instant::now() + period, period));
     HAS_TIMER.set(interval.is_ok());
     let mut interval = interval.ok()?;
@@ -91,7 +114,7 @@ impl Stream for IntervalTicks {
     }
 }
 
-/// The environment of a router or a body, and who observes its turns. Cloning it shares it.
+/// The environment of a router or a body, with the observers of its turns. Clones share it.
 #[derive(Clone)]
 pub struct Env {
     environment: Arc<dyn Environment>,
@@ -156,17 +179,17 @@ impl Env {
         self
     }
 
-    /// Returns `true` if somebody is told of turns that went well.
+    /// Returns `true` if turns without a fault are reported as well.
     pub(crate) fn is_observed(&self) -> bool {
         cfg!(feature = "tracing") || self.observers.is_some()
     }
 
-    /// Calls the observers. They are foreign code: a panic of theirs must not meet one that is on its
-    /// way.
+    /// Calls the observers. This may run while a panic unwinds, when a second panic aborts the process:
+    /// so a panic of an observer is caught.
     pub(crate) fn report(&self, turn: &Turn<'_>) {
         let mut observers = self.observers.as_deref();
         if !self.is_observed() && turn.outcome.is_fault() {
-            // Where standard error is closed there is nobody to tell.
+            // Standard error may be closed; there is no other place to report that.
             let _ = writeln!(io::stderr(), "copilot-wire: {turn}");
         }
         while let Some(Observers { last, others }) = observers {
@@ -175,7 +198,7 @@ impl Env {
         }
     }
 
-    /// Seconds since 1970.
+    /// Returns the seconds since the Unix epoch.
     #[must_use]
     pub fn unix_time(&self) -> u64 {
         self.environment
@@ -184,7 +207,7 @@ impl Env {
             .map_or(0, |since| since.as_secs())
     }
 
-    /// A fresh random UUID (version 4) in lower case.
+    /// Returns a new random UUID (version 4) in lower case.
     #[must_use]
     pub fn uuid(&self) -> String {
         let mut bytes = [0; 16];

@@ -1,4 +1,4 @@
-//! What can go wrong between an agent and its front end.
+//! Errors between an agent and its front end.
 
 use std::error::Error;
 use std::fmt;
@@ -9,24 +9,24 @@ use super::Failure;
 use crate::json::{JsonError, WriteError};
 use crate::sse::DecodeError;
 
-/// Why something could not be said.
+/// An error of writing to a reply.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
-    /// The client is gone, or the turn is over. Nothing more can be said.
+    /// The client disconnected, or the turn has ended. Nothing more can be sent.
     #[error("the reply is closed")]
     Closed,
-    /// The value did not serialise. Nothing of it was written; the turn may go on.
+    /// The value did not serialize. Nothing of it was written; the turn may go on.
     #[error(transparent)]
     Write(#[from] WriteError),
-    /// The front end that asked cannot take this. Nothing of it was written; the turn may go on.
+    /// The front end does not support this. Nothing of it was written; the turn may go on.
     #[error("not supported by this front end: {0}")]
     Unsupported(&'static str),
     /// The value breaks a rule of the protocol. Nothing of it was written; the turn may go on.
     #[error("not valid in this protocol: {0}")]
     Invalid(String),
-    /// The reply is larger than the protocol can send: it has to repeat, or to send at once, what
-    /// was written. The turn fails.
+    /// The reply is larger than the limit of a protocol that repeats it at the end, or sends it as one
+    /// document. The turn fails.
     #[error("the reply is larger than {limit} bytes")]
     TooLarge {
         /// The limit in bytes.
@@ -34,17 +34,17 @@ pub enum SendError {
     },
 }
 
-/// Why an event that was received cannot be read.
+/// An error of reading a received event.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
     /// The stream cannot be read any further.
     #[error(transparent)]
     Stream(#[from] DecodeError),
-    /// The data is not the JSON that the event's name promises.
+    /// The data is not the JSON that the event's name requires.
     #[error("event data: {0}")]
     Data(#[from] JsonError),
-    /// The data lacks a member that the event must have, or has it in another type.
+    /// A required member of the data is missing or has another type.
     #[error("event data: {0}")]
     Shape(&'static str),
     /// The stream ended before the answer was complete.
@@ -52,14 +52,14 @@ pub enum EventError {
     Truncated(&'static str),
 }
 
-/// Why an agent gave up.
+/// The error that an agent returns to fail its turn. The client receives its message, observers its cause.
 ///
-/// Any error converts into it with `?`. What the *user* reads is a plain sentence, by default one
-/// that says nothing about the cause; [`user_message`](Self::user_message) sets another. The cause
-/// itself goes to the observer only.
+/// Any error converts into it with `?`. The *user* reads a message that by default says nothing about
+/// the cause; [`user_message`](Self::user_message) sets another. The cause
+/// is reported to observers only.
 ///
-/// Clients are told not to run the turn again, because an agent with side effects would have them
-/// twice; [`retryable`](Self::retryable) tells them that they may.
+/// By default clients are told not to retry the turn, because an agent with side effects would have them
+/// twice; [`retryable`](Self::retryable) allows it.
 pub struct AgentError {
     message: Option<Box<str>>,
     retryable: bool,
@@ -68,10 +68,14 @@ pub struct AgentError {
 }
 
 impl AgentError {
+    /// The message of a reply whose server died.
+    pub(crate) const LOST: &'static str =
+        "Sorry, the server that was answering is gone and the answer is incomplete.";
+
     pub(crate) const DEFAULT: &'static str =
         "Sorry, something went wrong and the answer is incomplete.";
 
-    /// A failure with a message that is fit for the user.
+    /// Creates a failure with a message for the user.
     #[must_use]
     pub fn new(message: impl Into<Box<str>>) -> Self {
         Self {
@@ -89,7 +93,7 @@ impl AgentError {
         self
     }
 
-    /// Tells the client that it may run the turn again.
+    /// Allows clients to retry the turn.
     #[must_use]
     pub fn retryable(mut self) -> Self {
         self.retryable = true;
@@ -105,7 +109,7 @@ impl AgentError {
         self
     }
 
-    /// Returns the failure as the front end is told of it.
+    /// Returns the failure as it is sent to the front end.
     #[must_use]
     pub fn failure(&self) -> Failure<'_> {
         Failure {
@@ -124,13 +128,13 @@ impl AgentError {
         })
     }
 
-    /// What the user reads.
+    /// Returns the message for the user.
     #[must_use]
     pub fn message(&self) -> &str {
         self.message.as_deref().unwrap_or(Self::DEFAULT)
     }
 
-    /// What went wrong, for the observer.
+    /// Returns the cause, for observers. It is not sent to the user.
     #[must_use]
     pub fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         self.cause.as_deref()

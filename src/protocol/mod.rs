@@ -1,4 +1,4 @@
-//! What a front end's protocol must provide, and the vocabulary that all of them share.
+//! The traits that a front end's protocol implements, and the vocabulary that all protocols share.
 //!
 //! A protocol is a folder with one type that implements [`Protocol`]: how its request is read, how
 //! one reply is written ([`Session`]) and how its events are read back ([`Decode`]). The reply, the
@@ -15,6 +15,8 @@
 
 mod capabilities;
 mod conversation;
+#[allow(dead_code, reason = "for the protocols that send parts as data")]
+mod data;
 mod decoder;
 mod env;
 mod error;
@@ -23,7 +25,19 @@ mod part;
 mod refusal;
 mod session;
 pub(crate) mod shown;
+#[allow(
+    dead_code,
+    reason = "for protocols whose text events differ in their text alone"
+)]
+pub(crate) mod text_template;
 mod turn;
+#[allow(
+    dead_code,
+    unused_imports,
+    unused_macros,
+    reason = "for the protocols that have an event for every type"
+)]
+pub(crate) mod typed;
 
 pub use capabilities::Capabilities;
 pub(crate) use conversation::LONGEST_NAME;
@@ -49,16 +63,28 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
 
+/// The ability of a front end to resume a reply.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Resumption {
+    /// It cannot ask for it.
+    Never,
+    /// It may ask for it.
+    Possible,
+    /// The client was told that it can, so a reply that cannot be stored is refused.
+    Required,
+}
+
 /// One chat front end: its requests, its events, and the rules of its stream.
 pub trait Protocol: Sized + Send + Sync + 'static {
     /// The typed request.
     type Request: Conversation + Send + Sync + 'static;
 
-    /// What may be sent in the course of a turn.
+    /// An event that does not end the turn.
     type Output: Send + 'static;
 
-    /// What ends a turn with something to do for the front end.
-    /// [`Infallible`](std::convert::Infallible) where there is no such thing.
+    /// An event that ends the turn and asks the front end for something, such as a tool call.
+    /// [`Infallible`](std::convert::Infallible) if the protocol has none.
     type Ending: Send + 'static;
 
     /// One event in either direction: what an agent sends and what a client's decoder returns.
@@ -118,6 +144,20 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 
     /// Returns the text that `event` adds to the answer, if it is an event of text.
     fn text_of(event: &Self::Event) -> Option<&str>;
+
+    /// Returns how far the front end relies on asking for the reply to this request again, from a router
+    /// with resumable replies. [`Resumption::Never`] by default.
+    fn resumption(request: &Self::Request) -> Resumption {
+        let _ = request;
+        Resumption::Never
+    }
+
+    /// Writes the end of a stream whose server died, for a client that another server sends the rest of the
+    /// reply to: a failure. `first_event` is the first event of the reply, if it is known, and `next` the
+    /// number of the event that would come next. Nothing by default.
+    fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
+        let _ = (first_event, next, out);
+    }
 
     /// Adds the headers that every stream of this protocol has, beside those of all streams. None
     /// by default.

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
-use crate::json::{Json, Kind, ObjectWriter, WriteError};
+use crate::json::{Json, Kind, WriteError};
 
-/// A part of a reply other than text, on its way to a protocol.
+/// A part of a reply other than text, as a [`Session`](super::Session) receives it.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Part<'a> {
@@ -22,7 +22,7 @@ pub enum Part<'a> {
     Table(&'a Table),
     /// Rows to draw.
     Chart(&'a Chart),
-    /// Something went wrong and the turn goes on.
+    /// An error that does not end the turn.
     Error(&'a Notice),
     /// The tokens that the reply took so far.
     Usage(&'a Usage),
@@ -32,16 +32,16 @@ pub enum Part<'a> {
     Calls(&'a [ToolCall]),
 }
 
-/// How much a status matters.
+/// The severity of a status.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// An ordinary step.
+    /// Creates an ordinary step.
     #[default]
     Info,
-    /// Something to know.
+    /// A warning.
     Warning,
-    /// Something failed.
+    /// A failed step.
     Error,
 }
 
@@ -49,16 +49,16 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
-    /// How much it matters.
+    /// The severity.
     pub level: Level,
-    /// What happens, in a few words.
+    /// A short description of the step.
     pub message: String,
     /// Names and values to show with it.
     pub details: Vec<(String, String)>,
 }
 
 impl Status {
-    /// An ordinary step.
+    /// Creates an ordinary step.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -68,7 +68,7 @@ impl Status {
         }
     }
 
-    /// A step that deserves attention.
+    /// Creates a step with the level [`Warning`](Level::Warning).
     #[must_use]
     pub fn warning(message: impl Into<String>) -> Self {
         Self {
@@ -97,9 +97,9 @@ impl From<String> for Status {
     }
 }
 
-/// A tool that the agent itself ran, with what came of it.
+/// A tool that the agent itself ran, with its result or failure.
 ///
-/// A front end that has no place for it shows a [`Status`] with the same details.
+/// A front end that cannot show it gets a [`Status`] with the same details.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolRun {
@@ -107,16 +107,16 @@ pub struct ToolRun {
     pub name: String,
     /// The arguments: a JSON object.
     pub arguments: Json,
-    /// What the tool returned, or a sentence about its failure that is fit for the user.
+    /// The result, or a message for the user about the failure.
     pub outcome: Result<Json, String>,
 }
 
 impl ToolRun {
-    /// Creates a run that succeeded. `arguments` serialise to a JSON object.
+    /// Creates a run that succeeded. `arguments` serialize to a JSON object.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when arguments or result do not serialise.
+    /// [`WriteError`] when arguments or result do not serialize.
     pub fn new<A, R>(name: impl Into<String>, arguments: &A, result: &R) -> Result<Self, WriteError>
     where
         A: Serialize + ?Sized,
@@ -129,11 +129,11 @@ impl ToolRun {
         })
     }
 
-    /// Creates a run that failed. `arguments` serialise to a JSON object.
+    /// Creates a run that failed. `arguments` serialize to a JSON object.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the arguments do not serialise.
+    /// [`WriteError`] when the arguments do not serialize.
     pub fn failed<A: Serialize + ?Sized>(
         name: impl Into<String>,
         arguments: &A,
@@ -146,7 +146,7 @@ impl ToolRun {
         })
     }
 
-    /// Returns the run as a status, for front ends without a place for runs of tools.
+    /// Returns the run as a status, for front ends that cannot show runs of tools.
     #[must_use]
     pub fn to_status(&self) -> Status {
         let (status, label, outcome) = match &self.outcome {
@@ -172,18 +172,18 @@ impl ToolRun {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens of the prompt, those out of a cache included.
+    /// The tokens of the prompt, including those read from a cache.
     pub input_tokens: u64,
-    /// Tokens of the answer, those spent on reasoning included.
+    /// The tokens of the answer, including reasoning.
     pub output_tokens: u64,
-    /// Tokens of the prompt that came out of a cache.
+    /// The tokens of the prompt that were read from a cache.
     pub cached_input_tokens: u64,
-    /// Tokens of the answer that were spent on reasoning.
+    /// The tokens of the answer that were spent on reasoning.
     pub reasoning_tokens: u64,
 }
 
 impl Usage {
-    /// Creates the figures of prompt and answer.
+    /// Creates the usage of a prompt and an answer.
     #[must_use]
     pub const fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
@@ -194,21 +194,21 @@ impl Usage {
         }
     }
 
-    /// Sets how many tokens of the prompt came out of a cache.
+    /// Sets the tokens of the prompt that were read from a cache.
     #[must_use]
     pub const fn cached_input_tokens(mut self, tokens: u64) -> Self {
         self.cached_input_tokens = tokens;
         self
     }
 
-    /// Sets how many tokens of the answer were spent on reasoning.
+    /// Sets the tokens of the answer that were spent on reasoning.
     #[must_use]
     pub const fn reasoning_tokens(mut self, tokens: u64) -> Self {
         self.reasoning_tokens = tokens;
         self
     }
 
-    /// Returns the tokens of prompt and answer together.
+    /// Returns the sum of the tokens of prompt and answer.
     #[must_use]
     pub const fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
@@ -219,18 +219,18 @@ impl Usage {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Citation {
-    /// What to call the source.
+    /// The title.
     pub title: String,
-    /// Where it can be read.
+    /// The URL.
     pub url: Option<String>,
-    /// The id of the document in context that it is, see [`Document::id`](super::Document::id).
+    /// The id of a document in context, see [`Document::id`](super::Document::id).
     pub document: Option<String>,
-    /// The passage that counts.
+    /// The cited passage.
     pub excerpt: Option<String>,
 }
 
 impl Citation {
-    /// A source by its title.
+    /// Creates a source with a title.
     #[must_use]
     pub fn new(title: impl Into<String>) -> Self {
         Self {
@@ -241,21 +241,21 @@ impl Citation {
         }
     }
 
-    /// Sets where the source can be read.
+    /// Sets the URL of the source.
     #[must_use]
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.url = Some(url.into());
         self
     }
 
-    /// Says that the source is a document in context, by its id.
+    /// Sets the id of the document in context that is the source.
     #[must_use]
     pub fn document(mut self, id: impl Into<String>) -> Self {
         self.document = Some(id.into());
         self
     }
 
-    /// Sets the passage that counts.
+    /// Sets the cited passage.
     #[must_use]
     pub fn excerpt(mut self, excerpt: impl Into<String>) -> Self {
         self.excerpt = Some(excerpt.into());
@@ -263,11 +263,11 @@ impl Citation {
     }
 }
 
-/// Why rows cannot be shown.
+/// The error of rows that cannot be shown.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
-    /// The rows did not serialise.
+    /// The rows did not serialize.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The rows are not an array of objects.
@@ -275,7 +275,7 @@ pub enum TableError {
     NotRows,
 }
 
-/// Serialises rows and checks that they are an array of objects.
+/// Serializes rows and checks that they are an array of objects.
 fn rows<T: Serialize + ?Sized>(rows: &T) -> Result<Json, TableError> {
     let rows = Json::encode(rows)?;
     let objects =
@@ -291,9 +291,9 @@ fn rows<T: Serialize + ?Sized>(rows: &T) -> Result<Json, TableError> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Table {
-    /// What to call it.
+    /// The name.
     pub name: String,
-    /// What it shows.
+    /// A description.
     pub description: Option<String>,
     /// The rows: a JSON array of objects.
     pub rows: Json,
@@ -306,11 +306,11 @@ impl Table {
         super::markdown::table(self)
     }
 
-    /// A table of `rows`, which serialise to an array of objects.
+    /// Creates a table from `rows`, which serialize to an array of objects.
     ///
     /// # Errors
     ///
-    /// [`TableError`] when they serialise to anything else, or not at all.
+    /// [`TableError`] when they serialize to anything else, or not at all.
     pub fn new<T: Serialize + ?Sized>(
         name: impl Into<String>,
         rows: &T,
@@ -322,7 +322,7 @@ impl Table {
         })
     }
 
-    /// Sets what the table shows.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
@@ -334,91 +334,63 @@ impl Table {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ChartKind {
-    /// A line for every `y` over `x`.
+    /// A line chart: one line for each `y` over `x`.
     Line {
         /// The member on the horizontal axis.
         x: String,
         /// The members on the vertical axis.
         y: Vec<String>,
     },
-    /// A bar for every `y` over `x`.
+    /// A bar chart: one series of bars for each `y` over `x`.
     Bar {
         /// The member on the horizontal axis.
         x: String,
         /// The members on the vertical axis.
         y: Vec<String>,
     },
-    /// A dot for every `y` over `x`; both are numbers.
+    /// A scatter chart: one series of dots for each `y` over `x`; both are numbers.
     Scatter {
         /// The member on the horizontal axis.
         x: String,
         /// The members on the vertical axis.
         y: Vec<String>,
     },
-    /// A sector a row.
+    /// A pie chart: each row is one slice.
     Pie {
-        /// The member that is the size of the sector.
+        /// The member with the size of the slice.
         angle: String,
-        /// The member that names it.
+        /// The member with the name of the slice.
         label: String,
     },
-    /// A sector a row, with a hole in the middle.
+    /// A donut chart: each row is one slice.
     Donut {
-        /// The member that is the size of the sector.
+        /// The member with the size of the slice.
         angle: String,
-        /// The member that names it.
+        /// The member with the name of the slice.
         label: String,
     },
-}
-
-impl ChartKind {
-    /// Writes the kind and the row members as members of a JSON object.
-    #[allow(dead_code, reason = "for the protocols that send charts as data")]
-    pub(crate) fn write_to(&self, data: &mut ObjectWriter<'_>) {
-        let (kind, members) = match self {
-            Self::Line { x, y } => ("line", Ok((x, y))),
-            Self::Bar { x, y } => ("bar", Ok((x, y))),
-            Self::Scatter { x, y } => ("scatter", Ok((x, y))),
-            Self::Pie { angle, label } => ("pie", Err((angle, label))),
-            Self::Donut { angle, label } => ("donut", Err((angle, label))),
-        };
-        data.str("kind", kind);
-        match members {
-            Ok((x, y)) => {
-                data.str("x", x);
-                // Texts always write.
-                let _ = data.array("y", y, |name, to| {
-                    to.str(name);
-                    Ok(())
-                });
-            }
-            Err((angle, label)) => {
-                data.str("angle", angle).str("label", label);
-            }
-        }
-    }
 }
 
 /// Rows to draw.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Chart {
-    /// What to call it.
+    /// The name.
     pub name: String,
-    /// What it shows.
+    /// A description.
     pub description: Option<String>,
-    /// How to draw it.
+    /// The kind of chart.
     pub kind: ChartKind,
     /// The rows: a JSON array of objects.
     pub rows: Json,
 }
 
 impl Chart {
-    /// A chart of `rows`, which serialise to an array of objects.
+    /// Creates a chart from `rows`, which serialize to an array of objects.
     ///
     /// # Errors
     ///
-    /// [`TableError`] when they serialise to anything else, or not at all.
+    /// [`TableError`] when they serialize to anything else, or not at all.
     pub fn new<T: Serialize + ?Sized>(
         name: impl Into<String>,
         kind: ChartKind,
@@ -432,14 +404,14 @@ impl Chart {
         })
     }
 
-    /// Sets what the chart shows.
+    /// Sets the description.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
         self
     }
 
-    /// The chart's rows as a table, for front ends that cannot draw.
+    /// Returns the rows as a table, for front ends without charts.
     #[must_use]
     pub fn to_table(&self) -> Table {
         Table {
@@ -450,20 +422,20 @@ impl Chart {
     }
 }
 
-/// Something went wrong that the user should know, and the turn goes on.
+/// An error that the user should know of and that does not end the turn.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Notice {
-    /// What went wrong, fit for the user.
+    /// A message for the user.
     pub message: String,
     /// A short name for the kind of failure.
     pub code: Cow<'static, str>,
-    /// What it happened to.
+    /// The names and values that it concerns.
     pub identifier: Option<String>,
 }
 
 impl Notice {
-    /// A notice with the code `error`.
+    /// Creates a notice with the code `error`.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self {
@@ -480,7 +452,7 @@ impl Notice {
         self
     }
 
-    /// Sets what it happened to.
+    /// Sets the names and values that it concerns.
     #[must_use]
     pub fn identifier(mut self, identifier: impl Into<String>) -> Self {
         self.identifier = Some(identifier.into());
@@ -506,21 +478,21 @@ impl From<String> for Notice {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confirmation {
-    /// What the answer is recognised by. Make it unique in the conversation.
+    /// The id by which the answer is recognized. It should be unique in the conversation.
     pub id: String,
-    /// What is asked, in a few words.
+    /// The question, in a few words.
     pub title: String,
-    /// What happens on a yes.
+    /// A description of what a yes does.
     pub message: String,
-    /// Data to get back with the answer, where the front end can carry it.
+    /// Data that is returned with the answer, if the front end supports that.
     pub data: Option<Json>,
-    /// Answers in text to offer where the front end offers texts to click on; yes and no when
-    /// empty. One that is neither comes back as the user's [`prompt`](super::Conversation::prompt).
+    /// Suggested answers, for front ends that offer texts to click on; yes and no if
+    /// empty. Any other answer is returned as the user's [`prompt`](super::Conversation::prompt).
     pub answers: Vec<String>,
 }
 
 impl Confirmation {
-    /// A question.
+    /// Creates a question.
     #[must_use]
     pub fn new(
         id: impl Into<String>,
@@ -536,22 +508,22 @@ impl Confirmation {
         }
     }
 
-    /// Returns the question as Markdown, for front ends without a dialog. It ends with the id, by which
-    /// [`decision`](super::Conversation::decision) finds it again, so it must be the last text of the
+    /// Returns the question as Markdown, for front ends without a dialog. It ends with the id, from which
+    /// [`decision`](super::Conversation::decision) reads the answer, so it must be the last text of the
     /// answer. Neither title nor message can hide what follows it.
     #[must_use]
     pub fn to_markdown(&self) -> String {
         super::markdown::question(self)
     }
 
-    /// Sets the data to get back with the answer: a JSON object.
+    /// Sets the data that is returned with the answer: a JSON object.
     #[must_use]
     pub fn data(mut self, data: Json) -> Self {
         self.data = Some(data);
         self
     }
 
-    /// Sets the answers in text to offer.
+    /// Sets the suggested answers.
     #[must_use]
     pub fn answers(mut self, answers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.answers = answers.into_iter().map(Into::into).collect();
@@ -565,18 +537,18 @@ impl Confirmation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolCall {
-    /// The tool, by the [`name`](super::Tool::name) it was offered under.
+    /// The [`name`](super::Tool::name) of the tool.
     pub name: String,
     /// The arguments: a JSON object.
     pub arguments: Json,
 }
 
 impl ToolCall {
-    /// A call; `arguments` serialise to an object.
+    /// Creates a call; `arguments` serialize to an object.
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the arguments do not serialise.
+    /// [`WriteError`] when the arguments do not serialize.
     pub fn new<T: Serialize + ?Sized>(
         name: impl Into<String>,
         arguments: &T,

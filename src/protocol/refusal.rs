@@ -1,4 +1,4 @@
-//! A request that is turned away before the first byte of a stream.
+//! The rejection of a request, before the first byte of a stream.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::json::{self, Escape, JsonError};
 
-/// Why a request is turned away: a status, a sentence, and the place of the fault.
+/// The rejection of a request: an HTTP status, a message, and the place of the fault.
 ///
 /// ```
 /// # use copilot_wire::protocol::Refusal;
@@ -28,7 +28,7 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal with a status and a sentence.
+    /// Creates a refusal with a status and a message.
     #[must_use]
     pub fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
         Self {
@@ -61,25 +61,25 @@ impl Refusal {
         self
     }
 
-    /// The HTTP status.
+    /// Returns the HTTP status.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The short name for the kind of refusal.
+    /// Returns the short name of the kind of refusal.
     #[must_use]
     pub fn kind(&self) -> &str {
         &self.code
     }
 
-    /// The place of the fault in the body; empty when it has none.
+    /// Returns the place of the fault in the body; empty if it is not in the body.
     #[must_use]
     pub fn path(&self) -> &str {
         &self.path
     }
 
-    /// The sentence, without the place.
+    /// Returns the message, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
@@ -104,7 +104,7 @@ impl Refusal {
         response
     }
 
-    /// The refusal as a small JSON object: `{"error":{"code":…,"message":…,"path":…}}`.
+    /// Serializes the refusal as `{"error":{"code":…,"message":…,"path":…}}`.
     #[must_use]
     pub fn to_json(&self) -> Vec<u8> {
         let error = Detail {
@@ -133,7 +133,7 @@ struct Detail<'a> {
 }
 
 impl From<JsonError> for Refusal {
-    /// What is not the JSON that it should be: 400, with the place.
+    /// Creates a refusal with status 400 and the place of the fault.
     fn from(error: JsonError) -> Self {
         let message = if error.is_truncated() {
             format!("the body ends where {} is expected", error.expected())

@@ -66,13 +66,13 @@ impl TextFrame {
     }
 }
 
-/// A turn that failed, as the front end is told.
+/// The failure of a turn, as it is sent to the front end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Failure<'a> {
-    /// A sentence that is fit for the user.
+    /// A message for the user.
     pub message: &'a str,
-    /// Whether the client may run the turn again. An agent with side effects would have them
+    /// `true` if the client may retry the turn. An agent with side effects would have them
     /// twice, so the default is no.
     pub retryable: bool,
 }
@@ -92,8 +92,8 @@ impl<'a> Failure<'a> {
 ///
 /// Every method appends to `out` and never removes what is there. The caller truncates `out` again
 /// when a method returns an error or panics, so a method that fails must leave the session as it
-/// was. The caller never passes empty text and calls nothing after [`finish`](Self::finish) or
-/// [`fail`](Self::fail).
+/// was. The caller never passes empty text and calls nothing after [`finish`](Self::finish),
+/// [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
 pub trait Session: Send + 'static {
     /// The event of the protocol.
     type Event;
@@ -146,6 +146,18 @@ pub trait Session: Send + 'static {
 
     /// Writes the end of a turn that was answered.
     fn finish(&mut self, out: &mut Vec<u8>);
+
+    /// Writes the end of a turn that was cancelled: what was written so far is the answer. As
+    /// [`finish`](Self::finish) by default.
+    fn cancelled(&mut self, out: &mut Vec<u8>) {
+        self.finish(out);
+    }
+
+    /// Returns the id of the reply, if it is part of what is written and front ends ask for the reply by
+    /// it. `None` by default.
+    fn reply_id(&self) -> Option<&str> {
+        None
+    }
 
     /// Writes the end of a turn that failed after its first byte.
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>);

@@ -1,8 +1,8 @@
-//! What `Debug` and errors show of texts that come from elsewhere.
+//! Wrappers that let `Debug` and error messages show foreign text without its secrets.
 
 use std::fmt;
 
-/// How long a text is, in the place of the text: people paste secrets into chats.
+/// A text of which `Debug` shows only the length: people paste secrets into chats.
 pub(crate) struct Size(usize);
 
 impl Size {
@@ -20,7 +20,7 @@ impl fmt::Debug for Size {
 /// The beginning of a name that may be of any length.
 pub(crate) struct Cut<'a>(pub(crate) &'a str);
 
-/// How many characters of a name are shown: functions have names of up to 64.
+/// The number of characters of a name that are shown: providers allow function names of up to 64.
 const SHOWN: usize = 64;
 
 impl fmt::Display for Cut<'_> {

@@ -1,4 +1,4 @@
-//! The report of a turn, for the people who run an agent.
+//! The report of a turn, for operators.
 
 use std::fmt::{self, Write as _};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{AgentError, Env, Refusal, Usage};
 /// The report of one turn, made once, when the turn is over: its agent is done, its reply and its
 /// body are dropped. A request that was refused in place of an answer is reported too.
 ///
-/// Observers get it, see [`Env::observe`]. Its `Display` is one line for a log.
+/// It is passed to observers, see [`Env::observe`]. Its `Display` is one line for a log.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Turn<'a> {
@@ -22,10 +22,12 @@ pub struct Turn<'a> {
     pub path: &'a str,
     /// The id of the conversation, when the front end sent one.
     pub conversation_id: Option<&'a str>,
-    /// How the turn ended.
+    /// The outcome.
     pub outcome: Outcome<'a>,
-    /// Whether the agent was [detached](crate::Body::detach) from its body.
+    /// `true` if the agent was [detached](crate::Body::detach) from its body.
     pub detached: bool,
+    /// `true` if the reply should have been stored to outlive its connection, but could not be.
+    pub unstored: bool,
     /// The time until the first bytes of the body were sent.
     pub first_byte: Option<Duration>,
     /// The time from the request to the end of the turn, by the clock of the environment.
@@ -34,14 +36,14 @@ pub struct Turn<'a> {
     pub bytes: u64,
     /// The number of texts, parts and events that the agent wrote.
     pub events: u64,
-    /// What the agent said that the answer cost, with [`Reply::usage`](crate::Reply::usage).
+    /// The tokens that the agent reported with [`Reply::usage`](crate::Reply::usage).
     pub usage: Option<Usage>,
-    /// The extensions of the request: what guards and middleware left, such as who asked. Empty for a
+    /// The extensions of the request, to which guards and middleware add, for example, the user. Empty for a
     /// request that was refused.
     pub extensions: &'a Extensions,
 }
 
-/// How a turn ended.
+/// The outcome of a turn.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Outcome<'a> {
@@ -51,22 +53,25 @@ pub enum Outcome<'a> {
     Refused(&'a Refusal),
     /// The agent returned an error.
     Failed {
-        /// What the agent returned.
+        /// The error that the agent returned.
         error: &'a AgentError,
-        /// Whether the front end was told: once a turn has ended, nothing can follow.
-        told: bool,
+        /// `true` if the failure was sent to the front end: nothing can follow the end of a turn.
+        sent: bool,
     },
     /// The agent panicked, in its own task or in another one that held its reply.
     Panicked {
-        /// Whether the front end was told.
-        told: bool,
+        /// `true` if the failure was sent to the front end.
+        sent: bool,
     },
+    /// Somebody cancelled the turn, or nobody read it for a long time.
+    Cancelled,
     /// The client left before it had the whole answer, or the agent was dropped for another reason.
     ClientLeft,
 }
 
 impl Outcome<'_> {
-    /// Returns the outcome as a word: `answered`, `refused`, `failed`, `panicked` or `client_left`.
+    /// Returns the name of the outcome: `answered`, `refused`, `failed`, `panicked`, `cancelled` or
+    /// `client_left`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -74,11 +79,12 @@ impl Outcome<'_> {
             Self::Refused(_) => "refused",
             Self::Failed { .. } => "failed",
             Self::Panicked { .. } => "panicked",
+            Self::Cancelled => "cancelled",
             Self::ClientLeft => "client_left",
         }
     }
 
-    /// Returns `true` if something is wrong with the agent: it failed or panicked.
+    /// Returns `true` if the agent failed or panicked.
     #[must_use]
     pub fn is_fault(&self) -> bool {
         matches!(self, Self::Failed { .. } | Self::Panicked { .. })
@@ -95,6 +101,7 @@ impl fmt::Display for Turn<'_> {
         let word = match self.outcome {
             Outcome::ClientLeft => "was left by its client",
             Outcome::Refused(_) => "was refused",
+            Outcome::Cancelled => "was cancelled",
             outcome => outcome.as_str(),
         };
         write!(f, " {word}")?;
@@ -122,22 +129,22 @@ impl fmt::Write for OneLine<'_, '_> {
     }
 }
 
-/// A turn under way: what is known of it from the start, for the report at its end.
+/// The facts about a running turn that its report needs.
 pub(crate) struct Record {
     env: Env,
     protocol: &'static str,
     path: Option<Arc<str>>,
     conversation_id: Option<String>,
-    /// What the request's extensions hold lives as long as the turn, such as a permit that limits how
-    /// many turns there are.
+    /// The extensions of the request. They are dropped at the end of the turn, so a permit in them limits
+    /// the number of concurrent turns.
     extensions: Extensions,
-    /// `None` where nobody would be told how long it took.
+    /// `None` if there is no observer.
     start: Option<SystemTime>,
     #[cfg(feature = "tracing")]
     span: tracing::Span,
 }
 
-/// What is counted in the course of a turn.
+/// The counters of a turn.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Progress {
     pub(crate) first_byte: Option<Duration>,
@@ -145,6 +152,7 @@ pub(crate) struct Progress {
     pub(crate) events: u64,
     pub(crate) usage: Option<Usage>,
     pub(crate) detached: bool,
+    pub(crate) unstored: bool,
 }
 
 impl Record {
@@ -168,13 +176,13 @@ impl Record {
         self
     }
 
-    /// Sets what the request brought.
+    /// Sets the extensions of the request.
     pub(crate) fn extensions(mut self, extensions: Extensions) -> Self {
         self.extensions = extensions;
         self
     }
 
-    /// Sets the conversation, unless nobody would be told.
+    /// Sets the conversation, if there is an observer.
     pub(crate) fn conversation<T: Into<String>>(mut self, id: impl FnOnce() -> Option<T>) -> Self {
         if self.start.is_some() {
             self.conversation_id = id().map(Into::into);
@@ -209,7 +217,7 @@ impl Record {
         &self.env
     }
 
-    /// Returns how long ago the turn began; `None` where nobody would be told.
+    /// Returns the time since the turn began; `None` if there is no observer.
     pub(crate) fn elapsed(&self) -> Option<Duration> {
         // The system's clock may have been set back meanwhile.
         self.start
@@ -224,6 +232,7 @@ impl Record {
             conversation_id: self.conversation_id.as_deref(),
             outcome,
             detached: progress.detached,
+            unstored: progress.unstored,
             first_byte: progress.first_byte,
             duration: self.elapsed().unwrap_or_default(),
             bytes: progress.bytes,
@@ -246,10 +255,10 @@ fn traceparent(headers: &http::HeaderMap) -> Option<(&str, &str)> {
     (is_id(trace, 32) && is_id(span, 16)).then_some((trace, span))
 }
 
-/// Sends how a turn ended, in the span of the turn.
+/// Records the outcome of a turn, in the span of the turn.
 #[cfg(feature = "tracing")]
 fn trace(turn: &Turn<'_>, span: &tracing::Span) {
-    // What the span has need not be said again.
+    // The span has these fields already.
     let (protocol, path) = span
         .is_disabled()
         .then_some((turn.protocol, turn.path))
@@ -262,6 +271,7 @@ fn trace(turn: &Turn<'_>, span: &tracing::Span) {
                 path,
                 outcome = turn.outcome.as_str(),
                 detached = turn.detached.then_some(true),
+                unstored = turn.unstored.then_some(true),
                 first_byte_ms = turn.first_byte.map(millis),
                 duration_ms = millis(turn.duration),
                 bytes = turn.bytes,
@@ -273,15 +283,15 @@ fn trace(turn: &Turn<'_>, span: &tracing::Span) {
         };
     }
     match turn.outcome {
-        Outcome::Failed { error, told } => event!(error, error = %error, told, "turn failed"),
-        Outcome::Panicked { told } => event!(error, told, "agent panicked"),
+        Outcome::Failed { error, sent } => event!(error, error = %error, sent, "turn failed"),
+        Outcome::Panicked { sent } => event!(error, sent, "agent panicked"),
         Outcome::Refused(refusal) => event!(
             info,
             status = refusal.status().as_u16(),
             reason = %refusal,
             "request refused"
         ),
-        Outcome::Answered | Outcome::ClientLeft => event!(info, "turn ended"),
+        Outcome::Answered | Outcome::Cancelled | Outcome::ClientLeft => event!(info, "turn ended"),
     }
 }
 

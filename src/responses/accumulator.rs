@@ -1,4 +1,4 @@
-//! Events, put together to a whole response again.
+//! Assembly of events to a complete response.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,22 +6,22 @@ use std::fmt;
 use super::{ContentPart, EventKind, Item, Response, StreamEvent};
 use crate::json::List;
 
-/// Puts events together to a response.
+/// An accumulator that assembles events to a response.
 ///
-/// The last event of a complete stream has the whole response. Some servers leave the output out of
-/// it, and a stream that is cut has no such event: then the output is that of the items that were
-/// completed, and of the texts that were streamed.
+/// The last event of a complete stream has the complete response. Some servers omit its output, and
+/// an interrupted stream has no such event: then the output is assembled from the completed items
+/// and the streamed texts.
 #[derive(Clone)]
 pub struct Accumulator {
     response: Response,
-    /// By their places; an index from the wire is never a size.
+    /// The items by index. Memory does not depend on the value of an index.
     items: BTreeMap<u64, Building>,
     ended: bool,
     weight: usize,
     limit: usize,
 }
 
-/// The events put together are larger than the accumulator may hold.
+/// The error if the assembled events exceed the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the response is larger than the limit of {limit} bytes")]
 #[non_exhaustive]
@@ -30,7 +30,7 @@ pub struct TooLarge {
     pub limit: usize,
 }
 
-/// An item of which more may come.
+/// An item that is not complete.
 #[derive(Clone, Default)]
 struct Building {
     item: Item,
@@ -38,11 +38,11 @@ struct Building {
     done: bool,
 }
 
-/// What an item takes beside its text.
+/// The memory in bytes of an item besides its text.
 const OVERHEAD: usize = 512;
 
 impl Accumulator {
-    /// The limit of [`new`](Self::new): 32 MiB.
+    /// The default limit in bytes: 32 MiB.
     pub const DEFAULT_LIMIT: usize = 32 * 1024 * 1024;
 
     /// Creates an accumulator for one response, with the default limit.
@@ -57,7 +57,7 @@ impl Accumulator {
         }
     }
 
-    /// Sets the limit: a response takes about this many bytes.
+    /// Sets the limit: the approximate size of a response in bytes.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
@@ -67,7 +67,7 @@ impl Accumulator {
     ///
     /// # Errors
     ///
-    /// [`TooLarge`] when more would be held than the limit; the event is then left out.
+    /// [`TooLarge`] if the limit would be exceeded; the event is not added.
     pub fn push(&mut self, event: &StreamEvent) -> Result<(), TooLarge> {
         match event.kind {
             EventKind::ItemAdded | EventKind::ItemDone => {
@@ -124,13 +124,13 @@ impl Accumulator {
         self.items.entry(index).or_default()
     }
 
-    /// Returns `true` if the response has come to its end. Without that the stream was cut.
+    /// Returns `true` if the response has ended. Otherwise the stream was interrupted.
     #[must_use]
     pub fn is_ended(&self) -> bool {
         self.ended
     }
 
-    /// Returns the response as far as it has come.
+    /// Returns the response so far.
     #[must_use]
     pub fn finish(self) -> Response {
         let mut response = self.response;
@@ -142,7 +142,7 @@ impl Accumulator {
     }
 }
 
-/// Returns the item that a stream begins with a delta.
+/// Returns the item that a delta of this kind starts.
 fn begun(kind: &EventKind) -> Item {
     let kind = match kind {
         EventKind::ArgumentsDelta => "function_call",
@@ -180,7 +180,7 @@ impl Default for Accumulator {
     }
 }
 
-/// Shows how much there is, not what: arguments and texts may hold anything.
+/// Prints sizes only: arguments and texts may contain anything.
 impl fmt::Debug for Accumulator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Accumulator")

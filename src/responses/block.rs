@@ -1,29 +1,29 @@
-//! An open item of text: a message or reasoning.
+//! An open item with text: a message or reasoning.
 
 use super::EventKind;
 use crate::json::{Escape, Json, ValueWriter, escape};
 
-/// What an open item is.
+/// The kind of an open item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum BlockKind {
     Message,
     Reasoning,
 }
 
-/// An item while its text is streamed, with all that was streamed.
+/// An item while its text is streamed, with the text so far.
 pub(super) struct Block {
     pub(super) kind: BlockKind,
     id: String,
     index: u64,
-    /// The members that say where the text belongs, each with a comma first.
+    /// The members that identify the item and the part, each after a comma.
     pub(super) place: Box<[u8]>,
-    /// The text so far, escaped: it is repeated three times.
+    /// The escaped text so far, which is written three more times when the item is complete.
     text: Vec<u8>,
-    /// How many characters it has.
+    /// The number of characters in the text.
     pub(super) chars: u64,
     /// The annotations so far, as the elements of an array.
     sources: Vec<u8>,
-    /// How many there are.
+    /// The number of annotations.
     pub(super) annotations: u64,
 }
 
@@ -49,7 +49,7 @@ impl BlockKind {
         }
     }
 
-    /// Returns the part's members that follow its text.
+    /// Returns the members of the part after its text.
     fn tail(self) -> &'static [u8] {
         match self {
             Self::Message => b",\"logprobs\":[]",
@@ -98,7 +98,7 @@ impl Block {
         }
     }
 
-    /// Adds a piece of text and returns the place where it begins, escaped.
+    /// Appends a piece of text and returns its start in the escaped text.
     #[inline]
     pub(super) fn push(&mut self, text: &str) -> usize {
         let start = self.text.len();
@@ -107,12 +107,12 @@ impl Block {
         start
     }
 
-    /// Returns the text from a place on.
+    /// Returns the escaped text from a position.
     pub(super) fn text_from(&self, start: usize) -> &[u8] {
         self.text.get(start..).unwrap_or_default()
     }
 
-    /// Appends what follows the number of a delta.
+    /// Appends the members of a delta after its number.
     #[inline]
     pub(super) fn delta_to(&self, start: usize, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.place);
@@ -123,7 +123,7 @@ impl Block {
         out.extend_from_slice(b"}\n\n");
     }
 
-    /// Adds a source.
+    /// Adds an annotation.
     pub(super) fn annotate(&mut self, annotation: &Json) {
         if self.annotations > 0 {
             self.sources.push(b',');
@@ -132,7 +132,7 @@ impl Block {
         self.annotations += 1;
     }
 
-    /// Appends the members of the event that opens the item.
+    /// Appends the members of the event for the start of the item.
     pub(super) fn added_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b",\"output_index\":");
         ValueWriter::new(out, POLICY).u64(self.index);
@@ -146,7 +146,7 @@ impl Block {
         });
     }
 
-    /// Appends the members of the event that opens the part.
+    /// Appends the members of the event for the start of the part.
     pub(super) fn part_added_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.place);
         out.extend_from_slice(b",\"part\":");
@@ -169,7 +169,7 @@ impl Block {
         part_to(self.kind, &self.text, &self.sources, out);
     }
 
-    /// Appends the whole item.
+    /// Appends the complete item.
     pub(super) fn item_to(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"{\"id\":\"");
         out.extend_from_slice(self.id.as_bytes());

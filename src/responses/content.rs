@@ -1,4 +1,4 @@
-//! What a message says and what a call returned: text or parts.
+//! Contents of messages and outputs of calls: a text or parts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,15 +13,15 @@ use crate::protocol::shown::Size;
 pub enum Content {
     /// Plain text.
     Text(String),
-    /// Texts, images and files in a row.
+    /// A list of texts, images and files.
     Parts(List<ContentPart>),
-    /// Nothing.
+    /// No content.
     #[default]
     Null,
 }
 
 impl Content {
-    /// Returns the text; that of parts is joined with line breaks, and what is not text is left out.
+    /// Returns the text. The texts of parts are joined with line breaks; other parts are skipped.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         let parts = match self {
@@ -39,7 +39,7 @@ impl Content {
         all
     }
 
-    /// Returns the parts; none when the content is plain text.
+    /// Returns the parts; none if the content is plain text.
     #[must_use]
     pub fn parts(&self) -> &[ContentPart] {
         match self {
@@ -65,7 +65,7 @@ impl Field for Content {
         match self {
             Self::Text(text) => to.str(text),
             Self::Parts(parts) => parts.write_to(to),
-            // An empty place becomes `null`.
+            // A value that is not written becomes `null`.
             Self::Null => {}
         }
     }
@@ -75,7 +75,7 @@ impl Field for Content {
     }
 }
 
-/// Shows how long a text is, never what it is.
+/// Prints only the length of a text.
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -104,7 +104,7 @@ impl From<Vec<ContentPart>> for Content {
     }
 }
 
-/// One part of a message, of a call's output or of a reasoning summary.
+/// A part of a message, of a call's output or of a reasoning summary.
 ///
 /// The members of images and files are in `unknown`, as slices of the request: they are not copied.
 #[derive(Clone, Default, PartialEq, Eq)]
@@ -112,11 +112,11 @@ impl From<Vec<ContentPart>> for Content {
 pub struct ContentPart {
     /// The kind: `input_text`, `output_text`, `summary_text`, `refusal`, `input_image`, `input_file`.
     pub kind: String,
-    /// The text, in a part that has one.
+    /// The text, if the part has one.
     pub text: Option<String>,
-    /// The refusal, in a part that is one.
+    /// The refusal, if the part is one.
     pub refusal: Option<String>,
-    /// The sources of an `output_text`.
+    /// The citations of an `output_text`.
     pub annotations: Option<List<Annotation>>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -145,11 +145,11 @@ impl ContentPart {
         }
     }
 
-    /// Creates an image of the user, by its address or as a `data:` URL.
+    /// Creates an image of the user from its URL, which may be a `data:` URL.
     #[must_use]
     pub fn input_image(url: &str) -> Self {
         let mut unknown = Members::new();
-        // A string always serialises.
+        // Serializing a string cannot fail.
         unknown.push("image_url", Json::encode(url).unwrap_or_default());
         Self {
             kind: "input_image".into(),
@@ -173,7 +173,7 @@ impl ContentPart {
     }
 }
 
-/// Shows how long texts are, never what they are.
+/// Prints only the lengths of texts.
 impl fmt::Debug for ContentPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ContentPart")
@@ -185,19 +185,19 @@ impl fmt::Debug for ContentPart {
     }
 }
 
-/// A source of a text.
+/// A citation in a text.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Annotation {
     /// The kind, such as `url_citation`. The members of others are in `unknown`.
     pub kind: String,
-    /// Where the cited text begins, in characters of its part.
+    /// The start of the cited text, in characters of its part.
     pub start_index: Option<u64>,
-    /// Where the cited text ends.
+    /// The end of the cited text.
     pub end_index: Option<u64>,
-    /// The address of the source.
+    /// The URL of the source.
     pub url: Option<String>,
-    /// The name of the source.
+    /// The title of the source.
     pub title: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -224,7 +224,7 @@ impl Annotation {
     }
 }
 
-/// Shows how long texts are, never what they are.
+/// Prints only the lengths of texts.
 impl fmt::Debug for Annotation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Annotation")

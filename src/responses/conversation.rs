@@ -9,9 +9,10 @@ use crate::protocol::{
 };
 
 impl Conversation for ResponsesRequest {
-    /// The instructions, then the input. Reasoning and items of other kinds are left out; images and
-    /// files of a message, and of a call's output, are attachments. What Copilot's command line puts before
-    /// the user's text, the time, is a message of its own with [`Role::Other`].
+    /// Returns the history: the instructions, then the input. Reasoning and items of other kinds
+    /// are skipped; images and files of a message, and of a call's output, are attachments. The
+    /// prefix that Copilot's command line adds to the user's text, the time, is a message of its
+    /// own with [`Role::Other`].
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.instructions.as_deref();
         let system = system.filter(|text| !text.is_empty());
@@ -66,7 +67,7 @@ fn items(item: &Item) -> impl Iterator<Item = HistoryItem<'_>> {
         .chain(attachments.map(HistoryItem::Attachment))
 }
 
-/// Returns the image or file that a part is.
+/// Returns the image or file of a part.
 fn attachment(part: &ContentPart) -> Option<Attachment<'_>> {
     let member = |name: &str| Some(part.unknown.get(name)?.string()?.into_owned());
     let url = match part.kind.as_str() {

@@ -1,12 +1,15 @@
-//! The client's side: events out of frames.
+//! Decoding of frames to events, for clients.
 
 use super::Event;
+use crate::json::Json;
+use crate::protocol::text_template::{TextEvent, TextTemplate};
 use crate::protocol::{Decode, EventError, Events};
 use crate::sse;
 
-/// Reads the events of one stream.
+/// A decoder of events.
 #[derive(Debug, Default)]
 pub struct Decoder {
+    template: TextTemplate<Event>,
     ended: bool,
     done: bool,
 }
@@ -14,10 +17,10 @@ pub struct Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// The last event repeats the whole answer.
+    /// The default limit: the last event repeats the complete answer.
     const LIMIT: usize = 32 * 1024 * 1024;
 
-    /// Nothing is retained between frames.
+    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -27,7 +30,9 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        let event = Event::read(frame.name(), frame.data())?;
+        let data = frame.data();
+        let read = || Event::read(frame.name(), data);
+        let event = self.template.read(data, read)?;
         match &event {
             Event::Stream(event) => self.ended |= event.is_last(),
             _ => self.done = true,
@@ -36,7 +41,8 @@ impl Decode for Decoder {
         Ok(())
     }
 
-    /// OpenAI's own streams end without `[DONE]`, so only the last event counts.
+    /// Checks that the last event was read. `[DONE]` is not required, because OpenAI's own streams
+    /// end without it.
     fn end(&mut self, _: &mut Events<Event>) -> Result<(), EventError> {
         if self.ended {
             return Ok(());
@@ -58,5 +64,29 @@ impl Decoder {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
+    }
+}
+
+impl TextEvent for Event {
+    const COUNTER: Option<&'static str> = Some("sequence_number");
+
+    fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::Stream(event) => event.delta.as_mut(),
+            _ => None,
+        }
+    }
+
+    fn text_place(data: &Json) -> Option<Json> {
+        // Without a type the name of the event counts.
+        let kind = data.get("type")?;
+        let has_kind = kind.string().is_some_and(|kind| !kind.is_empty());
+        data.get("delta").filter(|_| has_kind)
+    }
+
+    fn set_counter(&mut self, number: u64) {
+        if let Self::Stream(event) = self {
+            event.sequence_number = Some(number);
+        }
     }
 }

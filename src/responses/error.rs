@@ -1,4 +1,4 @@
-//! The error object, in a response, in a stream and as the body of a refusal.
+//! Error objects, in a response, in a stream and in error responses.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use crate::json::{Escape, Members, ValueWriter};
 use crate::protocol::shown::Cut;
 use crate::protocol::{Failure, Refusal};
 
-/// What went wrong, as it is told to a client.
+/// An error as sent to a client.
 ///
-/// `Debug` shows the names in it only: what servers say may hold keys.
+/// `Debug` prints only its codes and names: messages of servers may contain keys.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorObject {
-    /// A short name, such as `invalid_prompt` or `server_error`. It decides whether clients run the
-    /// turn again: they do at `server_error`.
+    /// The code, such as `invalid_prompt` or `server_error`. Clients repeat the turn after
+    /// `server_error`.
     pub code: Option<String>,
-    /// What went wrong, fit for the user.
+    /// The message for the user.
     pub message: String,
     /// The class, such as `invalid_request_error`.
     pub kind: Option<String>,
-    /// The member of the request that is at fault.
+    /// The member of the request that caused the error.
     pub param: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -47,8 +47,8 @@ impl ErrorObject {
     }
 
     pub(super) fn failure(failure: &Failure<'_>) -> Self {
-        // At `server_error` Codex and Copilot's command line run the turn again, six times; at
-        // `invalid_prompt` they show the message.
+        // After `server_error` Codex and Copilot's command line repeat the turn six times; after
+        // `invalid_prompt` they display the message.
         let code = match failure.retryable {
             true => "server_error",
             false => "invalid_prompt",

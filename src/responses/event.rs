@@ -1,4 +1,4 @@
-//! The events of a stream, and what ends a turn.
+//! The events of a stream, and the endings of a turn.
 
 use std::fmt;
 
@@ -10,20 +10,20 @@ use crate::json::model::{Field as _, model, names};
 use crate::protocol::EventError;
 use crate::protocol::shown::Size;
 
-/// An event in either direction.
+/// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// An event as it is on the wire.
+    /// An event of the wire.
     Stream(Box<StreamEvent>),
-    /// An ending on its way out. On the wire it is several events.
+    /// An ending, for writing. On the wire it consists of several events.
     End(Ending),
-    /// The stream is complete: `[DONE]`. What follows is to be ignored.
+    /// The end of the stream: `[DONE]`. Everything after it is ignored.
     Done,
 }
 
 impl Event {
-    /// Reads the data of one event. `name` is the kind of data that does not say its own.
+    /// Reads the data of one event. `name` is the kind if the data has none.
     pub(super) fn read(name: &str, data: &str) -> Result<Self, EventError> {
         if data.trim_start().starts_with("[DONE]") {
             return Ok(Self::Done);
@@ -39,11 +39,11 @@ impl Event {
     }
 }
 
-/// What ends a turn in another way than a complete answer in text.
+/// An end of a turn other than a complete answer in text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {
-    /// Calls for the client, made with [`Item::call`].
+    /// Calls of the client's tools, created with [`Item::call`].
     Calls(Vec<Item>),
     /// The answer is incomplete, with the reason: `max_output_tokens` or `content_filter`.
     Incomplete(String),
@@ -69,55 +69,55 @@ impl From<ErrorObject> for Ending {
     }
 }
 
-/// The kind of an event: the name of the event and the member `type` of its data.
+/// The kind of an event: its name, and the member `type` of its data.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventKind {
-    /// The response was begun.
+    /// The start of the response.
     Created,
-    /// The response is worked on. Sent once, and as keep-alive.
+    /// The progress of the response. Sent once, and as keep-alive.
     InProgress,
-    /// The response is complete, and in the event as a whole.
+    /// The end of a complete response, which the event has.
     Completed,
-    /// The response ended before it was complete.
+    /// The end of an incomplete response.
     Incomplete,
-    /// The response failed.
+    /// The end of a failed response.
     Failed,
-    /// An item was begun.
+    /// The start of an item.
     ItemAdded,
-    /// An item is complete, and in the event as a whole.
+    /// The end of an item, which the event has.
     ItemDone,
-    /// A part of a message was begun.
+    /// The start of a part of a message.
     PartAdded,
-    /// A part of a message is complete.
+    /// The end of a part of a message.
     PartDone,
     /// A piece of the answer's text.
     TextDelta,
-    /// The text of a part is complete.
+    /// The end of the text of a part.
     TextDone,
-    /// A source of the text.
+    /// A citation in the text.
     AnnotationAdded,
     /// A piece of a refusal.
     RefusalDelta,
-    /// A refusal is complete.
+    /// The end of a refusal.
     RefusalDone,
     /// A piece of a call's arguments.
     ArgumentsDelta,
-    /// The arguments of a call are complete.
+    /// The end of the arguments of a call.
     ArgumentsDone,
-    /// A part of a reasoning summary was begun.
+    /// The start of a part of a reasoning summary.
     SummaryPartAdded,
-    /// A part of a reasoning summary is complete.
+    /// The end of a part of a reasoning summary.
     SummaryPartDone,
     /// A piece of a reasoning summary.
     SummaryDelta,
-    /// The text of a summary part is complete.
+    /// The end of the text of a summary part.
     SummaryDone,
-    /// A piece of reasoning itself.
+    /// A piece of the reasoning itself.
     ReasoningDelta,
-    /// Reasoning is complete.
+    /// The end of the reasoning.
     ReasoningDone,
-    /// A failure without a response.
+    /// An error outside a response.
     Error,
     /// A kind that this crate does not know.
     Other(String),
@@ -155,29 +155,29 @@ impl Default for EventKind {
     }
 }
 
-/// One event of a stream. Which members it has depends on its kind.
+/// An event of a stream. Its members depend on its kind.
 ///
-/// Sent through a reply, its meaning counts: the session of the reply writes ids, indexes and numbers
-/// of its own, opens and closes items, and repeats what is complete. So events of another server can be
-/// sent as they are. Written here with [`to_json`](Self::to_json) it is as it is.
+/// If it is sent with a reply, the session of the reply writes its own ids, indexes and numbers,
+/// opens and closes items, and repeats complete texts. So events of another server can be sent
+/// unchanged. [`to_json`](Self::to_json) writes the event without changes.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamEvent {
     /// The kind.
     pub kind: EventKind,
-    /// The place in the stream, counted from 0.
+    /// The number of the event in the stream, from 0.
     pub sequence_number: Option<u64>,
-    /// The response as far as it has come.
+    /// The response so far.
     pub response: Option<Box<Response>>,
-    /// The item that the event belongs to, by its id.
+    /// The id of the item that the event belongs to.
     pub item_id: Option<String>,
-    /// The item that the event belongs to, by its place in the output.
+    /// The index in the output of the item that the event belongs to.
     pub output_index: Option<u64>,
-    /// The part of the item's content.
+    /// The index of the part in the item's content.
     pub content_index: Option<u64>,
-    /// The part of the item's summary.
+    /// The index of the part in the item's summary.
     pub summary_index: Option<u64>,
-    /// The place of the annotation in its part.
+    /// The index of the annotation in its part.
     pub annotation_index: Option<u64>,
     /// The item.
     pub item: Option<Box<Item>>,
@@ -187,9 +187,9 @@ pub struct StreamEvent {
     pub annotation: Option<Box<Annotation>>,
     /// A piece of text.
     pub delta: Option<String>,
-    /// A whole text.
+    /// A complete text.
     pub text: Option<String>,
-    /// The function of a call.
+    /// The name of the function of a call.
     pub name: Option<String>,
     /// The arguments of a call.
     pub arguments: Option<String>,
@@ -241,7 +241,7 @@ impl StreamEvent {
         }
     }
 
-    /// Creates a source of the text. Without indexes it stands at the end of the text so far.
+    /// Creates a citation in the text. Without indexes it refers to the end of the text so far.
     #[must_use]
     pub fn annotation(annotation: Annotation) -> Self {
         Self {
@@ -250,7 +250,7 @@ impl StreamEvent {
         }
     }
 
-    /// Creates a whole item that is neither a message nor reasoning, such as a call.
+    /// Creates a complete item that is neither a message nor reasoning, such as a call.
     #[must_use]
     pub fn item(item: Item) -> Self {
         Self {
@@ -259,7 +259,7 @@ impl StreamEvent {
         }
     }
 
-    /// Creates the token counts of the answer; the last ones sent count.
+    /// Creates the token counts of the answer; the last ones count.
     #[must_use]
     pub fn usage(usage: Usage) -> Self {
         Self {
@@ -271,7 +271,7 @@ impl StreamEvent {
         }
     }
 
-    /// Returns the piece of the answer's text, or of a refusal, that the event adds.
+    /// Returns the piece of text or of a refusal that the event adds.
     #[must_use]
     pub fn said(&self) -> Option<&str> {
         match self.kind {
@@ -280,12 +280,12 @@ impl StreamEvent {
         }
     }
 
-    /// Returns what an event of failure says: that of the response, or its own.
+    /// Returns the error of a failure: that of the response, or that of the event.
     #[must_use]
     pub fn error(&self) -> Option<ErrorObject> {
         let nested = self.unknown.get("error").and_then(ErrorObject::from_raw);
         let own = || {
-            // The members of the object are those of the event.
+            // The members of the error object are those of the event.
             let event = self.to_raw();
             let mut error = ErrorObject::from_raw(&event)?;
             error.kind = None;
@@ -299,7 +299,7 @@ impl StreamEvent {
         }
     }
 
-    /// Returns `true` if nothing but `[DONE]` follows.
+    /// Returns `true` if only `[DONE]` may follow.
     #[must_use]
     pub fn is_last(&self) -> bool {
         use EventKind::{Completed, Error, Failed, Incomplete};
@@ -307,7 +307,7 @@ impl StreamEvent {
     }
 }
 
-/// Shows how long texts are, never what they are.
+/// Prints only the lengths of texts.
 impl fmt::Debug for StreamEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StreamEvent")

@@ -1,4 +1,4 @@
-//! One item of a conversation, in a request and in a response.
+//! Items of a conversation, in requests and responses.
 
 use std::fmt;
 
@@ -8,33 +8,32 @@ use crate::json::{Json, JsonError, List, Members};
 use crate::protocol;
 use crate::protocol::shown::Size;
 
-/// One item of a conversation: a message, a call, its output, reasoning, or anything else.
+/// An item of a conversation: a message, a call, its output, reasoning, or another kind.
 ///
-/// Which members an item has depends on its kind; those of kinds that this crate does not know are
-/// in `unknown`.
+/// Its members depend on its kind. Those of unknown kinds are in `unknown`.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Item {
     /// The id, such as `msg_1`.
     pub id: Option<String>,
-    /// The kind: `message`, `function_call`, `function_call_output`, `reasoning` or another. Empty in
-    /// a message of a request that leaves it out.
+    /// The kind: `message`, `function_call`, `function_call_output`, `reasoning` or another. Empty
+    /// if a message of a request omits it.
     pub kind: String,
-    /// `in_progress`, `completed` or `incomplete`.
+    /// The status: `in_progress`, `completed` or `incomplete`.
     pub status: Option<String>,
     /// The role of a message: `user`, `assistant`, `system` or `developer`.
     pub role: Option<String>,
-    /// What a message says.
+    /// The content of a message.
     pub content: Content,
-    /// What pairs a call and its output.
+    /// The id of a call, which its output repeats.
     pub call_id: Option<String>,
-    /// The function that is called.
+    /// The name of the called function.
     pub name: Option<String>,
-    /// The arguments of a call as a JSON text, as the model wrote it: not always valid.
+    /// The arguments of a call as JSON text, as written by the model: not always valid.
     pub arguments: Option<String>,
-    /// What a call returned.
+    /// The output of a call.
     pub output: Content,
-    /// What may be shown of reasoning.
+    /// The displayable summary of reasoning.
     pub summary: Option<List<ContentPart>>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -114,16 +113,20 @@ impl Item {
     ///
     /// # Errors
     ///
-    /// [`JsonError`] when the text is not a JSON object.
+    /// [`JsonError`] if this is not a call, or the text is not a JSON object.
     pub fn json(&self) -> Result<Json, JsonError> {
-        Json::parse_object(self.arguments.as_deref().unwrap_or_default())
+        let text = match self.is_call() {
+            true => self.arguments.as_deref().unwrap_or_default(),
+            false => "null",
+        };
+        Json::parse_object(text)
     }
 }
 
 impl TryFrom<&Item> for protocol::ToolCall {
     type Error = JsonError;
 
-    /// Converts a call to the shared vocabulary, to be made through another front end.
+    /// Converts a call to that of the shared vocabulary, for a reply of any protocol.
     fn try_from(item: &Item) -> Result<Self, JsonError> {
         Ok(Self {
             name: item.name.clone().unwrap_or_default(),
@@ -132,7 +135,7 @@ impl TryFrom<&Item> for protocol::ToolCall {
     }
 }
 
-/// Shows how long texts are, never what they are.
+/// Prints only the lengths of texts.
 impl fmt::Debug for Item {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Item")

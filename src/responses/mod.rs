@@ -72,7 +72,8 @@
 //! 8. Silence is broken with a repeated `response.in_progress`: comments do not reset the idle clock
 //!    of Codex.
 //!
-//! Responses are not stored. A request that continues a stored response is refused with status 400 and
+//! Responses are not stored, unless the router has [resumable replies](crate::Router) and the request says
+//! `background`: then they are found at `GET /v1/responses/{id}` for some minutes. A request that continues a stored response is refused with status 400 and
 //! the code `previous_response_not_found`, after which VS Code sends the turn again with the whole
 //! history. Tools that are not functions, and items of unknown kinds, are kept and not acted upon.
 //!
@@ -107,12 +108,15 @@ mod decoder;
 mod error;
 mod event;
 mod item;
+mod lost;
 mod mount;
 mod number;
 mod relay;
 mod request;
 mod response;
 mod session;
+#[cfg(feature = "resumable")]
+mod stored;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod tool;
@@ -136,7 +140,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderValue};
 
-use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{Capabilities, Env, Protocol, Refusal, Resumption};
 
 /// The Responses protocol of OpenAI.
 #[derive(Clone, Copy, Debug)]
@@ -176,6 +180,15 @@ impl Protocol for Responses {
         request.is_stream()
     }
 
+    /// A request for the background is answered with the response that has begun; the client asks for the
+    /// rest by its id.
+    fn resumption(request: &ResponsesRequest) -> Resumption {
+        match request.is_background() {
+            true => Resumption::Required,
+            false => Resumption::Never,
+        }
+    }
+
     fn ends(event: &Event) -> bool {
         matches!(event, Event::End(_))
     }
@@ -185,6 +198,10 @@ impl Protocol for Responses {
             Event::Stream(event) => event.said(),
             _ => None,
         }
+    }
+
+    fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
+        lost::lost(first_event, next, out);
     }
 
     fn refuse(refusal: &Refusal) -> http::Response<Bytes> {

@@ -1,7 +1,13 @@
-//! How an agent is mounted: as a model.
+//! Mounting an agent as a model.
 
+#[cfg(feature = "resumable")]
+use super::stored;
 use super::{Responses, ResponsesRequest};
+#[cfg(feature = "resumable")]
+use crate::agent::Body;
 use crate::models::{self, Dialect};
+#[cfg(feature = "resumable")]
+use crate::router::{MountError, Site};
 
 /// A model, as clients of the Responses API see it: the name that an agent is mounted under.
 ///
@@ -27,6 +33,25 @@ pub type Model = models::Model<Responses>;
 
 impl Dialect for Responses {
     const PATH: &'static str = "/responses";
+
+    #[cfg(feature = "resumable")]
+    fn routes(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
+        stored::mount(path, site)
+    }
+
+    #[cfg(feature = "resumable")]
+    fn begin(request: &mut ResponsesRequest) -> bool {
+        let begins = request.is_background() && !request.is_stream();
+        if begins {
+            request.stream = Some(true);
+        }
+        begins
+    }
+
+    #[cfg(feature = "resumable")]
+    fn begun(events: &[u8]) -> http::Response<Body> {
+        stored::begun(events)
+    }
 
     fn model(request: &mut ResponsesRequest) -> &mut String {
         &mut request.model

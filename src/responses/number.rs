@@ -1,10 +1,10 @@
-//! The number of an event.
+//! Numbers of events.
 
-/// A counter that is kept as its decimal digits: no event divides.
+/// A counter that is stored as decimal digits, so that writing an event needs no division.
 pub(super) struct Number {
-    /// Right-aligned, behind zeros. `u64::MAX` has 20 digits.
+    /// The digits, right-aligned, with leading zeros. `u64::MAX` has 20 digits.
     digits: [u8; 20],
-    /// How many of the digits are zeros in front.
+    /// The number of leading zeros.
     zeros: usize,
 }
 
@@ -14,7 +14,7 @@ impl Number {
         zeros: 19,
     };
 
-    /// Appends the number and counts on.
+    /// Appends the number and increments it.
     #[inline]
     pub(super) fn next(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.digits.get(self.zeros..).unwrap_or_default());

@@ -19,7 +19,7 @@ class ResponsesFront extends Front {
     return {
       title: "As a coding client",
       text: "What Codex, Copilot’s command line and the AI SDK send and read: items, reasoning, function calls.",
-      prompts: ["What happens when a client leaves?", "What is the weather in Lisbon?", "Delete the draft, but ask me first"],
+      prompts: ["What happens when a client disconnects?", "What is the weather in Lisbon?", "Delete the draft, but ask me first"],
     };
   }
 

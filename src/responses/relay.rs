@@ -1,4 +1,4 @@
-//! Passes the stream of another server on.
+//! Relaying of the stream of another server.
 
 use super::{
     Accumulator, ErrorObject, Event, EventKind, Response, Responses, StreamEvent, TooLarge,
@@ -6,13 +6,12 @@ use super::{
 use crate::agent::Reply;
 use crate::protocol::{EventDecoder, EventError, Protocol, SendError};
 
-/// Passes the events of another server, such as a model's, on into a reply.
+/// A relay of another server's events, for example a model's, into a reply.
 ///
-/// Give it the bytes as they arrive. [`forward`](Self::forward) relays events inside a reply of this
+/// Pass it the bytes as they arrive. [`forward`](Self::forward) relays events in a reply of this
 /// protocol: ids, indexes and numbers are the reply's own, and the upstream end is dropped, because
-/// the reply ends once, as every reply does. [`text`](Self::text) says the text in a reply of any
-/// protocol, and its reasoning and usage. Both collect what went through, calls included, for
-/// [`finish`](Self::finish).
+/// the reply has its own. [`text`](Self::text) relays the text, the reasoning and the usage in a
+/// reply of any protocol. Both collect the answer, calls included, for [`finish`](Self::finish).
 ///
 /// ```
 /// # use copilot_wire::protocol::{AgentError, Protocol, ToolCall};
@@ -37,31 +36,32 @@ use crate::protocol::{EventDecoder, EventError, Protocol, SendError};
 ///
 /// # Cancel safety
 ///
-/// A future of a relay that is dropped half-way has lost what was not said yet: drop the relay too.
+/// If a future of a relay is dropped before it is complete, the part that was not sent yet is lost:
+/// drop the relay too.
 #[derive(Debug, Default)]
 pub struct Relay {
     decoder: EventDecoder<Responses>,
     whole: Accumulator,
 }
 
-/// Why a stream cannot be passed on.
+/// The reason why a stream cannot be relayed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RelayError {
-    /// The stream holds something that is not an event.
+    /// The stream has a frame that is not a valid event.
     #[error("upstream: {0}")]
     Event(#[from] EventError),
-    /// The other server says that it failed.
-    // What it says may be anything: it is in the value, and not in the text.
+    /// The upstream server sent an error.
+    // The message may contain anything, so it is in the value and not in the text.
     #[error("upstream failed")]
     Upstream(ErrorObject),
-    /// The stream ended before the response did.
-    #[error("upstream ended early")]
-    Cut,
-    /// The response is larger than the relay may hold.
+    /// The stream ended before the response was complete.
+    #[error("upstream ended before the answer was complete")]
+    Truncated,
+    /// The response exceeds the limit.
     #[error("upstream: {0}")]
     TooLarge(#[from] TooLarge),
-    /// The reply took no more.
+    /// The reply could not be written.
     #[error(transparent)]
     Send(#[from] SendError),
 }
@@ -73,19 +73,19 @@ impl Relay {
         Self::default()
     }
 
-    /// Creates a relay with a decoder and an accumulator of one's own, for other limits.
+    /// Creates a relay from a decoder and an accumulator with other limits.
     #[must_use]
     pub fn from_parts(decoder: EventDecoder<Responses>, whole: Accumulator) -> Self {
         Self { decoder, whole }
     }
 
-    /// Takes the next event out of `input` and advances it. `None`: `input` is used up.
+    /// Returns the next event in `input` and advances it; `None` if `input` is empty.
     ///
-    /// What follows the upstream end is ignored.
+    /// Everything after the upstream end is ignored.
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. The stream is of no more use then.
+    /// [`RelayError`]. The stream is unusable then.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<StreamEvent>, RelayError> {
         while !self.whole.is_ended() {
             match self.decoder.next(input)? {
@@ -97,7 +97,7 @@ impl Relay {
                     }
                     return Ok(Some(*event));
                 }
-                // `[DONE]` without an end before it; a decoder reads no endings.
+                // `[DONE]` without an end before it. A decoder reads no endings.
                 Some(_) => {}
                 None => return Ok(None),
             }
@@ -106,11 +106,11 @@ impl Relay {
         Ok(None)
     }
 
-    /// Passes events on as they are, in a reply of this protocol.
+    /// Relays events unchanged, in a reply of this protocol.
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. Hand it on: the reply's client is told that the answer failed.
+    /// [`RelayError`]. Return it from the agent, so that the reply fails.
     pub async fn forward<P>(&mut self, bytes: &[u8], reply: &Reply<P>) -> Result<(), RelayError>
     where
         P: Protocol,
@@ -123,11 +123,11 @@ impl Relay {
         Ok(())
     }
 
-    /// Says the text, in a reply of any protocol, with the reasoning and the usage.
+    /// Relays the text, the reasoning and the usage, in a reply of any protocol.
     ///
     /// # Errors
     ///
-    /// [`RelayError`]. Hand it on: the reply's client is told that the answer failed.
+    /// [`RelayError`]. Return it from the agent, so that the reply fails.
     pub async fn text<P: Protocol>(
         &mut self,
         bytes: &[u8],
@@ -153,16 +153,16 @@ impl Relay {
         Ok(())
     }
 
-    /// Returns everything that went through, once the stream has ended.
+    /// Returns the complete response after the end of the stream.
     ///
     /// # Errors
     ///
-    /// [`RelayError::Cut`] when the last event is missing.
+    /// [`RelayError::Truncated`] if the last event is missing.
     pub fn finish(self) -> Result<Response, RelayError> {
         if self.whole.is_ended() {
             Ok(self.whole.finish())
         } else {
-            Err(RelayError::Cut)
+            Err(RelayError::Truncated)
         }
     }
 }

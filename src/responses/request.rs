@@ -1,4 +1,4 @@
-//! The request.
+//! The request for a response.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,10 +13,9 @@ use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wri
 use crate::protocol::Refusal;
 use crate::protocol::shown::Size;
 
-/// A request for a response.
+/// A request for a response, for clients and servers.
 ///
-/// Servers read it and clients write it; what is not named here, such as `temperature`, is in
-/// `unknown`.
+/// Members without a field, such as `temperature`, are in `unknown`.
 ///
 /// ```
 /// use copilot_wire::responses::ResponsesRequest;
@@ -27,23 +26,23 @@ use crate::protocol::shown::Size;
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ResponsesRequest {
-    /// The model that shall answer; empty when the request names none.
+    /// The requested model; empty if there is none.
     pub model: String,
-    /// Instructions from whoever runs the agent.
+    /// Instructions of the agent's operator.
     pub instructions: Option<String>,
     /// The conversation. Never empty in a request that was read.
     pub input: Input,
-    /// Whether the answer shall be a stream; absent means no.
+    /// Set if the answer should be streamed; absent means `false`.
     pub stream: Option<bool>,
     /// The tools that the answer may call.
     pub tools: List<Tool>,
-    /// Which of them it may or must call: `none`, `auto`, `required`, or an object.
+    /// The choice among the tools: `none`, `auto`, `required`, or an object.
     pub tool_choice: Option<Json>,
     /// The response that this request continues, for servers that store responses.
     pub previous_response_id: Option<String>,
-    /// The stored conversation, by its id or as an object with it.
+    /// The stored conversation: its id, or an object with its id.
     pub conversation: Option<Json>,
-    /// A name that is stable over the turns of one conversation.
+    /// A key that is the same in all turns of a conversation.
     pub prompt_cache_key: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -72,7 +71,7 @@ impl ResponsesRequest {
         }
     }
 
-    /// Sets whether the answer shall be a stream.
+    /// Sets if the answer should be streamed.
     #[must_use]
     pub fn stream(mut self, stream: bool) -> Self {
         self.stream = Some(stream);
@@ -97,7 +96,7 @@ impl ResponsesRequest {
     ///
     /// # Errors
     ///
-    /// [`WriteError`] when the value does not serialise.
+    /// [`WriteError`] if the value cannot be serialized.
     pub fn with<T: Serialize + ?Sized>(
         mut self,
         member: impl Into<String>,
@@ -107,14 +106,14 @@ impl ResponsesRequest {
         Ok(self)
     }
 
-    /// Reads the body of a request and refuses what only a server with a store can answer.
+    /// Reads the body of a request and refuses requests that need stored responses.
     pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;
         let refuse = |message| Refusal::new(StatusCode::BAD_REQUEST, message);
         if request.unknown.get("previous_response_id").is_some()
             || request.previous_response_id.is_some()
         {
-            // At this code VS Code sends the turn again, with the whole history.
+            // After this code VS Code repeats the turn with the complete history.
             let refusal = refuse("responses are not stored: send the whole conversation");
             return Err(refusal
                 .at("previous_response_id")
@@ -132,13 +131,20 @@ impl ResponsesRequest {
         Ok(request)
     }
 
-    /// Returns `true` if the answer shall be a stream.
+    /// Returns `true` if the answer should be streamed.
     #[must_use]
     pub fn is_stream(&self) -> bool {
         self.stream == Some(true)
     }
 
-    /// Returns the id that is stable over the turns of one conversation: `prompt_cache_key`, else
+    /// Returns `true` if the response shall go on when its client leaves, for servers that store responses.
+    #[must_use]
+    pub fn is_background(&self) -> bool {
+        let background = self.unknown.get("background");
+        background.is_some_and(|background| background.text() == "true")
+    }
+
+    /// Returns the id that is the same in all turns of a conversation: `prompt_cache_key`, else
     /// `conversation`.
     pub(super) fn conversation_id(&self) -> Option<Cow<'_, str>> {
         let key = self.prompt_cache_key.as_deref().map(Cow::Borrowed);
@@ -155,7 +161,7 @@ impl ResponsesRequest {
             .filter(|id| !id.is_empty())
     }
 
-    /// Returns the functions that may be called: none when `tool_choice` is `none`.
+    /// Returns an iterator over the functions that may be called; empty if `tool_choice` is `none`.
     pub(super) fn offered(&self) -> impl Iterator<Item = (&str, &Tool)> + Send {
         let choice = self.tool_choice.as_ref();
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
@@ -164,7 +170,7 @@ impl ResponsesRequest {
     }
 }
 
-/// Shows how long texts are, never what they are.
+/// Prints only the lengths of texts.
 impl fmt::Debug for ResponsesRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponsesRequest")
@@ -190,7 +196,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// Returns the items; none when the input is one text.
+    /// Returns the items; none if the input is one text.
     #[must_use]
     pub fn items(&self) -> &[Item] {
         match self {
@@ -199,7 +205,7 @@ impl Input {
         }
     }
 
-    /// Adds an item. A text becomes the message that it stands for.
+    /// Adds an item. A text becomes a message first.
     pub fn push(&mut self, item: Item) {
         match self {
             Self::Items(items) => items.push(item),
@@ -244,7 +250,7 @@ impl Default for Input {
     }
 }
 
-/// Shows how long a text is, never what it is.
+/// Prints only the length of a text.
 impl fmt::Debug for Input {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,4 +1,4 @@
-//! The response: a whole answer.
+//! The response: a complete answer.
 
 use std::fmt;
 
@@ -7,28 +7,27 @@ use crate::json::model::model;
 use crate::json::{List, Members};
 use crate::protocol;
 
-/// A response: what a request without a stream returns, and what the first and last events of a
-/// stream hold.
+/// A response: the body without a stream, and a member of the first and last events of a stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Response {
-    /// The id. VS Code takes only those that begin with `resp_`.
+    /// The id. VS Code accepts only ids that begin with `resp_`.
     pub id: String,
-    /// When it was begun, in seconds since 1970.
+    /// The creation time in seconds since 1970.
     pub created_at: u64,
-    /// When it was completed.
+    /// The completion time in seconds since 1970.
     pub completed_at: Option<u64>,
-    /// `in_progress`, `completed`, `incomplete` or `failed`.
+    /// The status: `in_progress`, `completed`, `incomplete` or `failed`.
     pub status: String,
-    /// Why it is incomplete.
+    /// The reason why it is incomplete.
     pub incomplete_details: Option<IncompleteDetails>,
-    /// The model that answered.
+    /// The name of the model.
     pub model: String,
     /// Messages, calls and reasoning, in order.
     pub output: List<Item>,
-    /// Why it failed.
+    /// The error of a failed response.
     pub error: Option<ErrorObject>,
-    /// How many tokens it took.
+    /// The token usage.
     pub usage: Option<Usage>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -62,11 +61,11 @@ impl Response {
     }
 }
 
-/// Why a response is incomplete.
+/// The reason why a response is incomplete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IncompleteDetails {
-    /// `max_output_tokens` or `content_filter`.
+    /// The reason: `max_output_tokens` or `content_filter`.
     pub reason: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -74,19 +73,19 @@ pub struct IncompleteDetails {
 
 model!(IncompleteDetails, null: absent { reason: "reason" always });
 
-/// How many tokens a response took.
+/// The token usage of a response.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Usage {
-    /// Tokens of the request.
+    /// The number of tokens in the request.
     pub input_tokens: u64,
-    /// What the tokens of the request were.
+    /// The parts of the tokens in the request.
     pub input_tokens_details: InputTokensDetails,
-    /// Tokens of the answer.
+    /// The number of tokens in the answer.
     pub output_tokens: u64,
-    /// What the tokens of the answer were.
+    /// The parts of the tokens in the answer.
     pub output_tokens_details: OutputTokensDetails,
-    /// Both together.
+    /// The sum of both.
     pub total_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -101,7 +100,7 @@ model!(Usage, null: absent {
 });
 
 impl Usage {
-    /// Creates the counts of the request and of the answer.
+    /// Creates a usage from the numbers of tokens in the request and in the answer.
     #[must_use]
     pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
         Self {
@@ -130,11 +129,11 @@ impl From<&Usage> for protocol::Usage {
     }
 }
 
-/// What the tokens of a request were.
+/// The parts of the tokens in a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct InputTokensDetails {
-    /// Tokens that came out of a cache.
+    /// The number of tokens that came from a cache.
     pub cached_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -142,11 +141,11 @@ pub struct InputTokensDetails {
 
 model!(InputTokensDetails, null: absent { cached_tokens: "cached_tokens" always });
 
-/// What the tokens of an answer were.
+/// The parts of the tokens in an answer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OutputTokensDetails {
-    /// Tokens that were spent on reasoning.
+    /// The number of tokens that were used for reasoning.
     pub reasoning_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,

@@ -33,11 +33,12 @@ const CONSTANTS: &[u8] = br#","previous_response_id":null,"instructions":null,"t
 /// 8 MiB.
 pub struct Session {
     env: Env,
+    id: String,
     /// The members of a response object up to its status.
     head: Box<[u8]>,
     /// The names of the functions that the request offered.
     tools: HashSet<String>,
-    /// Whether events are written; otherwise one document is, at the end.
+    /// `true` if events are written; otherwise one document is, at the end.
     streams: bool,
     /// The sequence number of the next event.
     number: Number,
@@ -45,23 +46,24 @@ pub struct Session {
     block: Option<Block>,
     /// The items that are complete, as the elements of an array.
     output: Vec<u8>,
-    /// How many items are complete.
+    /// The number of complete items.
     items: u64,
-    /// How much of the output is kept, that of the open item included.
+    /// The size in bytes of the retained output, including the open item.
     kept: usize,
     citations: Vec<Citation>,
     /// Annotations that wait for a message to be opened.
     annotations: Vec<Annotation>,
     usage: Usage,
-    /// Whether the response has ended.
+    /// `true` once the response has ended.
     done: bool,
 }
 
-/// How a response ends.
+/// The end of a response.
 enum End<'a> {
     Completed,
     Incomplete(&'a str),
     Failed(&'a ErrorObject),
+    Cancelled,
 }
 
 impl End<'_> {
@@ -70,6 +72,7 @@ impl End<'_> {
             Self::Completed => "completed",
             Self::Incomplete(_) => "incomplete",
             Self::Failed(_) => "failed",
+            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -84,8 +87,9 @@ impl Session {
             created_at: u64,
             model: &'a str,
         }
+        let id = new_id("resp", env);
         let fields = Head {
-            id: &new_id("resp", env),
+            id: &id,
             object: "response",
             created_at: env.unix_time(),
             model: &request.model,
@@ -97,6 +101,7 @@ impl Session {
         let tools = request.offered().map(|(name, _)| name.to_owned());
         Self {
             env: env.clone(),
+            id,
             head: head.into(),
             tools: tools.collect(),
             streams: request.is_stream(),
@@ -379,7 +384,8 @@ impl Session {
         }
         let kind = match end {
             End::Completed => EventKind::Completed,
-            End::Incomplete(_) => EventKind::Incomplete,
+            // Clients know no other event for a response that was cancelled; its status says so.
+            End::Incomplete(_) | End::Cancelled => EventKind::Incomplete,
             End::Failed(_) => EventKind::Failed,
         };
         if matches!(end, End::Failed(_)) {
@@ -457,6 +463,14 @@ impl protocol::Session for Session {
         self.end(&End::Completed, out);
     }
 
+    fn cancelled(&mut self, out: &mut Vec<u8>) {
+        self.end(&End::Cancelled, out);
+    }
+
+    fn reply_id(&self) -> Option<&str> {
+        Some(&self.id)
+    }
+
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
         let error = ErrorObject::failure(failure);
         if self.streams {
@@ -470,7 +484,7 @@ impl protocol::Session for Session {
 /// The end of an event.
 const TAIL: &[u8] = b"}\n\n";
 
-/// How strings are escaped.
+/// The escaping of strings.
 const ESCAPE: Escape = Escape::JsonAndSeparators;
 
 fn new_id(prefix: &str, env: &Env) -> String {

@@ -1,4 +1,4 @@
-//! Tools that a request offers.
+//! Tools of a request.
 
 use crate::json::model::model;
 use crate::json::{Json, Members};
@@ -7,16 +7,16 @@ use crate::json::{Json, Members};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// The kind: `function`, or one such as `web_search` that an agent does not call. The members of
-    /// other kinds are in `unknown`.
+    /// The kind: `function`, or another one such as `web_search`, which an agent does not call. The
+    /// members of other kinds are in `unknown`.
     pub kind: String,
     /// The name of a function.
     pub name: Option<String>,
-    /// What it does.
+    /// The description.
     pub description: Option<String>,
     /// The JSON schema of its arguments.
     pub parameters: Option<Json>,
-    /// Whether the arguments must follow the schema exactly.
+    /// Set if the arguments must match the schema exactly.
     pub strict: Option<bool>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -49,7 +49,7 @@ impl Tool {
         self
     }
 
-    /// Returns the name of a function that can be called.
+    /// Returns the name of the tool if it is a function that can be called.
     pub(super) fn callable(&self) -> Option<&str> {
         let name = self.name.as_deref().filter(|name| !name.is_empty());
         name.filter(|_| self.kind == "function")

@@ -1,4 +1,4 @@
-//! Who may call from a browser.
+//! The origins that may call from a browser (CORS).
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -15,16 +15,16 @@ const REQUEST_PRIVATE_NETWORK: HeaderName =
 const ALLOW_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-allow-private-network");
 
-/// The headers that a page may read, besides those that every page may: ids, and what a refusal brings.
+/// The response headers that a page may read, besides those that every page may: ids, and headers of refusals.
 const EXPOSED: &str = "x-trace-id, x-completion-id, retry-after, www-authenticate";
 
-/// Who may call from a browser.
+/// The origins that may call from a browser (CORS).
 ///
-/// Front ends run in browsers and call the agent across origins. Every response to an allowed
-/// origin says so, refusals too: without that the user sees only a network failure.
+/// Front ends that run in browsers call the agent across origins. Every response to an allowed
+/// origin has the CORS headers, refusals too: without them the user would see only a network failure.
 ///
-/// By default the origins of the front ends that are mounted may call, as far as they are known.
-/// Pages from there may also call an agent on the user's own machine (the private network preflight
+/// By default the known origins of the mounted front ends may call.
+/// Their pages may also call an agent on the user's own machine (the private network preflight
 /// of Chromium).
 #[derive(Clone, Debug)]
 pub struct Cors {
@@ -35,7 +35,7 @@ pub struct Cors {
 #[derive(Clone, Debug)]
 enum Origins {
     Any,
-    /// These, and with `mounted` those of the front ends that are mounted.
+    /// These, and with `mounted` those of the mounted front ends.
     List {
         origins: Vec<HeaderValue>,
         mounted: bool,
@@ -55,7 +55,7 @@ impl Default for Cors {
 }
 
 impl Cors {
-    /// No browser may call across origins.
+    /// Allows no origin.
     #[must_use]
     pub fn none() -> Self {
         Self {
@@ -67,7 +67,7 @@ impl Cors {
         }
     }
 
-    /// Every page may call. For agents that are public anyway, not for one on a private network.
+    /// Allows every origin. For public agents, not for one on a private network.
     #[must_use]
     pub fn any() -> Self {
         Self {
@@ -92,7 +92,7 @@ impl Cors {
         self
     }
 
-    /// Returns what to allow to the origin that a request came from.
+    /// Returns the value of `access-control-allow-origin` for a request.
     pub(super) fn origin(
         &self,
         headers: &HeaderMap,

@@ -15,19 +15,21 @@ use http::{Extensions, HeaderValue, Response, StatusCode};
 
 use crate::agent::{Agent, Body, Request};
 use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refusal};
+#[cfg(feature = "resumable")]
+use crate::replies::UserReplies;
 
-/// The handler of a route: what a [`Mount`](super::Mount) adds to a [`Site`](super::Site).
+/// The handler of a route, which a [`Mount`](super::Mount) adds to a [`Site`](super::Site).
 #[async_trait]
 pub trait Endpoint: Send + Sync {
-    /// Answers a request. Its body is there and within the limit.
+    /// Answers a request, whose body has been read.
     async fn call(&self, call: Call) -> Response<Body>;
 
-    /// Returns the response that refuses a request, in the form that clients of this route read.
+    /// Returns the response to a refused request, in the form that clients of this route read.
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         super::refuse(refusal)
     }
 
-    /// Checks the head of a request before its body is read. By default every one passes.
+    /// Checks the head of a request before its body is read. By default all requests pass.
     ///
     /// # Errors
     ///
@@ -37,13 +39,26 @@ pub trait Endpoint: Send + Sync {
         Ok(())
     }
 
-    /// Returns the name of the protocol if chat clients of that protocol may post here.
+    /// Returns the size in bytes up to which the body of a request is read, where that is less than
+    /// the [limit of the router](super::Router::body_limit). By default it is not.
+    fn body_limit(&self) -> Option<usize> {
+        None
+    }
+
+    /// Returns `true` if requests have a body, which must then be JSON, as by default. Otherwise bodies are
+    /// ignored. Browsers post without a content type across origins, so a path that needs no body must have
+    /// a part that nobody can guess.
+    fn has_body(&self) -> bool {
+        true
+    }
+
+    /// Returns the name of the protocol if chat clients post here.
     fn protocol(&self) -> Option<&'static str> {
         None
     }
 }
 
-/// A request on its way to an [`Endpoint`].
+/// An HTTP request as an [`Endpoint`] receives it: its head, its whole body, and the parameters of the path.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Call {
@@ -51,6 +66,9 @@ pub struct Call {
     pub parts: Parts,
     /// The body of the request.
     pub body: Bytes,
+    /// The digest of the request, where equal requests share a reply.
+    #[cfg(feature = "resumable")]
+    pub(super) digest: String,
     pub(super) params: super::Params,
     /// The path of the route.
     pub(super) path: Arc<str>,
@@ -89,7 +107,7 @@ impl Call {
         &self.router.inner.env
     }
 
-    /// Reads the request as one of protocol `P` and lets `agent` answer it.
+    /// Reads the request as one of protocol `P` and answers it with `agent`.
     pub async fn answer<P: Protocol>(mut self, agent: Arc<dyn Agent<P>>) -> Response<Body> {
         let body = std::mem::take(&mut self.body);
         match P::read(&self.parts, body) {
@@ -98,39 +116,64 @@ impl Call {
         }
     }
 
-    /// Lets `agent` answer a request that was read already: as a stream, or as one document where
-    /// the request asks for that.
+    /// Answers a request that has been read with `agent`: as a stream, or as one document if
+    /// the request wants that.
     ///
     /// # Cancel safety
     ///
-    /// An agent that streams runs in the body of the response. One that answers with a document runs
-    /// in this future, and is dropped with it.
+    /// For a stream the agent runs in the body of the response. For a document it runs
+    /// in this future and is dropped with it.
     pub async fn answer_request<P: Protocol>(
         self,
         agent: Arc<dyn Agent<P>>,
         message: P::Request,
     ) -> Response<Body> {
         let is_stream = P::is_stream(&message);
+        #[cfg(feature = "resumable")]
+        let replies = self.resumable::<P>(&message);
         let request = Request::<P>::from_parts(self.parts, message)
             .with_params(self.params)
             .with_path(self.path);
+        #[cfg(feature = "resumable")]
+        if let Some(replies) = replies {
+            let answer = replies.answer(agent, request, &self.digest).await;
+            return match answer {
+                Ok(body) => stream::<P>(body),
+                Err(refusal) => P::refuse(&refusal).map(Body::full),
+            };
+        }
         let body = Body::run(agent, request, &self.router.inner.env);
         if !is_stream {
             return document(body).await;
         }
-        let mut response = Response::new(body);
-        let headers = response.headers_mut();
-        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-        let no_cache = HeaderValue::from_static("no-cache, no-transform");
-        headers.insert(CACHE_CONTROL, no_cache);
-        headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
-        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("identity"));
-        P::response_headers(headers);
-        response
+        stream::<P>(body)
     }
 
-    /// Runs what answers a request of protocol `P` without an agent, and reports it as a turn. A failure
-    /// is returned as what the client may read of it; a panic ends this call, not the server.
+    /// Returns the replies that the reply to this request belongs to, if it is resumable.
+    #[cfg(feature = "resumable")]
+    fn resumable<P: Protocol>(&self, message: &P::Request) -> Option<UserReplies> {
+        let replies = self.router.inner.replies.as_ref()?;
+        match replies.takes::<P>(message) {
+            true => replies.of(&self.parts, &self.path, self.env()),
+            false => None,
+        }
+    }
+
+    /// Returns the replies to requests at `path` of the user who sent this request, if the router has any.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn replies(&self, path: &str) -> Option<UserReplies> {
+        let replies = self.router.inner.replies.as_ref()?;
+        replies.of(&self.parts, path, self.env())
+    }
+
+    /// Returns `true` if the reply to this request can be asked for again.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn has_replies(&self) -> bool {
+        self.replies(&self.path).is_some()
+    }
+
+    /// Runs a future that answers a request of protocol `P` without an agent, and reports it as a turn. A
+    /// failure is returned as a refusal with the user's message; a panic ends this call, not the server.
     ///
     /// # Errors
     ///
@@ -150,11 +193,11 @@ impl Call {
                 },
             );
         let ended = outcome.await;
-        let told = true;
+        let sent = true;
         let outcome = match &ended {
             Some(Ok(_)) => Outcome::Answered,
-            Some(Err(error)) => Outcome::Failed { error, told },
-            None => Outcome::Panicked { told },
+            Some(Err(error)) => Outcome::Failed { error, sent },
+            None => Outcome::Panicked { sent },
         };
         record.finish(outcome, Progress::default());
         let message = match ended {
@@ -166,16 +209,29 @@ impl Call {
     }
 }
 
-/// nginx holds responses back by default; this turns that off for the one response.
+/// Returns the response whose body is a stream of protocol `P`.
+pub(crate) fn stream<P: Protocol>(body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    let no_cache = HeaderValue::from_static("no-cache, no-transform");
+    headers.insert(CACHE_CONTROL, no_cache);
+    headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));
+    headers.insert(CONTENT_ENCODING, HeaderValue::from_static("identity"));
+    P::response_headers(headers);
+    response
+}
+
+/// nginx buffers responses by default; this header turns that off for one response.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// Runs a body that is one document to its end. The status depends on how the agent ended, so the
+/// Collects a body that is one document. The status depends on the agent's outcome, so the
 /// head waits for it.
 async fn document(mut body: Body) -> Response<Body> {
     let mut out = Vec::new();
     while let Some(Ok(frame)) = poll_fn(|cx| Pin::new(&mut body).poll_next(cx)).await {
         out.extend_from_slice(&frame);
-        // An agent that is always ready must not keep the task from seeing that the client left.
+        // An agent that is always ready must not keep the task from noticing a disconnect.
         yield_now().await;
     }
     let status = body.status();
@@ -187,10 +243,10 @@ async fn document(mut body: Body) -> Response<Body> {
     response
 }
 
-/// What the official clients of models ask before they send a request again.
+/// The header by which the official clients of OpenAI and Anthropic decide about a retry.
 const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
-/// Returns to the runtime once.
+/// Yields to the runtime once.
 async fn yield_now() {
     let mut yielded = false;
     poll_fn(|cx: &mut Context<'_>| {
@@ -221,7 +277,7 @@ impl<P: Protocol> Endpoint for AgentEndpoint<P> {
     }
 }
 
-/// A JSON document that is made when it is asked for.
+/// A JSON document that is created for every request.
 pub(super) struct Document<F>(pub(super) F);
 
 #[async_trait]

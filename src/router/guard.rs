@@ -27,7 +27,7 @@ impl Guard {
         Self(Arc::new(move |parts| Box::pin(check(parts))))
     }
 
-    /// Lets a request pass, or refuses it. A guard that panics lets nothing pass.
+    /// Checks a request. A guard that panics refuses it.
     pub(super) async fn check(&self, parts: Parts) -> Result<Parts, Refusal> {
         let panicked = |_| {
             let status = StatusCode::INTERNAL_SERVER_ERROR;
@@ -41,7 +41,7 @@ impl Guard {
         .await
     }
 
-    /// Returns `true` if both are one guard.
+    /// Returns `true` if both are clones of one guard.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }

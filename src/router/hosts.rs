@@ -1,4 +1,4 @@
-//! The names that a server goes by.
+//! The hosts that requests may be for.
 
 use http::header::HOST;
 use http::request::Parts;
@@ -14,7 +14,7 @@ impl Hosts {
         Self(Some(hosts.collect()))
     }
 
-    /// Whether a request is for this server. One that names no host is: no browser sends it.
+    /// Returns `true` if a request may be answered. One without a host may: no browser sends it.
     pub(super) fn take(&self, request: &Parts) -> bool {
         let Some(hosts) = &self.0 else {
             return true;
@@ -23,7 +23,7 @@ impl Hosts {
             let asked = authority.host();
             hosts.iter().any(|host| host.eq_ignore_ascii_case(asked))
         };
-        // HTTP/2 has it in the URI. Where there are several, all count.
+        // HTTP/2 has the host in the URI. If there are several, all must be allowed.
         let mut named = request.headers.get_all(HOST).iter();
         let named =
             named.all(|host| Authority::try_from(host.as_bytes()).is_ok_and(|a| served(&a)));

@@ -1,4 +1,4 @@
-//! Reads a request's body, and refuses what must not be read.
+//! Reads the bodies of requests, within limits.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 
 use crate::protocol::{Env, Refusal, Ticks};
 
-/// What request bodies may cost.
+/// The limits of request bodies.
 #[derive(Clone)]
 pub(super) struct Limits {
     /// The size of one body.
@@ -27,7 +27,7 @@ pub(super) struct Limits {
 }
 
 impl Default for Limits {
-    /// Nine megabytes of widget data in one request are real.
+    /// Requests with nine megabytes of widget data occur in practice.
     fn default() -> Self {
         Self {
             size: 32 * 1024 * 1024,
@@ -38,7 +38,15 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Reads the whole body of a POST; other methods carry none that counts.
+    /// Returns these limits with the one of a route, if that is less.
+    pub(super) fn at_most(&self, size: Option<usize>) -> Self {
+        Self {
+            size: size.map_or(self.size, |size| size.min(self.size)),
+            ..self.clone()
+        }
+    }
+
+    /// Reads the whole body of a POST. The bodies of other methods are ignored.
     pub(super) async fn read<B, D, E>(
         &self,
         parts: &Parts,
@@ -53,7 +61,7 @@ impl Limits {
             return Ok(Bytes::new());
         }
         if !is_json(&parts.headers) {
-            // Anything else could be posted across origins without a preflight.
+            // Browsers post other types across origins without a preflight.
             let message = "content-type must be application/json";
             let code = if parts.headers.contains_key(CONTENT_TYPE) {
                 "invalid_content_type"
@@ -67,11 +75,11 @@ impl Limits {
             return Err(self.too_large());
         }
         let mut whole = Whole::new(&self.budget);
-        // Trust the announced length only so far: the bytes have yet to come.
+        // The announced length is not trusted beyond this: the bytes have not arrived yet.
         let most = announced.map_or(self.size, |length| length as usize);
         whole.reserve(announced.map_or(0, |_| most.min(64 * 1024)), most)?;
         let mut body = pin!(body);
-        // There is a deadline once there is something to wait for.
+        // The timer starts only when the body is not complete at once.
         let mut deadline = None;
         loop {
             let next = poll_fn(|cx| self.poll_next(cx, body.as_mut(), &mut deadline, env));
@@ -125,7 +133,7 @@ impl Limits {
     }
 }
 
-/// The memory that is left for request bodies, in bytes.
+/// The remaining memory for request bodies, in bytes.
 #[derive(Clone)]
 pub(super) struct Budget(Arc<AtomicUsize>);
 
@@ -135,7 +143,7 @@ impl Budget {
     }
 }
 
-/// A body, as far as it has come. Its memory returns to the budget when the last slice of it is
+/// A partly received body. Its memory returns to the budget when its last slice is
 /// dropped.
 struct Whole {
     bytes: Vec<u8>,
@@ -152,10 +160,10 @@ impl Whole {
         }
     }
 
-    /// Makes room for `more` bytes, and for some beyond if the body may have up to `most`.
+    /// Reserves space for `more` bytes, and for further ones if the body may have up to `most`.
     ///
-    /// A body may be as large as what it leaves of the budget, and no larger: however many uploads
-    /// stall, as much as the largest of them holds is free for others.
+    /// A body may be as large as the remaining budget, and no larger: however many uploads
+    /// stall, as much memory as the largest of them has is free for others.
     fn reserve(&mut self, more: usize, most: usize) -> Result<(), Refusal> {
         let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
         if more <= capacity - length {
@@ -190,11 +198,12 @@ impl Drop for Whole {
     }
 }
 
-fn content_length(headers: &HeaderMap) -> Option<u64> {
+/// Returns the length of a body that its head announces.
+pub(super) fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
-/// Whether the content type is `application/json` or another type with the suffix `+json`.
+/// Returns `true` if the content type is `application/json` or another type with the suffix `+json`.
 fn is_json(headers: &HeaderMap) -> bool {
     let content_type = headers
         .get(CONTENT_TYPE)

@@ -13,14 +13,18 @@ mod playground;
 mod site;
 #[cfg(feature = "tower")]
 mod tower;
+mod upload;
 
 pub use cors::Cors;
 pub(crate) use endpoint::json;
+#[cfg(feature = "resumable")]
+pub(crate) use endpoint::stream;
 pub use endpoint::{Call, Endpoint};
 pub use site::{Mount, MountError, Site};
 
 use std::any::TypeId;
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,14 +36,17 @@ use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode};
 
 use crate::agent::{Agent, Body, Reply, agent_fn};
 use crate::protocol::{AgentError, Env, Outcome, Progress, Record, Refusal, Turn};
+#[cfg(feature = "resumable")]
+use crate::replies::Replies;
 use guard::Guard;
 use hosts::Hosts;
 use intake::{Budget, Limits};
 use path::{BasePath, Path};
+use upload::Upload;
 
 /// Routes HTTP requests to mounted agents and returns their replies as streaming responses.
 ///
-/// Mount agents on it, then pass it every request of the server:
+/// Mount agents on it, then pass every request of the server to it:
 ///
 /// ```
 /// use copilot_wire::router::{Mount, MountError};
@@ -68,9 +75,11 @@ struct Inner {
     guards: Vec<Guard>,
     limits: Limits,
     env: Env,
-    /// The state that mounts share, by its type.
+    #[cfg(feature = "resumable")]
+    replies: Option<Replies>,
+    /// The state that mounts share, by type.
     shared: Extensions,
-    /// The origins of the front ends that are mounted.
+    /// The origins of the mounted front ends.
     origins: Vec<HeaderValue>,
 }
 
@@ -84,17 +93,20 @@ struct Route {
     guards: Vec<Guard>,
     /// The type of the endpoint, if several mounts may add it.
     shared: Option<TypeId>,
+    /// The route exists only on a router with resumable replies.
+    #[cfg(feature = "resumable")]
+    resumable: bool,
     endpoint: Arc<dyn Endpoint>,
 }
 
 impl Router {
-    /// A router without routes.
+    /// Creates a router without routes.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Sets who may call from a browser. The default is the origins that mounts bring, see
+    /// Sets the origins that may call from a browser. The default is those of the mounts, see
     /// [`Site::origins`].
     #[must_use]
     pub fn cors(mut self, cors: Cors) -> Self {
@@ -102,12 +114,12 @@ impl Router {
         self
     }
 
-    /// Sets the hosts that requests may be for, without ports; others are refused with status 421.
+    /// Sets the hosts that requests may be for, without ports. Others are refused with status 421.
     /// The default is any.
     ///
-    /// A server on somebody's own machine needs this: a page of the web can have its own name lead
-    /// to `127.0.0.1` (DNS rebinding), and its requests are then of one origin with the agent, so
-    /// that CORS does not keep it out.
+    /// A server on a user's own machine needs this: a web page can let its own name resolve
+    /// to `127.0.0.1` (DNS rebinding). Its requests then have the origin of the agent, so
+    /// CORS does not reject them.
     ///
     /// ```
     /// use copilot_wire::Router;
@@ -121,11 +133,11 @@ impl Router {
         self
     }
 
-    /// Sets the path below which clients reach this router, such as `/agents`: where a proxy or a
-    /// framework serves other things beside it. The default is the root.
+    /// Sets the path below which clients reach this router, such as `/agents`, if a proxy or a
+    /// framework serves other things on the same host. The default is the root.
     ///
-    /// Documents advertise paths below it. Requests are found whether or not it was stripped from their
-    /// path on the way, so nothing else depends on how the proxy is set up. A trailing slash makes no
+    /// Documents advertise paths below it. Requests match whether or not it was stripped from their
+    /// path on the way, so nothing else depends on the configuration of the proxy. A trailing slash makes no
     /// difference.
     ///
     /// ```
@@ -142,14 +154,14 @@ impl Router {
         self
     }
 
-    /// Adds a guard: a check of the head of every request, before its body is read. It returns the
-    /// head, in whose extensions it may leave what it found out, or refuses the request in the form
+    /// Adds a guard: an async check of the head of every request, before its body is read. It returns the
+    /// head, to whose extensions it may add its findings, or refuses the request in the form
     /// that clients of the route read.
     ///
-    /// Guards run in the order in which they were added, on every route, documents among them, also on
-    /// those that are mounted later; only preflights pass without. [`Site::guard`] adds one to some
-    /// agents. What a guard leaves in the extensions is dropped when the turn is over, which makes a
-    /// permit there a limit on turns.
+    /// Guards run in the order in which they were added, on every route, including documents and
+    /// routes that are mounted later; only preflights are exempt. [`Site::guard`] adds one to some
+    /// agents. The extensions are dropped at the end of the turn, so a permit in them limits the number of
+    /// concurrent turns.
     ///
     /// ```
     /// use copilot_wire::Router;
@@ -174,26 +186,27 @@ impl Router {
         self
     }
 
-    /// Sets the size in bytes up to which a request body is read. The default is 32 MiB.
+    /// Sets the limit of a request body in bytes; a larger one is refused with status 413. The default is
+    /// 32 MiB. Routes may have [less](Endpoint::body_limit).
     #[must_use]
     pub fn body_limit(mut self, bytes: usize) -> Self {
         self.edit().limits.size = bytes;
         self
     }
 
-    /// Sets the memory in bytes that all request bodies may have together, from their first byte until
-    /// the agents have dropped their requests. The default is 256 MiB.
+    /// Sets the limit of the memory of all request bodies together in bytes, from their first byte until
+    /// the agents drop their requests. The default is 256 MiB.
     ///
-    /// One body may have as much as it leaves to others. What does not fit is refused with status 503:
-    /// so however many uploads stall, small requests are still read.
+    /// One body may take half of what is free. A body that does not fit is refused with status 503:
+    /// however many uploads stall, small requests are still read.
     #[must_use]
     pub fn body_budget(mut self, bytes: usize) -> Self {
         self.edit().limits.budget = Budget::new(bytes);
         self
     }
 
-    /// Sets the time within which a request body must have arrived; what takes longer is refused with
-    /// status 408. The default is 60 seconds. It needs a timer, see [`Environment::ticks`].
+    /// Sets the timeout of a request body; a slower one is refused with
+    /// status 408. The default is 60 seconds. This needs a timer, see [`Environment::ticks`].
     ///
     /// [`Environment::ticks`]: crate::protocol::Environment::ticks
     #[must_use]
@@ -202,7 +215,7 @@ impl Router {
         self
     }
 
-    /// Sets the environment: time, randomness and the timer. Observers that were added before stay.
+    /// Sets the environment: time, randomness and the timer. Observers that were added before remain.
     #[must_use]
     pub fn env(mut self, env: Env) -> Self {
         let inner = self.edit();
@@ -210,8 +223,18 @@ impl Router {
         self
     }
 
-    /// Adds an observer: it is called once for every turn, when the turn is over, with how it ended and
-    /// what it took. See [`Env::observe`].
+    /// Makes replies resumable: agents go on when their clients leave, and front ends that can ask for a reply
+    /// again get all of it. Mounts bring the routes for that, whether they are mounted before or after. See
+    /// [`replies`](crate::replies).
+    #[cfg(feature = "resumable")]
+    #[must_use]
+    pub fn resumable(mut self, replies: Replies) -> Self {
+        self.edit().replies = Some(replies);
+        self
+    }
+
+    /// Adds an observer, which is called once for every turn, at its end, with the outcome and
+    /// the duration. See [`Env::observe`].
     ///
     /// ```
     /// use copilot_wire::Router;
@@ -232,11 +255,11 @@ impl Router {
         Arc::make_mut(&mut self.inner)
     }
 
-    /// Mounts an agent as what `what` says: a descriptor, a model, or any other [`Mount`].
+    /// Mounts an agent as a descriptor, a model, or any other [`Mount`].
     ///
     /// # Errors
     ///
-    /// [`MountError`] when a path is taken or not valid, or `what` cannot be mounted beside what is
+    /// [`MountError`] when a path is taken or not valid, or `what` conflicts with what is
     /// mounted already.
     pub fn mount<M: Mount>(
         self,
@@ -296,13 +319,17 @@ impl Router {
 
     /// Answers one request.
     ///
-    /// The request's body is any stream of byte buffers. It is read whole, up to the limit, before
-    /// the agent starts. The response never fails: what is wrong with the request is its status.
+    /// The request's body is any stream of byte buffers. It is read to its end, up to the limit, before
+    /// the agent starts. An invalid request is answered with an error status.
+    ///
+    /// Over HTTP/1, a refusal waits for the rest of a body that is within the limit: for up to five
+    /// seconds where there is a timer, otherwise for the bytes that are there. They are dropped as they
+    /// come. A connection that is closed while the client still sends may lose the response.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the request. An agent that streams has not started then: it runs
-    /// in the body. An answer that is one document is made in this future, and dropped with it.
+    /// Dropping the future drops the request. The agent of a stream has not started then: it runs
+    /// in the body. The agent of an answer without a stream runs in this future and is dropped with it.
     pub async fn handle<B, D, E>(&self, request: Request<B>) -> Response<Body>
     where
         B: Stream<Item = Result<D, E>>,
@@ -310,9 +337,11 @@ impl Router {
     {
         let inner = &*self.inner;
         let (parts, body) = request.into_parts();
+        let body = pin!(body);
+        let mut upload = Upload::new(&parts, body, inner.limits.size);
         let origin = inner.cors.origin(&parts.headers, &inner.origins);
         let mut response = match inner.find(&parts) {
-            Found::Route(route, params) => self.answer(route, params, parts, body).await,
+            Found::Route(route, params) => self.answer(route, params, parts, &mut upload).await,
             Found::Preflight => inner.cors.preflight(&parts.headers, &inner.origins),
             Found::OtherMethods(allow) => {
                 let message = "method not allowed";
@@ -327,18 +356,18 @@ impl Router {
             }
         };
         inner.cors.apply(origin, response.headers_mut());
+        upload.finish(&response, &inner.env).await;
         response
     }
 
-    async fn answer<B, D, E>(
+    async fn answer<D, E>(
         &self,
         route: &Route,
         params: Params,
         parts: Parts,
-        body: B,
+        body: impl Stream<Item = Result<D, E>>,
     ) -> Response<Body>
     where
-        B: Stream<Item = Result<D, E>>,
         D: Buf,
     {
         let endpoint = &route.endpoint;
@@ -347,6 +376,11 @@ impl Router {
         let response = match self.inner.admit(route, parts, body).await {
             Ok((parts, body)) => {
                 let call = Call {
+                    #[cfg(feature = "resumable")]
+                    digest: match &self.inner.replies {
+                        Some(replies) => replies.digest(&parts, &body),
+                        None => String::new(),
+                    },
                     parts,
                     params,
                     body,
@@ -357,7 +391,7 @@ impl Router {
             }
             Err(refusal) => endpoint.refuse(&refusal),
         };
-        // The turn of an agent that answers is reported when it is over.
+        // The turn of an agent is reported at its end.
         if let (Some(record), Some(refusal)) = (record, response.extensions().get::<Refusal>()) {
             let record = record.path(Some(Arc::clone(&route.text)));
             let bytes = response.body().size().unwrap_or_default();
@@ -382,7 +416,7 @@ enum Found<'a> {
 }
 
 impl Inner {
-    /// Lets a request pass, and reads its body.
+    /// Checks a request and reads its body.
     async fn admit<B, D, E>(
         &self,
         route: &Route,
@@ -397,7 +431,13 @@ impl Inner {
             parts = guard.check(parts).await?;
         }
         route.endpoint.admit(&parts)?;
-        let body = self.limits.read(&parts, body, &self.env).await?;
+        let body = match route.endpoint.has_body() {
+            true => {
+                let limits = self.limits.at_most(route.endpoint.body_limit());
+                limits.read(&parts, body, &self.env).await?
+            }
+            false => Bytes::new(),
+        };
         Ok((parts, body))
     }
 
@@ -424,6 +464,10 @@ impl Inner {
         };
         let mut allow = Vec::new();
         for route in &self.routes {
+            #[cfg(feature = "resumable")]
+            if route.resumable && self.replies.is_none() {
+                continue;
+            }
             let Some(params) = route.path.matches(path) else {
                 continue;
             };
@@ -449,7 +493,7 @@ impl Inner {
     }
 }
 
-/// The parameters of a path, such as `workspace`, by a template.
+/// Returns the parameters of a path, by a template such as `/chats/{workspace}`.
 #[cfg(feature = "testing")]
 pub(crate) fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>)> {
     let template = Path::parse(template).ok();

@@ -15,7 +15,7 @@ enum Segment {
 }
 
 impl Path {
-    /// A trailing slash makes no difference.
+    /// Parses a path. A trailing slash makes no difference.
     pub(super) fn parse(path: &str) -> Result<Self, MountError> {
         let invalid = || MountError::Path(path.to_owned());
         let path = path.strip_prefix('/').ok_or_else(invalid)?;
@@ -35,7 +35,7 @@ impl Path {
         Ok(Self(segments.collect::<Result<_, _>>()?))
     }
 
-    /// The parameters when `path` is this one. A trailing slash makes no difference.
+    /// Returns the parameters if `path` matches. A trailing slash makes no difference.
     pub(super) fn matches(&self, path: &str) -> Option<Vec<(Box<str>, Box<str>)>> {
         let path = path.strip_prefix('/')?;
         let path = path.strip_suffix('/').unwrap_or(path);
@@ -54,7 +54,7 @@ impl Path {
         parts.next().is_none().then_some(params)
     }
 
-    /// Whether some path is both.
+    /// Returns `true` if some path matches both.
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let same = |(one, two): (&Segment, &Segment)| match (one, two) {
             (Segment::Text(one), Segment::Text(two)) => one == two,
@@ -64,7 +64,7 @@ impl Path {
     }
 }
 
-/// The path below which clients reach a router: empty, or like `/agents`.
+/// The path below which clients reach a router: empty, or, for example, `/agents`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BasePath(Box<str>);
 
@@ -81,7 +81,8 @@ impl BasePath {
         format!("{}{path}", self.0)
     }
 
-    /// Returns what `path` may be below this: without it as often as it is there, and as it is.
+    /// Returns the paths to look up for `path`: without each of its leading copies of
+    /// this one, and unchanged.
     ///
     /// Front ends differ in whether an advertised path is below the URL that the user typed or below
     /// its host, so it may be there twice, and each proxy on the way may have stripped it once.
@@ -96,7 +97,7 @@ impl BasePath {
     }
 }
 
-/// `None` when an escape is cut short, is no escape, or the result is not UTF-8.
+/// Decodes percent escapes; `None` if one is not valid or the result is not UTF-8.
 fn percent_decode(text: &str) -> Option<Box<str>> {
     let mut bytes = text.bytes();
     let mut out = Vec::with_capacity(text.len());

@@ -22,27 +22,27 @@ use crate::protocol::Refusal;
 #[cfg(feature = "testing")]
 use crate::testing::Signer;
 
-/// Where the page asks what is mounted.
+/// The path of the list of agents.
 const FRONTS: &str = "/playground.json";
 
-/// Where the page has its requests signed.
+/// The path at which the page has its requests signed.
 #[cfg(feature = "testing")]
 const SIGN: &str = "/playground/sign";
 
 impl Router {
-    /// Serves the playground at `GET /`: a page to talk to the agents of this router from, as each
-    /// of their front ends would, with every event and every request in sight.
+    /// Serves the playground at `GET /`: a page that talks to the agents of this router as each
+    /// of their front ends would, and shows every request and event.
     ///
-    /// It offers all agents, also those that are mounted later. It is meant for local work: whoever
-    /// reaches the page reaches the agents.
+    /// It lists all agents, also those that are mounted later. It is for local work: everybody who
+    /// can open the page can use the agents.
     ///
-    /// `scripts` are what plays the front ends, in JavaScript: each adds one with
+    /// `scripts` are the emulated front ends, in JavaScript: each adds one with
     /// `addFront(protocol, class)`, where the protocol is a [`Protocol::NAME`] and the class extends
     /// the page's `Front`. [`playground`](Self::playground) has those of this crate's protocols.
     ///
     /// # Errors
     ///
-    /// [`MountError`] when something else has the path `/` or `/playground.json`.
+    /// [`MountError`] when the path `/` or `/playground.json` is taken.
     ///
     /// [`Protocol::NAME`]: crate::Protocol::NAME
     pub fn playground_with(
@@ -55,16 +55,16 @@ impl Router {
         })
     }
 
-    /// Lets the playground sign what it sends to agents that verify signatures, at
+    /// Lets the playground sign its requests to agents that verify signatures, at
     /// `POST /playground/sign`, so that its requests pass verification instead of going around it.
     ///
-    /// Whoever reaches this server can have anything signed: mount agents that check against the
-    /// keys of this signer, made for the purpose, and never one that does anything real for whoever
-    /// holds them. Pages of other origins are refused.
+    /// Everybody who can reach this server can have anything signed: mount agents that verify with the
+    /// keys of this signer, created for this purpose, and no agent that does real work for owners of
+    /// those keys. Requests from pages of other origins are refused.
     ///
     /// # Errors
     ///
-    /// [`MountError`] when something else has the path.
+    /// [`MountError`] when the path is taken.
     #[cfg(feature = "testing")]
     pub fn playground_signer(self, signer: impl Signer + 'static) -> Result<Self, MountError> {
         self.with(|site| {
@@ -74,12 +74,12 @@ impl Router {
     }
 }
 
-/// Whether this router signs requests for the playground.
+/// The marker that this router signs requests for the playground.
 #[derive(Clone, Copy, Default)]
 struct Signing(bool);
 
 impl Inner {
-    /// Returns the list of the agents that are mounted.
+    /// Returns the list of the mounted agents.
     fn fronts(&self) -> Vec<u8> {
         let fronts = self.routes.iter().filter_map(|route| {
             let protocol = route.endpoint.protocol()?;
@@ -99,7 +99,7 @@ impl Inner {
     }
 }
 
-/// The page, before the nonce and behind it.
+/// The page, before and after the nonce.
 struct Page([String; 2]);
 
 #[async_trait]
@@ -114,7 +114,7 @@ impl Endpoint for Page {
         put(X_CONTENT_TYPE_OPTIONS, "nosniff");
         put(REFERRER_POLICY, "no-referrer");
         put(X_DNS_PREFETCH_CONTROL, "off");
-        // A UUID makes a valid value. Without a policy nothing on the page may run.
+        // A UUID is always a valid header value.
         let policy = HeaderValue::from_str(&playground::policy(&nonce))
             .unwrap_or(HeaderValue::from_static("default-src 'none'"));
         headers.insert(CONTENT_SECURITY_POLICY, policy);
@@ -122,7 +122,7 @@ impl Endpoint for Page {
     }
 }
 
-/// Signs a body as the front end's platform does, with keys made for tests.
+/// Signs a body as the front end's platform does, with test keys.
 #[cfg(feature = "testing")]
 struct Sign(Box<dyn Signer>);
 
@@ -141,15 +141,15 @@ impl Endpoint for Sign {
             .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
             .collect();
         let mut out = Vec::new();
-        // Strings always serialise.
+        // Strings always serialize.
         let _ = crate::json::write(&headers, Escape::Json, &mut out);
         super::json(StatusCode::OK, out)
     }
 }
 
-/// Whether a request comes from a page of this server, or from no page at all.
+/// Returns `true` if a request comes from a page of this server, or from no page.
 ///
-/// Browsers send `sec-fetch-site` where the connection is safe, and `origin` with every POST.
+/// Browsers send `sec-fetch-site` on secure connections, and `origin` with every POST.
 #[cfg(feature = "testing")]
 fn is_own_page(headers: &HeaderMap, authority: Option<&str>) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));

@@ -1,4 +1,4 @@
-//! Mounting: what adds routes to a router.
+//! Mounting: adds the routes of agents to a router.
 
 use std::any::TypeId;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::{Inner, Route};
 use crate::agent::Agent;
 use crate::protocol::{Protocol, Refusal};
 
-/// Why an agent cannot be mounted.
+/// An error of mounting an agent.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MountError {
-    /// Something else answers at this path already.
+    /// The path is taken.
     #[error("path already mounted: {method} {path}")]
     Taken {
         /// The method.
@@ -28,12 +28,12 @@ pub enum MountError {
     /// The path does not start with a slash, or a parameter in it is not like `{name}`.
     #[error("invalid path: `{0}` must start with `/` and have parameters like `{{name}}`")]
     Path(String),
-    /// What is mounted is not valid beside what is mounted already, or at all.
+    /// The mount is not valid, or conflicts with an earlier one.
     #[error("{0}")]
     Invalid(String),
 }
 
-/// What an agent is mounted as: it says which protocol the agent speaks and adds the routes.
+/// A description of how an agent is mounted: its protocol and its routes.
 ///
 /// Every protocol has one, such as a descriptor or a model. A protocol of your own has its own:
 ///
@@ -63,7 +63,7 @@ pub trait Mount {
     ///
     /// # Errors
     ///
-    /// [`MountError`] when a path is taken or not valid, or this cannot be mounted beside what is
+    /// [`MountError`] when a path is taken or not valid, or this conflicts with what is
     /// mounted already.
     fn mount(
         self,
@@ -72,17 +72,17 @@ pub trait Mount {
     ) -> Result<(), MountError>;
 }
 
-/// The routes of a router, as a [`Mount`] sees them.
+/// The routes of a router, to which a [`Mount`] adds its own.
 #[derive(Debug)]
 pub struct Site<'a> {
     pub(super) router: &'a mut Inner,
-    /// The guards of what is added from here on.
+    /// The guards of routes that are added from now on.
     pub(super) guards: Vec<Guard>,
 }
 
 impl Site<'_> {
-    /// Adds a guard to the routes that are added to this site after it, but for
-    /// [documents](Self::document), which belong to all mounts. The guards of the router run before it;
+    /// Adds a guard to the routes that are added to this site after it, except
+    /// [documents](Self::document), which all mounts share. The guards of the router run before it;
     /// see [`Router::guard`](super::Router::guard).
     pub fn guard<F, R>(&mut self, check: F)
     where
@@ -96,7 +96,7 @@ impl Site<'_> {
     ///
     /// # Errors
     ///
-    /// [`MountError`] when a path is taken or not valid, or `what` cannot be mounted beside what is
+    /// [`MountError`] when a path is taken or not valid, or `what` conflicts with what is
     /// mounted already.
     pub fn mount<M: Mount>(
         &mut self,
@@ -106,10 +106,10 @@ impl Site<'_> {
         what.mount(Arc::new(agent), self)
     }
 
-    /// Returns the state of type `T` that all mounts on this router share. It is empty at first.
+    /// Returns the state of type `T` that all mounts on this router share. It starts with the default.
     ///
-    /// So several mounts have a [document](Self::document) or a [route](Self::shared_route) together:
-    /// [`Call::shared`] has all of them when it is asked for.
+    /// This is how several mounts share a [document](Self::document) or a [route](Self::shared_route):
+    /// [`Call::shared`] returns the state with the entries of all of them.
     pub fn shared<T: Clone + Default + Send + Sync + 'static>(&mut self) -> &mut T {
         self.router.shared.get_or_insert_with(T::default)
     }
@@ -130,13 +130,13 @@ impl Site<'_> {
         self.add(method, path, guards, None, endpoint)
     }
 
-    /// Adds a route that several mounts have together: the first one adds it, and for the others it is
-    /// there already. What tells them apart is in their [shared state](Self::shared).
+    /// Adds a route that several mounts share: the first one adds it, and the others find it
+    /// there. The endpoint tells them apart by their [shared state](Self::shared).
     ///
     /// # Errors
     ///
-    /// [`MountError`] when the path is not valid, when an endpoint of another type has it, or when the
-    /// other mounts have other guards: those would not guard this one.
+    /// [`MountError`] when the path is not valid, when it is taken by an endpoint of another type, or when the
+    /// other mounts have other guards, which would not guard this one.
     pub fn shared_route<E: Endpoint + 'static>(
         &mut self,
         method: Method,
@@ -145,6 +145,23 @@ impl Site<'_> {
     ) -> Result<(), MountError> {
         let guards = self.guards.clone();
         self.add(method, path, guards, Some(TypeId::of::<E>()), endpoint)
+    }
+
+    /// Adds a route that several mounts have together, and that is there only on a router with resumable
+    /// replies.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn resumable_route<E: Endpoint + 'static>(
+        &mut self,
+        method: Method,
+        path: &str,
+        endpoint: E,
+    ) -> Result<(), MountError> {
+        let count = self.router.routes.len();
+        self.shared_route(method, path, endpoint)?;
+        for route in self.router.routes.iter_mut().skip(count) {
+            route.resumable = true;
+        }
+        Ok(())
     }
 
     fn add(
@@ -178,6 +195,8 @@ impl Site<'_> {
             text: path.into(),
             guards,
             shared,
+            #[cfg(feature = "resumable")]
+            resumable: false,
             endpoint: Arc::new(endpoint),
         });
         Ok(())
@@ -196,10 +215,10 @@ impl Site<'_> {
         self.route(Method::POST, path, AgentEndpoint(agent))
     }
 
-    /// Adds a JSON document, made whenever it is asked for. Several mounts may have one together: the
-    /// first one adds it, and for the others, which come with the same closure, it is there already.
+    /// Adds a JSON document, created for every request. Several mounts may share one: the
+    /// first one adds it, and the others, which pass the same closure, find it there.
     ///
-    /// Guards of the router cover it, those of a site do not: it may list agents of other sites.
+    /// Guards of the router apply to it, those of a site do not: it may list agents of other sites.
     ///
     /// # Errors
     ///
@@ -212,8 +231,8 @@ impl Site<'_> {
         self.add(Method::GET, path, Vec::new(), Some(kind), Document(make))
     }
 
-    /// Lets pages of these origins call, unless the router has a [`Cors`](super::Cors) of its own:
-    /// for a front end that is a web page of known origin.
+    /// Allows pages of these origins to call, unless the router has its own [`Cors`](super::Cors):
+    /// for front ends that are web pages of known origins.
     pub fn origins(&mut self, origins: impl IntoIterator<Item = HeaderValue>) {
         for origin in origins {
             if !self.router.origins.contains(&origin) {

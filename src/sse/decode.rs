@@ -1,4 +1,20 @@
 //! The incremental decoder.
+//!
+//! # Carry-over between calls
+//!
+//! Every byte of the stream is in one of three places: interpreted, buffered in `held`, or still in
+//! the caller's input. [`Decoder::next`] returns `None` only when the input is empty.
+//!
+//! | state before a call | handled by |
+//! |---|---|
+//! | the byte order mark is not decided (`mark_seen`) | `skip_mark` |
+//! | the last byte was a CR (`after_cr`) | `settle` drops an LF |
+//! | `held` has an open line | `settle` finishes it |
+//! | the last frame borrows from `held` (`spent`) | `settle` clears that part |
+//! | the decoder has failed (`failed`) | `settle` returns the error |
+//!
+//! Each of these sets `unsettled`; without it the next byte of the input starts a line, and `held`
+//! can only have complete fields of an unfinished block.
 
 use std::borrow::Cow;
 use std::{fmt, mem};
@@ -8,17 +24,20 @@ use super::held::Held;
 use super::line::{Line, LineEnd, find_line_end, split_line};
 use super::{DecodeError, Event, Frame};
 
+/// The length of the longest piece that is appended to an open line without further checks.
+const SHORT: usize = 16;
+
 const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// An incremental decoder of an event stream: chunks of bytes in, frames out.
+/// An incremental decoder of an event stream: it takes chunks of bytes and returns frames.
 ///
-/// It follows the HTML standard, server-sent events, "Parsing" and "Interpreting an event stream", to
-/// the letter; the same frames come out however the stream is cut into chunks. An event that lies
-/// inside one chunk with one line of data is borrowed from the chunk. Only an unfinished event is
-/// copied, and what has come of it is not searched again when more comes, so the work is linear in
-/// the length of the stream.
+/// It follows the HTML standard, server-sent events, "Parsing" and "Interpreting an event stream",
+/// exactly; the frames do not depend on the chunk boundaries. An event with one line of data that
+/// lies in one chunk is borrowed from the chunk. Only an unfinished event is copied, and its bytes
+/// are not searched again when more arrive, so the work is linear in the length of the stream.
 ///
-/// At the end of the stream there is nothing to call: a block without its blank line does not count.
+/// The end of the stream needs no call: by the standard an event without its blank line is
+/// discarded.
 ///
 /// ```
 /// use copilot_wire::sse::{Decoder, Frame};
@@ -37,20 +56,23 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// ```
 pub struct Decoder {
     held: Held,
-    /// The head of the last event that had a short name.
+    /// The head of the last event with a short name.
     head: Head,
     last_id: String,
     retry: Option<u64>,
     limit: usize,
     report_comments: bool,
     report_retry: bool,
-    /// Something of what follows must be looked at before the next line can be read.
+    /// Set if bytes at the start of the input, or the block of the last frame, must be handled
+    /// before the next line.
     unsettled: bool,
-    /// How much of `held` the last frame was made of.
+    /// Set if `unsettled` is set for the open line in `held` alone.
+    in_line: bool,
+    /// The part of `held` that the last frame used.
     spent: Spent,
-    /// How many bytes of the byte order mark have been seen; all of them also if there is none.
+    /// The number of bytes of the byte order mark that were read; its full length if there is none.
     mark_seen: usize,
-    /// The last byte was a CR, so an LF that comes next ends no line.
+    /// Set if the last byte was a CR: an LF that follows belongs to the same line end.
     after_cr: bool,
     failed: Option<DecodeError>,
 }
@@ -63,7 +85,7 @@ struct Block<'b> {
     data: Option<&'b [u8]>,
 }
 
-/// A frame, as parts of the chunk; `None` is what the decoder holds itself.
+/// A frame, as slices of the chunk; `None` for a part that the decoder has buffered.
 enum Found<'b> {
     Event {
         name: Option<&'b [u8]>,
@@ -73,7 +95,8 @@ enum Found<'b> {
     Retry(u64),
 }
 
-/// A frame may borrow what is held, so what it used up is cleared away by the call after.
+/// The buffered part that the last frame borrows. It is cleared by the next call, because the frame
+/// may still be in use.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Spent {
     #[default]
@@ -83,10 +106,10 @@ enum Spent {
 }
 
 impl Decoder {
-    /// The limit of [`new`](Self::new): 1 MiB.
+    /// The default limit in bytes: 1 MiB.
     pub const DEFAULT_LIMIT: usize = 1024 * 1024;
 
-    /// A decoder for one stream, with the default limit.
+    /// Creates a decoder for one stream, with the default limit.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -98,6 +121,7 @@ impl Decoder {
             report_comments: false,
             report_retry: false,
             unsettled: true,
+            in_line: false,
             spent: Spent::Nothing,
             mark_seen: 0,
             after_cr: false,
@@ -105,17 +129,17 @@ impl Decoder {
         }
     }
 
-    /// Sets the limit: the stream fails when one event needs more bytes.
+    /// Sets the limit in bytes: decoding fails if one event needs more.
     ///
-    /// One limit for all there is: the data lines joined, the name, the id, the last event id and
-    /// the line that is being read. It does not depend on the chunks: an event that is too large
-    /// is refused even where it could have been borrowed.
+    /// The limit covers the joined data lines, the name, the id, the last event id and the current
+    /// line. It does not depend on the chunk boundaries: an event that is too large is an error
+    /// even if it could be borrowed.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }
     }
 
-    /// Whether comments are handed out. Without this they are skipped.
+    /// Sets if comments are returned. By default they are skipped.
     #[must_use]
     pub fn report_comments(self, report: bool) -> Self {
         Self {
@@ -124,7 +148,7 @@ impl Decoder {
         }
     }
 
-    /// Whether changes of the reconnection time are handed out. [`retry`](Self::retry) has the time
+    /// Sets if changes of the reconnection time are returned. [`retry`](Self::retry) has the time
     /// in either case.
     #[must_use]
     pub fn report_retry(self, report: bool) -> Self {
@@ -134,34 +158,37 @@ impl Decoder {
         }
     }
 
-    /// The last event id: what a client sends as `last-event-id` when it reconnects. Empty if the
-    /// stream has set none.
+    /// Returns the last event id, which a client sends as `last-event-id` when it reconnects. Empty
+    /// if the stream has set none.
     #[must_use]
     pub fn last_event_id(&self) -> &str {
         &self.last_id
     }
 
-    /// The reconnection time in milliseconds, if the stream has set one. Numbers beyond `u64` count
-    /// as `u64::MAX`.
+    /// Returns the reconnection time in milliseconds, if the stream has set one. Numbers beyond
+    /// `u64` become `u64::MAX`.
     #[must_use]
     pub const fn retry(&self) -> Option<u64> {
         self.retry
     }
 
-    /// Takes the next frame out of `input` and moves `input` past it.
+    /// Returns the next frame in `input` and advances `input` past it.
     ///
-    /// `None`: `input` is used up, and the next chunk is wanted. Call it until then; a large buffer
-    /// is given back in the call after the one that handed out its event.
+    /// `None` means that `input` is empty and the next chunk is needed; call it until then. A large
+    /// buffer is released by the call after the one that returned its event.
     ///
     /// # Errors
     ///
-    /// [`DecodeError::TooLarge`] if an event exceeds the limit. Errors are final: what was held is
-    /// dropped, and each later call returns the same error.
+    /// [`DecodeError::TooLarge`] if an event exceeds the limit. Errors are final: buffered bytes
+    /// are dropped, and each later call returns the same error.
     #[inline]
     pub fn next<'a, 'b: 'a>(
         &'a mut self,
         input: &mut &'b [u8],
     ) -> Result<Option<Frame<'a>>, DecodeError> {
+        if self.in_line && self.hold_short(input) {
+            return Ok(None);
+        }
         if let Some(data) = self.same_again(input) {
             let name = Cow::Borrowed(self.head.name());
             let id = Cow::Borrowed(&*self.last_id);
@@ -194,16 +221,19 @@ impl Decoder {
         }))
     }
 
-    /// Takes an event that begins like the last one and is whole, with one line of data, off the
-    /// input: nearly all of them are. The same comes out of [`find`](Self::find), later.
+    /// Returns the data of a complete event that starts like the last one and has one line of data,
+    /// and advances the input. This is the fast path for nearly all events; [`find`](Self::find)
+    /// would return the same.
     #[inline]
     fn same_again<'b>(&self, input: &mut &'b [u8]) -> Option<&'b [u8]> {
         let scarce = self.last_id.len() + input.len() > self.limit;
+        // The head must be the start of a block: no carry-over, and no field in `held`.
         if self.unsettled || scarce || !self.held.is_empty() {
             return None;
         }
         let rest = self.head.strip(input)?;
         let (data, rest) = rest.split_at_checked(find_line_end(rest)?)?;
+        // One data line and a blank line. A further field or a CR needs the general path.
         let [b'\n', b'\n', rest @ ..] = rest else {
             return None;
         };
@@ -211,8 +241,21 @@ impl Decoder {
         Some(data)
     }
 
-    /// Reads lines until they make a frame. Inlined, because handing the parts of a frame back and
-    /// forth through memory would cost a fifth of the time of a short event.
+    /// Appends a short input to the open line. Returns `false` without taking anything if the input is
+    /// longer, has a line end, or may exceed the limit.
+    #[inline]
+    fn hold_short(&mut self, input: &mut &[u8]) -> bool {
+        let goes_on =
+            input.len() <= SHORT && !input.iter().any(|byte| matches!(byte, b'\r' | b'\n'));
+        if goes_on && !self.is_scarce(input) {
+            self.held.push_line(mem::take(input));
+            return true;
+        }
+        false
+    }
+
+    /// Reads lines until they form a frame. It is inlined, because passing the parts of a frame
+    /// through memory would cost a fifth of the time of a short event.
     #[inline]
     fn find<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, DecodeError> {
         if self.unsettled {
@@ -221,7 +264,7 @@ impl Decoder {
                 return Ok(found);
             }
         }
-        // Whatever this call keeps or hands out comes from here.
+        // All bytes that this call buffers or returns are in this input.
         let mut scarce = self.is_scarce(input);
         let mut block = Block::default();
         while let Some((line, end, rest)) = split_line(input) {
@@ -230,6 +273,7 @@ impl Decoder {
             }
             *input = rest;
             if end == LineEnd::MayNeedLf {
+                // The next chunk may start with the LF of this line end.
                 self.after_cr = true;
                 self.unsettled = true;
             }
@@ -239,10 +283,11 @@ impl Decoder {
                         return Ok(Some(found));
                     }
                     block = Block::default();
-                    // The id that was set may be longer than its bytes: it is written as UTF-8.
+                    // The id may be longer than its bytes: invalid UTF-8 is replaced.
                     scarce = self.is_scarce(input);
                 }
                 Line::Data(value) => {
+                    // The first data line is borrowed. Further ones need the buffer to be joined.
                     if block.data.is_none() && !self.held.has_data() {
                         block.data = Some(value);
                     } else {
@@ -253,6 +298,7 @@ impl Decoder {
                     }
                 }
                 Line::Name(value) => {
+                    // The last `event` field of a block counts, also over one of an earlier chunk.
                     self.held.forget_name();
                     block.name = Some(value);
                 }
@@ -281,13 +327,14 @@ impl Decoder {
         Ok(None)
     }
 
-    /// Does what an earlier call left to do, and finishes the line that an earlier chunk began.
-    /// Stays unsettled if the input ends before that.
+    /// Handles the work that an earlier call left, and finishes the line that an earlier chunk
+    /// started. Stays unsettled if the input ends before that.
     #[inline(never)]
     fn settle<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, DecodeError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
+        self.in_line = false;
         match mem::take(&mut self.spent) {
             Spent::Nothing => {}
             Spent::Line => self.held.forget_line(),
@@ -318,8 +365,8 @@ impl Decoder {
         Ok(self.finish_line())
     }
 
-    /// HTML standard, server-sent events, "Parsing an event stream": one byte order mark at the start
-    /// of the stream is not part of the first line. Any later one is.
+    /// Skips the byte order mark. HTML standard, server-sent events, "Parsing an event stream": one
+    /// at the start of the stream is not part of the first line. Any later one is.
     fn skip_mark(&mut self, input: &mut &[u8]) {
         while let Some(expected) = BYTE_ORDER_MARK.get(self.mark_seen) {
             match input.split_first() {
@@ -329,6 +376,7 @@ impl Decoder {
                     *input = rest;
                 }
                 Some(_) => {
+                    // Not a mark after all: its first bytes are the start of a line.
                     let seen = BYTE_ORDER_MARK.get(..self.mark_seen).unwrap_or_default();
                     self.held.push_line(seen);
                     self.mark_seen = BYTE_ORDER_MARK.len();
@@ -337,7 +385,7 @@ impl Decoder {
         }
     }
 
-    /// Interprets the open line, which is complete now and not blank.
+    /// Interprets the open line, which is complete and not blank.
     fn finish_line<'b>(&mut self) -> Option<Found<'b>> {
         match Line::parse(self.held.open_line()) {
             Line::Data(value) => {
@@ -367,9 +415,9 @@ impl Decoder {
         None
     }
 
-    /// HTML standard, server-sent events, "Interpreting an event stream", dispatch: the last event
-    /// id is set even if there is no data; without data there is no event; the name does not outlive
-    /// the block.
+    /// Ends a block. HTML standard, server-sent events, "Interpreting an event stream", dispatch:
+    /// the last event id is set even if there is no data; without data there is no event; the name
+    /// does not outlive the block.
     fn dispatch<'b>(&mut self, block: Block<'b>) -> Option<Found<'b>> {
         if let Some(id) = block.id.or_else(|| self.held.id()) {
             self.last_id.clear();
@@ -380,6 +428,7 @@ impl Decoder {
             return None;
         }
         if !self.held.is_empty() {
+            // The event may borrow its name or data from `held`: the next call clears it.
             self.spent = Spent::Block;
             self.unsettled = true;
         }
@@ -389,7 +438,7 @@ impl Decoder {
         })
     }
 
-    /// Keeps the fields of an unfinished block beyond this call.
+    /// Buffers the fields of an unfinished block until the next call.
     fn hold(&mut self, block: Block<'_>) {
         if let Some(name) = block.name {
             self.held.set_name(name);
@@ -402,24 +451,25 @@ impl Decoder {
         }
     }
 
-    /// Keeps the rest of the input, the beginning of a line.
+    /// Buffers the rest of the input, the start of a line.
     fn hold_line(&mut self, input: &mut &[u8]) -> Result<(), DecodeError> {
         let piece = mem::take(input);
         if !piece.is_empty() {
             self.check(Block::default(), piece.len())?;
             self.held.push_line(piece);
             self.unsettled = true;
+            self.in_line = true;
         }
         Ok(())
     }
 
-    /// Whether what is held and all of `input` may exceed the limit.
+    /// Returns `true` if the buffered bytes and all of `input` may exceed the limit.
     #[inline]
     fn is_scarce(&self, input: &[u8]) -> bool {
         self.held.len() + self.last_id.len() + input.len() > self.limit
     }
 
-    /// Checks the limit for `more` bytes of a line, before any of it is kept.
+    /// Checks the limit for `more` bytes of a line, before they are buffered.
     #[inline]
     fn check(&mut self, block: Block<'_>, more: usize) -> Result<(), DecodeError> {
         let len = |part: Option<&[u8]>| part.map_or(0, <[u8]>::len);
@@ -436,6 +486,7 @@ impl Decoder {
         self.failed = Some(error);
         self.held = Held::default();
         self.unsettled = true;
+        self.in_line = false;
         error
     }
 }
@@ -446,7 +497,7 @@ impl Default for Decoder {
     }
 }
 
-/// Says how much is held, not what.
+/// Prints sizes only.
 impl fmt::Debug for Decoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder")
@@ -457,8 +508,8 @@ impl fmt::Debug for Decoder {
     }
 }
 
-/// HTML standard, server-sent events: the stream is UTF-8, decoded with replacement. Each maximal
-/// ill-formed sequence becomes one U+FFFD; well-formed text is not copied.
+/// Decodes UTF-8 with replacement, as the HTML standard requires. Each maximal ill-formed sequence
+/// becomes one U+FFFD; well-formed text is not copied.
 #[inline]
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     match std::str::from_utf8(bytes) {

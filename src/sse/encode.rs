@@ -1,4 +1,4 @@
-//! Writing events.
+//! Writing of events.
 
 use std::io::Write as _;
 
@@ -6,11 +6,11 @@ use super::line::{find_line_end, split_line};
 use super::{Event, EventId, EventName};
 use crate::json::rollback::Rollback;
 
-/// Appends one event to a buffer, all or nothing.
+/// A writer that appends one event to a buffer, or nothing.
 ///
-/// Fields are written as they are called for; [`finish`](Self::finish) ends the event. A writer
-/// that is dropped before that, on an early return or while unwinding, takes everything back that it
-/// has written.
+/// Each method writes its field immediately; [`finish`](Self::finish) ends the event. If a writer
+/// is dropped before that, on an early return or while unwinding, the buffer is truncated to its
+/// former length.
 ///
 /// ```
 /// use copilot_wire::sse::{EventId, EventWriter};
@@ -52,29 +52,29 @@ impl<'a> EventWriter<'a> {
         self.field(b"id: ", id.as_str())
     }
 
-    /// Writes the `retry` field: how long a reader that reconnects shall wait.
+    /// Writes the `retry` field: the time in milliseconds that a reader waits before it reconnects.
     pub fn retry(self, millis: u64) -> Self {
-        // Writing to a `Vec` does not fail.
+        // Writing to a `Vec` cannot fail.
         let _ = writeln!(self.event.out, "retry: {millis}");
         self
     }
 
-    /// Writes text as data, one `data` field for each of its lines, so that a reader gets it back
-    /// with CR LF and CR turned into LF. The format can carry no other line end.
+    /// Writes text as data, with one `data` field for each line. Readers get CR LF and CR as LF:
+    /// the format has no other line end.
     ///
-    /// Called again, it adds further lines. Empty text is one empty line, which is still an event;
-    /// an event without any data is not handed out by readers.
+    /// Further calls add lines. Empty text is one empty line, which is still an event; readers
+    /// discard an event without any data.
     pub fn data(self, text: &str) -> Self {
         data_lines(text.as_bytes(), self.event.out);
         self
     }
 
-    /// Writes data in place: `write` appends it to the buffer. For JSON that is serialized straight
-    /// into the stream.
+    /// Writes data in place: `write` appends it to the buffer. It is meant for JSON that is
+    /// serialized directly into the stream.
     ///
-    /// What was appended is searched for line ends. Serialized JSON has none (it escapes them), and
-    /// stays where it is as one `data` field; anything else is split as [`data`](Self::data) does, so
-    /// that no event can be forged. `write` must only append, and should append UTF-8.
+    /// The appended bytes are searched for line ends. Serialized JSON has none (they are escaped),
+    /// and is not moved; other bytes are split into lines as in [`data`](Self::data), so that no
+    /// event can be forged. `write` must only append, and should append UTF-8.
     ///
     /// ```
     /// use copilot_wire::sse::EventWriter;
@@ -89,7 +89,7 @@ impl<'a> EventWriter<'a> {
     ///
     /// # Errors
     ///
-    /// What `write` returns. The event is then taken back.
+    /// The error of `write`. The event is then removed from the buffer.
     #[inline]
     pub fn data_with<E>(
         self,
@@ -114,8 +114,8 @@ impl<'a> EventWriter<'a> {
         self.event.keep();
     }
 
-    /// HTML standard, server-sent events: one space after the colon is not part of the value. It is
-    /// always written, because a value may start with a space of its own.
+    /// Writes a field. HTML standard, server-sent events: one space after the colon is not part of
+    /// the value. It is always written, because a value may start with a space.
     #[inline]
     fn field(self, name: &[u8], value: &str) -> Self {
         self.event.out.extend_from_slice(name);
@@ -125,10 +125,10 @@ impl<'a> EventWriter<'a> {
     }
 }
 
-/// Appends an event that exists already, for example one that is passed on from another stream.
+/// Appends an existing event, for example one that is relayed from another stream.
 ///
-/// The `event` field is left out for `message` and the `id` field for an empty id. A reader takes an
-/// event without an id to have that of the one before it.
+/// The `event` field is omitted for `message`, and the `id` field for an empty id. For readers an
+/// event without an id has that of the previous one.
 ///
 /// ```
 /// use copilot_wire::sse::{Event, encode};
@@ -148,8 +148,8 @@ pub fn encode(event: &Event<'_>, out: &mut Vec<u8>) {
     writer.data(event.data()).finish();
 }
 
-/// Appends a comment, one line for each line of `text`, and a blank line. Readers ignore it; it
-/// keeps a silent connection alive.
+/// Appends a comment, one line for each line of `text`, and a blank line. Readers ignore comments;
+/// they keep a silent connection open.
 ///
 /// ```
 /// use copilot_wire::sse::comment;
@@ -176,7 +176,7 @@ fn data_lines(text: &[u8], out: &mut Vec<u8>) {
     });
 }
 
-/// Turns what follows `start`, the value of an unfinished `data` field, into one field a line.
+/// Splits the value of an unfinished `data` field, from `start`, into one field for each line.
 #[cold]
 fn split_again(start: usize, out: &mut Vec<u8>) {
     let text = out.split_off(start);
@@ -184,7 +184,8 @@ fn split_again(start: usize, out: &mut Vec<u8>) {
     data_lines(&text, out);
 }
 
-/// Every line of a text, also an empty one at its end: a text of n line ends has n + 1 lines.
+/// Passes every line of a text to `line`, also an empty last one: a text with n line ends has
+/// n + 1 lines.
 fn each_line(text: &[u8], mut line: impl FnMut(&[u8])) {
     let mut rest = text;
     while let Some((first, _, tail)) = split_line(rest) {

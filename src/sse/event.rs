@@ -1,13 +1,13 @@
-//! One event, for both directions.
+//! Events, for writing and reading.
 
 use std::borrow::Cow;
 
 use super::{EventId, EventName};
 
-/// One event: what [`encode`](super::encode) takes and what the [`Decoder`](super::Decoder) hands out.
+/// An event: the input of [`encode`](super::encode) and the output of the
+/// [`Decoder`](super::Decoder).
 ///
-/// Name and id can come from validated types or from a decoder only, so every `Event` can be
-/// written: encoding does not fail.
+/// Name and id come from validated types or from a decoder, so encoding an `Event` cannot fail.
 ///
 /// ```
 /// use copilot_wire::event_name;
@@ -29,11 +29,12 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// The name of an event that has no `event` field, or an empty one (HTML standard, server-sent
-    /// events, "Interpreting an event stream", dispatch: the type is `message` when the type buffer is empty).
+    /// The name of an event with no `event` field, or an empty one (HTML standard, server-sent
+    /// events, "Interpreting an event stream", dispatch: the type is `message` if the type buffer
+    /// is empty).
     pub(super) const DEFAULT_NAME: &'static str = "message";
 
-    /// An event with this data, the name `message` and no id.
+    /// Creates an event with data, the name `message` and no id.
     pub fn new(data: impl Into<Cow<'a, str>>) -> Self {
         Self {
             name: Cow::Borrowed(Self::DEFAULT_NAME),
@@ -42,7 +43,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The same event under another name.
+    /// Sets the name.
     pub fn named(self, name: &'a EventName) -> Self {
         Self {
             name: Cow::Borrowed(name.as_str()),
@@ -50,7 +51,7 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// The same event with an id.
+    /// Sets the id.
     pub fn identified(self, id: &'a EventId) -> Self {
         Self {
             id: Cow::Borrowed(id.as_str()),
@@ -58,7 +59,8 @@ impl<'a> Event<'a> {
         }
     }
 
-    /// For the decoder, whose lines cannot hold what the validated types refuse.
+    /// Creates an event from decoded parts, which cannot contain the characters that the validated
+    /// types refuse.
     #[inline]
     pub(super) const fn from_parts(
         name: Cow<'a, str>,
@@ -68,36 +70,36 @@ impl<'a> Event<'a> {
         Self { name, data, id }
     }
 
-    /// The name: `message` for an event without one.
+    /// Returns the name; `message` for an event without one.
     #[must_use]
     #[inline]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The data: the lines joined by LF.
+    /// Returns the data: the lines joined by LF.
     #[must_use]
     #[inline]
     pub fn data(&self) -> &str {
         &self.data
     }
 
-    /// The last event id. A decoded event carries the id of an earlier event until the stream
-    /// changes it; empty is the same as none.
+    /// Returns the last event id. Decoded events repeat the id of an earlier event until the stream
+    /// changes it. Empty if there is none.
     #[must_use]
     #[inline]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The data alone, still borrowed from the chunk if the event was.
+    /// Returns the data, still borrowed from the chunk if the event was.
     #[must_use]
     #[inline]
     pub fn into_data(self) -> Cow<'a, str> {
         self.data
     }
 
-    /// The same event, independent of the decoder and the chunk.
+    /// Converts the event to one that borrows neither from the decoder nor from the chunk.
     pub fn into_owned(self) -> Event<'static> {
         Event {
             name: Cow::Owned(self.name.into_owned()),

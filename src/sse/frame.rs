@@ -1,29 +1,31 @@
-//! What a decoder returns.
+//! Frames: the output of a decoder.
 
 use std::borrow::Cow;
 
 use super::Event;
 
-/// What the decoder hands out.
+/// A frame that a decoder returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Frame<'a> {
     /// An event.
     Event(Event<'a>),
-    /// A comment line, as it stands after its colon. Only after [`Decoder::report_comments`](super::Decoder::report_comments).
+    /// A comment line, without its colon. Only with
+    /// [`Decoder::report_comments`](super::Decoder::report_comments).
     Comment(Cow<'a, str>),
-    /// The stream set the reconnection time, in milliseconds. Only after [`Decoder::report_retry`](super::Decoder::report_retry).
+    /// A change of the reconnection time, in milliseconds. Only with
+    /// [`Decoder::report_retry`](super::Decoder::report_retry).
     Retry(u64),
 }
 
-/// Why a stream cannot be decoded any further.
+/// The reason why decoding failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DecodeError {
-    /// One event, or one line, is larger than the decoder may hold.
+    /// An event or a line exceeds the decoder's limit.
     #[error("event is larger than the decoder's limit of {limit} bytes")]
     TooLarge {
-        /// The limit, in bytes.
+        /// The limit in bytes.
         limit: usize,
     },
 }

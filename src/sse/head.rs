@@ -1,8 +1,8 @@
-//! What the last event began with: most often the next one begins the same.
+//! The start of the last event, which is usually also that of the next one.
 
 use super::Event;
 
-/// A name up to this length is remembered.
+/// The maximum length of a name that is stored.
 const LONGEST: usize = 64;
 
 const NAME: &str = "event: ";
@@ -13,19 +13,19 @@ const DATA: &str = "data: ";
 /// An event that begins with them and has one line of data needs no further parsing.
 pub(super) struct Head {
     text: String,
-    /// Where the name ends; 0 when there is none.
+    /// The end of the name; 0 if there is none.
     name_end: usize,
 }
 
 impl Head {
-    /// The name in it.
+    /// Returns the name.
     #[inline]
     pub(super) fn name(&self) -> &str {
         let name = self.text.get(NAME.len()..self.name_end);
         name.unwrap_or(Event::DEFAULT_NAME)
     }
 
-    /// Whether it is the head of an event of this name; an empty one is none.
+    /// Returns `true` if it is the head of events with this name; an empty one stands for no name.
     #[inline]
     pub(super) fn is(&self, name: &[u8]) -> bool {
         if name.is_empty() {
@@ -35,7 +35,7 @@ impl Head {
         }
     }
 
-    /// Remembers the name of an event, unless it is a long one. Whether it does.
+    /// Stores the name of an event unless it is too long. Returns `true` if it was stored.
     pub(super) fn learn(&mut self, name: &str) -> bool {
         if name.len() > LONGEST {
             return false;
@@ -50,7 +50,7 @@ impl Head {
         true
     }
 
-    /// What follows in an input that begins so.
+    /// Returns the input after the head, if it starts with it.
     #[inline]
     pub(super) fn strip<'b>(&self, input: &'b [u8]) -> Option<&'b [u8]> {
         input.strip_prefix(self.text.as_bytes())
@@ -58,7 +58,7 @@ impl Head {
 }
 
 impl Default for Head {
-    /// The head of an event without a name.
+    /// Creates the head of an event without a name.
     fn default() -> Self {
         Self {
             text: DATA.into(),

@@ -1,23 +1,25 @@
-//! The part of an event that earlier chunks brought.
+//! The buffered part of an event whose start was in earlier chunks.
 
-/// A buffer that has grown beyond this is given back when its event is done.
+/// The capacity above which a buffer is released after its event.
 const KEEP: usize = 16 * 1024;
 
-/// What must be kept of an unfinished block of lines: the fields that are complete, and the line
-/// that is not.
+/// The buffered part of an unfinished block: the fields that are complete, and the open line.
 ///
-/// Data and the open line share one buffer, because data mostly is what an open line becomes: a long
-/// line that arrives in many pieces is appended to and never moved.
+/// Data and the open line share one buffer, because most open lines become data: a long line that
+/// arrives in many pieces is appended and never moved.
 #[derive(Default)]
 pub(super) struct Held {
-    /// The data lines so far, from `data_start`, joined by LF; from `data_end` on, the open line.
+    /// The data lines so far, from `data_start` to `data_end`, joined by LF; from `data_end` on, the
+    /// open line. Bytes before `data_start` are the field name of the first data line.
+    ///
+    /// Invariant: `data_start <= data_end <= buffer.len()`, and without data `data_end` is 0.
     buffer: Vec<u8>,
-    /// `None` until there is a `data` line.
+    /// The start of the data in `buffer`; `None` until there is a `data` line.
     data_start: Option<usize>,
     data_end: usize,
-    /// Empty is the same as none.
+    /// The name; empty if there is none.
     name: Vec<u8>,
-    /// Empty is not the same as none: an empty id resets the last event id.
+    /// The id. An empty one differs from none: it resets the last event id.
     id: Vec<u8>,
     has_id: bool,
 }
@@ -27,7 +29,7 @@ impl Held {
         !self.has_data() && self.buffer.is_empty() && self.name.is_empty() && !self.has_id
     }
 
-    /// The bytes that count: data, open line, name and id.
+    /// Returns the number of bytes that the limit covers: data, open line, name and id.
     pub(super) fn len(&self) -> usize {
         self.buffer.len() - self.data_start.unwrap_or(0) + self.name.len() + self.id.len()
     }
@@ -85,16 +87,21 @@ impl Held {
         self.data_end = self.buffer.len();
     }
 
-    /// Adds to the open line.
+    /// Appends to the open line.
+    #[inline]
     pub(super) fn push_line(&mut self, piece: &[u8]) {
-        self.buffer.extend_from_slice(piece);
+        match piece {
+            // A copy of variable length is a call.
+            [byte] => self.buffer.push(*byte),
+            _ => self.buffer.extend_from_slice(piece),
+        }
     }
 
-    /// Makes the last `len` bytes of the open line, which is complete, a line of data.
+    /// Turns the last `len` bytes of the open line, which is complete, into a line of data.
     pub(super) fn line_is_data(&mut self, len: usize) {
         let start = self.buffer.len().saturating_sub(len);
         if self.has_data() {
-            // The field name gives way to the LF that joins the lines.
+            // The LF that joins the lines replaces the field name.
             drop(self.buffer.splice(self.data_end..start, [b'\n']));
         } else {
             self.data_start = Some(start);
@@ -102,7 +109,7 @@ impl Held {
         self.data_end = self.buffer.len();
     }
 
-    /// Makes the last `len` bytes of the open line, which is complete, the name.
+    /// Turns the last `len` bytes of the open line, which is complete, into the name.
     pub(super) fn line_is_name(&mut self, len: usize) {
         let start = self.buffer.len().saturating_sub(len);
         self.name.clear();
@@ -111,7 +118,7 @@ impl Held {
         self.forget_line();
     }
 
-    /// Makes the last `len` bytes of the open line, which is complete, the id.
+    /// Turns the last `len` bytes of the open line, which is complete, into the id.
     pub(super) fn line_is_id(&mut self, len: usize) {
         let start = self.buffer.len().saturating_sub(len);
         self.id.clear();
@@ -125,7 +132,7 @@ impl Held {
         self.buffer.truncate(self.data_end);
     }
 
-    /// Forgets the block, and gives large buffers back.
+    /// Clears the block, and releases large buffers.
     pub(super) fn clear(&mut self) {
         for buffer in [&mut self.buffer, &mut self.name, &mut self.id] {
             buffer.clear();

@@ -1,4 +1,4 @@
-//! Lines: where they end and what they say.
+//! Splitting and parsing of lines.
 
 /// Splits the first line off `bytes`: the line, its line end, and the rest.
 ///
@@ -7,7 +7,7 @@
 /// ends the line at once; the caller drops an LF that follows it.
 #[inline(always)]
 pub(super) fn split_line(bytes: &[u8]) -> Option<(&[u8], LineEnd, &[u8])> {
-    // The blank line after every event needs no search.
+    // A fast path for the blank line after every event.
     if let [b'\n', rest @ ..] = bytes {
         return Some((&[], LineEnd::Whole, rest));
     }
@@ -20,19 +20,19 @@ pub(super) fn split_line(bytes: &[u8]) -> Option<(&[u8], LineEnd, &[u8])> {
     }
 }
 
-/// How the line end stands to the end of the input.
+/// The relation of a line end to the end of the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum LineEnd {
-    /// Nothing that follows belongs to it.
+    /// The line end is complete.
     Whole,
-    /// It is a CR at the very end: an LF, if that comes next, belongs to it.
+    /// The line end is a CR at the end of the input: an LF that follows belongs to it.
     MayNeedLf,
 }
 
-/// Lines up to this length are searched in small steps; what follows goes in blocks.
+/// The number of bytes that are searched in small steps, before the search uses blocks.
 const SHORT: usize = 64;
 
-/// The offset of the first CR or LF.
+/// Returns the offset of the first CR or LF.
 #[inline(always)]
 pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
     let mut rest = bytes;
@@ -52,12 +52,17 @@ pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
         .map(|found| offset + found)
 }
 
-/// Skips whole blocks without a line end.
+/// Returns the rest after the leading blocks without a line end.
 #[inline(never)]
 fn skip_blocks(bytes: &[u8]) -> &[u8] {
     let mut rest = bytes;
     while let Some((block, tail)) = rest.split_first_chunk::<64>() {
-        if has_line_end(block) {
+        // Other control characters are rare.
+        if lowest(block)
+            .iter()
+            .fold(false, |low, byte| low | (*byte <= b'\r'))
+            && has_line_end(block)
+        {
             break;
         }
         rest = tail;
@@ -65,7 +70,21 @@ fn skip_blocks(bytes: &[u8]) -> &[u8] {
     rest
 }
 
-/// There is no branch for a single byte, so the compiler turns this into vector instructions.
+/// Returns the lowest byte of each of sixteen columns. That takes a third of the instructions of
+/// comparing every byte.
+#[inline(always)]
+fn lowest(block: &[u8; 64]) -> [u8; 16] {
+    let mut lowest = [u8::MAX; 16];
+    for row in block.chunks_exact(16) {
+        for (lowest, byte) in lowest.iter_mut().zip(row) {
+            *lowest = (*lowest).min(*byte);
+        }
+    }
+    lowest
+}
+
+/// Returns `true` if the block has a CR or LF. Without a branch for each byte, the compiler
+/// vectorizes this.
 #[inline(always)]
 fn has_line_end<const N: usize>(bytes: &[u8; N]) -> bool {
     let found = bytes.iter().fold(0, |found, &byte| {
@@ -74,7 +93,7 @@ fn has_line_end<const N: usize>(bytes: &[u8; N]) -> bool {
     found != 0
 }
 
-/// Where the first line end is, if there is one.
+/// Returns the offset of the first line end; the length if there is none.
 #[inline(always)]
 fn first_line_end(bytes: &[u8; 16]) -> usize {
     let word = u128::from_le_bytes(*bytes);
@@ -87,10 +106,10 @@ fn first_line_end(bytes: &[u8; 16]) -> usize {
     offset as usize
 }
 
-/// Sets the top bit of each byte of the word that is CR or LF.
+/// Sets the top bit of each byte in the word that is CR or LF.
 ///
-/// Exact up to the lowest hit, which is all that is asked of it: the subtraction can borrow into the
-/// bytes above a hit, and on a little-endian word the first byte of the text is the lowest.
+/// Only the lowest hit is exact, which suffices: the subtraction can borrow into the bytes above a
+/// hit, and in a little-endian word the first byte of the text is the lowest.
 #[inline]
 const fn line_ends(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -100,11 +119,11 @@ const fn line_ends(word: u64) -> u64 {
     ((lf.wrapping_sub(ONES) & !lf) | (cr.wrapping_sub(ONES) & !cr)) & TOPS
 }
 
-/// What one line says.
+/// A parsed line.
 ///
-/// Values are the end of the line as it stands: undecoded bytes, so that text is checked once, when
-/// the event is complete. Splitting before decoding gives the same result: an ill-formed UTF-8
-/// sequence never reaches over an ASCII byte.
+/// Values are undecoded bytes, so that UTF-8 is validated once, when the event is complete.
+/// Splitting before decoding gives the same result, because an ill-formed UTF-8 sequence never
+/// spans an ASCII byte.
 #[derive(Clone, Copy)]
 pub(super) enum Line<'l> {
     Blank,
@@ -117,9 +136,10 @@ pub(super) enum Line<'l> {
 }
 
 impl<'l> Line<'l> {
-    /// HTML standard, server-sent events, "Interpreting an event stream". An empty line ends the
-    /// block; a line that starts with a colon is a comment; any other is a field. Fields with an
-    /// unknown name, an `id` that holds U+0000 and a `retry` that is not a number are ignored.
+    /// Parses a line. HTML standard, server-sent events, "Interpreting an event stream": an empty
+    /// line ends the block; a line that starts with a colon is a comment; any other is a field.
+    /// Fields with an unknown name, an `id` with U+0000 and a `retry` that is not a number are
+    /// ignored.
     #[inline]
     pub(super) fn parse(line: &'l [u8]) -> Self {
         let field = match line {
@@ -137,10 +157,10 @@ impl<'l> Line<'l> {
     }
 }
 
-/// The value of a field, if it has this name.
+/// Returns the value of a field with this name.
 ///
-/// The name is what stands before the first colon, to be matched exactly; the value is what follows
-/// it, less one leading space. A line without a colon is a field with an empty value.
+/// The name is the text before the first colon and must match exactly; the value is the text after
+/// it, without one leading space. A line without a colon is a field with an empty value.
 #[inline]
 fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     match line.strip_prefix(name)? {
@@ -150,7 +170,8 @@ fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     }
 }
 
-/// A `retry` value: ASCII digits only, base ten. The standard sets no upper bound; ours is `u64::MAX`.
+/// Parses a `retry` value: ASCII digits only, base ten. The standard sets no upper bound; numbers
+/// beyond `u64` become `u64::MAX`.
 fn millis(value: &[u8]) -> Option<u64> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;

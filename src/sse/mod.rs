@@ -1,14 +1,14 @@
 //! Server-sent events: encoder and incremental decoder.
 //!
-//! The format of the section "Server-sent events" of the HTML standard, which every streaming chat
-//! protocol of this crate is built on. Bytes in, bytes out: no clock, no sockets, no runtime.
+//! It implements the section "Server-sent events" of the HTML standard, the base of every streaming
+//! chat protocol of this crate. It works on bytes, without a clock, sockets or a runtime.
 //!
-//! Writing: [`EventWriter`] appends one event to a buffer and takes it back if it is not finished;
-//! [`encode`] writes an [`Event`] that exists already; [`comment`] writes a keep-alive. No text can
-//! forge a second event: data is split into lines, names and ids are validated types.
+//! Writing: [`EventWriter`] appends one event to a buffer, or nothing if it is not finished;
+//! [`encode`] writes an existing [`Event`]; [`comment`] writes a keep-alive. No text can forge a
+//! second event: data is split into lines, and names and ids are validated types.
 //!
-//! Reading: [`Decoder`] takes chunks as they arrive and hands out [`Frame`]s, which borrow from the
-//! chunk whenever an event lies wholly inside it.
+//! Reading: [`Decoder`] takes chunks as they arrive and returns [`Frame`]s, which borrow from the
+//! chunk if it contains the complete event.
 //!
 //! ```
 //! use copilot_wire::event_name;

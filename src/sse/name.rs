@@ -5,11 +5,11 @@ use std::fmt;
 
 /// The name (type) of an event: not empty, and without CR or LF.
 ///
-/// HTML standard, server-sent events, "Interpreting an event stream": CR, LF and CR LF end a line, so
-/// a name that held one could forge fields and whole events. An empty `event` field means
-/// `message`, so an empty name would not arrive as it was written. Everything else is carried.
+/// HTML standard, server-sent events, "Interpreting an event stream": CR, LF and CR LF end a line,
+/// so a name with one could forge fields and events. An empty `event` field means `message`, so an
+/// empty name would be read as another one. All other characters are valid.
 ///
-/// [`event_name!`](crate::event_name) makes one from a literal, checked when the program is compiled.
+/// [`event_name!`](crate::event_name) creates a name from a literal, checked at compile time.
 ///
 /// ```
 /// use copilot_wire::sse::EventName;
@@ -25,11 +25,11 @@ use std::fmt;
 pub struct EventName(Cow<'static, str>);
 
 impl EventName {
-    /// Checks a static name without copying it.
+    /// Creates a name from static text, without copying it.
     ///
     /// # Errors
     ///
-    /// [`InvalidName`] if the name is empty or holds CR or LF.
+    /// [`InvalidName`] if the name is empty or has CR or LF.
     pub const fn from_static(name: &'static str) -> Result<Self, InvalidName> {
         match InvalidName::find(name) {
             Some(error) => Err(error),
@@ -37,9 +37,9 @@ impl EventName {
         }
     }
 
-    /// What `event_name!` expands to. Called in a `const` block only, where the assertion is a
-    /// compile error. (`from_static` cannot serve: taking the name out of its `Result` would drop
-    /// the other arm, which constants may not do.)
+    /// Creates a name from a literal; for `event_name!`. It is called only in a `const` block,
+    /// where the assertion is a compile error. (`from_static` is not usable there: moving the name
+    /// out of its `Result` would drop the other variant, which constants may not do.)
     #[doc(hidden)]
     #[must_use]
     pub const fn from_literal(name: &'static str) -> Self {
@@ -50,14 +50,14 @@ impl EventName {
         Self(Cow::Borrowed(name))
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Makes an [`EventName`](crate::sse::EventName) from a literal, checked when the program is compiled.
+/// Creates an [`EventName`](crate::sse::EventName) from a literal, checked at compile time.
 ///
 /// ```
 /// use copilot_wire::event_name;
@@ -72,7 +72,7 @@ impl EventName {
 /// let name = copilot_wire::event_name!("a\nb");
 /// ```
 ///
-/// Nor does an empty one:
+/// An empty one does not compile either:
 ///
 /// ```compile_fail
 /// let name = copilot_wire::event_name!("");
@@ -86,8 +86,8 @@ macro_rules! event_name {
 
 /// The id of an event: without CR, LF and U+0000. It may be empty.
 ///
-/// HTML standard, server-sent events, "Interpreting an event stream": line ends end the field, and a
-/// reader ignores an `id` that holds U+0000. An empty id resets the reader's last event id.
+/// HTML standard, server-sent events, "Interpreting an event stream": line ends end the field, and
+/// readers ignore an `id` with U+0000. An empty id resets the reader's last event id.
 ///
 /// ```
 /// use copilot_wire::sse::EventId;
@@ -100,11 +100,11 @@ macro_rules! event_name {
 pub struct EventId(Cow<'static, str>);
 
 impl EventId {
-    /// Checks a static id without copying it.
+    /// Creates an id from static text, without copying it.
     ///
     /// # Errors
     ///
-    /// [`InvalidId`] if the id holds CR, LF or U+0000.
+    /// [`InvalidId`] if the id has CR, LF or U+0000.
     pub const fn from_static(id: &'static str) -> Result<Self, InvalidId> {
         match InvalidId::find(id) {
             Some(error) => Err(error),
@@ -112,14 +112,15 @@ impl EventId {
         }
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// A text that cannot be an [`EventName`]. Says what is wrong and where, not what the text was.
+/// The error for a text that is not a valid [`EventName`]. It contains the reason and the position,
+/// not the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("event name {fault}")]
 pub struct InvalidName {
@@ -139,14 +140,15 @@ impl InvalidName {
         }
     }
 
-    /// Where the offending byte stands: 0 for an empty name.
+    /// Returns the byte offset of the error; 0 for an empty name.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.fault.offset()
     }
 }
 
-/// A text that cannot be an [`EventId`]. Says what is wrong and where, not what the text was.
+/// The error for a text that is not a valid [`EventId`]. It contains the reason and the position,
+/// not the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("event id {fault}")]
 pub struct InvalidId {
@@ -161,14 +163,14 @@ impl InvalidId {
         }
     }
 
-    /// Where the offending byte stands.
+    /// Returns the byte offset of the error.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.fault.offset()
     }
 }
 
-/// Why a text cannot stand in one line of the stream.
+/// The reason why a text is not valid in one line of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Fault {
     Empty,
@@ -208,7 +210,7 @@ impl fmt::Display for Fault {
     }
 }
 
-/// What both types share: conversions that check, and ways to read the text.
+/// Implements the conversions and accessors of both types.
 macro_rules! checked_text {
     ($type:ident, $error:ident) => {
         impl TryFrom<String> for $type {

@@ -1,4 +1,4 @@
-//! Time that moves only while everybody waits for it.
+//! Virtual time, which advances only while every task waits for it.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,14 +13,14 @@ use futures_core::Stream;
 
 use crate::protocol::{Environment, Ticks};
 
-/// Virtual time for tests: an hour passes in no time, and the same run gives the same times.
+/// A virtual clock for tests: sleeps take no real time, and every run has the same times.
 ///
-/// It starts at zero. [`Stage`](super::Stage) moves it to the end of the next
-/// [`sleep`](Self::sleep) when nothing else wakes the agent; it never moves by itself. As an
-/// [`Environment`] it gives this time, keep-alive ticks in it, and ids that are the same in every
+/// It starts at zero. [`Harness`](super::Harness) advances it to the end of the next
+/// [`sleep`](Self::sleep) when nothing else wakes the agent; it never advances by itself. As an
+/// [`Environment`] it has this time, keep-alive ticks in it, and ids that are the same in every
 /// run.
 ///
-/// It stops after ten years: what ends later, such as a sleep of [`Duration::MAX`], never ends.
+/// It stops after ten years: a longer sleep, such as one of [`Duration::MAX`], never ends.
 ///
 /// Clones are the same clock.
 #[derive(Clone, Default)]
@@ -34,7 +34,7 @@ struct State {
     ids: u64,
 }
 
-/// A time, and a number that tells those who wait for it apart.
+/// A time, and a number that distinguishes sleeps that end at this time.
 type Key = (Duration, u64);
 
 struct Waiter {
@@ -45,24 +45,24 @@ struct Waiter {
 #[derive(PartialEq)]
 enum Kind {
     Sleep,
-    /// Waits for the time to pass, and does not make it pass.
+    /// Waits for the time without advancing it.
     Tick,
 }
 
 /// 1 January 2026.
 const START: Duration = Duration::from_secs(1_767_225_600);
 
-/// Ten years. Programs that mean for ever say thirty, and keep-alive ticks on the way there.
+/// Ten years. Programs use thirty years for "never", and keep-alive ticks would be made all the way.
 const END: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
 impl Clock {
-    /// A clock at zero.
+    /// Creates a clock at zero.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How much time has passed.
+    /// Returns the time since the start.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.state().now
@@ -72,7 +72,7 @@ impl Clock {
     ///
     /// # Cancel safety
     ///
-    /// A sleep that is dropped is no longer waited for.
+    /// A sleep that is dropped no longer counts.
     pub fn sleep(&self, duration: Duration) -> impl Future<Output = ()> + Send + use<> {
         Sleep {
             key: self.wait(Kind::Sleep, duration),
@@ -80,16 +80,17 @@ impl Clock {
         }
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     pub fn advance(&self, duration: Duration) {
         let to = self.elapsed().saturating_add(duration).min(END);
         while self.until(to) {}
         let mut state = self.state();
-        // Who was woken on the way may have moved it further.
+        // A woken task may have advanced it further.
         state.now = state.now.max(to);
     }
 
-    /// Moves the clock to where the next sleep ends, by way of the ticks before. Whether it moved.
+    /// Advances the clock to the end of the next sleep, with the ticks before it. Returns `true` if it
+    /// advanced.
     pub(super) fn skip(&self) -> bool {
         let state = self.state();
         let mut waiting = state.waiting.iter();
@@ -99,7 +100,7 @@ impl Clock {
         time.is_some_and(|time| self.until(time))
     }
 
-    /// Moves to the first time up to `to` that somebody waits for, and wakes who does.
+    /// Advances to the first awaited time up to `to`, and wakes its tasks.
     fn until(&self, to: Duration) -> bool {
         let mut state = self.state();
         let first = state.waiting.keys().next().copied();
@@ -109,14 +110,14 @@ impl Clock {
         state.now = state.now.max(time);
         let later = state.waiting.split_off(&(time, u64::MAX));
         let due = mem::replace(&mut state.waiting, later);
-        // What is woken may come back to this clock.
+        // A waker may call this clock, so the lock is released first.
         drop(state);
         let wakers = due.into_values().filter_map(|waiter| waiter.waker);
         wakers.for_each(Waker::wake);
         true
     }
 
-    /// Begins to wait. `None` where the time never comes.
+    /// Registers a wait. `None` if the time is never reached.
     fn wait(&self, kind: Kind, wait: Duration) -> Option<Key> {
         let mut state = self.state();
         let time = state.now.checked_add(wait).filter(|time| *time <= END)?;
@@ -126,12 +127,12 @@ impl Clock {
         Some(key)
     }
 
-    /// Waits on.
+    /// Updates the waker.
     fn poll(&self, key: Option<Key>, cx: &Context<'_>) -> Poll<()> {
         let Some(key) = key else {
             return Poll::Pending;
         };
-        // The waker that is replaced goes after the lock: its drop may come back to this clock.
+        // The old waker is dropped after the lock is released: its drop may call this clock.
         let mut waker = Some(cx.waker().clone());
         let mut state = self.state();
         match state.waiting.get_mut(&key) {
@@ -143,15 +144,15 @@ impl Clock {
         }
     }
 
-    /// Waits no longer.
+    /// Removes the wait.
     fn leave(&self, key: Option<Key>) {
         let waiter = key.and_then(|key| self.state().waiting.remove(&key));
-        // After the lock, as in `poll`.
+        // Dropped after the lock is released, as in `poll`.
         drop(waiter);
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        // Whole at every moment, so a panic elsewhere leaves nothing half done.
+        // The state is consistent after every statement, so a poisoned lock is usable.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,4 +1,4 @@
-//! The frames of a body, and the time that passes between them.
+//! The frames of a body, with virtual time between them.
 
 use std::future::poll_fn;
 use std::mem;
@@ -13,7 +13,7 @@ use futures_core::Stream;
 use super::Clock;
 use crate::agent::Body;
 
-/// The frames of a body. While its agent waits for nothing but the clock, the clock moves.
+/// The frames of a body. The clock advances while the agent waits for it only.
 pub(super) struct Frames {
     body: Body,
     clock: Clock,
@@ -26,14 +26,14 @@ impl Frames {
         Self { body, clock, woken }
     }
 
-    /// The next frame.
+    /// Returns the next frame.
     pub(super) async fn next(&mut self) -> Option<Bytes> {
         let mut asked = false;
         poll_fn(|cx| self.poll(cx, &mut asked)).await
     }
 
-    /// `asked` is whether the last poll woke nobody and asked for this one: a runtime hands out
-    /// wakes that it put off, and runs what was spawned, between two polls.
+    /// `asked` is `true` if the last poll woke nothing and requested this one: a runtime delivers
+    /// deferred wakes, and runs spawned tasks, between two polls.
     fn poll(&mut self, cx: &Context<'_>, asked: &mut bool) -> Poll<Option<Bytes>> {
         let woken = self.woken.swap(false, Ordering::SeqCst);
         let quiet = mem::take(asked) && !woken;
@@ -45,8 +45,8 @@ impl Frames {
         if let Poll::Ready(frame) = frame {
             return Poll::Ready(frame.map(|Ok(frame)| frame));
         }
-        // A wake has reached the outer waker as well. Polling again here would not do: an agent that
-        // has used up its runtime's budget gets on only when the runtime does.
+        // A wake has reached the outer waker as well. Polling again here is not enough: an agent that
+        // has used up its runtime's budget continues only when the runtime does.
         if !self.woken.load(Ordering::SeqCst) {
             *asked = !quiet;
             if !quiet || self.clock.skip() {
@@ -57,7 +57,7 @@ impl Frames {
     }
 }
 
-/// Notices that the agent is woken.
+/// A waker that records wakes of the agent.
 struct Woken {
     flag: Arc<AtomicBool>,
     outer: Waker,

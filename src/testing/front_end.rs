@@ -1,45 +1,45 @@
-//! The front end's part of a conversation: the next request, and what is read in the answer.
+//! Emulated front ends: the requests of a conversation, and how the answers are read.
 
 use bytes::Bytes;
 use serde::Serialize;
 
-use super::heard::Heard;
+use super::effect::Effect;
 use crate::json::{Json, WriteError};
 use crate::protocol::{Confirmation, EventError, Protocol, ToolCall};
 
-/// A front end that is played: it keeps the conversation as the real one would.
+/// An emulated front end, which stores the conversation as the real one does.
 ///
-/// One turn goes round like this: [`say`](Self::say), send the [`request`](Self::request), hand the
-/// body to [`decode`](Self::decode) piece by piece and every event to [`hear`](Self::hear), and ask
-/// for [`next`](Self::next) where the body ends. [`Stage`](super::Stage) does so in process.
+/// The steps of a turn: call [`prompt`](Self::prompt), send the [`request`](Self::request), pass the
+/// body to [`decode`](Self::decode) in pieces and every event to [`hear`](Self::receive), and call
+/// [`next`](Self::next) at the end of the body. [`Harness`](super::Harness) does this in process.
 pub trait FrontEnd: Send {
-    /// What it speaks.
+    /// The protocol.
     type Protocol: Protocol;
 
-    /// Where its requests go by default; a parameter is like `{name}`.
+    /// The default path of its requests, with parameters such as `{name}`.
     const PATH: &'static str;
 
-    /// The user says something.
-    fn say(&mut self, text: &str);
+    /// Adds a message of the user.
+    fn prompt(&mut self, text: &str);
 
-    /// The request that is due now: a `POST` to [`PATH`](Self::PATH).
+    /// Returns the next request: a `POST` to [`PATH`](Self::PATH).
     fn request(&self) -> http::Request<Bytes>;
 
-    /// Takes the next event out of `input` and advances it. `None`: `input` is used up.
+    /// Decodes the next event of `input` and advances it. Returns `None` when `input` is consumed.
     ///
     /// # Errors
     ///
-    /// [`EventError::Stream`] when the stream cannot be read on; any other error is about one
-    /// event, and the next call goes on behind it.
+    /// [`EventError::Stream`] when the stream cannot be read any further; any other error concerns one
+    /// event, and the next call continues after it.
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<EventOf<Self>>, EventError>;
 
-    /// Takes an event in, and says what the user perceives of it.
-    fn hear(&mut self, event: &EventOf<Self>) -> Vec<Heard>;
+    /// Processes an event and returns its effect on the user.
+    fn receive(&mut self, event: &EventOf<Self>) -> Vec<Effect>;
 
-    /// Ends the turn, where the body has ended: what the front end does next.
+    /// Ends the turn at the end of the body, and returns what the front end does next.
     fn next(&mut self) -> Next;
 
-    /// The answer to a call that this front end gives by itself. None by default.
+    /// Returns the result of a call that this front end can run by itself. `None` by default.
     fn own_answer(&self, call: &ToolCall) -> Option<Answer> {
         let _ = call;
         None
@@ -55,7 +55,7 @@ pub trait FrontEnd: Send {
 /// The event of a front end's protocol.
 pub type EventOf<F> = <<F as FrontEnd>::Protocol as Protocol>::Event;
 
-/// What a front end does when a turn has ended.
+/// The next action of a front end, at the end of a turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Next {
@@ -64,9 +64,9 @@ pub enum Next {
     Nothing,
     /// It makes these calls and sends their results.
     Calls(Vec<ToolCall>),
-    /// It waits for a yes or no. Title and message are empty where the text of the answer asks.
+    /// It waits for a yes or no. Title and message are empty if the question is part of the text.
     Question(Confirmation),
-    /// It shows a failure: the stream did not end as it must.
+    /// It shows a failure: the stream did not end as the protocol requires.
     Broken(&'static str),
 }
 
@@ -76,31 +76,31 @@ pub enum Next {
 pub enum Answer {
     /// Data.
     Data(Json),
-    /// A text.
+    /// Creates a result that is text.
     Text(String),
-    /// The call failed, and why.
+    /// The error of a failed call.
     Failed(String),
-    /// The result as it is on the wire.
+    /// The result in the form of the wire.
     Raw(Json),
 }
 
 impl Answer {
-    /// Data, of anything that serialises.
+    /// Creates a result from a value that serializes.
     ///
     /// # Errors
     ///
-    /// When it cannot be JSON.
+    /// [`WriteError`] when it does not serialize.
     pub fn data<T: Serialize + ?Sized>(data: &T) -> Result<Self, WriteError> {
         Json::encode(data).map(Self::Data)
     }
 
-    /// A text.
+    /// Creates a result that is text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// A failure.
+    /// Creates the result of a failed call.
     #[must_use]
     pub fn failed(why: impl Into<String>) -> Self {
         Self::Failed(why.into())
@@ -117,14 +117,14 @@ impl Answer {
     }
 }
 
-/// The id of a conversation that was given no other.
+/// The default id of a conversation.
 pub const CONVERSATION: &str = "00000000-0000-4000-8000-000000000001";
 
 /// Creates a `POST` request with a JSON body.
 pub fn post(path: &str, body: impl Into<Bytes>) -> http::Request<Bytes> {
     let mut request = http::Request::new(body.into());
     *request.method_mut() = http::Method::POST;
-    // A path of ASCII segments always is one.
+    // A path of ASCII segments always parses.
     *request.uri_mut() = path.parse().unwrap_or_default();
     request.headers_mut().insert(
         http::header::CONTENT_TYPE,
@@ -142,45 +142,45 @@ pub fn question(text: &str) -> Option<Confirmation> {
 
 /// A [`FrontEnd`] of any protocol, as an object.
 pub trait AnyFrontEnd: Send {
-    /// Does what [`FrontEnd::say`] does.
-    fn say(&mut self, text: &str);
+    /// Adds a message of the user, see [`FrontEnd::prompt`].
+    fn prompt(&mut self, text: &str);
 
-    /// Returns the request that is due now, as [`FrontEnd::request`] does.
+    /// Returns the next request, see [`FrontEnd::request`].
     fn request(&self) -> http::Request<Bytes>;
 
-    /// Decodes the next event of `input` and returns what the user perceives of it. `None`: `input`
-    /// is used up.
+    /// Decodes the next event of `input` and returns its effect on the user. `None` when `input`
+    /// is consumed.
     ///
     /// # Errors
     ///
     /// As for [`FrontEnd::decode`].
-    fn read(&mut self, input: &mut &[u8]) -> Result<Option<Vec<Heard>>, EventError>;
+    fn read(&mut self, input: &mut &[u8]) -> Result<Option<Vec<Effect>>, EventError>;
 
-    /// Does what [`FrontEnd::next`] does.
+    /// Ends the turn, see [`FrontEnd::next`].
     fn next(&mut self) -> Next;
 
-    /// Returns what [`FrontEnd::own_answer`] returns.
+    /// Returns the result of a call, see [`FrontEnd::own_answer`].
     fn own_answer(&self, call: &ToolCall) -> Option<Answer>;
 
-    /// Does what [`FrontEnd::answer`] does.
+    /// Answers the calls of the turn, see [`FrontEnd::answer`].
     fn answer(&mut self, answers: Vec<Answer>);
 
-    /// Does what [`FrontEnd::decide`] does.
+    /// Answers the question of the turn, see [`FrontEnd::decide`].
     fn decide(&mut self, accepted: bool);
 }
 
 impl<F: FrontEnd> AnyFrontEnd for F {
-    fn say(&mut self, text: &str) {
-        FrontEnd::say(self, text);
+    fn prompt(&mut self, text: &str) {
+        FrontEnd::prompt(self, text);
     }
 
     fn request(&self) -> http::Request<Bytes> {
         FrontEnd::request(self)
     }
 
-    fn read(&mut self, input: &mut &[u8]) -> Result<Option<Vec<Heard>>, EventError> {
+    fn read(&mut self, input: &mut &[u8]) -> Result<Option<Vec<Effect>>, EventError> {
         let event = self.decode(input)?;
-        Ok(event.map(|event| self.hear(&event)))
+        Ok(event.map(|event| self.receive(&event)))
     }
 
     fn next(&mut self) -> Next {

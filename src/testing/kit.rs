@@ -1,4 +1,4 @@
-//! What a protocol brings to the tests and tools that work with any protocol.
+//! The test tools of a protocol.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -22,24 +22,24 @@ use crate::router::Mount;
 /// Any error.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
-/// What a protocol brings to the tests and tools that work with any protocol: the played front end,
+/// The test tools of a protocol, for tests and tools that work with any protocol: the emulated front end,
 /// the rules and requests of the conformance kit, and the line formats of the command line.
 ///
-/// [`kit`] makes a value of it.
+/// [`kit`] turns it into a value.
 pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq> {
-    /// The front end in a few words, such as `The Example desktop application`.
+    /// The name of the front end, such as `The Example desktop application`.
     const TITLE: &'static str;
 
-    /// A small request, and where and with which headers requests come.
+    /// A small request, and the paths and headers of requests.
     const SAMPLE: Sample;
 
-    /// The rules of this protocol, in tables.
+    /// The tables of the rules of this protocol.
     const RULES: &'static [&'static [&'static Rule]] = &[];
 
-    /// The ids of rules that the protocol's own servers break: as warnings they are shown.
+    /// The ids of rules that the protocol's official servers break: they are reported as warnings.
     const TOLERATED: &'static [&'static str] = &[];
 
-    /// The front end that is played.
+    /// The emulated front end.
     type FrontEnd: FrontEnd<Protocol = Self> + 'static;
 
     /// Creates the front end.
@@ -52,33 +52,33 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq
     /// Describes an event in a line.
     fn describe(event: &Self::Event) -> Summary;
 
-    /// Shows what only a request of this protocol has, apart from its secrets. Nothing by default.
+    /// Returns the members that only requests of this protocol have, without secrets. Empty by default.
     fn native(request: &Self::Request, headers: &HeaderMap) -> Node {
         let _ = (request, headers);
         Node::None
     }
 
-    /// Writes a request as a client does. `None` where there is no client's side.
+    /// Writes a request as a client does. `None` without a client's side.
     fn to_body(request: &Self::Request) -> Option<Vec<u8>> {
         let _ = request;
         None
     }
 
-    /// Returns what an agent is mounted as in the most usual way.
+    /// Returns the most usual mount.
     fn mount() -> impl Mount<Protocol = Self>;
 
-    /// Returns the headers that the front end sends with every request beside the content type.
+    /// Returns the headers of every request of the front end, except the content type.
     #[must_use]
     fn headers() -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))])
     }
 
-    /// Judges a stream by the rules of this protocol. By default there are none.
+    /// Checks a stream by the rules of this protocol. By default there are none.
     fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         let _ = (judge, stream);
     }
 
-    /// Makes the requests of a check. By default the sample, and what every endpoint is asked.
+    /// Sends the requests of a check. By default the sample, and those for every endpoint.
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
         async {
             let path = exam.path().unwrap_or(Self::FrontEnd::PATH);
@@ -93,20 +93,20 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq
         }
     }
 
-    /// Returns what is missing if the stream that `decoder` has read ends here. Nothing by default:
+    /// Returns the missing end if the stream that `decoder` has read ends here. `None` by default:
     /// the end of the body is the end of the answer.
     fn missing_end(decoder: &Self::Decoder) -> Option<MissingEnd> {
         let _ = decoder;
         None
     }
 
-    /// Returns the keys, where the front end signs its requests.
+    /// Returns the keys, if the front end signs its requests.
     #[must_use]
     fn keys() -> Option<&'static dyn Keys> {
         None
     }
 
-    /// Returns the path of the list of models that belongs to an endpoint at `path`. `None` where
+    /// Returns the path of the list of models of an endpoint at `path`. `None` if
     /// there is no such list.
     #[must_use]
     fn models(path: &str) -> Option<String> {
@@ -115,15 +115,15 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq
     }
 }
 
-/// A small request of a protocol, and where and with which headers its requests come.
+/// A small request of a protocol, with the paths and headers of its requests.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Sample {
     /// The body of a small request.
     pub request: &'static str,
-    /// Paths that a mounted agent answers at.
+    /// The paths of a mounted agent.
     pub paths: &'static [&'static str],
-    /// Names of headers that are read.
+    /// The names of the headers that are read.
     pub headers: &'static [&'static str],
 }
 
@@ -143,7 +143,7 @@ impl Sample {
     }
 }
 
-/// A [`Toolkit`] as a value: what its protocol brings, apart from types.
+/// A [`Toolkit`] as a value, without types.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Kit {
@@ -159,7 +159,7 @@ pub struct Kit {
     pub front_end: fn(&Setup<'_>) -> Result<Box<dyn AnyFrontEnd>, BoxError>,
     /// Creates the reader of one stream, which describes its events.
     pub reader: fn() -> Box<dyn EventReader>,
-    /// Reads a request and shows what an agent sees of it.
+    /// Reads a request and returns it as an agent sees it.
     pub request: fn(&Parts, Bytes) -> Result<Node, Refusal>,
     /// [`Toolkit::judge`].
     pub judge: fn(&mut Judge, &Stream<'_>),
@@ -174,7 +174,7 @@ pub struct Kit {
 }
 
 impl Kit {
-    /// Returns every rule that an endpoint of this protocol is judged by.
+    /// Returns every rule for endpoints of this protocol.
     pub fn rules(&self) -> impl Iterator<Item = &'static Rule> + use<> {
         let tables = check::RULES.iter().chain(self.rules);
         tables.copied().flatten().copied()
@@ -202,7 +202,7 @@ pub const fn kit<P: Toolkit>() -> Kit {
     }
 }
 
-/// Reads a request and shows what an agent sees of it.
+/// Reads a request and returns it as an agent sees it.
 fn show<P: Toolkit>(parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
     let request = P::read(parts, body)?;
     let messages = request.messages().map(|message| {

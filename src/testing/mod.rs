@@ -1,37 +1,41 @@
-//! For the tests of agents: front ends that are played, virtual time, scripted models, and a kit
-//! that judges whole endpoints.
+//! Tools for the tests of agents: emulated front ends, virtual time, scripted models, and a
+//! conformance kit for endpoints.
 //!
-//! [`Stage`] puts an agent and a [`FrontEnd`] together in process. The front end writes its requests
-//! as the real one does and reads the answer as the real one does; each turn comes back as a
+//! [`Harness`] runs an agent and a [`FrontEnd`] in process. The front end writes its requests
+//! and reads the answers as the real one does; each turn returns a
 //! [`Transcript`].
 //!
-//! Each protocol's front end lies in the protocol's own module `testing`. [`Toolkit`] is what a
-//! protocol brings to this module and to the tools built on it; [`kit`] makes a value of it.
+//! Each protocol's front end is in the protocol's own module `testing`. [`Toolkit`] is the trait that a
+//! protocol implements for this module and the tools built on it; [`kit`] turns it into a value.
 //!
-//! [`check`] judges an endpoint of any language over HTTP, or a router in process.
+//! [`check`] checks an endpoint in any language over HTTP, or a router in process.
 
 pub mod check;
 mod clock;
+mod effect;
 mod frames;
 mod front_end;
-mod heard;
+mod harness;
 mod kit;
 mod node;
 mod reader;
+#[cfg(feature = "resumable")]
+mod reply_store;
 mod script;
 mod setup;
 mod signer;
-mod stage;
 mod transcript;
 
 pub use clock::Clock;
+pub use effect::Effect;
 pub use front_end::{Answer, AnyFrontEnd, CONVERSATION, EventOf, FrontEnd, Next, post, question};
-pub use heard::Heard;
+pub use harness::{Harness, HarnessError};
 pub use kit::{BoxError, Kit, Sample, Toolkit, kit};
 pub use node::Node;
 pub use reader::{EventReader, MissingEnd, Summary};
-pub use script::{Asked, Script, Step};
+#[cfg(feature = "resumable")]
+pub use reply_store::check_reply_store;
+pub use script::{RecordedRequest, Script, Step};
 pub use setup::{Find, Setup};
 pub use signer::{Keys, Signer};
-pub use stage::{Stage, StageError};
 pub use transcript::Transcript;

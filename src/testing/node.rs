@@ -1,11 +1,11 @@
-//! What is shown of a request: one tree, for people and for programs.
+//! A request as a tree, for people and for programs.
 
 use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
 use crate::json::{Json, Members};
 
-/// A tree of values to show of a request, for people and, serialised, for programs.
+/// A tree of the values of a request, for people and, serialized, for programs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Node {
@@ -35,7 +35,7 @@ impl Node {
         Self::List(items.into_iter().map(Into::into).collect())
     }
 
-    /// Creates a list of the names of `members`, without the values: what a protocol does not know
+    /// Creates a list of the names of `members`, without their values: unknown members
     /// may be secret.
     #[must_use]
     pub fn names(members: &Members) -> Self {
@@ -76,7 +76,7 @@ impl From<bool> for Node {
 
 impl From<u64> for Node {
     fn from(number: u64) -> Self {
-        // A number always is JSON.
+        // A number is always valid JSON.
         Self::Json(Json::encode(&number).unwrap_or_default())
     }
 }

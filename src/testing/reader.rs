@@ -1,4 +1,4 @@
-//! A stream as lines for people: one for each event.
+//! The events of a stream as lines for people.
 
 use std::borrow::Cow;
 
@@ -6,22 +6,22 @@ use super::kit::Toolkit;
 use crate::protocol::{Decode, EventError, Events, Protocol};
 use crate::sse;
 
-/// One event in a line for people.
+/// The summary of an event in one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
-    /// The kind of event, in a word.
+    /// The kind of event.
     pub kind: Cow<'static, str>,
     /// Its content.
     pub text: String,
-    /// Whether no event may follow.
+    /// `true` if no event may follow.
     pub is_last: bool,
     /// The failure that the event reports, if it ends the answer.
     pub failure: Option<&'static str>,
 }
 
 impl Summary {
-    /// Creates the line of an event after which others may follow.
+    /// Creates the summary of an event that others may follow.
     #[must_use]
     pub fn new(kind: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
         Self {
@@ -51,40 +51,40 @@ impl Summary {
     }
 }
 
-/// What is missing in a stream that is over.
+/// The missing end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MissingEnd {
-    /// The sentence to show.
+    /// The message.
     pub message: &'static str,
     /// The rule of the conformance kit that it breaks.
     pub rule: &'static str,
 }
 
 impl MissingEnd {
-    /// Creates it from the sentence to show and the rule that is broken.
+    /// Creates it from a message and the broken rule.
     #[must_use]
     pub const fn new(message: &'static str, rule: &'static str) -> Self {
         Self { message, rule }
     }
 }
 
-/// Reads the events of one stream of a protocol, each as a line for people.
+/// A reader of one stream that summarizes each event in a line.
 pub trait EventReader {
-    /// Returns the typed events of one server-sent event, each in a line. Most protocols have one.
+    /// Returns the summaries of the typed events in one server-sent event, in most protocols one.
     fn read(&mut self, event: &sse::Event<'_>) -> Vec<Result<Summary, EventError>>;
 
-    /// Returns what is missing if the stream ends here.
+    /// Returns the missing end if the stream ends here.
     fn end(&self) -> Option<MissingEnd>;
 }
 
-/// The most bytes that an event may need that comes in fragments.
+/// The limit in bytes of an event that arrives in fragments.
 const LIMIT: usize = 256 * 1024 * 1024;
 
 pub(super) struct Lines<P: Protocol> {
     decoder: P::Decoder,
     events: Events<P::Event>,
-    /// Whether there was a failure that ends the answer: nothing more needs to come.
+    /// `true` after a failure that ends the answer: no end is required then.
     failed: bool,
 }
 

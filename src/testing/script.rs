@@ -1,4 +1,4 @@
-//! An agent that says what it is told to.
+//! An agent with scripted turns.
 
 use std::collections::VecDeque;
 use std::future::pending;
@@ -14,11 +14,11 @@ use crate::protocol::{
     ToolRun, Usage,
 };
 
-/// An agent that says what it is told to, and remembers what it was asked: a scripted upstream
-/// model, where it speaks a model's protocol.
+/// An agent with scripted turns that records its requests. Mounted with a model's protocol, it is a
+/// scripted model.
 ///
 /// Mount it on a [`Router`](crate::Router) for an agent whose client takes an address, or run it
-/// with [`Body::run`](crate::Body::run) and hand the body to one that takes a stream.
+/// with [`Body::run`](crate::Body::run) and pass the body to one that takes a stream.
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,7 +28,7 @@ use crate::protocol::{
 /// let model = Script::new(&clock)
 ///     .turn([Step::text("Let me "), Step::pause(Duration::from_secs(2)), Step::text("see.")])
 ///     .turn([Step::fail("overloaded")]);
-/// assert_eq!(model.asked().len(), 0);
+/// assert_eq!(model.requests().len(), 0);
 /// ```
 ///
 /// Clones are the same script. A request past the last turn fails.
@@ -41,22 +41,22 @@ pub struct Script {
 #[derive(Debug, Default)]
 struct State {
     turns: VecDeque<Vec<Step>>,
-    asked: Vec<Asked>,
+    asked: Vec<RecordedRequest>,
 }
 
-/// One thing that a script does.
+/// A step of a script.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Step {
-    /// Says a piece of text.
+    /// Sends a piece of text.
     Text(String),
-    /// Shows a step of the work.
+    /// Sends a step of the work.
     Status(Status),
     /// Waits, by the clock.
     Pause(Duration),
-    /// Shows a piece of reasoning.
+    /// Sends a piece of reasoning.
     Reasoning(String),
-    /// Shows a tool that the agent ran.
+    /// Sends a tool that the agent ran.
     ToolRun(ToolRun),
     /// Reports tokens.
     Usage(Usage),
@@ -71,7 +71,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Says a piece of text.
+    /// Sends a piece of text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
@@ -96,20 +96,20 @@ impl Step {
     }
 }
 
-/// A request, as far as all front ends have one.
+/// The recorded parts of a request that all front ends have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Asked {
+pub struct RecordedRequest {
     /// The messages, oldest first.
     pub messages: Vec<Message<'static>>,
-    /// The tools on offer, by name.
+    /// The names of the offered tools.
     pub tools: Vec<String>,
-    /// The results of calls since the newest user message.
+    /// The results of calls since the last user message.
     pub results: Vec<ToolResult<'static>>,
 }
 
 impl Script {
-    /// A script without turns, whose pauses are by this clock.
+    /// Creates a script without turns, whose pauses use this clock.
     #[must_use]
     pub fn new(clock: &Clock) -> Self {
         Self {
@@ -118,7 +118,7 @@ impl Script {
         }
     }
 
-    /// Adds what it does on the next request.
+    /// Adds the turn for the next request.
     #[must_use]
     pub fn turn(self, steps: impl IntoIterator<Item = Step>) -> Self {
         let steps = steps.into_iter().collect();
@@ -126,9 +126,9 @@ impl Script {
         self
     }
 
-    /// What it was asked so far.
+    /// Returns the requests so far.
     #[must_use]
-    pub fn asked(&self) -> Vec<Asked> {
+    pub fn requests(&self) -> Vec<RecordedRequest> {
         self.state().asked.clone()
     }
 
@@ -136,7 +136,7 @@ impl Script {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes a request and takes the turn that it gets.
+    /// Records a request and returns its turn.
     fn next<P: Protocol>(&self, request: &Request<P>) -> Option<Vec<Step>> {
         let messages = request.messages();
         let messages = messages.map(|m| Message::new(m.role, m.text.into_owned()));
@@ -147,7 +147,7 @@ impl Script {
             content: result.content.into_owned().into(),
             failed: result.failed,
         });
-        let asked = Asked {
+        let asked = RecordedRequest {
             messages: messages.collect(),
             tools: request.tools().map(|tool| tool.name.into_owned()).collect(),
             results: results.collect(),

@@ -1,25 +1,25 @@
-//! How a front end begins its conversation.
+//! The setup of an emulated front end.
 
 use bytes::Bytes;
 
 use super::front_end::Answer;
 
-/// Finds an answer by any of its names.
+/// A function that finds an answer by any of its names.
 pub type Find<'a> = dyn Fn(&[&str]) -> Option<Answer> + 'a;
 
-/// What a front end of any protocol is set up with: what it does not need, it ignores.
+/// The setup of an emulated front end of any protocol, which ignores settings that it has no use for.
 #[derive(Default)]
 #[non_exhaustive]
 pub struct Setup<'a> {
-    /// A recorded request to go on from: its messages count as said.
+    /// A recorded request whose conversation is continued.
     pub request: Option<Bytes>,
     /// The model to ask for.
     pub model: Option<String>,
-    /// The workspace to talk in.
+    /// The workspace.
     pub workspace: Option<String>,
-    /// The id of the conversation, where the recorded request has none.
+    /// The id of the conversation, if the recorded request has none.
     pub conversation_id: Option<String>,
-    /// Finds data for what the front end shows beside the chat, by any of its names.
+    /// Finds data for the widgets of the front end, by any of their names.
     pub data: Option<&'a Find<'a>>,
 }
 

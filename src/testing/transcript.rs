@@ -1,16 +1,16 @@
-//! What came of one turn.
+//! The record of one turn.
 
 use std::fmt;
 use std::time::Duration;
 
+use super::effect::{Effect, Line};
 use super::front_end::Next;
-use super::heard::{Heard, Line};
 use crate::protocol::{Confirmation, Protocol, ToolCall};
 
-/// What came of one turn: every event with its time, what the user perceived, and what is next.
+/// The record of one turn: every event with its time, its effect on the user, and the next action.
 ///
-/// `Display` is made to be compared: a line for everything that was heard, pieces of text joined,
-/// then the calls or the question, then what went wrong. `{:#}` puts the time before every line.
+/// `Display` is meant for comparisons: a line for every effect, with pieces of text joined,
+/// then the calls or the question, then the faults. `{:#}` puts the time before every line.
 ///
 /// ```text
 /// status: Looking it up
@@ -19,7 +19,7 @@ use crate::protocol::{Confirmation, Protocol, ToolCall};
 /// ```
 pub struct Transcript<P: Protocol> {
     pub(super) events: Vec<(Duration, P::Event)>,
-    pub(super) heard: Vec<(Duration, Heard)>,
+    pub(super) effects: Vec<(Duration, Effect)>,
     pub(super) bytes: Vec<u8>,
     pub(super) next: Next,
     pub(super) faults: Vec<String>,
@@ -30,7 +30,7 @@ impl<P: Protocol> Transcript<P> {
     pub(super) fn new() -> Self {
         Self {
             events: Vec::new(),
-            heard: Vec::new(),
+            effects: Vec::new(),
             bytes: Vec::new(),
             next: Next::Nothing,
             faults: Vec::new(),
@@ -38,35 +38,35 @@ impl<P: Protocol> Transcript<P> {
         }
     }
 
-    /// The events, each with the time since the request.
+    /// Returns the events, each with the time since the request.
     #[must_use]
     pub fn events(&self) -> &[(Duration, P::Event)] {
         &self.events
     }
 
-    /// What the user perceived, each with the time since the request.
+    /// Returns the effects on the user, each with the time since the request.
     #[must_use]
-    pub fn heard(&self) -> &[(Duration, Heard)] {
-        &self.heard
+    pub fn effects(&self) -> &[(Duration, Effect)] {
+        &self.effects
     }
 
-    /// The text of the answer, whole.
+    /// Returns the whole text of the answer.
     #[must_use]
     pub fn text(&self) -> String {
-        let text = |(_, heard): &(Duration, Heard)| match heard {
-            Heard::Text(text) => Some(text.clone()),
+        let text = |(_, effects): &(Duration, Effect)| match effects {
+            Effect::Text(text) => Some(text.clone()),
             _ => None,
         };
-        self.heard.iter().filter_map(text).collect()
+        self.effects.iter().filter_map(text).collect()
     }
 
-    /// What the front end does next.
+    /// Returns the next action of the front end.
     #[must_use]
     pub fn next(&self) -> &Next {
         &self.next
     }
 
-    /// The calls that the front end is to make.
+    /// Returns the calls that the front end has to make.
     #[must_use]
     pub fn calls(&self) -> &[ToolCall] {
         match &self.next {
@@ -75,7 +75,7 @@ impl<P: Protocol> Transcript<P> {
         }
     }
 
-    /// The question that the front end asks its user.
+    /// Returns the question to the user.
     #[must_use]
     pub fn question(&self) -> Option<&Confirmation> {
         match &self.next {
@@ -84,38 +84,38 @@ impl<P: Protocol> Transcript<P> {
         }
     }
 
-    /// What went wrong: events that cannot be read, a stream that breaks off, and the failures of
-    /// the agent that only its environment hears of.
+    /// Returns the faults: events that cannot be read, a truncated stream, and failures of
+    /// the agent that are only reported to observers.
     #[must_use]
     pub fn faults(&self) -> &[String] {
         &self.faults
     }
 
-    /// How long the turn took.
+    /// Returns the duration of the turn.
     #[must_use]
-    pub fn took(&self) -> Duration {
+    pub fn duration(&self) -> Duration {
         self.took
     }
 
-    /// The stream as it was sent.
+    /// Returns the bytes of the stream.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// The lines of `Display`, each with its time.
+    /// Returns the lines of `Display`, each with its time.
     fn lines(&self) -> Vec<(Duration, String)> {
         let mut lines: Vec<(Duration, String)> = Vec::new();
-        let mut last: Option<&Heard> = None;
-        for (time, heard) in &self.heard {
-            match (last, heard, lines.last_mut()) {
-                (Some(Heard::Text(_)), Heard::Text(text), Some((_, line)))
-                | (Some(Heard::Reasoning(_)), Heard::Reasoning(text), Some((_, line))) => {
+        let mut last: Option<&Effect> = None;
+        for (time, effects) in &self.effects {
+            match (last, effects, lines.last_mut()) {
+                (Some(Effect::Text(_)), Effect::Text(text), Some((_, line)))
+                | (Some(Effect::Reasoning(_)), Effect::Reasoning(text), Some((_, line))) => {
                     line.push_str(&Line(text).to_string());
                 }
-                _ => lines.push((*time, heard.to_string())),
+                _ => lines.push((*time, effects.to_string())),
             }
-            last = Some(heard);
+            last = Some(effects);
         }
         let mut end = |line: String| lines.push((self.took, line));
         match &self.next {
@@ -151,7 +151,7 @@ impl<P: Protocol> fmt::Display for Transcript<P> {
     }
 }
 
-/// The same as `Display` with times.
+/// Formats like `Display` with times.
 impl<P: Protocol> fmt::Debug for Transcript<P> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self:#}")

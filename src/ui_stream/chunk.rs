@@ -1,78 +1,12 @@
-//! The chunks of a stream, each a model of its own.
-
-use std::fmt;
+//! The chunks of a stream.
 
 use crate::json::model::model;
 use crate::json::{Json, Members};
-use crate::protocol::shown::Size;
+use crate::protocol::typed::payloads;
 
-/// A value as `Debug` shows it: texts by their length.
-trait Shown {
-    fn shown(&self) -> Box<dyn fmt::Debug + '_>;
-}
+payloads! {
+    {}
 
-impl Shown for String {
-    fn shown(&self) -> Box<dyn fmt::Debug + '_> {
-        Box::new(Size::of(self))
-    }
-}
-
-impl Shown for Option<String> {
-    fn shown(&self) -> Box<dyn fmt::Debug + '_> {
-        Box::new(self.as_deref().map(Size::of))
-    }
-}
-
-macro_rules! shown_as_it_is {
-    ($($type:ty),*) => {$(
-        impl Shown for $type {
-            fn shown(&self) -> Box<dyn fmt::Debug + '_> {
-                Box::new(self)
-            }
-        }
-    )*};
-}
-
-shown_as_it_is!(bool, Json, Option<Json>);
-
-/// Declares chunks: a struct and a model each, whose type on the wire is fixed.
-macro_rules! chunks {
-    ($(
-        $(#[$doc:meta])*
-        $name:ident = $type:literal {
-            $($(#[$field_doc:meta])* $field:ident: $kind:ty = $key:literal $($always:ident)?,)*
-        }
-    )*) => {$(
-        $(#[$doc])*
-        #[derive(Clone, Default, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub struct $name {
-            $($(#[$field_doc])* pub $field: $kind,)*
-            /// Members that this crate does not know. Replies leave them out: `ai` 5.0.0 refuses them.
-            pub unknown: Members,
-        }
-
-        model!($name { "type" = $type, $($field: $key $($always)?,)* });
-
-        impl $name {
-            /// The members that a reader demands.
-            pub(super) const REQUIRED: &'static [&'static str] =
-                &[$($(chunks!(@required $always $key),)?)*];
-        }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name))
-                    $(.field(stringify!($field), &self.$field.shown()))*
-                    .field("unknown", &self.unknown)
-                    .finish()
-            }
-        }
-    )*};
-    (@required always $key:literal) => { $key };
-}
-
-chunks! {
     /// The beginning of a reply.
     Start = "start" {
         /// The id of the message: that of the assistant's last message if the reply continues it.
@@ -138,7 +72,7 @@ chunks! {
     }
     /// A file that the reply holds.
     File = "file" {
-        /// Where the file is: an address, or a `data:` URL.
+        /// The URL of the file; it may be a `data:` URL.
         url: String = "url" always,
         /// The media type.
         media_type: String = "mediaType" always,
@@ -149,9 +83,9 @@ chunks! {
         tool_call_id: String = "toolCallId" always,
         /// The tool.
         tool_name: String = "toolName" always,
-        /// Whether the server runs the tool.
+        /// `true` if the server runs the tool.
         provider_executed: bool = "providerExecuted",
-        /// Whether the page has no type for the tool.
+        /// `true` if the page has no type for the tool.
         dynamic: bool = "dynamic",
     }
     /// A piece of the input of a tool call, as JSON text.
@@ -169,9 +103,9 @@ chunks! {
         tool_name: String = "toolName" always,
         /// The input.
         input: Json = "input" always,
-        /// Whether the server runs the tool: the page does not then.
+        /// `true` if the server runs the tool and the page does not.
         provider_executed: bool = "providerExecuted",
-        /// Whether the page has no type for the tool.
+        /// `true` if the page has no type for the tool.
         dynamic: bool = "dynamic",
     }
     /// A tool call whose input is not valid. `ai` 5.0.0 does not know this chunk, so replies never
@@ -183,9 +117,9 @@ chunks! {
         tool_name: String = "toolName" always,
         /// The input.
         input: Json = "input" always,
-        /// What is wrong with it.
+        /// The error.
         error_text: String = "errorText" always,
-        /// Whether the page has no type for the tool.
+        /// `true` if the page has no type for the tool.
         dynamic: bool = "dynamic",
     }
     /// The output of a tool call.
@@ -194,9 +128,9 @@ chunks! {
         tool_call_id: String = "toolCallId" always,
         /// The output.
         output: Json = "output" always,
-        /// Whether the server ran the tool.
+        /// `true` if the server ran the tool.
         provider_executed: bool = "providerExecuted",
-        /// Whether the page has no type for the tool. It must be as in the call: `ai` 5.0.0 does not
+        /// `true` if the page has no type for the tool. It must be as in the call: `ai` 5.0.0 does not
         /// find the call otherwise.
         dynamic: bool = "dynamic",
     }
@@ -204,11 +138,11 @@ chunks! {
     ToolOutputError = "tool-output-error" {
         /// The id of the call.
         tool_call_id: String = "toolCallId" always,
-        /// What went wrong.
+        /// The error.
         error_text: String = "errorText" always,
-        /// Whether the server ran the tool.
+        /// `true` if the server ran the tool.
         provider_executed: bool = "providerExecuted",
-        /// Whether the page has no type for the tool.
+        /// `true` if the page has no type for the tool.
         dynamic: bool = "dynamic",
     }
     /// A question whether a tool call may be made. Known from `ai` 6 on.
@@ -237,7 +171,7 @@ chunks! {
     }
     /// The end of a reply that failed.
     Error = "error" {
-        /// What went wrong, fit for the user.
+        /// A message for the user.
         error_text: String = "errorText" always,
     }
     /// The end of a reply that was cancelled.

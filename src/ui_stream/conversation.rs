@@ -12,7 +12,7 @@ use crate::protocol::{
 };
 
 impl Conversation for ChatRequest {
-    /// Text parts of a message are joined, up to the next call of a tool. Files follow the message
+    /// Returns the history. Text parts of a message are joined, up to the next call of a tool. Files follow the message
     /// that they came with.
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.system.as_deref().filter(|text| !text.is_empty());
@@ -22,7 +22,7 @@ impl Conversation for ChatRequest {
             .chain(self.messages.iter().flat_map(items))
     }
 
-    /// The tools that the page sends, and those that the mount says the page has.
+    /// Returns the tools of the request, and those of the mount.
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
         let sent = self.tools.iter().map(|(name, tool)| {
             let description = tool.get("description");
@@ -54,7 +54,7 @@ impl Conversation for ChatRequest {
             })
     }
 
-    /// The answer to an approval request, or a yes or no in text right behind a question in text.
+    /// Returns the answer to an approval request, or a yes or no in text directly after a question in text.
     fn decision(&self) -> Option<Decision<'_>> {
         if let Some(part) = self.decided() {
             let approval = part.approval.as_ref()?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::json::model::{encode, model};
 use crate::json::{Json, Members, WriteError};
 
-/// What the type of a data chunk begins with.
+/// The prefix of the type of a data chunk.
 pub(super) const PREFIX: &str = "data-";
 
 /// Data for a component of the page: a `data-NAME` chunk.
@@ -20,7 +20,7 @@ pub struct Data {
     pub id: Option<String>,
     /// The data.
     pub data: Json,
-    /// Whether only `onData` of the page gets the data: it does not become part of the message.
+    /// `true` if only `onData` of the page gets the data, and it is no part of the message.
     pub transient: bool,
     /// Members that this crate does not know. Replies leave them out: `ai` 5.0.0 refuses them.
     pub unknown: Members,

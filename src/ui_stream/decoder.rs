@@ -1,6 +1,8 @@
-//! The client's side: events out of frames.
+//! The client's side: reads events from frames.
 
 use super::Event;
+use crate::json::Json;
+use crate::protocol::text_template::{TextEvent, TextTemplate};
 use crate::protocol::{Decode, EventError, Events};
 use crate::sse;
 
@@ -9,6 +11,7 @@ use crate::sse;
 /// It takes what newer servers send: members and chunks that this crate does not know are kept.
 #[derive(Debug, Default)]
 pub struct Decoder {
+    template: TextTemplate<Event>,
     over: bool,
 }
 
@@ -23,7 +26,7 @@ impl Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Nothing is retained between frames.
+    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -33,7 +36,8 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        let event = Event::read(frame.data())?;
+        let data = frame.data();
+        let event = self.template.read(data, || Event::read(data))?;
         self.over |= matches!(
             event,
             Event::Finish(_) | Event::Error(_) | Event::Abort(_) | Event::Done
@@ -42,11 +46,24 @@ impl Decode for Decoder {
         Ok(())
     }
 
-    /// A page takes a stream that is cut for a complete one. This decoder does not.
+    /// Pages accept a truncated stream as complete. This decoder does not.
     fn end(&mut self, _: &mut Events<Event>) -> Result<(), EventError> {
         match self.over {
             true => Ok(()),
             false => Err(EventError::Truncated("the stream ended without finish")),
         }
+    }
+}
+
+impl TextEvent for Event {
+    fn text_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::TextDelta(text) => Some(&mut text.delta),
+            _ => None,
+        }
+    }
+
+    fn text_place(data: &Json) -> Option<Json> {
+        data.get("delta")
     }
 }

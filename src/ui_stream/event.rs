@@ -1,4 +1,4 @@
-//! The events of a stream, and what ends a turn.
+//! The events of a stream, and the endings of a turn.
 
 use bytes::Bytes;
 
@@ -10,8 +10,9 @@ use super::chunk::{
 };
 use super::data::{Data, PREFIX};
 use crate::json::model::Field as _;
-use crate::json::{Escape, Json, Kind, Members, ValueWriter};
+use crate::json::{Escape, Json, Members, ValueWriter};
 use crate::protocol::EventError;
+use crate::protocol::typed::outputs;
 
 /// Makes an event of every chunk, by its type on the wire.
 macro_rules! events {
@@ -36,12 +37,12 @@ macro_rules! events {
             /// Reads a chunk of a known type. `None`: a member that readers demand is missing.
             fn read_known(kind: &str, json: &Json) -> Option<Self> {
                 Some(match kind {
-                    $($type if has_all($name::REQUIRED, json) => {
-                        Self::$name($name::from_raw(json)?)
+                    $($type => {
+                        let chunk = $name::from_raw(json)?;
+                        Self::$name(Some(chunk).filter(|chunk| chunk.is_whole(json))?)
                     })*
-                    $($type)|* => return None,
                     _ if kind.starts_with(PREFIX) => {
-                        Self::Data(Data::from_raw(json).filter(|_| has_all(DATA, json))?)
+                        Self::Data(Data::from_raw(json).filter(|_| json.get("data").is_some())?)
                     }
                     _ => Self::Unknown(json.clone()),
                 })
@@ -82,7 +83,7 @@ macro_rules! events {
         ) -> Option<(&'static [&'static str], &'static [&'static str])> {
             Some(match kind {
                 $($type => ($name::REQUIRED, $name::NAMES),)*
-                _ if kind.starts_with(PREFIX) => (DATA, Data::NAMES),
+                _ if kind.starts_with(PREFIX) => (&["data"], Data::NAMES),
                 _ => return None,
             })
         }
@@ -94,9 +95,6 @@ macro_rules! events {
         })*
     };
 }
-
-/// The member that readers demand of data.
-const DATA: &[&str] = &["data"];
 
 events! {
     /// The reply begins.
@@ -158,16 +156,6 @@ pub(super) fn frame(chunk: &impl crate::json::model::Field, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
 }
 
-/// Returns `true` if `json` has all members of these names. All but `input`, `output`, `data` and
-/// `messageMetadata`, which may be anything, must be strings.
-fn has_all(names: &[&str], json: &Json) -> bool {
-    names.iter().all(|name| {
-        let any = matches!(*name, "input" | "output" | "data" | "messageMetadata");
-        json.get(name)
-            .is_some_and(|value| any || value.kind() == Kind::String)
-    })
-}
-
 impl Event {
     /// Reads the data of one event.
     pub(super) fn read(data: &str) -> Result<Self, EventError> {
@@ -189,58 +177,23 @@ impl From<Data> for Event {
     }
 }
 
-/// Declares what an agent may send, a subset of the chunks.
-macro_rules! says {
-    ($($(#[$doc:meta])* $name:ident,)*) => {
-        /// A chunk that an agent sends in the course of a turn. The others are the reply's own.
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum Say {
-            $($(#[$doc])* $name($name),)*
-        }
+outputs! {
+    /// A chunk that an agent sends in the course of a turn. The others are the reply's own.
 
-        impl From<Say> for Event {
-            fn from(say: Say) -> Self {
-                match say {
-                    $(Say::$name(chunk) => Self::$name(chunk),)*
-                }
-            }
-        }
-
-        $(impl From<$name> for Say {
-            fn from(chunk: $name) -> Self {
-                Self::$name(chunk)
-            }
-        })*
-    };
+    Data: "Data for a component of the page.",
+    SourceUrl: "A source with an address.",
+    SourceDocument: "A source without an address.",
+    File: "A file.",
+    ReasoningDelta: "A piece of reasoning. The reply has block ids of its own.",
+    MessageMetadata: "Metadata of the message.",
+    ToolInputStart: "A tool call begins.",
+    ToolInputDelta: "A piece of the input of a tool call.",
+    ToolInputAvailable: "A tool call with its input. The turn goes on: for a tool that the agent runs.",
+    ToolOutputAvailable: "The output of a tool call, which ends the step.",
+    ToolOutputError: "The failure of a tool call, which ends the step.",
 }
 
-says! {
-    /// Data for a component of the page.
-    Data,
-    /// A source with an address.
-    SourceUrl,
-    /// A source without an address.
-    SourceDocument,
-    /// A file.
-    File,
-    /// A piece of reasoning. The reply has block ids of its own.
-    ReasoningDelta,
-    /// Metadata of the message.
-    MessageMetadata,
-    /// A tool call begins.
-    ToolInputStart,
-    /// A piece of the input of a tool call.
-    ToolInputDelta,
-    /// A tool call with its input. The turn goes on: for a tool that the agent runs.
-    ToolInputAvailable,
-    /// The output of a tool call, which ends the step.
-    ToolOutputAvailable,
-    /// The failure of a tool call, which ends the step.
-    ToolOutputError,
-}
-
-/// What ends a turn in another way than a complete answer.
+/// An event that ends a turn, other than a complete answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Ending {

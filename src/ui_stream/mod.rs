@@ -1,8 +1,8 @@
-//! The UI message stream of the AI SDK: what web pages with `useChat` speak (React, Vue, Svelte,
+//! The UI message stream of the AI SDK, the protocol of web pages with `useChat` (React, Vue, Svelte,
 //! Angular, assistant-ui and others).
 //!
 //! * Server: [`Router::mount`](crate::Router::mount) with a [`Mount`] puts an agent at
-//!   `POST /api/chat`, where such a page posts. No server of Node.js stands in between.
+//!   `POST /api/chat`, where such a page posts. No Node.js server is needed in between.
 //! * Client: [`ChatRequest`] is written, and an [`EventDecoder`](crate::protocol::EventDecoder) reads
 //!   the reply as [`Event`]s.
 //!
@@ -46,28 +46,28 @@
 //! | `confirm` | a question in text, or with [`Mount::approvals`] an approval request |
 //! | `call`, `calls` | calls of tools that the page runs, if the request or the [`Mount`] names them |
 //!
-//! A question in text is found again by the id in its last line, which crossed the client: make ids
-//! hard to guess where a yes does harm, and let no model repeat them.
+//! A question in text is recognized by the id in its last line, which passed through the client: use ids
+//! that are hard to guess if a yes can do harm, and let no model repeat them.
 //!
-//! Beyond parts, an agent for this protocol sends any [`Say`], such as [`Data`] for a component of
+//! Beyond parts, an agent for this protocol sends any [`Output`], such as [`Data`] for a component of
 //! the page, a [`File`], or the call and the output of a tool that takes its time; it ends with an
 //! [`Ending`]: calls of any tools, or an [`Error`].
 //!
-//! # What is written
+//! # Rules of the stream
 //!
-//! The bytes are those that version 5.0.0 of the package `ai` accepts, which is the strictest, and
-//! all later ones do. The session of a reply keeps these rules whatever an agent says:
+//! Version 5.0.0 of the package `ai` is the strictest reader, and all later ones accept the bytes
+//! that it accepts. The session of a reply ensures these rules, whatever an agent sends:
 //!
-//! 1. Chunks and members of version 5.0.0 only: it fails at any other. So there is no `finishReason`
+//! 1. Only chunks and members of version 5.0.0 are sent: it rejects any other. So there is no `finishReason`
 //!    and no `tool-input-error`; approvals, which came with version 6, must be switched on.
-//! 2. The id of the message is that of the assistant's last message, where the request ends with one:
+//! 2. The id of the message is that of the assistant's last message, if the request ends with one:
 //!    the page would show everything twice otherwise.
-//! 3. A step begins before anything is said, and a new one after the output of a tool. A page sends
+//! 3. A step begins before any content, and a new one after the output of a tool. A page sends
 //!    results of tools by itself when the last step has nothing but finished tools: without a new
-//!    step it would for ever. It takes note of a step with the first part in it, so such a step is
+//!    step it would do so for ever. It notices a step with its first part, so such a step is
 //!    never left empty.
-//! 4. A piece of text names a block that is open. Blocks are opened by their first piece.
-//! 5. A failure is an `error` chunk: a stream that is only cut looks finished.
+//! 4. A piece of text belongs to an open block. Blocks are opened by their first piece.
+//! 5. A failure is an `error` chunk: pages accept a truncated stream as complete.
 //! 6. A request is refused in plain text, which is what the page shows.
 //!
 //! `tests/interop/ui-stream/run` lets `ai` 5.0.0, 5.0.277, 6.0.326 and 7.0.173 read the same bytes.
@@ -91,7 +91,7 @@ pub use chunk::{
 };
 pub use data::Data;
 pub use decoder::Decoder;
-pub use event::{Ending, Event, Say};
+pub use event::{Ending, Event, Output};
 pub use mount::Mount;
 pub use request::{Approval, ChatRequest, Trigger, UiMessage, UiPart};
 pub use session::Session;
@@ -102,7 +102,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 
-use crate::protocol::{Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal, Resumption};
 
 /// The UI message stream of the AI SDK.
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +111,7 @@ pub struct UiStream;
 
 impl Protocol for UiStream {
     type Request = ChatRequest;
-    type Output = Say;
+    type Output = Output;
     type Ending = Ending;
     type Event = Event;
     type Session = Session;
@@ -137,6 +137,10 @@ impl Protocol for UiStream {
         Session::new(request, env)
     }
 
+    fn resumption(_: &ChatRequest) -> Resumption {
+        Resumption::Possible
+    }
+
     fn ends(event: &Event) -> bool {
         matches!(event, Event::Calls(_) | Event::Error(_))
     }
@@ -148,13 +152,18 @@ impl Protocol for UiStream {
         }
     }
 
-    /// The name of the protocol and its version, as the SDK's own servers send it.
+    fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
+        event::frame(&Error::new(AgentError::LOST), out);
+        Event::Done.write(out);
+    }
+
+    /// The header with the protocol's version, as the SDK's own servers send it.
     fn response_headers(headers: &mut HeaderMap) {
         let name = HeaderName::from_static("x-vercel-ai-ui-message-stream");
         headers.insert(name, HeaderValue::from_static("v1"));
     }
 
-    /// The page's error has the whole body as its message, so that is one sentence.
+    /// Creates a refusal whose body is one sentence, because the page shows the whole body.
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
         let kind = HeaderValue::from_static("text/plain; charset=utf-8");
         refusal.to_response(kind, refusal.to_string())

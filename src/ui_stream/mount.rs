@@ -1,4 +1,4 @@
-//! How an agent is mounted: at the address that a page posts to.
+//! Mounting an agent at the path that a page posts to.
 
 use std::sync::Arc;
 
@@ -8,6 +8,10 @@ use http::{Method, Response, StatusCode};
 use super::UiStream;
 use crate::agent::{Agent, Body};
 use crate::protocol::{Protocol, Refusal, Tool};
+#[cfg(feature = "resumable")]
+use crate::replies::unavailable;
+#[cfg(feature = "resumable")]
+use crate::router::stream;
 use crate::router::{self, Call, Endpoint, MountError, Site};
 
 /// Mounts an agent for pages on the AI SDK, at `POST /api/chat`, which is where `useChat` posts.
@@ -27,7 +31,7 @@ pub struct Mount {
     settings: Settings,
 }
 
-/// What a mount says of its page.
+/// The settings of a mount.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Settings {
     pub(super) approvals: bool,
@@ -101,7 +105,13 @@ impl router::Mount for Mount {
         site.route(
             Method::GET,
             &format!("{path}/{{chat}}/stream"),
-            NothingToResume,
+            Resume(path.to_owned()),
+        )?;
+        #[cfg(feature = "resumable")]
+        site.resumable_route(
+            Method::POST,
+            &format!("{path}/{{chat}}/stop"),
+            Stop(path.to_owned()),
         )?;
         let settings = Arc::new(self.settings);
         site.route(Method::POST, path, Chat { agent, settings })
@@ -136,15 +146,53 @@ impl Endpoint for Chat {
     }
 }
 
-/// `GET {api}/{chat}/stream`: a page that has `resume` set asks whether a reply is still running.
-struct NothingToResume;
+fn no_content() -> Response<Body> {
+    let mut response = Response::new(Body::full(""));
+    *response.status_mut() = StatusCode::NO_CONTENT;
+    response
+}
+
+/// `GET {api}/{chat}/stream`, below the path of the requests: a page that has `resume` set asks for the
+/// reply that it has not read to its end.
+struct Resume(#[cfg_attr(not(feature = "resumable"), expect(dead_code))] String);
 
 #[async_trait]
-impl Endpoint for NothingToResume {
-    async fn call(&self, _: Call) -> Response<Body> {
-        let mut response = Response::new(Body::full(""));
-        *response.status_mut() = StatusCode::NO_CONTENT;
-        response
+impl Endpoint for Resume {
+    async fn call(&self, call: Call) -> Response<Body> {
+        #[cfg(feature = "resumable")]
+        if let Some(replies) = call.replies(&self.0) {
+            let chat = call.param("chat").unwrap_or_default();
+            return match replies.unread(chat).await {
+                Ok(Some(id)) => stream::<UiStream>(replies.tail::<UiStream>(id, 0)),
+                Ok(None) => no_content(),
+                Err(error) => self.refuse(&unavailable(error)),
+            };
+        }
+        let _ = call;
+        no_content()
+    }
+
+    fn refuse(&self, refusal: &Refusal) -> Response<Body> {
+        UiStream::refuse(refusal).map(Body::full)
+    }
+}
+
+/// `POST {api}/{chat}/stop`: cancels the reply, wherever it runs. Nothing to cancel is no error.
+#[cfg(feature = "resumable")]
+struct Stop(String);
+
+#[cfg(feature = "resumable")]
+#[async_trait]
+impl Endpoint for Stop {
+    async fn call(&self, call: Call) -> Response<Body> {
+        let Some(replies) = call.replies(&self.0) else {
+            return no_content();
+        };
+        let chat = call.param("chat").unwrap_or_default();
+        match replies.cancel_latest(chat).await {
+            Ok(()) => no_content(),
+            Err(error) => self.refuse(&unavailable(error)),
+        }
     }
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {

@@ -16,7 +16,7 @@ class UiStreamFront extends Front {
     return {
       title: "As a web page on the AI SDK",
       text: "What a page with useChat sends and reads: blocks, steps, tools of the page, approvals, data.",
-      prompts: ["What happens when a client leaves?", "Show me a table", "Delete the draft, but ask me first"],
+      prompts: ["What happens when a client disconnects?", "Show me a table", "Delete the draft, but ask me first"],
     };
   }
 

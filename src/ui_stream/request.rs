@@ -30,7 +30,7 @@ pub struct ChatRequest {
     pub id: String,
     /// The conversation, oldest message first. Never empty in a request that was read.
     pub messages: List<UiMessage>,
-    /// What the user did.
+    /// The action of the user.
     pub trigger: Trigger,
     /// The id of the message that is replaced or continued.
     pub message_id: Option<String>,
@@ -53,7 +53,7 @@ model!(ChatRequest {
     tools: "tools",
 });
 
-/// What the user did.
+/// The action of the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Trigger {
@@ -119,7 +119,7 @@ pub struct UiMessage {
     pub role: String,
     /// Metadata of the page or of an earlier reply.
     pub metadata: Option<Json>,
-    /// What the message holds.
+    /// The parts of the message.
     pub parts: List<UiPart>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -164,13 +164,13 @@ pub struct UiPart {
     pub kind: String,
     /// The text of a `text` or `reasoning` part.
     pub text: Option<String>,
-    /// How far a part has come; for tools see [`UiPart::tool_name`].
+    /// The state of a part; for tools see [`UiPart::tool_name`].
     pub state: Option<String>,
     /// The media type of a file or a document.
     pub media_type: Option<String>,
     /// The name of a file or a document.
     pub filename: Option<String>,
-    /// Where a file or a source is: an address, or a `data:` URL.
+    /// The URL of a file or a source; it may be a `data:` URL.
     pub url: Option<String>,
     /// The id of a source.
     pub source_id: Option<String>,
@@ -188,11 +188,11 @@ pub struct UiPart {
     pub input: Option<Json>,
     /// The output of a tool call.
     pub output: Option<Json>,
-    /// What went wrong with a tool call.
+    /// The error of a tool call.
     pub error_text: Option<String>,
-    /// Whether the output may still change.
+    /// `true` if the output may still change.
     pub preliminary: bool,
-    /// Whether the server ran the tool.
+    /// `true` if the server ran the tool.
     pub provider_executed: bool,
     /// The question whether a tool call may be made.
     pub approval: Option<Approval>,

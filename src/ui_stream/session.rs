@@ -1,11 +1,11 @@
-//! One reply as it is written.
+//! Writing one reply.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::chunk::{
-    Error, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd, ReasoningStart,
-    SourceDocument, SourceUrl, Start, StartStep, TextDelta, TextEnd, TextStart,
+    Abort, Error, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd,
+    ReasoningStart, SourceDocument, SourceUrl, Start, StartStep, TextDelta, TextEnd, TextStart,
     ToolApprovalRequest, ToolInputAvailable, ToolOutputDenied,
 };
 use super::data::PREFIX;
@@ -42,13 +42,13 @@ pub struct Session {
     blocks: u64,
     /// The number of sources in the message, which an earlier reply may have begun.
     sources: usize,
-    /// Whether the step holds the output of a tool. It must not be the last step then: a page that
+    /// `true` if the step has the output of a tool. It must not be the last step then: a page that
     /// finds only finished tools in the last step posts again, and again.
     step_is_over: bool,
-    /// Whether the step before is such a one, and nothing is written since: pages take note of a new
+    /// `true` if the previous step is such a one, and nothing was written since: pages notice a new
     /// step with the first part in it.
     step_is_hidden: bool,
-    /// Whether an `error` chunk is written, after which nothing but `[DONE]` follows.
+    /// `true` after an `error` chunk, which only `[DONE]` may follow.
     failed: bool,
 }
 
@@ -228,16 +228,7 @@ impl Session {
                 Level::Error => "error",
             };
             data.str("level", level).str("message", &status.message);
-            if !status.details.is_empty() {
-                let details = status.details.iter();
-                // Texts always write.
-                let _ = data.array("details", details, |(name, value), to| {
-                    to.object(|detail| {
-                        detail.str("name", name).str("value", value);
-                        Ok(())
-                    })
-                });
-            }
+            status.write_details(data);
         };
         Self::data("status", true, write, out);
     }
@@ -251,15 +242,7 @@ impl Session {
         out: &mut Vec<u8>,
     ) -> Result<(), SendError> {
         self.close(out);
-        let write = |data: &mut ObjectWriter<'_>| {
-            data.str("name", &table.name)
-                .opt_str("description", table.description.as_deref());
-            if let Some(kind) = kind {
-                kind.write_to(data);
-            }
-            data.raw("rows", &table.rows);
-        };
-        Self::data(name, false, write, out);
+        Self::data(name, false, |data| table.write_to(kind, data), out);
         match self.settings.markdown {
             true => self.markdown(&markdown::table(table), out),
             false => Ok(()),
@@ -271,12 +254,7 @@ impl Session {
             return self.markdown(&markdown::question(question), out);
         }
         self.close(out);
-        let input = raw_object(|input| {
-            input
-                .str("title", &question.title)
-                .str("message", &question.message)
-                .opt_raw("data", question.data.as_ref());
-        });
+        let input = raw_object(|input| question.write_to(input));
         let call = ToolInputAvailable::new(new_id("call", &self.env), QUESTION, input).dynamic();
         frame(&call, out);
         let request = ToolApprovalRequest {
@@ -465,6 +443,14 @@ impl protocol::Session for Session {
             frame(&FinishStep::default(), out);
             // No `finishReason`: version 5.0.0 fails at members that it does not know.
             frame(&Finish::default(), out);
+        }
+        Event::Done.write(out);
+    }
+
+    fn cancelled(&mut self, out: &mut Vec<u8>) {
+        if !self.failed {
+            self.close_all(out);
+            frame(&Abort::default(), out);
         }
         Event::Done.write(out);
     }

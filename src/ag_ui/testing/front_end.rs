@@ -16,7 +16,7 @@ use crate::protocol::{
     self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, Level, Notice, Role,
     Status, Table, ToolRun,
 };
-use crate::testing::{Answer, CONVERSATION, FrontEnd, Heard, Next, post, question};
+use crate::testing::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 
 /// An AG-UI app: it keeps messages and state as `@ag-ui/client` does, runs its tools and answers
 /// interrupts.
@@ -26,7 +26,7 @@ use crate::testing::{Answer, CONVERSATION, FrontEnd, Heard, Next, post, question
 #[derive(Debug)]
 pub struct App {
     input: RunAgentInput,
-    /// How many messages and runs the app has given ids to.
+    /// The number of messages and runs that the app has given ids to.
     ids: u64,
     runs: u64,
     verify: Verify,
@@ -114,7 +114,7 @@ impl App {
         calls.find(|call| call.id == id)
     }
 
-    fn ran(&mut self, result: &ToolCallResult) -> Heard {
+    fn ran(&mut self, result: &ToolCallResult) -> Effect {
         self.calls.retain(|id| *id != result.tool_call_id);
         let mut message = Message::tool(
             &*result.message_id,
@@ -127,7 +127,7 @@ impl App {
         let call = self.call(&result.tool_call_id).map(|call| vocabulary(call));
         let text = result.content.text().into_owned();
         let json = Json::parse(text.clone()).ok();
-        Heard::ToolRun(ToolRun {
+        Effect::ToolRun(ToolRun {
             name: call
                 .as_ref()
                 .map(|call| call.name.clone())
@@ -174,7 +174,7 @@ impl FrontEnd for App {
 
     const PATH: &'static str = "/agui";
 
-    fn say(&mut self, text: &str) {
+    fn prompt(&mut self, text: &str) {
         let id = self.next_id();
         self.input.messages.push(Message::user(id, text));
         // The client makes no run that leaves an interrupt without an answer.
@@ -191,7 +191,7 @@ impl FrontEnd for App {
         self.decoder.next(input)
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Heard> {
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
         // A client that has failed a run reads no further.
         if self.failed || self.broken.is_some() {
             return Vec::new();
@@ -216,14 +216,14 @@ impl FrontEnd for App {
             }
             Event::TextMessageContent(piece) => {
                 self.add(&piece.message_id, "assistant", &piece.delta);
-                return vec![Heard::Text(piece.delta.clone())];
+                return vec![Effect::Text(piece.delta.clone())];
             }
             Event::ReasoningMessageStart(start) => self.add(&start.message_id, "reasoning", ""),
             Event::ReasoningMessageContent(piece) => {
                 self.add(&piece.message_id, "reasoning", &piece.delta);
-                return vec![Heard::Reasoning(piece.delta.clone())];
+                return vec![Effect::Reasoning(piece.delta.clone())];
             }
-            Event::StepStarted(step) => return vec![Heard::Status(status(step))],
+            Event::StepStarted(step) => return vec![Effect::Status(status(step))],
             Event::ToolCallStart(start) => self.called(start),
             Event::ToolCallArgs(piece) => {
                 if let Some(call) = self.call(&piece.tool_call_id) {
@@ -233,11 +233,11 @@ impl FrontEnd for App {
             Event::ToolCallResult(result) => return vec![self.ran(result)],
             Event::StateSnapshot(state) => {
                 self.input.state.clone_from(&state.snapshot);
-                return vec![Heard::other("state", state.snapshot.clone())];
+                return vec![Effect::other("state", state.snapshot.clone())];
             }
             Event::StateDelta(changes) => {
                 self.state(&changes.delta);
-                return vec![Heard::other("state", self.input.state.clone())];
+                return vec![Effect::other("state", self.input.state.clone())];
             }
             Event::MessagesSnapshot(snapshot) => {
                 self.input.messages.clone_from(&snapshot.messages);
@@ -246,18 +246,18 @@ impl FrontEnd for App {
             Event::ActivityDelta(changes) => {
                 let name = format!("{} changes", changes.activity_type);
                 let patch = Json::encode(&*changes.patch).unwrap_or_default();
-                return vec![Heard::other(name, patch)];
+                return vec![Effect::other(name, patch)];
             }
             Event::Custom(custom) => return noted(custom),
-            Event::Raw(raw) => return vec![Heard::other("raw", raw.event.clone())],
+            Event::Raw(raw) => return vec![Effect::other("raw", raw.event.clone())],
             Event::RunFinished(end) => {
                 self.interrupts = end.interrupts().to_vec();
                 let usage = end.usage.iter();
-                return usage.map(|usage| Heard::Usage(usage.into())).collect();
+                return usage.map(|usage| Effect::Usage(usage.into())).collect();
             }
             Event::RunError(error) => {
                 self.failed = true;
-                return vec![Heard::Error(Notice::new(&error.message))];
+                return vec![Effect::Error(Notice::new(&error.message))];
             }
             Event::Unknown(_) => self.breaks("an event that the app does not know"),
             // Clients make starts, pieces and ends of them; no server of this crate writes them.
@@ -318,7 +318,7 @@ impl FrontEnd for App {
 
     fn decide(&mut self, accepted: bool) {
         if self.interrupts.is_empty() {
-            return self.say(if accepted { "yes" } else { "no" });
+            return self.prompt(if accepted { "yes" } else { "no" });
         }
         let answers = mem::take(&mut self.interrupts)
             .into_iter()
@@ -371,7 +371,7 @@ fn status(step: &StepStarted) -> Status {
 }
 
 /// Returns what an app with components for the activities of the shared vocabulary shows.
-fn shown(activity: &ActivitySnapshot) -> Heard {
+fn shown(activity: &ActivitySnapshot) -> Effect {
     let content = &activity.content;
     let rows = content
         .get("rows")
@@ -382,16 +382,16 @@ fn shown(activity: &ActivitySnapshot) -> Heard {
         rows,
     });
     match (activity.activity_type.as_str(), table) {
-        ("table", Some(table)) => Heard::Table(table),
-        ("chart", Some(table)) => Heard::Chart(table),
-        (name, _) => Heard::other(name, content.clone()),
+        ("table", Some(table)) => Effect::Table(table),
+        ("chart", Some(table)) => Effect::Chart(table),
+        (name, _) => Effect::other(name, content.clone()),
     }
 }
 
 /// Returns what an app that knows the events of the shared vocabulary shows.
-fn noted(custom: &Custom) -> Vec<Heard> {
+fn noted(custom: &Custom) -> Vec<Effect> {
     if custom.name != "citations" {
-        return vec![Heard::other(&*custom.name, custom.value.clone())];
+        return vec![Effect::other(&*custom.name, custom.value.clone())];
     }
     let citations = custom.value.elements().map(|citation| Citation {
         title: text(&citation, "title").unwrap_or_default(),
@@ -399,5 +399,5 @@ fn noted(custom: &Custom) -> Vec<Heard> {
         document: text(&citation, "document"),
         excerpt: text(&citation, "excerpt"),
     });
-    citations.map(Heard::Citation).collect()
+    citations.map(Effect::Citation).collect()
 }

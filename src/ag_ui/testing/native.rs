@@ -1,4 +1,4 @@
-//! What only a request of an AG-UI app has.
+//! The members that only requests of AG-UI apps have.
 
 use crate::ag_ui::RunAgentInput;
 use crate::json::Json;

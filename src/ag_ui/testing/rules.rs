@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use super::front_end::App;
 use super::verify::{Fault, Verify};
+use crate::ag_ui::check::is_pointer;
 use crate::ag_ui::event::required;
-use crate::ag_ui::patch::is_pointer;
 use crate::testing::FrontEnd;
 use crate::testing::check::{Exam, Judge, Stream, recorded_files, rules};
 

@@ -1,4 +1,4 @@
-//! The events of AG-UI in words.
+//! Summaries of the events of AG-UI.
 
 use crate::ag_ui::Event;
 use crate::testing::Summary;

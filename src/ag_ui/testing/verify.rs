@@ -30,7 +30,7 @@ impl Fault {
     }
 }
 
-/// What an event does to a span, which has a start and an end.
+/// The effect of an event on a span, which has a start and an end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
     Start,
@@ -62,7 +62,7 @@ fn span<'a>(kind: &str, event: &'a Value) -> Option<(&'static str, &'a str, Role
     Some((family, id, role))
 }
 
-/// What is known of a stream so far.
+/// The state of a stream.
 #[derive(Debug, Default)]
 pub(super) struct Verify {
     started: bool,

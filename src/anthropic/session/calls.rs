@@ -1,4 +1,4 @@
-//! The calls of a reply, which are held back until its end.
+//! The calls of a reply, which are buffered until its end.
 
 use std::mem;
 
@@ -8,17 +8,17 @@ use crate::json::model::Field as _;
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{SendError, ToolCall};
 
-/// The limit of the calls in one reply, which are held back until its end, in bytes.
-const MAX_HELD: usize = 16 * 1024 * 1024;
+/// The maximum size in bytes of the buffered calls of a reply.
+const MAX_BUFFERED: usize = 16 * 1024 * 1024;
 
 impl Session {
-    /// Calls tools of the client.
+    /// Adds calls of the client's tools.
     pub(super) fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
         if calls.iter().any(|call| !self.tools.contains(&call.name)) {
             let reason = "a tool that the request did not offer";
             return Err(SendError::Unsupported(reason));
         }
-        self.hold(calls.iter().map(|call| ToolUseBlock {
+        self.buffer_calls(calls.iter().map(|call| ToolUseBlock {
             id: String::new(),
             name: call.name.clone(),
             input: call.arguments.clone(),
@@ -27,8 +27,8 @@ impl Session {
         self.write_calls(out)
     }
 
-    /// Holds calls back: all of them, or none.
-    pub(super) fn hold(
+    /// Buffers calls: all of them, or none.
+    pub(super) fn buffer_calls(
         &mut self,
         calls: impl Iterator<Item = ToolUseBlock> + Clone,
     ) -> Result<(), SendError> {
@@ -41,7 +41,7 @@ impl Session {
             .map(|call| call.input.as_bytes().len() + call.name.len() + 64);
         self.make_room(sizes.sum())?;
         for mut call in calls {
-            // Anthropic Messages, ids of calls: letters, digits, `_` and `-`.
+            // The protocol allows only letters, digits, `_` and `-` in ids of calls.
             let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
             if call.id.is_empty() || !call.id.bytes().all(allowed) {
                 call.id = new_id("toolu_", &self.env);
@@ -52,15 +52,15 @@ impl Session {
     }
 
     pub(super) fn make_room(&mut self, bytes: usize) -> Result<(), SendError> {
-        if self.held + bytes > MAX_HELD {
-            let message = format!("the calls are larger than {MAX_HELD} bytes");
+        if self.buffered + bytes > MAX_BUFFERED {
+            let message = format!("the calls are larger than {MAX_BUFFERED} bytes");
             return Err(SendError::Invalid(message));
         }
-        self.held += bytes;
+        self.buffered += bytes;
         Ok(())
     }
 
-    /// Completes the call that is being made.
+    /// Completes the current call.
     pub(super) fn complete_call(&mut self) -> Result<(), SendError> {
         let Some((mut call, text)) = self.building.take() else {
             return Ok(());
@@ -68,10 +68,10 @@ impl Session {
         if !text.is_empty() || call.input.is_null() {
             call.input = Json::parse_object(&text).unwrap_or_default();
         }
-        self.hold(std::iter::once(call))
+        self.buffer_calls(std::iter::once(call))
     }
 
-    /// Writes the calls, each as one block. Claude Code reads the arguments from deltas only.
+    /// Writes the calls, each as one block. Claude Code reads arguments only from deltas.
     pub(super) fn write_calls(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.sources(out)?;
         for call in mem::take(&mut self.calls) {

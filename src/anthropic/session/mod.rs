@@ -1,4 +1,4 @@
-//! One reply as it is written.
+//! The state of one reply.
 
 mod calls;
 mod native;
@@ -17,47 +17,47 @@ use crate::protocol::{
     self, Citation, Env, Failure, Part, SendError, Session as _, Status, TextFrame, markdown,
 };
 
-/// The limit of an answer that is sent as one message, in bytes.
+/// The maximum size in bytes of an answer without a stream.
 const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
-/// The signature of thinking blocks. Any opaque text will do, but not an empty one, with which VS
-/// Code drops the block.
+/// The signature of thinking blocks. Any text is valid except an empty one, with which VS Code
+/// drops the block.
 const SIGNATURE: &str = "Y29waWxvdC13aXJl";
-/// The answer of an agent that says nothing: after an empty one Claude Code sends the request again.
+/// The text for an empty answer, after which Claude Code would repeat the request.
 const NOTHING: &str = "There is no answer.";
 
-/// One reply: its blocks, and what is held back until its end.
+/// The state of one reply: its blocks, and the parts that are buffered until its end.
 ///
-/// Anthropic Messages, order of a stream: `message_start`; blocks numbered from 0, one open at a
-/// time; `message_delta` with the stop reason; `message_stop`. There is one text block at most, which
-/// stays open until a call, because `claude -p` prints the last one only; so thinking comes before it
-/// or not at all. Calls are written when the answer is complete, because Claude Code runs a call even
+/// The order of a stream is: `message_start`; blocks numbered from 0, one open at a time;
+/// `message_delta` with the stop reason; `message_stop`. There is at most one text block, open
+/// until the calls, because `claude -p` prints only the last one; so thinking is written before it
+/// or dropped. Calls are written when the answer is complete, because Claude Code runs a call even
 /// if an error follows it.
 pub struct Session {
     env: Env,
-    /// The message as it begins, until it is written.
+    /// The start of the message, until it is written.
     head: Option<Message>,
-    /// The number of the open block, or of the next one: so many blocks are closed.
+    /// The index of the open block or of the next one, which is the number of closed blocks.
     index: u32,
     block: Block,
-    /// Whether the text block was begun.
+    /// Set once the text block has started.
     has_text: bool,
-    /// A piece of text in its block, around the text.
+    /// The frame around a piece of text.
     frame: TextFrame,
     /// The names of the tools that the request offered.
     tools: HashSet<String>,
-    /// A call of which more may come, with the pieces of its arguments.
+    /// The current call, with the pieces of its arguments.
     building: Option<(ToolUseBlock, String)>,
     calls: Vec<ToolUseBlock>,
     has_calls: bool,
-    /// The size of the calls so far.
-    held: usize,
+    /// The size in bytes of the calls so far.
+    buffered: usize,
     citations: Vec<Citation>,
     stop: Stop,
     usage: Usage,
-    /// The answer so far, where it is sent as one message.
-    whole: Option<Accumulator>,
+    /// The answer so far, if it is sent without a stream.
+    message: Option<Accumulator>,
     done: bool,
-    /// Whether it ended in an error.
+    /// Set if the reply ended with an error.
     failed: bool,
 }
 
@@ -67,9 +67,9 @@ enum Block {
     None,
     Text,
     Thinking {
-        /// Whether the signature is written.
+        /// Set once the signature has been written.
         signed: bool,
-        /// Whether the reasoning so far ends with a whole line.
+        /// Set if the reasoning so far ends with a complete line.
         line: bool,
     },
     /// A call, or a block of a type that this crate does not know.
@@ -85,7 +85,7 @@ impl Session {
             usage: Usage::new(0, 0),
             ..Message::default()
         };
-        let whole = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
+        let message = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
         let tools = request.offered().map(|tool| tool.name.clone());
         Self {
             env: env.clone(),
@@ -98,20 +98,20 @@ impl Session {
             building: None,
             calls: Vec::new(),
             has_calls: false,
-            held: 0,
+            buffered: 0,
             citations: Vec::new(),
             stop: Stop::default(),
             usage: Usage::default(),
-            whole,
+            message,
             done: false,
             failed: false,
         }
     }
 
-    /// Writes an event, or adds it to the message.
+    /// Writes an event to the stream, or adds it to the message.
     fn write(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match &mut self.whole {
-            Some(whole) => whole.push(event)?,
+        match &mut self.message {
+            Some(message) => message.push(event)?,
             None => event.encode(out),
         }
         Ok(())
@@ -142,6 +142,7 @@ impl Session {
     fn close(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
         match self.block {
             Block::None => return Ok(()),
+            // VS Code drops a thinking block without a signature.
             Block::Thinking { signed: false, .. } => {
                 self.delta(Delta::Signature(SIGNATURE.into()), out)?;
             }
@@ -155,6 +156,7 @@ impl Session {
 
     /// Opens the text block, unless it is open.
     fn open_text(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
+        // There is at most one text block: only calls, at the end, can close it.
         if self.block == Block::Text {
             return Ok(());
         }
@@ -170,7 +172,7 @@ impl Session {
         Ok(())
     }
 
-    /// Writes reasoning, which comes before the text or not at all.
+    /// Writes reasoning, or drops it after the start of the text.
     fn think(&mut self, text: &str, is_line: bool, out: &mut Vec<u8>) -> Result<(), SendError> {
         if self.has_text || text.is_empty() {
             return Ok(());
@@ -197,8 +199,8 @@ impl Session {
         self.delta(Delta::Thinking(format!("{before}{text}{after}")), out)
     }
 
-    /// Writes the sources, once: each with an address as a citation of the text block, and all of
-    /// them as Markdown, because Claude Code, Copilot and VS Code show no citations.
+    /// Writes the citations, once: those with a URL as citations of the text block, and all of them
+    /// as Markdown, because Claude Code, Copilot and VS Code do not display citations.
     fn sources(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
         let citations = mem::take(&mut self.citations);
         if citations.is_empty() {
@@ -215,10 +217,10 @@ impl Session {
         Ok(())
     }
 
-    /// Writes the end of an answer that failed: an error, and nothing behind it.
+    /// Writes an error as the end of a failed answer.
     ///
-    /// Anthropic Messages, failures: behind a closed block Claude Code does not send the request
-    /// again. VS Code shows no error, so one that comes before any text is a text too.
+    /// Claude Code does not repeat the request if a closed block precedes the error. VS Code does
+    /// not display errors, so an error before any text is also written as text.
     fn error(&mut self, error: &ErrorObject, out: &mut Vec<u8>) {
         if mem::replace(&mut self.done, true) {
             return;
@@ -228,12 +230,12 @@ impl Session {
         if error.message.is_empty() {
             error.message = protocol::AgentError::DEFAULT.into();
         }
-        if self.whole.is_some() {
+        if self.message.is_some() {
             error.write_body(out);
             return;
         }
         self.open(out);
-        // Nothing of a stream can fail to be written.
+        // Writing to a stream cannot fail.
         let _ = match self.has_text {
             true => Ok(()),
             false => self.write_text(&error.message, out),
@@ -244,14 +246,14 @@ impl Session {
 
     fn write_text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.open_text(out)?;
-        match &mut self.whole {
-            Some(whole) => whole.push_text(self.index, text)?,
+        match &mut self.message {
+            Some(message) => message.push_text(self.index, text)?,
             None => self.frame.write(text, out),
         }
         Ok(())
     }
 
-    /// Writes what is left, and the end.
+    /// Writes the buffered calls and the end of the message.
     fn complete(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.complete_call()?;
         self.write_calls(out)?;
@@ -280,13 +282,13 @@ impl protocol::Session for Session {
 
     fn open(&mut self, out: &mut Vec<u8>) {
         if let Some(message) = self.head.take() {
-            // The request that the names come from was within its limit.
+            // The names come from the request, which was within its limit, so this cannot fail.
             let _ = self.write(&Event::MessageStart(message), out);
         }
     }
 
     fn text_frame(&self) -> Option<TextFrame> {
-        let is_open = self.block == Block::Text && self.whole.is_none();
+        let is_open = self.block == Block::Text && self.message.is_none();
         is_open.then(|| self.frame.clone())
     }
 
@@ -314,7 +316,7 @@ impl protocol::Session for Session {
             Part::Chart(chart) => self.text(&markdown::table(&chart.to_table()), out),
             Part::Error(notice) => self.text(&markdown::notice(notice), out),
             Part::Confirm(confirmation) => {
-                // The question is the last text: that is how it is found again.
+                // The question must be the last text: it is identified by the last line.
                 self.sources(out)?;
                 self.text(&markdown::question(confirmation), out)
             }
@@ -329,9 +331,9 @@ impl protocol::Session for Session {
         }
     }
 
-    /// Writes a change of the message that changes nothing: neither a `ping` nor a comment resets
-    /// the clock by which Claude Code gives up after five minutes. Before the message has begun
-    /// there is only the `ping`.
+    /// Writes a change of the message without members: Claude Code gives up after five minutes, and
+    /// neither a `ping` nor a comment resets its timer. Before the start of the message a `ping` is
+    /// the only possible event.
     fn keep_alive(&mut self, out: &mut Vec<u8>) {
         let event = match self.head {
             Some(_) => Event::Ping,
@@ -354,7 +356,7 @@ impl protocol::Session for Session {
             return self.fail(&failure, out);
         }
         self.done = true;
-        if let Some(whole) = self.whole.take() {
+        if let Some(whole) = self.message.take() {
             out.extend_from_slice(&whole.finish().to_json());
         }
     }
@@ -373,7 +375,7 @@ fn line(status: &Status) -> String {
     let mut line = status.message.replace(['\r', '\n'], " ");
     let mut separator = " (";
     for (name, value) in &status.details {
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(line, "{separator}{name}: {value}");
         separator = ", ";
     }
@@ -383,7 +385,7 @@ fn line(status: &Status) -> String {
     line
 }
 
-/// Returns a source in the one form that the AI SDK shows.
+/// Returns a citation in the only form that the AI SDK displays.
 fn location(url: &str, title: &str, cited_text: &str) -> Json {
     let members = [
         ("type", "web_search_result_location"),
@@ -399,7 +401,7 @@ fn location(url: &str, title: &str, cited_text: &str) -> Json {
             object.str(name, text);
         }
     });
-    // An object of texts always parses.
+    // An object of strings is valid JSON.
     Json::parse(out).unwrap_or_default()
 }
 

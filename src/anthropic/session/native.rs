@@ -1,17 +1,17 @@
-//! The events that an agent of this protocol sends.
+//! Events that agents of this protocol send.
 
 use super::{Block, Session};
 use crate::anthropic::{ContentBlock, Delta, Ending, Event};
 use crate::protocol::{SendError, Session as _};
 
 impl Session {
-    /// Writes an event that an agent of this protocol sends, in the form that the rules ask for.
+    /// Writes an event of an agent of this protocol, in the form that the rules require.
     pub(super) fn native(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
         match event {
             Event::ContentBlockStart { content_block, .. } => self.native_start(content_block, out),
             Event::ContentBlockDelta { delta, .. } => self.native_delta(delta, out),
             Event::ContentBlockStop { .. } if self.building.is_some() => self.complete_call(),
-            // The text block stays open.
+            // The text block remains open for later text.
             Event::ContentBlockStop { .. } if self.block != Block::Text => self.close(out),
             Event::MessageDelta(delta) => {
                 self.usage.update(&delta.usage);
@@ -25,14 +25,14 @@ impl Session {
                 Ok(())
             }
             Event::End(Ending::Calls(calls)) => {
-                self.hold(calls.iter().cloned())?;
+                self.buffer_calls(calls.iter().cloned())?;
                 self.write_calls(out)
             }
             Event::Error(error) | Event::End(Ending::Error(error)) => {
                 self.error(error, out);
                 Ok(())
             }
-            // The reply writes these itself.
+            // The reply writes these events itself.
             _ => Ok(()),
         }
     }
@@ -75,7 +75,7 @@ impl Session {
                 Ok(())
             }
             (Delta::Signature(text), _) => match &mut self.block {
-                // One that is empty is none.
+                // An empty signature is not written.
                 Block::Thinking { signed, .. } if !*signed && !text.is_empty() => {
                     *signed = true;
                     self.delta(delta.clone(), out)

@@ -1,4 +1,4 @@
-//! An Anthropic client.
+//! A simulated Anthropic client.
 
 use std::mem;
 
@@ -9,9 +9,9 @@ use crate::anthropic::{
     Tool, ToolResultBlock, ToolUseBlock,
 };
 use crate::protocol::{self, EventDecoder, EventError, Notice};
-use crate::testing::{Answer, FrontEnd, Heard, Next, post, question};
+use crate::testing::{Answer, Effect, FrontEnd, Next, post, question};
 
-/// A program that speaks Anthropic Messages: it sends messages and tools, and reads blocks.
+/// A simulated program with an Anthropic library: it sends messages and tools, and reads blocks.
 #[derive(Debug)]
 pub struct AnthropicClient {
     request: MessagesRequest,
@@ -22,14 +22,14 @@ pub struct AnthropicClient {
 }
 
 impl AnthropicClient {
-    /// Creates a client that asks for this model.
+    /// Creates a client that requests this model.
     #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self::continuing(MessagesRequest::new(model, 4096, []))
     }
 
-    /// Creates a client with the model, tools and options of a request; its messages count as said.
-    /// It always asks for a stream.
+    /// Creates a client with the model, tools and options of a request; its messages become the
+    /// history. It always requests a stream.
     #[must_use]
     pub fn continuing(request: MessagesRequest) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl AnthropicClient {
         self
     }
 
-    /// Sets the tools to offer.
+    /// Sets the tools.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.request = self.request.offer(tools);
@@ -61,7 +61,7 @@ impl FrontEnd for AnthropicClient {
 
     const PATH: &'static str = "/v1/messages";
 
-    fn say(&mut self, text: &str) {
+    fn prompt(&mut self, text: &str) {
         self.request.messages.push(MessageParam::user(text));
     }
 
@@ -73,28 +73,28 @@ impl FrontEnd for AnthropicClient {
         self.decoder.next(input)
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Heard> {
-        // What follows the end is not read.
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        // Everything after the end is ignored.
         if self.failed || self.answer.is_complete() {
             return Vec::new();
         }
         if self.answer.push(event).is_err() {
             self.failed = true;
             let notice = Notice::new("the answer is larger than the client takes");
-            return vec![Heard::Error(notice)];
+            return vec![Effect::Error(notice)];
         }
         match event {
             Event::ContentBlockDelta { delta, .. } => match delta {
-                Delta::Text(text) if !text.is_empty() => vec![Heard::Text(text.clone())],
-                Delta::Thinking(text) => vec![Heard::Reasoning(text.clone())],
+                Delta::Text(text) if !text.is_empty() => vec![Effect::Text(text.clone())],
+                Delta::Thinking(text) => vec![Effect::Reasoning(text.clone())],
                 _ => Vec::new(),
             },
             Event::MessageDelta(delta) if delta.usage.input_tokens.is_some() => {
-                vec![Heard::Usage((&delta.usage).into())]
+                vec![Effect::Usage((&delta.usage).into())]
             }
             Event::Error(error) => {
                 self.failed = true;
-                vec![Heard::Error(Notice::new(&error.message))]
+                vec![Effect::Error(Notice::new(&error.message))]
             }
             _ => Vec::new(),
         }
@@ -139,11 +139,11 @@ impl FrontEnd for AnthropicClient {
     }
 
     fn decide(&mut self, accepted: bool) {
-        self.say(if accepted { "yes" } else { "no" });
+        self.prompt(if accepted { "yes" } else { "no" });
     }
 }
 
-/// Returns a call as the shared vocabulary has it.
+/// Converts a call.
 fn call(call: &ToolUseBlock) -> protocol::ToolCall {
     protocol::ToolCall {
         name: call.name.clone(),

@@ -1,5 +1,5 @@
-//! Anthropic Messages in tests: the played client, and what the conformance kit and the command line
-//! know of the protocol.
+//! Anthropic Messages in tests: a simulated client, and the protocol's part of the conformance kit
+//! and the command line.
 //!
 //! ```
 //! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};

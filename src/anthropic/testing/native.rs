@@ -1,4 +1,4 @@
-//! What only a request of Anthropic Messages has.
+//! The members of requests that only this protocol has.
 
 use http::HeaderMap;
 
@@ -6,9 +6,9 @@ use crate::anthropic::MessagesRequest;
 use crate::json::Json;
 use crate::testing::Node;
 
-/// Shows what only this protocol has.
+/// Describes the members that only this protocol has.
 pub(super) fn native(request: &MessagesRequest, _: &HeaderMap) -> Node {
-    // A number always is JSON.
+    // Serializing a number cannot fail.
     let number = |number: u64| Json::encode(&number).unwrap_or_default();
     Node::object([
         ("model", request.model.as_str().into()),

@@ -1,4 +1,5 @@
-//! Anthropic clients: Claude Code, the official libraries, the AI SDK, Copilot's command line, VS Code.
+//! Rules for Anthropic clients: Claude Code, the official libraries, the AI SDK, Copilot's command
+//! line, VS Code.
 
 use std::collections::BTreeMap;
 
@@ -16,30 +17,30 @@ rules! {
     REQUEST = Error "anthropic/request",
         "a request that the clients send is answered",
         "the clients throw an error with the status",
-        "read leniently: unknown members and blocks, content as a text, a system message at the end";
+        "accept unknown members and blocks, content as a text, and a system message at the end";
     WHOLE = Error "anthropic/whole",
         "without `stream` the answer is one `message`",
-        "the libraries read the body as JSON when they did not ask for a stream, which is their default",
+        "the libraries read the body as JSON unless they request a stream, which is not the default",
         "collect the answer: `id`, `type`, `role`, `model`, `content`, `stop_reason` and `usage`";
     RETRY = Warning "anthropic/should-retry",
         "a stream has the header `x-should-retry: false`",
-        "Copilot's command line sends the request six times after an error in the stream",
-        "send the header with every 200, unless a failed turn may be run again";
+        "Copilot's command line repeats the request six times after an error in the stream",
+        "send the header with every status 200, unless a failed turn may be repeated";
     EVENT_NAME = Error "anthropic/event-name",
         "every event has an `event` line with its `type`",
-        "both libraries fail without it, and Claude Code and Copilot send the request again",
+        "both libraries fail without it, and Claude Code and Copilot repeat the request",
         "write `event: ` and the `type` before the data";
     EVENT = Error "anthropic/event",
         "the data of an event is a JSON object of a type that clients know",
         "the AI SDK reports an error for any other",
-        "use comments or `ping` for what is no event of the protocol";
+        "use comments or `ping` for anything else";
     START = Error "anthropic/start",
         "the first event is `message_start` with a message and its `usage`",
         "both libraries, the AI SDK and VS Code fail without it",
         "send `message_start` once, with `input_tokens` and `output_tokens`";
     BLOCK_START = Error "anthropic/block-start",
-        "blocks are numbered from 0, and begin when no other one is open",
-        "the libraries put blocks in a list by their number",
+        "blocks are numbered from 0, and start after the end of the previous one",
+        "the libraries use the number as the index of a list",
         "stop the open block first, and number blocks without a gap";
     BLOCK_KIND = Error "anthropic/block-kind",
         "a block is of a type that clients know, and a delta of the type of its block",
@@ -47,59 +48,60 @@ rules! {
         "send `text`, `thinking` or `tool_use`, and their deltas";
     BLOCK_DELTA = Error "anthropic/block-delta",
         "a delta belongs to the open block",
-        "the libraries crash at a delta of a block that was not begun",
-        "begin the block first";
+        "the libraries crash on a delta of a block without a start",
+        "start the block first";
     BLOCK_STOP = Error "anthropic/block-stop",
         "every block is stopped, once",
-        "Claude Code loses the text of a block without a stop and sends the request again",
+        "Claude Code loses the text of a block without a stop and repeats the request",
         "send `content_block_stop` before the next block and before `message_delta`";
     ONE_TEXT = Warning "anthropic/one-text",
         "there is one text block",
         "`claude -p` prints the last one only, and Copilot joins them without a space",
-        "keep the text block open until a call; leave out thinking in the middle of the text";
+        "keep the text block open until a call; omit thinking inside the text";
     EMPTY = Error "anthropic/empty",
         "an answer has text or a call",
-        "Claude Code sends the request once more, and Copilot says that there was no response",
-        "say something";
+        "Claude Code repeats the request, and Copilot reports that there was no response",
+        "send at least one text";
     ARGUMENTS = Error "anthropic/arguments",
         "the arguments of a call are one JSON object, in deltas",
         "Claude Code ignores those in the start of the block",
         "send `\"input\":{}` in the start and the arguments as `input_json_delta`";
     NOT_OFFERED = Error "anthropic/tool-not-offered",
-        "only tools that the request offered are called",
+        "only tools of the request are called",
         "the client cannot run the tool, and the turn is lost",
-        "answer in text when the request has no `tools`";
+        "answer with text if the request has no `tools`";
     STOP_REASON = Error "anthropic/stop-reason",
         "the message ends with a `stop_reason` that clients know",
-        "clients take the answer for cut off",
+        "clients treat the answer as truncated",
         "send `message_delta` with `end_turn` or `tool_use`, and `usage` with `output_tokens`";
     STOP = Error "anthropic/stop",
         "a stream ends with `message_stop`, or with an error",
-        "Copilot sends the request six times, and the library for Node throws",
+        "Copilot repeats the request six times, and the library for Node throws",
         "send `message_stop` last";
     AFTER_STOP = Error "anthropic/after-stop",
         "nothing follows `message_stop` or an error",
-        "readers have stopped",
+        "clients have stopped reading",
         "end the body";
     ERROR = Error "anthropic/error",
         "a failure is `{\"type\":\"error\",\"error\":{\"type\":…,\"message\":…}}`",
-        "the libraries show `error.message`, and nothing without it",
-        "send both texts";
+        "the libraries display `error.message`, and nothing without it",
+        "send `type` and `message`";
     ERROR_BLOCK = Warning "anthropic/error-block",
-        "a failure comes behind a block that is complete",
-        "Claude Code sends the request again without `stream`, and the agent runs twice",
+        "a complete block precedes a failure",
+        "Claude Code repeats the request without `stream`, and the agent runs twice",
         "stop the open block before the error; if there is none, write the message as a text block";
     REFUSAL = Warning "anthropic/refusal",
         "a refusal is `{\"type\":\"error\",\"error\":{\"type\":…,\"message\":…}}`",
-        "the clients show `error.message`, and the bare status without it",
-        "send both texts";
+        "the clients display `error.message`, and only the status without it",
+        "send `type` and `message`";
     COUNT = Warning "anthropic/count-tokens",
         "`POST /v1/messages/count_tokens` answers with `input_tokens`",
-        "Claude Code counts with up to 13 requests for a single token in place of it, and each runs the agent",
+        "without it Claude Code counts with up to 13 requests for a single token, each of which runs the agent",
         "answer with an estimate";
 }
 
-/// Returns the first model of the list, if there is one: no client asks for it, so nothing is judged.
+/// Returns the first model of the list, if there is one. No client requests the list, so no rule
+/// checks it.
 async fn first_model(exam: &mut Exam<'_>, path: &str) -> Option<String> {
     exam.plan(1);
     let list = Anthropic::models(path)?;
@@ -161,17 +163,17 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     exam.rest(path, sample).await;
 }
 
-/// The blocks of a stream while they are read.
+/// The state of the blocks of a stream.
 #[derive(Default)]
 struct Blocks {
     next: u64,
-    /// The number, type and input of the open block, with the name of the tool.
+    /// The index, type and input of the open block, with the name of the tool.
     open: Option<(u64, String, String, String)>,
-    /// How many blocks of each type there were.
+    /// The number of blocks of each type.
     kinds: BTreeMap<String, usize>,
 }
 
-/// Judges a stream.
+/// Checks a stream.
 pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let exchange = stream.exchange;
     let at = &*exchange.name;
@@ -210,7 +212,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
                 counts("/message/usage/input_tokens") && counts("/message/usage/output_tokens");
             let right = if first { !started && counted } else { started };
             judge.expect(&START, right, at, block.raw);
-            // One fault is told once.
+            // A fault is reported once.
             started = true;
         }
         match kind {
@@ -328,7 +330,7 @@ impl Blocks {
     }
 }
 
-/// The blocks of tools that run on Anthropic's servers, which the clients know too.
+/// The types of blocks of tools that run on Anthropic's servers, which the clients know too.
 const KINDS: [&str; 4] = [
     "server_tool_use",
     "web_search_tool_result",
@@ -342,7 +344,7 @@ fn is_error(body: &Value) -> bool {
     text("/type") == Some("error") && named("/error/type") && named("/error/message")
 }
 
-/// Judges an answer to a request that asked for no stream.
+/// Checks a response to a request without a stream.
 fn whole(judge: &mut Judge, exchange: &Exchange) {
     let body = exchange.json();
     let text = |path: &str| {

@@ -1,10 +1,10 @@
-//! The events of Anthropic Messages in words.
+//! Descriptions of events in text.
 
 use crate::anthropic::{ContentBlock, Delta, Event};
 use crate::json::Json;
 use crate::testing::Summary;
 
-/// Describes an event in a line.
+/// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {
     match event {
         Event::MessageStart(message) => Summary::new("start", &message.model),

@@ -1,32 +1,32 @@
-//! The GitHub Copilot platform, with an editor in front of it.
+//! A simulated GitHub Copilot platform with an editor.
 
 use std::mem;
 
 use bytes::Bytes;
 
 use crate::github::{
-    Answer as Decision, ChatRequest, Confirmation, Event, GitHub, Message, Reference, Say,
+    Answer as Decision, ChatRequest, Confirmation, Event, GitHub, Message, Output, Reference,
 };
 use crate::json::{Json, List};
 use crate::protocol::{self, Citation, EventDecoder, EventError, Notice};
-use crate::testing::{Answer, CONVERSATION, FrontEnd, Heard, Next, post};
+use crate::testing::{Answer, CONVERSATION, Effect, FrontEnd, Next, post};
 
-/// The GitHub Copilot platform, with an editor in front of it.
+/// A simulated GitHub Copilot platform with an editor.
 #[derive(Debug)]
 pub struct CopilotChat {
     request: ChatRequest,
     references: List<Reference>,
-    said: String,
-    shown: List<Reference>,
-    asked: Option<Confirmation>,
-    /// The question of the turn before, while it has no answer.
+    text: String,
+    references_sent: List<Reference>,
+    confirmation: Option<Confirmation>,
+    /// The confirmation of the previous turn, until it has an answer.
     open: Option<Confirmation>,
     done: bool,
     decoder: EventDecoder<GitHub>,
 }
 
 impl CopilotChat {
-    /// A conversation with the agent of this slug.
+    /// Creates a conversation with the agent of this slug.
     #[must_use]
     pub fn new(agent: impl Into<String>) -> Self {
         let mut request = ChatRequest {
@@ -34,7 +34,7 @@ impl CopilotChat {
             agent: Some(agent.into()),
             ..ChatRequest::default()
         };
-        // What the platform writes for what is not set.
+        // The platform sends zeros for parameters that are not set.
         let zeros = ["top_p", "temperature", "max_tokens"];
         let zeros = zeros.into_iter().map(|name| (name, "0"));
         let nulls = ["stop", "copilot_skills"].map(|name| (name, "null"));
@@ -45,38 +45,38 @@ impl CopilotChat {
         Self::continuing(request)
     }
 
-    /// A conversation with the agent, the thread and the rest of a request, such as its skills; its
-    /// messages count as said.
+    /// Creates a conversation with the agent, the thread and the other members of a request, such
+    /// as its skills; its messages become the history.
     #[must_use]
     pub fn continuing(request: ChatRequest) -> Self {
         Self {
             request,
             references: List::new(),
-            said: String::new(),
-            shown: List::new(),
-            asked: None,
+            text: String::new(),
+            references_sent: List::new(),
+            confirmation: None,
             open: None,
             done: false,
             decoder: EventDecoder::new(),
         }
     }
 
-    /// Attaches a reference to everything that is said from here on.
+    /// Attaches a reference to all later messages.
     #[must_use]
     pub fn reference(mut self, reference: Reference) -> Self {
         self.references.push(reference);
         self
     }
 
-    /// Sets the id of the thread, which is otherwise always the same: for an agent that has several
-    /// conversations, or outlives the test.
+    /// Sets the id of the thread, which is constant by default: for an agent with several
+    /// conversations, or one that outlives the test.
     #[must_use]
     pub fn conversation_id(mut self, id: impl Into<String>) -> Self {
         self.request.thread_id = Some(id.into());
         self
     }
 
-    /// The JSON that the platform would send, and sign.
+    /// Returns the JSON that the platform would send and sign.
     fn body(&self) -> Bytes {
         self.request.to_json()
     }
@@ -87,8 +87,8 @@ impl FrontEnd for CopilotChat {
 
     const PATH: &'static str = "/github";
 
-    fn say(&mut self, text: &str) {
-        // Who types on has not answered.
+    fn prompt(&mut self, text: &str) {
+        // A typed message is not an answer to the confirmation.
         self.open = None;
         let mut message = Message::new("user", text);
         message.references.clone_from(&self.references);
@@ -103,90 +103,92 @@ impl FrontEnd for CopilotChat {
         self.decoder.next(input)
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Heard> {
-        // What follows the end is not read.
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        // Everything after the end is ignored.
         if self.done {
             return Vec::new();
         }
-        let heard = match event {
-            Event::Say(Say::References(references)) => {
-                self.shown.extend(references.iter().cloned());
+        let parts = match event {
+            Event::Output(Output::References(references)) => {
+                self.references_sent.extend(references.iter().cloned());
                 references.iter().map(citation).collect()
             }
-            Event::Say(Say::Errors(errors)) => {
+            Event::Output(Output::Errors(errors)) => {
                 let notices = errors.iter().map(|error| {
                     let notice = Notice::new(&error.message).code(error.code.clone());
-                    Heard::Error(notice.identifier(&error.identifier))
+                    Effect::Error(notice.identifier(&error.identifier))
                 });
                 notices.collect()
             }
-            Event::Say(Say::Chunk(chunk)) if chunk.error().is_some() => {
-                vec![Heard::Error(Notice::new(chunk.error().unwrap_or_default()))]
+            Event::Output(Output::Chunk(chunk)) if chunk.error().is_some() => {
+                vec![Effect::Error(Notice::new(
+                    chunk.error().unwrap_or_default(),
+                ))]
             }
-            Event::Say(Say::Raw(raw)) => {
+            Event::Output(Output::Raw(raw)) => {
                 let data = Json::encode(&raw.data).unwrap_or_default();
-                vec![Heard::other(raw.name.as_str(), data)]
+                vec![Effect::other(raw.name.as_str(), data)]
             }
             Event::Confirmation(confirmation) => {
-                self.asked = Some(confirmation.clone());
+                self.confirmation = Some(confirmation.clone());
                 Vec::new()
             }
             Event::Done => {
                 self.done = true;
                 Vec::new()
             }
-            Event::Say(Say::Text(_) | Say::Chunk(_)) | Event::Finish => Vec::new(),
+            Event::Output(Output::Text(_) | Output::Chunk(_)) | Event::Finish => Vec::new(),
         };
         let text = event.text().filter(|text| !text.is_empty());
         let Some(text) = text else {
-            return heard;
+            return parts;
         };
-        self.said.push_str(&text);
-        vec![Heard::Text(text.into_owned())]
+        self.text.push_str(&text);
+        vec![Effect::Text(text.into_owned())]
     }
 
     fn next(&mut self) -> Next {
-        let mut message = Message::new("assistant", mem::take(&mut self.said));
-        message.references = mem::take(&mut self.shown);
+        let mut message = Message::new("assistant", mem::take(&mut self.text));
+        message.references = mem::take(&mut self.references_sent);
         self.request.messages.push(message);
         self.decoder = EventDecoder::new();
-        self.open = self.asked.take();
+        self.open = self.confirmation.take();
         if !mem::take(&mut self.done) {
             self.open = None;
             return Next::Broken("the stream ended without [DONE]");
         }
-        let Some(asked) = &self.open else {
+        let Some(confirmation) = &self.open else {
             return Next::Nothing;
         };
-        let id = asked.confirmation.get("id").unwrap_or_default();
+        let id = confirmation.confirmation.get("id").unwrap_or_default();
         let id = id.string().unwrap_or_default();
-        let question = protocol::Confirmation::new(id, &asked.title, &asked.message);
-        Next::Question(question.data(asked.confirmation.clone()))
+        let question = protocol::Confirmation::new(id, &confirmation.title, &confirmation.message);
+        Next::Question(question.data(confirmation.confirmation.clone()))
     }
 
-    /// The platform runs no tools.
+    /// Does nothing: the platform runs no tools.
     fn answer(&mut self, _: Vec<Answer>) {}
 
-    /// The answer is a message of its own, without text.
+    /// Adds the answer as a message of its own, without text.
     fn decide(&mut self, accepted: bool) {
-        let Some(asked) = self.open.take() else {
+        let Some(confirmation) = self.open.take() else {
             return;
         };
         let mut message = Message::new("user", "");
         message.confirmations.push(if accepted {
-            Decision::accepted(asked.confirmation)
+            Decision::accepted(confirmation.confirmation)
         } else {
-            Decision::dismissed(asked.confirmation)
+            Decision::dismissed(confirmation.confirmation)
         });
         self.request.messages.push(message);
     }
 }
 
-fn citation(reference: &Reference) -> Heard {
+fn citation(reference: &Reference) -> Effect {
     let metadata = reference.metadata.as_ref();
     let name = metadata.and_then(|metadata| metadata.display_name.as_ref());
     let mut citation = Citation::new(name.unwrap_or(&reference.id));
     citation.url = metadata.and_then(|metadata| metadata.display_url.clone());
     citation.document = Some(reference.id.clone());
-    Heard::Citation(citation)
+    Effect::Citation(citation)
 }

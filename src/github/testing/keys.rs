@@ -1,4 +1,4 @@
-//! Keys for tests, in place of those of the platform.
+//! Keys for tests, instead of the platform's.
 
 use bytes::Bytes;
 use http::HeaderMap;

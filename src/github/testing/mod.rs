@@ -1,5 +1,5 @@
-//! GitHub Copilot in tests: the played platform, and what the conformance kit and the command line
-//! know of the protocol.
+//! GitHub Copilot in tests: a simulated platform, and the protocol's part of the conformance kit
+//! and the command line.
 
 mod front_end;
 #[cfg(feature = "verify")]
@@ -72,7 +72,7 @@ impl Toolkit for GitHub {
         Mount::unverified()
     }
 
-    /// The platform asks for JSON although a stream is what it wants.
+    /// Returns the headers of the platform, which asks for JSON although it expects a stream.
     fn headers() -> HeaderMap {
         HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
     }

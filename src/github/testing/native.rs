@@ -1,17 +1,17 @@
-//! What only a GitHub Copilot request has.
+//! The members of requests that only this protocol has.
 
 use http::HeaderMap;
 
 use crate::github::{ChatRequest, Reference, Token, integration_id};
 use crate::testing::Node;
 
-/// Shows what only this protocol has.
+/// Describes the members that only this protocol has.
 pub(super) fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
     let context = request.context();
     let withheld = context.withheld().map(|withheld| {
         Node::object([
             ("type", withheld.kind.into_owned().into()),
-            ("why", withheld.why.to_string().into()),
+            ("why", withheld.reason.to_string().into()),
         ])
     });
     let answers = request.answers().map(|answer| {

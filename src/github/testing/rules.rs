@@ -1,4 +1,4 @@
-//! GitHub Copilot: the platform, VS Code behind it, and `gh debug-cli`.
+//! Rules for agents behind the platform, VS Code and `gh debug-cli`.
 
 use bytes::Bytes;
 use http::Method;
@@ -13,70 +13,70 @@ use crate::testing::check::{Block, Exam, HAZARDS, Judge, Recorded, Stream, recor
 rules! {
     REQUEST = Error "github/request",
         "a request that the platform or a client sends is answered",
-        "the chat says `internal agent error`",
-        "read leniently: `null` for lists, missing members, unknown references, and roles of any name";
+        "the chat displays `internal agent error`",
+        "accept `null` for lists, absent members, unknown references, and any role";
     PROBE = Warning "github/probe",
         "`GET` is answered with 200",
-        "the platform takes the agent for dead",
+        "the platform treats the agent as unavailable",
         "answer `GET` on the agent's path with a short text";
     EVENT_NAME = Error "github/event-name",
         "an event has no name, or is `copilot_confirmation`, `copilot_references` or `copilot_errors`",
-        "`gh debug-cli` fails at any other",
-        "say it as text";
+        "`gh debug-cli` fails on any other",
+        "send it as text";
     EVENT_JSON = Error "github/event-json",
         "the data of a named event is JSON",
         "the platform and `gh debug-cli` cannot read it",
-        "serialise the data";
+        "serialize the data";
     ONE_EVENT = Warning "github/one-event",
         "a response has one `copilot_*` event at most",
-        "`gh debug-cli` fails at the second",
+        "`gh debug-cli` fails on the second",
         "collect references, or errors, and send them at the end";
     ONE_ID = Error "github/one-id",
         "all chunks have the same `id`, or none has one",
-        "github.com took answers with several for Copilot's own",
-        "rewrite the ids of a stream that is passed on";
+        "github.com attributed answers with several ids to Copilot",
+        "rewrite the ids of a relayed stream";
     MEMBER = Error "github/copilot-member",
         "chunks have no `copilot_*` members",
-        "they are the platform's; `gh debug-cli` fails at them",
-        "send an event of that name";
+        "they are reserved for the platform; `gh debug-cli` fails on them",
+        "send an event with that name";
     CONFIRMATION = Error "github/confirmation",
-        "a confirmation has the type `action`, a title, a message, and an object to be sent back",
-        "VS Code shows no dialog",
+        "a confirmation has the type `action`, a title, a message, and an object that the client returns",
+        "VS Code displays no dialog",
         "send `{\"type\":\"action\",\"title\":…,\"message\":…,\"confirmation\":{\"id\":…}}`";
     AFTER_CONFIRMATION = Error "github/after-confirmation",
-        "one confirmation is asked for, and no text follows it",
-        "the dialog is shown once, and what follows is said before the user has answered",
+        "there is one confirmation, and no text after it",
+        "the dialog is displayed once, and the text is displayed before the user's answer",
         "end the turn with the confirmation";
     REFERENCES = Error "github/references",
         "references are a list, not empty, of objects with `type` and `id`",
-        "`gh debug-cli` fails; others show nothing",
-        "send none rather than an empty list";
+        "`gh debug-cli` fails; others display nothing",
+        "omit an empty list";
     DISPLAY_NAME = Error "github/display-name",
         "a reference has `metadata.display_name`",
-        "the platform does not show a reference without it; `gh debug-cli` fails",
-        "give every reference a name to show";
+        "the platform does not display a reference without it; `gh debug-cli` fails",
+        "set a display name for every reference";
     DATA = Error "github/reference-data",
         "the `data` of a reference is an object",
-        "VS Code reads `data.results` unchecked, and throws away the answer",
-        "send `\"data\":{}` at least";
+        "VS Code reads `data.results` without a check, and discards the answer",
+        "send at least `\"data\":{}`";
     URL = Warning "github/reference-url",
         "the `data` of a reference has neither `url` nor `html_url`",
-        "VS Code shows that address in place of the name",
-        "put the address into `metadata.display_url`";
+        "VS Code displays that URL instead of the name",
+        "put the URL into `metadata.display_url`";
     ICON = Warning "github/display-icon",
         "`metadata.display_icon` is a URI",
-        "VS Code takes it for one: the word `icon` of the documentation is shown broken",
-        "leave it out, or send a URI";
+        "VS Code parses it as one; `icon`, as in the documentation, is displayed as a broken image",
+        "omit it, or send a URI";
     ERRORS = Error "github/errors",
         "errors are a list, not empty, of objects with `type`, `code`, `message` and `identifier`",
-        "VS Code shows `message`; `gh debug-cli` fails when one of the four is missing or empty",
+        "VS Code displays `message`; `gh debug-cli` fails if one of the four is absent or empty",
         "send all four, and `reference`, `function` or `agent` as the type";
 }
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(CopilotChat::PATH);
     let requests = requests();
-    // And a GET.
+    // One more request: a GET.
     exam.plan(requests.len() + 1 + signature::requests(exam));
     for (before, recorded) in requests.iter().enumerate() {
         let Some(exchange) = exam.ask_agent(path, recorded).await else {
@@ -102,7 +102,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     exam.rest(path, sample).await;
 }
 
-/// The requests that are sent. The first one is the simplest there is.
+/// Returns the requests of the conformance kit, the simplest first.
 fn requests() -> Vec<Recorded> {
     let rule = Some(&REQUEST);
     let mut all = Vec::from(recorded_files! {
@@ -117,7 +117,7 @@ fn requests() -> Vec<Recorded> {
     all
 }
 
-/// Judges a stream.
+/// Checks a stream.
 pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     lines::judge(judge, stream);
     let chunks = chunk::judge(judge, stream);
@@ -140,9 +140,9 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let asks = |block: &Block<'_>| name(block) == "copilot_confirmation";
     if let Some(first) = blocks.iter().position(asks) {
         let after = blocks.iter().skip(first + 1);
-        let more = after.clone().find(|block| asks(block) || says(block));
-        let shown = more.map_or(&b""[..], |block| block.raw);
-        judge.expect(&AFTER_CONFIRMATION, more.is_none(), at, shown);
+        let more = after.clone().find(|block| asks(block) || has_text(block));
+        let raw = more.map_or(&b""[..], |block| block.raw);
+        judge.expect(&AFTER_CONFIRMATION, more.is_none(), at, raw);
     }
 }
 
@@ -154,8 +154,8 @@ fn is_named(block: &Block<'_>) -> bool {
     !matches!(name(block), "" | "message")
 }
 
-/// Whether a block adds text to the answer.
-fn says(block: &Block<'_>) -> bool {
+/// Returns `true` if a block adds text to the answer.
+fn has_text(block: &Block<'_>) -> bool {
     let data = block.event.as_ref().map_or("", |event| event.data());
     let chunk: Value = serde_json::from_str(data).unwrap_or_default();
     let text = chunk
@@ -164,7 +164,7 @@ fn says(block: &Block<'_>) -> bool {
     text.is_some_and(|text| !text.is_empty())
 }
 
-/// Judges a named event.
+/// Checks a named event.
 fn event(judge: &mut Judge, at: &str, block: &Block<'_>) {
     let Some(event) = &block.event else { return };
     let known = [
@@ -205,18 +205,18 @@ fn event(judge: &mut Judge, at: &str, block: &Block<'_>) {
 }
 
 fn reference(judge: &mut Judge, at: &str, reference: &Value) {
-    let shown = reference.to_string();
+    let raw = reference.to_string();
     let metadata = reference.get("metadata").unwrap_or(&Value::Null);
     let named = !text(metadata, "display_name").is_empty();
-    judge.expect(&DISPLAY_NAME, named, at, &shown);
+    judge.expect(&DISPLAY_NAME, named, at, &raw);
     let data = reference.get("data").and_then(Value::as_object);
-    judge.expect(&DATA, data.is_some(), at, &shown);
+    judge.expect(&DATA, data.is_some(), at, &raw);
     let bare = data.is_some_and(|data| data.contains_key("url") || data.contains_key("html_url"));
-    judge.expect(&URL, !bare, at, &shown);
+    judge.expect(&URL, !bare, at, &raw);
     if let Some(icon) = metadata.get("display_icon").and_then(Value::as_str) {
-        // Mirrored from requests, an empty one says nothing.
+        // An empty value, mirrored from a request, is accepted.
         let uri = icon.is_empty() || icon.contains(':');
-        judge.expect(&ICON, uri, at, &shown);
+        judge.expect(&ICON, uri, at, &raw);
     }
 }
 

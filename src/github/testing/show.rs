@@ -1,12 +1,12 @@
-//! The events of GitHub Copilot in words.
+//! Descriptions of events in text.
 
-use crate::github::{CopilotError, Event, Reference, Say};
+use crate::github::{CopilotError, Event, Output, Reference};
 use crate::testing::Summary;
 
-/// Describes an event in a line.
+/// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {
-    let say = match event {
-        Event::Say(say) => say,
+    let output = match event {
+        Event::Output(output) => output,
         Event::Confirmation(question) => {
             let text = format!(
                 "{}: {}  {}",
@@ -19,11 +19,11 @@ pub(super) fn describe(event: &Event) -> Summary {
         Event::Finish => return Summary::new("finish", "stop"),
         Event::Done => return Summary::new("done", "").last(),
     };
-    match say {
-        Say::Text(text) => Summary::new("text", text),
-        Say::References(list) => Summary::new("references", joined(list, reference)),
-        Say::Errors(list) => Summary::new("errors", joined(list, error)),
-        Say::Chunk(chunk) => {
+    match output {
+        Output::Text(text) => Summary::new("text", text),
+        Output::References(list) => Summary::new("references", joined(list, reference)),
+        Output::Errors(list) => Summary::new("errors", joined(list, error)),
+        Output::Chunk(chunk) => {
             if let Some(message) = chunk.error() {
                 return Summary::new("error", message).failed();
             }
@@ -35,14 +35,14 @@ pub(super) fn describe(event: &Event) -> Summary {
             }
             Summary::new("text", text)
         }
-        Say::Raw(event) => {
+        Output::Raw(event) => {
             Summary::new("unknown", format!("{} {}", event.name.as_str(), event.data))
         }
     }
 }
 
-fn joined<T>(list: &[T], words: fn(&T) -> String) -> String {
-    list.iter().map(words).collect::<Vec<_>>().join(", ")
+fn joined<T>(list: &[T], describe: fn(&T) -> String) -> String {
+    list.iter().map(describe).collect::<Vec<_>>().join(", ")
 }
 
 fn reference(reference: &Reference) -> String {

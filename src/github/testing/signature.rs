@@ -1,4 +1,4 @@
-//! Whether an endpoint verifies that GitHub sent a request.
+//! Rules for signature verification.
 
 use bytes::Bytes;
 use http::{Method, StatusCode};
@@ -7,20 +7,20 @@ use crate::testing::check::{Exam, Exchange, rules};
 
 rules! {
     SIGNER = Error "github/signer",
-        "an endpoint that takes signed requests only is judged with a key that it knows",
-        "every request is turned away, so nothing else can be judged",
-        "give the check a signer, and the endpoint the public key of it";
+        "an endpoint that accepts only signed requests is checked with a key that it knows",
+        "every request is refused, so nothing else can be checked",
+        "use a signer for the check, and its public key in the endpoint";
     UNSIGNED = Warning "github/unsigned",
         "a request without a signature is refused",
-        "whoever finds the address can use the agent in anybody's name",
-        "verify the signature of every request, unless nobody else can reach the address";
+        "anyone who knows the URL can use the agent under any name",
+        "verify the signature of every request, unless the URL is not reachable by others";
     FORGED = Error "github/forged",
-        "a request whose signature is wrong is refused, before any of the answer",
-        "whoever finds the address can use the agent in anybody's name",
-        "verify the raw bytes of the body, by the key of the identifier, and return after the refusal";
+        "a request with a wrong signature is refused before any part of the answer",
+        "anyone who knows the URL can use the agent under any name",
+        "verify the raw bytes of the body with the key of the identifier, and return after the refusal";
 }
 
-/// Whether the endpoint lets the platform's requests in, by the first answer.
+/// Returns `true` if the endpoint accepts the platform's requests, judged by the first response.
 pub(super) fn lets_in(exam: &mut Exam<'_>, answer: &Exchange) -> bool {
     let turned_away = [StatusCode::UNAUTHORIZED, StatusCode::FORBIDDEN];
     let lets_in = !turned_away.contains(&answer.head.status);
@@ -29,16 +29,16 @@ pub(super) fn lets_in(exam: &mut Exam<'_>, answer: &Exchange) -> bool {
     lets_in
 }
 
-/// How many requests [`check`] makes.
+/// Returns the number of requests that [`check`] makes.
 pub(super) fn requests(exam: &Exam<'_>) -> usize {
     1 + forged(exam, "/", &Bytes::new()).len()
 }
 
-/// Sends requests that are not, or not rightly, signed. `sample` is a good request body.
+/// Sends requests without a signature or with a wrong one. `sample` is a valid request body.
 pub(super) async fn check(exam: &mut Exam<'_>, path: &str, sample: &Bytes) {
     let unsigned = exam.request(Method::POST, path, sample.clone());
     let forged = forged(exam, path, sample);
-    // Who can sign says that signatures are looked at.
+    // With a signer, the wrong signatures show whether the endpoint verifies.
     let rule = if forged.is_empty() {
         &UNSIGNED
     } else {
@@ -58,7 +58,8 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str, sample: &Bytes) {
     }
 }
 
-/// Whether a body holds something of an answer: some samples forget to return after a refusal.
+/// Returns `true` if a body contains a part of an answer: some samples forget to return after a
+/// refusal.
 fn streams(body: &[u8]) -> bool {
     body.windows(5).any(|bytes| bytes == b"data:")
 }
@@ -68,7 +69,7 @@ fn forged(_: &Exam<'_>, _: &str, _: &Bytes) -> [(&'static str, http::Request<Byt
     []
 }
 
-/// Requests whose signature is wrong, each in another way; none without a signer.
+/// Returns requests with wrong signatures, each in another way; none without a signer.
 #[cfg(feature = "verify")]
 fn forged(
     exam: &Exam<'_>,
@@ -104,7 +105,8 @@ fn forged(
             posing.insert(name, value.clone());
         }
     }
-    // White space: who serialises the body anew before verifying does not see it.
+    // Only white space differs: an endpoint that serializes the body again before verifying would
+    // not notice.
     let tampered = Bytes::from([sample, b" ".as_slice()].concat());
     vec![
         (

@@ -1,10 +1,10 @@
-//! Standard base64, strictly: the protocol writes it in one way, so nothing else is read.
+//! Strict standard base64: the protocol writes only the canonical form, so no other is accepted.
 
 /// Decodes canonical base64 (RFC 4648, section 4, with section 3.5).
 ///
-/// `None` for foreign characters (white space and the URL-safe alphabet included), for missing,
-/// inner or superfluous padding, and for unused bits that are not zero. Every byte string has
-/// exactly one text.
+/// Returns `None` for other characters (white space and the URL-safe alphabet included), for
+/// missing, inner or superfluous padding, and for unused bits that are not zero. Every byte string
+/// has exactly one valid text.
 pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     let (quads, rest) = (text.chunks_exact(4), text.len() % 4);
     if rest != 0 {
@@ -129,8 +129,8 @@ mod tests {
         }
     }
 
-    /// Two texts never mean the same bytes: of all pairs and triples of letters, only the canonical
-    /// are read.
+    /// No two texts decode to the same bytes: of all pairs and triples of letters, only the
+    /// canonical ones are accepted.
     #[cfg(feature = "testing")]
     #[test]
     fn every_accepted_text_is_the_one_that_is_written() {

@@ -13,26 +13,26 @@ use super::{
     flight::{Flight, Wait},
 };
 
-/// Keys that are fetched when they are needed, and kept.
+/// A cache of keys that are fetched on demand.
 ///
-/// | situation | what happens |
+/// | situation | action |
 /// |---|---|
 /// | the identifier is known, the keys are younger than [`max_age`](Self::max_age) | answered from memory |
 /// | the identifier is known, the keys are older | one conditional fetch; meanwhile others are answered from memory |
-/// | the identifier is unknown | one conditional fetch, which all who ask wait for |
-/// | a fetch was begun less than [`min_interval`](Self::min_interval) ago | no fetch: answered from its outcome |
+/// | the identifier is unknown | one conditional fetch, on which all callers wait |
+/// | a fetch was started less than [`min_interval`](Self::min_interval) ago | no fetch: answered from its outcome |
 /// | a fetch failed, the identifier is known | answered from memory, until the keys are `max_age` + [`max_stale`](Self::max_stale) old |
 /// | a fetch failed, the identifier is unknown | [`KeyError`], which is a 503 |
 ///
-/// However many requests come, with whatever identifiers, and however many of them are cancelled,
-/// the endpoint sees at most one request in each `min_interval`. The price: a key that is published
-/// within that time after a fetch is unknown until it is over.
+/// The endpoint gets at most one request per `min_interval`, for any number of requests,
+/// identifiers and cancellations. The price: a key that is published after a fetch is unknown until
+/// the interval is over.
 ///
-/// Answers: 200 replaces the keys, 304 confirms them, anything else is a failure and leaves them as
-/// they are. Keys that are no longer listed are gone with the next fetch.
+/// A response with status 200 replaces the keys, 304 confirms them, and any other is a failure that
+/// leaves them unchanged. Keys that are no longer listed are removed with the next fetch.
 ///
-/// There is no task and no timer: fetches are driven by the requests that wait for them. A fetch
-/// without a timeout of its own can therefore keep those requests waiting for ever.
+/// There is no task and no timer: the requests that wait for a fetch poll it. A fetch without a
+/// timeout can therefore block those requests forever.
 pub struct CachedKeys<F> {
     fetch: Arc<F>,
     endpoint: Endpoint,
@@ -43,12 +43,14 @@ pub struct CachedKeys<F> {
 }
 
 impl<F: FetchKeys + 'static> CachedKeys<F> {
-    /// Keys of GitHub: from `https://api.github.com/meta/public_keys/copilot_api`, without a token.
+    /// Creates a cache of GitHub's keys, from
+    /// `https://api.github.com/meta/public_keys/copilot_api`, without a token.
     ///
-    /// An hour of age, a day of grace, and at most one fetch a minute, which is what the endpoint
-    /// grants to an address that sends no token (60 an hour).
+    /// The maximum age is one hour, the stale period one day, and the minimum interval one minute,
+    /// the endpoint's rate limit for addresses without a token (60 per hour).
     pub fn new(fetch: F) -> Self {
-        // Begun at first use: a platform without a monotonic clock can then bring its own.
+        // The clock starts at first use, so that a platform without a monotonic clock can set its
+        // own before.
         let start = OnceLock::new();
         Self {
             fetch: Arc::new(fetch),
@@ -64,18 +66,19 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
         }
     }
 
-    /// Another endpoint: a local key server, or GitHub Enterprise.
+    /// Sets the URL of another endpoint: a local key server, or GitHub Enterprise.
     #[must_use]
     pub fn url(mut self, url: Uri) -> Self {
         self.endpoint.url = url;
         self
     }
 
-    /// A token for a higher rate limit, sent as `authorization: token …` and marked as sensitive.
+    /// Sets a token for a higher rate limit. It is sent as `authorization: token …` and marked as
+    /// sensitive.
     ///
     /// # Errors
     ///
-    /// When the token has characters that no header can carry.
+    /// If the token has characters that are not valid in a header.
     pub fn token(mut self, token: &str) -> Result<Self, InvalidHeaderValue> {
         let mut value = HeaderValue::try_from(format!("token {token}"))?;
         value.set_sensitive(true);
@@ -83,37 +86,38 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
         Ok(self)
     }
 
-    /// Another `user-agent` than the name and version of this crate. GitHub refuses requests
-    /// without one.
+    /// Sets the `user-agent`, by default the name and version of this crate. GitHub refuses
+    /// requests without one.
     #[must_use]
     pub fn user_agent(mut self, user_agent: HeaderValue) -> Self {
         self.endpoint.user_agent = user_agent;
         self
     }
 
-    /// How old keys may be before they are fetched again. So long can a key be in use after it was
-    /// withdrawn.
+    /// Sets the age at which keys are fetched again. A withdrawn key is accepted for at most this
+    /// time while the endpoint is available.
     #[must_use]
     pub fn max_age(mut self, max_age: Duration) -> Self {
         self.limits.max_age = max_age;
         self
     }
 
-    /// How much older than [`max_age`](Self::max_age) keys may become while the endpoint fails.
+    /// Sets the time after [`max_age`](Self::max_age) during which keys are still accepted while
+    /// the endpoint fails.
     #[must_use]
     pub fn max_stale(mut self, max_stale: Duration) -> Self {
         self.limits.max_stale = max_stale;
         self
     }
 
-    /// The least time between the beginnings of two fetches.
+    /// Sets the minimum time between the starts of two fetches.
     #[must_use]
     pub fn min_interval(mut self, min_interval: Duration) -> Self {
         self.limits.min_interval = min_interval;
         self
     }
 
-    /// Only accepts keys that are marked as current. Requests signed just before a rotation are
+    /// Accepts only keys that are marked as current. Requests signed just before a rotation are
     /// then refused, which is why this is off by default.
     #[must_use]
     pub fn current_only(mut self) -> Self {
@@ -121,7 +125,7 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
         self
     }
 
-    /// Another clock: the time since any fixed moment, never going back.
+    /// Sets the clock: the time since any fixed moment, never decreasing.
     #[doc(hidden)]
     #[must_use]
     pub fn clock(mut self, clock: impl Fn() -> Duration + Send + Sync + 'static) -> Self {
@@ -129,9 +133,10 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
         self
     }
 
-    /// What to do for one request, decided under the lock and without waiting.
+    /// Decides on the action for one request, under the lock and without waiting.
     fn plan(&self, wanted: &KeyId) -> Plan {
         let now = (self.clock)();
+        // Dropped without the lock, because dropping a fetch runs foreign code.
         let abandoned = self.lock().abandoned(now, &self.limits);
         drop(abandoned);
         let mut state = self.lock();
@@ -139,13 +144,14 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
             return Plan::Answer(Ok(keys));
         }
         if let Some(under_way) = &state.flight {
-            // Somebody else is at it, so a key that is known need not wait.
+            // A fetch is in progress elsewhere, so a known key is returned without waiting.
             let known = state.known(wanted, now, self.limits.bound());
             return match known.filter(|_| under_way.flight.has_waiters()) {
                 Some(keys) => Plan::Answer(Ok(keys)),
                 None => Plan::Wait(under_way.flight.wait()),
             };
         }
+        // The rate limit: the start of a fetch counts, also of one that failed or was dropped.
         if state
             .attempted
             .is_some_and(|then| now.saturating_sub(then) < self.limits.min_interval)
@@ -166,18 +172,21 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // No foreign code changes the state, and it is valid after every statement.
+        // No foreign code runs under the lock, and the state is valid after every statement, so a
+        // poisoned lock is harmless.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
 impl<F: FetchKeys + 'static> KeySource for CachedKeys<F> {
+    /// Returns the keys, after a fetch if one is due.
+    ///
     /// # Cancel safety
     ///
-    /// A fetch is shared: when the future that drives it is dropped, another that waits goes on
-    /// with it. When nobody waits, it stands still until somebody asks, and is given up once
-    /// `min_interval` is over.
+    /// A fetch is shared: if the future that polls it is dropped, another waiter continues to poll
+    /// it. Without waiters it pauses until the next call, and is dropped once `min_interval` is
+    /// over.
     async fn keys(&self, wanted: &KeyId) -> Result<KeySet, KeyError> {
         match self.plan(wanted) {
             Plan::Answer(answer) => answer,
@@ -185,7 +194,7 @@ impl<F: FetchKeys + 'static> KeySource for CachedKeys<F> {
                 let outcome = (&mut wait).await;
                 let now = (self.clock)();
                 let mut state = self.lock();
-                state.settle(&wait.flight(), outcome);
+                state.record(&wait.flight(), outcome);
                 state.answer(wanted, now, &self.limits)
             }
         }
@@ -217,7 +226,7 @@ struct Limits {
 }
 
 impl Limits {
-    /// The age at which keys are of no use whatever happens.
+    /// Returns the age at which keys are no longer accepted in any case.
     fn bound(&self) -> Duration {
         self.max_age.saturating_add(self.max_stale)
     }
@@ -226,9 +235,9 @@ impl Limits {
 #[derive(Default)]
 struct State {
     cached: Option<Cached>,
-    /// How the last fetch failed, if it did.
+    /// The error of the last fetch, if it failed.
     failure: Option<KeyError>,
-    /// When the last fetch began.
+    /// The start of the last fetch.
     attempted: Option<Duration>,
     flight: Option<UnderWay>,
 }
@@ -236,7 +245,7 @@ struct State {
 struct Cached {
     keys: KeySet,
     etag: Option<HeaderValue>,
-    /// When the fetch began that brought or confirmed them.
+    /// The start of the fetch that returned or confirmed the keys.
     confirmed: Duration,
 }
 
@@ -246,14 +255,14 @@ struct UnderWay {
 }
 
 impl State {
-    /// The keys, if `wanted` is among them and they are not older than `age`.
+    /// Returns the keys if `wanted` is among them and they are not older than `age`.
     fn known(&self, wanted: &KeyId, now: Duration, age: Duration) -> Option<KeySet> {
         let cached = self.cached.as_ref()?;
         let young = now.saturating_sub(cached.confirmed) < age;
         (young && cached.keys.get(wanted).is_some()).then(|| cached.keys.clone())
     }
 
-    /// The answer when nothing is fetched any more: what the last fetch left behind.
+    /// Returns the result without a fetch: the outcome of the last one.
     fn answer(&self, wanted: &KeyId, now: Duration, limits: &Limits) -> Result<KeySet, KeyError> {
         match (&self.failure, &self.cached) {
             (None, Some(cached)) => Ok(cached.keys.clone()),
@@ -264,9 +273,9 @@ impl State {
         }
     }
 
-    /// Takes out a fetch that is old and that nobody waits for.
+    /// Removes a fetch that is old and has no waiters.
     ///
-    /// It is to be dropped without the lock, since that runs foreign code.
+    /// The caller must drop it after releasing the lock, because dropping it runs foreign code.
     fn abandoned(&mut self, now: Duration, limits: &Limits) -> Option<UnderWay> {
         self.flight.take_if(|under_way| {
             let old = now.saturating_sub(under_way.begun) >= limits.min_interval;
@@ -274,8 +283,8 @@ impl State {
         })
     }
 
-    /// Writes down how a fetch ended, once. One that panicked has no outcome.
-    fn settle(&mut self, flight: &Arc<Flight<Outcome>>, outcome: Option<Outcome>) {
+    /// Records the outcome of a fetch, once. One that panicked has no outcome.
+    fn record(&mut self, flight: &Arc<Flight<Outcome>>, outcome: Option<Outcome>) {
         let same = |under_way: &mut UnderWay| Arc::ptr_eq(&under_way.flight, flight);
         let Some(under_way) = self.flight.take_if(same) else {
             return;
@@ -288,6 +297,7 @@ impl State {
                         *cached = Some(Cached {
                             keys,
                             etag,
+                            // The start and not the end: the response may be that old.
                             confirmed: under_way.begun,
                         });
                     }

@@ -4,11 +4,10 @@ use http::StatusCode;
 
 use super::KeyError;
 
-/// Why a request was refused.
+/// The reason why a request was refused.
 ///
-/// Neither `Display` nor `Debug` tells more than the [kind](VerifyErrorKind): no signature, no key
-/// identifier, no body. Where the keys could not be had, [`source`](Error::source) is the
-/// [`KeyError`].
+/// `Display` and `Debug` print only the [kind](VerifyErrorKind): no signature, no key identifier,
+/// no body. If the keys were not available, [`source`](Error::source) is the [`KeyError`].
 #[derive(Debug, Clone)]
 pub struct VerifyError {
     kind: VerifyErrorKind,
@@ -16,12 +15,12 @@ pub struct VerifyError {
 }
 
 impl VerifyError {
-    /// What went wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> VerifyErrorKind {
         self.kind
     }
 
-    /// The status to answer with; see [`VerifyErrorKind::status`].
+    /// Returns the status of the response, see [`VerifyErrorKind::status`].
     pub fn status(&self) -> StatusCode {
         self.kind.status()
     }
@@ -54,32 +53,32 @@ impl Error for VerifyError {
     }
 }
 
-/// The kinds of [`VerifyError`].
+/// The kind of a [`VerifyError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum VerifyErrorKind {
-    /// The body has no bytes. The protocol has no such request, signed or not.
+    /// The body is empty. The protocol has no such request, signed or not.
     EmptyBody,
-    /// No signature header, or an empty one: what `gh debug-cli` sends.
+    /// The signature header is absent or empty, as in requests of `gh debug-cli`.
     MissingSignature,
-    /// No key identifier header, or an empty one.
+    /// The key identifier header is absent or empty.
     MissingKeyIdentifier,
-    /// The identifier names none of the keys.
+    /// No key has the identifier.
     UnknownKeyIdentifier,
     /// The signature is not canonical base64 of a DER `SEQUENCE { r INTEGER, s INTEGER }` with both
     /// in `[1, n-1]`.
     MalformedSignature,
-    /// The identifier names a key that is not a readable P-256 key.
+    /// The identifier belongs to a key that is not a readable P-256 key.
     UnsupportedKey,
-    /// Another body or another key was signed.
+    /// The signature is not one of this body with this key.
     SignatureMismatch,
-    /// The keys could not be fetched, so nothing can be said about the request.
+    /// The keys could not be fetched, so the request could not be verified.
     KeysUnavailable,
 }
 
 impl VerifyErrorKind {
-    /// The status to answer with: 400 for an empty body, 503 where the fault is ours, otherwise
-    /// 401.
+    /// Returns the status of the response: 400 for an empty body, 503 if the keys are not
+    /// available, otherwise 401.
     pub fn status(self) -> StatusCode {
         match self {
             Self::EmptyBody => StatusCode::BAD_REQUEST,
@@ -88,7 +87,7 @@ impl VerifyErrorKind {
         }
     }
 
-    /// The kind as a stable label for logs and metrics: `missing-signature`.
+    /// Returns the kind as a stable label for logs and metrics, such as `missing-signature`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::EmptyBody => "empty-body",
@@ -108,8 +107,8 @@ impl fmt::Display for VerifyErrorKind {
         f.write_str(match self {
             Self::EmptyBody => "request body is empty",
             Self::MissingSignature => "request is not signed",
-            Self::MissingKeyIdentifier => "request names no key",
-            Self::UnknownKeyIdentifier => "request names an unknown key",
+            Self::MissingKeyIdentifier => "request has no key identifier",
+            Self::UnknownKeyIdentifier => "request has an unknown key identifier",
             Self::MalformedSignature => "signature is malformed",
             Self::UnsupportedKey => "key is not a P-256 key",
             Self::SignatureMismatch => "signature does not match",

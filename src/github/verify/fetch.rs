@@ -6,11 +6,11 @@ use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header};
 
 use super::{KeyError, KeyErrorKind, KeySet};
 
-/// Sends one `GET`, with whatever HTTP client there is.
+/// An HTTP client that sends one `GET`.
 ///
-/// The request is complete: method, URL and headers. Redirects, proxies, limits on the size of the
-/// body and above all a **timeout** are the client's affair. A closure that returns a future will
-/// do:
+/// The request is complete: method, URL and headers. The client is responsible for redirects,
+/// proxies, a limit on the size of the body, and above all a **timeout**. A closure that returns a
+/// future implements this trait:
 ///
 /// ```
 /// use bytes::Bytes;
@@ -28,16 +28,16 @@ use super::{KeyError, KeyErrorKind, KeySet};
 /// ```
 #[async_trait]
 pub trait FetchKeys: Send + Sync {
-    /// Sends the request and reads the answer to its end. Any status is an answer.
+    /// Sends the request and reads the response completely. A response with any status is `Ok`.
     ///
     /// # Errors
     ///
-    /// Whatever the client says when there was no answer.
+    /// The client's error if there was no response.
     ///
     /// # Cancel safety
     ///
-    /// [`CachedKeys`](super::CachedKeys) goes on polling a fetch whose caller went away as soon as
-    /// there is another, and drops it when there was none for long.
+    /// If the caller of a fetch is cancelled, [`CachedKeys`](super::CachedKeys) continues to poll
+    /// it for the next caller. It drops the fetch if there is no caller for `min_interval`.
     async fn fetch(
         &self,
         request: Request<()>,
@@ -58,7 +58,7 @@ where
     }
 }
 
-/// What is sent with every fetch.
+/// The common part of all fetches.
 #[derive(Clone)]
 pub(super) struct Endpoint {
     pub(super) url: Uri,
@@ -78,8 +78,8 @@ impl Endpoint {
         }
     }
 
-    /// The headers of the SDK: media type, user agent, token, and the entity tag as it came, weak
-    /// ones too.
+    /// Returns the request with the headers of the SDK: media type, user agent, token, and the
+    /// entity tag unchanged, also a weak one.
     pub(super) fn request(&self, etag: Option<&HeaderValue>) -> Request<()> {
         let accept = HeaderValue::from_static("application/vnd.github.v3+json");
         let mut request = Request::new(());
@@ -97,7 +97,7 @@ impl Endpoint {
     }
 }
 
-/// What an answer means for the keys at hand.
+/// The effect of a response on the cached keys.
 #[derive(Clone)]
 pub(super) enum Fetched {
     Same,
@@ -107,8 +107,8 @@ pub(super) enum Fetched {
     },
 }
 
-/// 200 brings new keys, 304 confirms those that the entity tag stood for, everything else is a
-/// failure.
+/// Sends a request. Status 200 returns new keys, 304 confirms those of the entity tag, and any
+/// other is a failure.
 pub(super) async fn fetch<F: FetchKeys>(
     fetch: Arc<F>,
     request: Request<()>,

@@ -1,4 +1,4 @@
-//! One future that many wait for.
+//! A future shared by several waiters.
 
 use std::{
     collections::BTreeMap,
@@ -7,13 +7,12 @@ use std::{
     task::{Context, Poll, Wake, Waker},
 };
 
-/// A future that is polled by whichever of its waiters is awake, so that it goes on when one of
-/// them is dropped.
+/// A shared future that any of its waiters polls, so that it continues if one of them is dropped.
 ///
-/// No runtime is needed: the waker of the future wakes all waiters, and the first to come polls it
-/// for all.
+/// No runtime is needed: the waker of the future wakes all waiters, and the first one polls it for
+/// all.
 pub(super) struct Flight<T> {
-    /// Taken out when it is done. Poisoned when it panicked.
+    /// The future; `None` once it is complete. The lock is poisoned if it panicked.
     future: Mutex<Option<Pin<Box<dyn Future<Output = T> + Send>>>>,
     outcome: OnceLock<T>,
     waiters: Arc<Waiters>,
@@ -28,7 +27,7 @@ impl<T: Clone> Flight<T> {
         })
     }
 
-    /// Waits for the outcome; `None` when the future panicked.
+    /// Waits for the outcome; `None` if the future panicked.
     pub(super) fn wait(self: &Arc<Self>) -> Wait<T> {
         Wait {
             id: self.waiters.join(),
@@ -57,8 +56,9 @@ impl<T: Clone> Future for Wait<T> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<T>> {
         let flight = &self.flight;
-        // First register, then look. Whoever lands the future wakes all afterwards; so it is enough
-        // to wait while another holds it, but only if it had not landed before.
+        // Registration must precede the check of the outcome. The waiter that completes the future
+        // wakes all others afterwards, so a waiter that is registered may safely wait while another
+        // one polls, but only if the future was not complete before.
         flight.waiters.register(self.id, cx.waker());
         if let Some(outcome) = flight.outcome.get() {
             return Poll::Ready(Some(outcome.clone()));
@@ -86,8 +86,8 @@ impl<T: Clone> Future for Wait<T> {
 }
 
 impl<T> Drop for Wait<T> {
-    /// Hands over: a wake-up that nobody has acted on may have been this waiter's to act on, and one
-    /// whose poll panicked has told nobody.
+    /// Wakes another waiter: a wake-up that no waiter has handled may have been meant for this one,
+    /// and a waiter whose poll panicked has woken nobody.
     fn drop(&mut self) {
         let flight = &self.flight;
         let woken = flight.waiters.leave(self.id);
@@ -104,7 +104,7 @@ struct Waiters(Mutex<List>);
 struct List {
     next: u64,
     wakers: BTreeMap<u64, Waker>,
-    /// Whether there was a wake-up since the future was polled last.
+    /// Set if there was a wake-up since the last poll of the future.
     woken: bool,
 }
 
@@ -129,7 +129,7 @@ impl Waiters {
         drop(old);
     }
 
-    /// Takes a waiter out, and tells whether there was a wake-up since the last poll.
+    /// Removes a waiter; returns `true` if there was a wake-up since the last poll.
     fn leave(&self, id: u64) -> bool {
         let mut list = self.lock();
         let (old, woken) = (list.wakers.remove(&id), list.woken);

@@ -2,7 +2,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::{KeyId, Signature, VerifyError, VerifyErrorKind};
 
-/// The two pairs of header names that carry the same two values.
+/// A pair of header names: there are two pairs, with the same two values.
 ///
 /// The platform sent both pairs in early 2025 and announced the end of the older one by 31 March
 /// 2025.
@@ -16,7 +16,7 @@ pub enum HeaderPair {
 }
 
 impl HeaderPair {
-    /// The name of the header with the key identifier.
+    /// Returns the name of the header with the key identifier.
     pub fn identifier(self) -> HeaderName {
         HeaderName::from_static(match self {
             Self::Newer => "x-github-public-key-identifier",
@@ -24,7 +24,7 @@ impl HeaderPair {
         })
     }
 
-    /// The name of the header with the signature.
+    /// Returns the name of the header with the signature.
     pub fn signature(self) -> HeaderName {
         HeaderName::from_static(match self {
             Self::Newer => "x-github-public-key-signature",
@@ -33,7 +33,7 @@ impl HeaderPair {
     }
 }
 
-/// What the headers of a signed request say.
+/// The signature headers of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SignatureHeaders {
     key_identifier: KeyId,
@@ -41,20 +41,18 @@ pub struct SignatureHeaders {
 }
 
 impl SignatureHeaders {
-    /// Reads the newer pair if either of its headers is there, otherwise the older pair.
+    /// Reads the newer pair if either of its headers is present, otherwise the older pair.
     ///
-    /// An empty value counts as missing. Halves of two pairs are never put together, and the older
-    /// pair is never tried in place of a newer one that is incomplete or wrong.
+    /// An empty value counts as absent. Halves of two pairs are never combined, and the older pair
+    /// is never used instead of a newer one that is incomplete or wrong.
     ///
     /// # Errors
     ///
     /// [`MissingSignature`](VerifyErrorKind::MissingSignature) or
-    /// [`MissingKeyIdentifier`](VerifyErrorKind::MissingKeyIdentifier) when the pair is incomplete;
-    /// [`UnknownKeyIdentifier`](VerifyErrorKind::UnknownKeyIdentifier) when the identifier is not a
-    /// [`KeyId`], so that no key can have it;
-    /// [`MalformedSignature`](VerifyErrorKind::MalformedSignature) as in
-    /// [`Signature::from_base64`]. A header that is there twice is refused as a value that cannot
-    /// be read.
+    /// [`MissingKeyIdentifier`](VerifyErrorKind::MissingKeyIdentifier) if the pair is incomplete;
+    /// [`UnknownKeyIdentifier`](VerifyErrorKind::UnknownKeyIdentifier) if the identifier is not a
+    /// valid [`KeyId`]; [`MalformedSignature`](VerifyErrorKind::MalformedSignature) as in
+    /// [`Signature::from_base64`]. A header that occurs twice is refused like an invalid value.
     pub fn read(headers: &HeaderMap) -> Result<Self, VerifyError> {
         let newer = Fields::of(headers, HeaderPair::Newer);
         let fields = if newer.is_absent() {
@@ -84,7 +82,7 @@ impl SignatureHeaders {
         })
     }
 
-    /// Puts together what was read by other means.
+    /// Creates headers from values that were read by other means.
     pub fn new(key_identifier: KeyId, signature: Signature) -> Self {
         Self {
             key_identifier,
@@ -92,12 +90,12 @@ impl SignatureHeaders {
         }
     }
 
-    /// Which key the request says was used.
+    /// Returns the identifier of the signing key.
     pub fn key_identifier(&self) -> &KeyId {
         &self.key_identifier
     }
 
-    /// The signature of the body.
+    /// Returns the signature of the body.
     pub fn signature(&self) -> &Signature {
         &self.signature
     }

@@ -2,21 +2,21 @@ use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
-/// Which key signed a request: the value of the identifier header and of `key_identifier`.
+/// The identifier of a key: the value of the identifier header and of `key_identifier`.
 ///
-/// GitHub writes 64 lower-case hex digits; other platforms that speak this protocol may not, so any
-/// 1 to 256 visible ASCII characters will do. Identifiers are equal when their bytes are. `Debug`
-/// hides the text.
+/// GitHub's identifiers are 64 lower-case hex digits. Other platforms with this protocol may
+/// differ, so 1 to 256 visible ASCII characters are accepted. Identifiers are compared byte by
+/// byte. `Debug` does not print the text.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct KeyId(Box<str>);
 
 impl KeyId {
-    /// Checks and wraps an identifier.
+    /// Creates an identifier.
     ///
     /// # Errors
     ///
-    /// [`InvalidKeyId`] when the text is empty, longer than 256 bytes, or has anything but visible
-    /// ASCII.
+    /// [`InvalidKeyId`] if the text is empty, longer than 256 bytes, or has characters other than
+    /// visible ASCII.
     pub fn new(text: &str) -> Result<Self, InvalidKeyId> {
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
         if visible && (1..=256).contains(&text.len()) {
@@ -26,11 +26,11 @@ impl KeyId {
         }
     }
 
-    /// The identifier that GitHub gives to a key: the lower-case hex SHA-256 of its PEM text, final
-    /// newline included.
+    /// Returns the identifier that GitHub gives to a key: the lower-case hex SHA-256 of its PEM
+    /// text, final newline included.
     ///
-    /// Documented nowhere, but true for every published key. Keys are looked up by what the key
-    /// document says; this is for whoever writes such a document.
+    /// This is not documented, but true for every published key. It is only needed to write a key
+    /// document: verification uses the identifiers in the document.
     pub fn of_pem(pem: &str) -> Self {
         let digits = Sha256::digest(pem.as_bytes());
         let hex = |nibble: u8| char::from_digit(nibble.into(), 16);
@@ -43,7 +43,7 @@ impl KeyId {
         )
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -63,7 +63,7 @@ impl FromStr for KeyId {
     }
 }
 
-/// A text that cannot be a [`KeyId`].
+/// The error for a text that is not a valid [`KeyId`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("key identifier is not 1 to 256 visible ASCII characters")]
 #[non_exhaustive]

@@ -5,22 +5,21 @@ use serde_json::value::RawValue;
 
 use super::{KeyId, PublicKey, SignatureHeaders, VerifyErrorKind};
 
-/// The keys of one platform. Clones share one list.
+/// A set of keys. Clones share the same list.
 #[derive(Debug, Clone, Default)]
 pub struct KeySet(Arc<[PublicKey]>);
 
 impl KeySet {
-    /// Reads what `GET https://api.github.com/meta/public_keys/copilot_api` answers with:
-    /// `{"public_keys":[{"key_identifier":"…","key":"-----BEGIN PUBLIC
-    /// KEY-----\n…","is_current":true}]}`.
+    /// Reads the response of `GET https://api.github.com/meta/public_keys/copilot_api`:
+    /// `{"public_keys":[{"key_identifier":"…","key":"-----BEGIN PUBLIC KEY-----\n…","is_current":true}]}`.
     ///
-    /// Entries stand alone: one without a readable identifier is left out, one without a readable
-    /// P-256 key is kept as an unsupported key, and neither harms the others. Unknown members
-    /// are ignored.
+    /// An invalid entry does not affect the others: one without a valid identifier is skipped, and
+    /// one without a valid P-256 key is retained as an unsupported key. Unknown members are
+    /// ignored.
     ///
     /// # Errors
     ///
-    /// [`InvalidKeyDocument`] when this is not a JSON object with an array `public_keys`.
+    /// [`InvalidKeyDocument`] if the document is not a JSON object with an array `public_keys`.
     pub fn from_json(document: &[u8]) -> Result<Self, InvalidKeyDocument> {
         let document: Document<'_> =
             serde_json::from_slice(document).map_err(|_| InvalidKeyDocument)?;
@@ -31,28 +30,28 @@ impl KeySet {
             .collect())
     }
 
-    /// The key with this identifier.
+    /// Returns the key with this identifier.
     pub fn get(&self, identifier: &KeyId) -> Option<&PublicKey> {
         self.iter().find(|key| key.identifier() == identifier)
     }
 
-    /// All keys, in the order of the document.
+    /// Returns an iterator over all keys, in the order of the document.
     pub fn iter(&self) -> impl Iterator<Item = &PublicKey> {
         self.0.iter()
     }
 
-    /// How many keys there are, unsupported ones included.
+    /// Returns the number of keys, unsupported ones included.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there is no key at all, so that every request is refused.
+    /// Returns `true` if there are no keys, so that every request is refused.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Only the keys that are marked as current. A request signed just before a rotation is then
-    /// refused.
+    /// Returns only the keys that are marked as current. Requests signed just before a rotation are
+    /// then refused.
     #[must_use]
     pub fn current_only(&self) -> Self {
         self.iter()
@@ -78,7 +77,7 @@ impl FromIterator<PublicKey> for KeySet {
     }
 }
 
-/// Bytes that are not a key document.
+/// The error for bytes that are not a key document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("not a document of public keys")]
 #[non_exhaustive]
@@ -90,7 +89,7 @@ struct Document<'a> {
     public_keys: Vec<&'a RawValue>,
 }
 
-/// Members stay raw, so that one of an odd type spoils no other.
+/// An entry with raw members, so that a member with a wrong type does not invalidate the others.
 #[derive(Deserialize)]
 struct Entry<'a> {
     #[serde(borrow)]

@@ -2,8 +2,8 @@
 //!
 //! The platform signs the raw body of every request with ECDSA on P-256 over SHA-256, sends the
 //! signature and the identifier of its key in two headers, and publishes its keys at one URL.
-//! [`Verifier`] checks a request against a [`KeySource`]; what it hands out is a
-//! [`Verified`](super::Verified) body, and there is no other way to get one by accident.
+//! [`Verifier`] checks a request against a [`KeySource`] and returns a
+//! [`Verified`](super::Verified) body, which cannot be created otherwise by accident.
 //!
 //! ```
 //! use bytes::Bytes;
@@ -24,12 +24,12 @@
 //! }
 //! ```
 //!
-//! **Replay.** The signature covers the body: no time, no URL, no header. Whoever has recorded a
-//! request can send it again, and it verifies. Where that matters, remember what was handled, or
-//! keep the channel private.
+//! **Replay.** The signature covers only the body: no time, no URL, no header. A recorded request
+//! can be sent again, and it verifies. If that matters, store the ids of handled requests, or use a
+//! private channel.
 //!
 //! **Locally**, with the feature `testing`, a `RequestSigner` signs requests and writes a key
-//! document, so that verification runs in tests and on a laptop instead of being switched off.
+//! document, so that verification also runs in tests and on a laptop.
 
 mod base64;
 mod cache;

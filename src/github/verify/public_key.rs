@@ -4,7 +4,7 @@ use p256::ecdsa::{VerifyingKey, signature::Verifier as _};
 
 use super::{KeyId, Signature, VerifyErrorKind, base64};
 
-/// What comes before the 65 bytes of an uncompressed point in the DER of a P-256
+/// The bytes that precede the 65 bytes of an uncompressed point in the DER of a P-256
 /// `SubjectPublicKeyInfo`: `SEQUENCE { SEQUENCE { id-ecPublicKey, prime256v1 }, BIT STRING }`.
 const P256_PREFIX: &[u8] = &[
     0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
@@ -15,10 +15,10 @@ const UNCOMPRESSED: u8 = 4;
 const BEGIN: &str = "-----BEGIN PUBLIC KEY-----";
 const END: &str = "-----END PUBLIC KEY-----";
 
-/// One key of a [`KeySet`](super::KeySet).
+/// A key of a [`KeySet`](super::KeySet).
 ///
-/// A key that is not a P-256 key stays in the set as an unsupported one, so that a request that
-/// names it is refused with [`UnsupportedKey`](VerifyErrorKind::UnsupportedKey).
+/// A key that is not a P-256 key is retained as unsupported, so that a request with its identifier
+/// is refused with [`UnsupportedKey`](VerifyErrorKind::UnsupportedKey).
 #[derive(Clone)]
 pub struct PublicKey {
     identifier: KeyId,
@@ -27,9 +27,9 @@ pub struct PublicKey {
 }
 
 impl PublicKey {
-    /// Reads the PEM of a `SubjectPublicKeyInfo` in the one form that GitHub publishes: P-256,
-    /// named curve, uncompressed point. A literal backslash and `n` stands for a newline.
-    /// Anything else makes an unsupported key.
+    /// Reads the PEM of a `SubjectPublicKeyInfo` in the form that GitHub publishes: P-256, named
+    /// curve, uncompressed point. A literal backslash followed by `n` is read as a newline. Any
+    /// other form gives an unsupported key.
     pub fn from_pem(identifier: KeyId, pem: &str, is_current: bool) -> Self {
         let key = point(&pem.replace("\\n", "\n"))
             .and_then(|point| VerifyingKey::from_sec1_bytes(&point).ok());
@@ -48,18 +48,18 @@ impl PublicKey {
         }
     }
 
-    /// The name of the key.
+    /// Returns the identifier of the key.
     pub fn identifier(&self) -> &KeyId {
         &self.identifier
     }
 
-    /// Whether the platform says that it signs with this key now. During a rotation that may be
-    /// true of none or of several, which is why requests are matched by identifier.
+    /// Returns `true` if the platform marks the key as current. During a rotation no key or several
+    /// keys can be marked, which is why requests are matched by identifier.
     pub fn is_current(&self) -> bool {
         self.is_current
     }
 
-    /// Whether signatures can be checked with this key.
+    /// Returns `true` if signatures can be verified with this key.
     pub fn is_supported(&self) -> bool {
         self.key.is_some()
     }
@@ -80,17 +80,18 @@ impl fmt::Debug for PublicKey {
     }
 }
 
-/// The point inside a PEM text: exactly its two boundary lines, and base64 between them.
+/// Returns the point in a PEM text, which must be exactly its two boundary lines with base64
+/// between them.
 fn point(pem: &str) -> Option<Vec<u8>> {
     let mut lines = pem.lines();
     let bounded = lines.next() == Some(BEGIN) && lines.next_back() == Some(END);
     let der = base64::decode(lines.collect::<String>().as_bytes()).filter(|_| bounded)?;
     let point = der.strip_prefix(P256_PREFIX)?;
-    // The length is in the prefix (0x59, 0x42); the point must keep to it.
+    // The length fields in the prefix (0x59, 0x42) are fixed, so the point must have this length.
     (point.len() == 65 && point.first() == Some(&UNCOMPRESSED)).then(|| point.to_vec())
 }
 
-/// Writes what [`PublicKey::from_pem`] reads.
+/// Writes a key in the form that [`PublicKey::from_pem`] reads.
 #[cfg(feature = "testing")]
 pub(super) fn to_pem(key: &VerifyingKey) -> String {
     let der = [P256_PREFIX, key.to_sec1_point(false).as_bytes()].concat();

@@ -2,10 +2,12 @@ use std::fmt;
 
 use super::{VerifyError, VerifyErrorKind, base64};
 
-/// The longest DER of two 32-byte integers is 72 bytes, which is 96 characters.
+/// The maximum length of a signature in base64: the DER of two 32-byte integers has up to 72 bytes,
+/// which are 96 characters.
 const LONGEST: usize = 96;
 
-/// A well-formed signature: two integers in `[1, n-1]`, matching nothing yet. `Debug` hides it.
+/// A well-formed signature: two integers in `[1, n-1]`. It is not yet verified. `Debug` does not
+/// print it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Signature(p256::ecdsa::Signature);
 
@@ -13,15 +15,15 @@ impl Signature {
     /// Reads the value of the signature header: base64 of DER.
     ///
     /// High `s` is accepted, since GitHub sends it in half of all requests, and so are short
-    /// integers. One signature has one text: see the rules of
+    /// integers. A signature has only one valid text, see
     /// [`MalformedSignature`](VerifyErrorKind::MalformedSignature).
     ///
     /// # Errors
     ///
     /// [`MalformedSignature`](VerifyErrorKind::MalformedSignature) for base64 that is not canonical
-    /// (foreign characters, white space, URL-safe alphabet, missing padding), for DER with
-    /// trailing bytes, negative or non-minimal integers, long-form or indefinite lengths, and
-    /// for `r` or `s` outside `[1, n-1]`.
+    /// (other characters, white space, URL-safe alphabet, missing padding), for DER with trailing
+    /// bytes, negative or non-minimal integers, long-form or indefinite lengths, and for `r` or `s`
+    /// outside `[1, n-1]`.
     pub fn from_base64(text: &[u8]) -> Result<Self, VerifyError> {
         Some(text)
             .filter(|text| text.len() <= LONGEST)

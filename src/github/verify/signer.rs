@@ -11,11 +11,11 @@ use sha2::{Digest as _, Sha256};
 
 use super::{HeaderPair, KeyId, KeySet, PublicKey, base64, public_key};
 
-/// Signs requests the way the platform does, so that tests and local work go through verification
-/// instead of around it.
+/// A signer of requests that signs as the platform does, so that tests and local work use
+/// verification.
 ///
 /// Serve [`key_document`](Self::key_document) and point [`CachedKeys::url`](super::CachedKeys::url)
-/// at it, or hand [`key_set`](Self::key_set) to a [`Verifier`](super::Verifier).
+/// at it, or pass [`key_set`](Self::key_set) to a [`Verifier`](super::Verifier).
 ///
 /// ```
 /// use copilot_wire::github::verify::{KeySet, RequestSigner, verify};
@@ -36,19 +36,19 @@ pub struct RequestSigner {
 }
 
 impl RequestSigner {
-    /// A new key, from the randomness of the operating system.
+    /// Creates a signer with a new key, from the operating system's random numbers.
     ///
     /// # Errors
     ///
-    /// [`NoRandomness`] when there is none.
+    /// [`NoRandomness`] if there are none.
     pub fn generate() -> Result<Self, NoRandomness> {
         SigningKey::try_generate()
             .map(Self::with_key)
             .map_err(|_| NoRandomness)
     }
 
-    /// The same key for the same seed, on every machine: for fixtures. Whoever knows the seed can
-    /// sign.
+    /// Creates a signer whose key is derived from a seed, the same on every machine: for fixtures.
+    /// Anyone who knows the seed can sign.
     pub fn from_seed(seed: &[u8]) -> Self {
         Self::with_key(SigningKey::from(NonZeroScalar::reduce(&Sha256::digest(
             seed,
@@ -64,16 +64,18 @@ impl RequestSigner {
         }
     }
 
-    /// Signs a body: the headers to send with it, in both pairs, as the platform did in early 2025.
+    /// Signs a body and returns the headers to send with it, in both pairs, as the platform did in
+    /// early 2025.
     pub fn sign(&self, body: &[u8]) -> HeaderMap {
         let mut headers = self.sign_as(HeaderPair::Newer, body);
         headers.extend(self.sign_as(HeaderPair::Older, body));
         headers
     }
 
-    /// Signs a body: the headers to send with it, in one pair.
+    /// Signs a body and returns the headers to send with it, in one pair.
     pub fn sign_as(&self, pair: HeaderPair, body: &[u8]) -> HeaderMap {
-        // Both texts are visible ASCII. Were they not, an empty value would be refused as missing.
+        // Both texts are visible ASCII, so this cannot fail; an empty value would be refused as
+        // absent.
         let value =
             |text: &str| HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static(""));
         HeaderMap::from_iter([
@@ -82,34 +84,34 @@ impl RequestSigner {
         ])
     }
 
-    /// The signature of a body as the header carries it: base64 of DER.
+    /// Returns the signature of a body in the form of the header: base64 of DER.
     pub fn signature(&self, body: &[u8]) -> String {
         let signature: p256::ecdsa::Signature = self.key.sign(body);
         base64::encode(signature.to_der().as_bytes())
     }
 
-    /// The identifier of the key: the SHA-256 of [its PEM text](Self::pem), as at GitHub.
+    /// Returns the identifier of the key: the SHA-256 of [its PEM text](Self::pem), as at GitHub.
     pub fn identifier(&self) -> &KeyId {
         &self.identifier
     }
 
-    /// The public key as the key document writes it.
+    /// Returns the public key as PEM, as in the key document.
     pub fn pem(&self) -> &str {
         &self.pem
     }
 
-    /// The public key, marked as current.
+    /// Returns the public key, marked as current.
     pub fn public_key(&self) -> PublicKey {
         PublicKey::from_pem(self.identifier.clone(), &self.pem, true)
     }
 
-    /// A set of this one key.
+    /// Returns a set with this key only.
     pub fn key_set(&self) -> KeySet {
         [self.public_key()].into_iter().collect()
     }
 
-    /// The body of a key endpoint that lists these signers, each with whether it is current: what
-    /// [`KeySet::from_json`] reads.
+    /// Returns the body of a key endpoint that lists these signers, each with its mark as current,
+    /// in the form that [`KeySet::from_json`] reads.
     pub fn key_document<'a>(signers: impl IntoIterator<Item = (&'a Self, bool)>) -> Bytes {
         let public_keys: Vec<_> = signers
             .into_iter()
@@ -134,8 +136,8 @@ impl fmt::Debug for RequestSigner {
     }
 }
 
-/// The operating system gave no random bytes.
+/// The error if the operating system has no random bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the operating system gives no random bytes")]
+#[error("the operating system has no random bytes")]
 #[non_exhaustive]
 pub struct NoRandomness;

@@ -5,22 +5,21 @@ use http::StatusCode;
 
 use super::{KeyId, KeySet};
 
-/// Where the keys of the platform come from.
+/// A source of the platform's keys.
 ///
-/// [`CachedKeys`](super::CachedKeys) fetches them; a [`KeySet`] is a source that never changes.
+/// [`CachedKeys`](super::CachedKeys) fetches them; a [`KeySet`] is a constant source.
 #[async_trait]
 pub trait KeySource: Send + Sync {
-    /// The keys as they are now. A source that can renew its keys does so when `wanted` is not
-    /// among them; it need not be among them afterwards.
+    /// Returns the current keys. A source that can renew its keys does so if `wanted` is not among
+    /// them; the result need not contain it.
     ///
     /// # Errors
     ///
-    /// [`KeyError`] when the keys cannot be had. That is not the fault of the request, which must
-    /// then be answered with 503.
+    /// [`KeyError`] if the keys are not available. The request must then be answered with 503.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future loses nothing but this one answer.
+    /// Dropping the future cancels only this call.
     async fn keys(&self, wanted: &KeyId) -> Result<KeySet, KeyError>;
 }
 
@@ -45,10 +44,11 @@ impl<K: KeySource + ?Sized> KeySource for Box<K> {
     }
 }
 
-/// Why there are no keys.
+/// The reason why keys are not available.
 ///
-/// `Display` and `Debug` tell the kind alone. What the HTTP client said is the
-/// [`source`](Error::source): it is the client's own text, and goes to logs or nowhere.
+/// `Display` and `Debug` print the kind only. The HTTP client's error is the
+/// [`source`](Error::source): its text is not controlled by this crate and should at most be
+/// logged.
 #[derive(Clone)]
 pub struct KeyError {
     kind: KeyErrorKind,
@@ -56,12 +56,12 @@ pub struct KeyError {
 }
 
 impl KeyError {
-    /// An error that has no further cause.
+    /// Creates an error without a source.
     pub fn new(kind: KeyErrorKind) -> Self {
         Self { kind, source: None }
     }
 
-    /// Sets the cause that the HTTP client or the store of the keys gave.
+    /// Sets the error of the HTTP client or the key store as the source.
     #[must_use]
     pub fn cause(self, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self {
@@ -70,7 +70,7 @@ impl KeyError {
         }
     }
 
-    /// What went wrong.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> KeyErrorKind {
         self.kind
     }
@@ -87,11 +87,13 @@ impl fmt::Debug for KeyError {
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.kind {
-            KeyErrorKind::Transport => f.write_str("key endpoint cannot be reached"),
+            KeyErrorKind::Transport => f.write_str("key endpoint is not reachable"),
             KeyErrorKind::Status(status) => {
                 write!(f, "key endpoint answered with status {}", status.as_u16())
             }
-            KeyErrorKind::Document => f.write_str("key endpoint answered without a key document"),
+            KeyErrorKind::Document => {
+                f.write_str("response of the key endpoint is not a key document")
+            }
         }
     }
 }
@@ -102,14 +104,14 @@ impl Error for KeyError {
     }
 }
 
-/// The kinds of [`KeyError`].
+/// The kind of a [`KeyError`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KeyErrorKind {
-    /// No answer.
+    /// There was no response.
     Transport,
-    /// An answer with a status that carries no keys.
+    /// The response had a status without keys.
     Status(StatusCode),
-    /// An answer that is not a key document.
+    /// The response was not a key document.
     Document,
 }

@@ -4,13 +4,13 @@ use http::HeaderMap;
 use super::{KeySet, KeySource, SignatureHeaders, VerifyError, VerifyErrorKind};
 use crate::github::Verified;
 
-/// Verifies one request with keys that are at hand. Pure: no clock, no network.
+/// Verifies one request with available keys. It uses no clock and no network.
 ///
-/// `body` is the body of the request as it came, read to its end and not yet parsed. Order of the
-/// checks: body, headers, the form of the signature, the key, the signature.
+/// `body` is the complete body of the request, before parsing. The checks are made in this order:
+/// body, headers, form of the signature, key, signature.
 ///
-/// Nothing but the body is signed, so a recorded request verifies again: **there is no protection
-/// against replay** in this protocol.
+/// Only the body is signed, so a recorded request verifies again: this protocol has **no protection
+/// against replay**.
 ///
 /// ```
 /// # #[cfg(feature = "testing")] {
@@ -28,7 +28,7 @@ use crate::github::Verified;
 ///
 /// # Errors
 ///
-/// [`VerifyError`] of any kind but [`KeysUnavailable`](VerifyErrorKind::KeysUnavailable).
+/// [`VerifyError`] of any kind except [`KeysUnavailable`](VerifyErrorKind::KeysUnavailable).
 pub fn verify<'a>(
     body: &'a [u8],
     headers: &HeaderMap,
@@ -38,29 +38,29 @@ pub fn verify<'a>(
     Ok(Verified::assume_verified(body))
 }
 
-/// Verifies requests with the keys of a [`KeySource`].
+/// A verifier of requests with the keys of a [`KeySource`].
 #[derive(Debug, Clone)]
 pub struct Verifier<K> {
     keys: K,
 }
 
 impl<K: KeySource> Verifier<K> {
-    /// Verifies with these keys.
+    /// Creates a verifier with a source of keys.
     pub fn new(keys: K) -> Self {
         Self { keys }
     }
 
-    /// Verifies one request. The same checks as [`verify`]; a request that fails one of those that
-    /// need no key never reaches the key source, and so never causes a fetch.
+    /// Verifies one request, with the checks of [`verify`]. A request that fails a check without
+    /// keys never reaches the key source, and so never causes a fetch.
     ///
     /// # Errors
     ///
-    /// [`VerifyError`]; answer with its [status](VerifyError::status) and no more than its
+    /// [`VerifyError`]. The response should have its [status](VerifyError::status) and at most its
     /// `Display`.
     ///
     /// # Cancel safety
     ///
-    /// As safe as the key source: with [`CachedKeys`](super::CachedKeys) nothing is lost.
+    /// Cancelling is safe if the key source allows it, as [`CachedKeys`](super::CachedKeys) does.
     pub async fn verify(
         &self,
         body: Bytes,

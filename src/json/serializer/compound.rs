@@ -1,4 +1,4 @@
-//! Arrays and objects, while they are being written.
+//! Serializers of arrays and objects.
 
 use serde::ser::{self, Serialize};
 
@@ -11,7 +11,7 @@ pub(super) struct Compound<'a> {
     inner: Serializer<'a>,
     close: &'static [u8],
     first: bool,
-    /// The name of the only field, when this is a raw value in disguise.
+    /// The name of the only field, if this is a raw value in the form of a struct.
     raw: Option<&'static str>,
 }
 
@@ -73,7 +73,7 @@ impl<'a> Compound<'a> {
     }
 }
 
-/// Implements the traits of arrays, and of the fields of objects.
+/// Implements the traits for arrays, and those for the fields of objects.
 macro_rules! pieces {
     ($($of:ident: $name:ident($($key:ident)?) = $write:ident),* $(,)?) => {$(
         impl ser::$of for Compound<'_> {

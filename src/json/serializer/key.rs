@@ -1,4 +1,4 @@
-//! Keys of maps: strings as they are, numbers and booleans in quotes, nothing else.
+//! Keys of maps: strings, and numbers and booleans in quotes.
 
 use std::fmt::Display;
 
@@ -7,7 +7,7 @@ use serde::ser::{self, Impossible, Serialize};
 use super::super::error::WriteError;
 use super::{Serializer, write_number};
 
-/// Writes one key with its quotes.
+/// A serializer of one key, with its quotes.
 pub(super) struct KeySerializer<'a>(pub(super) Serializer<'a>);
 
 impl KeySerializer<'_> {
@@ -47,7 +47,7 @@ macro_rules! refused {
     )*};
 }
 
-/// What a key cannot be.
+/// The type of the keys that are not supported.
 type Never = Impossible<(), WriteError>;
 
 impl ser::Serializer for KeySerializer<'_> {

@@ -1,4 +1,4 @@
-//! A chat client of Meilisearch.
+//! A simulated chat client.
 
 use std::mem;
 
@@ -9,49 +9,49 @@ use crate::meilisearch::{
     ChatRequest, Event, History, Meilisearch, Message, Outcome, Tools, Unknown, escape,
 };
 use crate::protocol::{Citation, EventDecoder, EventError, Notice, Status};
-use crate::testing::{Answer, FrontEnd, Heard, Next, post, question};
+use crate::testing::{Answer, Effect, FrontEnd, Next, post, question};
 
-/// A chat client of Meilisearch: it keeps the history that the server asks it to keep.
+/// A simulated chat client, which stores the history as the server asks.
 #[derive(Debug)]
 pub struct SearchChat {
     workspace: String,
-    /// Everything but the messages, which are the history's.
+    /// The request without its messages, which are in the history.
     request: ChatRequest,
     history: History,
-    said: String,
+    text: String,
     decoder: EventDecoder<Meilisearch>,
 }
 
 impl SearchChat {
-    /// A client of this workspace with all notifications on.
+    /// Creates a client of this workspace with all notifications on.
     #[must_use]
     pub fn new(workspace: impl Into<String>) -> Self {
         let request = ChatRequest::new("gpt-4o-mini", []).tools(Tools::ALL);
         Self::continuing(workspace, request)
     }
 
-    /// A client with the model, notifications and parameters of a request; its messages count as
-    /// said.
+    /// Creates a client with the model, notifications and parameters of a request; its messages
+    /// become the history.
     #[must_use]
     pub fn continuing(workspace: impl Into<String>, mut request: ChatRequest) -> Self {
-        let said = mem::take(&mut request.messages);
+        let messages = mem::take(&mut request.messages);
         Self {
             workspace: workspace.into(),
             request,
-            history: said.into(),
-            said: String::new(),
+            history: messages.into(),
+            text: String::new(),
             decoder: EventDecoder::new(),
         }
     }
 
-    /// The model to ask for.
+    /// Sets the model.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
         self.request.model = model.into();
         self
     }
 
-    /// The notifications to switch on.
+    /// Sets the notifications.
     #[must_use]
     pub fn tools(mut self, tools: Tools) -> Self {
         self.request.tools = tools;
@@ -64,7 +64,7 @@ impl FrontEnd for SearchChat {
 
     const PATH: &'static str = "/chats/{workspace}/chat/completions";
 
-    fn say(&mut self, text: &str) {
+    fn prompt(&mut self, text: &str) {
         self.history.push(Message::user(text));
     }
 
@@ -79,56 +79,56 @@ impl FrontEnd for SearchChat {
         self.decoder.next(input)
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Heard> {
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
         self.history.apply(event);
         match event {
             Event::Text(text) | Event::Refusal(text) => {
-                self.said.push_str(text);
-                vec![Heard::Text(text.clone())]
+                self.text.push_str(text);
+                vec![Effect::Text(text.clone())]
             }
             Event::Progress(progress) => {
-                let words = progress.search().ok().and_then(|search| search.q);
-                let words = words.unwrap_or_default();
-                vec![Heard::Status(Status::new(format!(
-                    "Searching for {words:?}"
+                let query = progress.search().ok().and_then(|search| search.q);
+                let query = query.unwrap_or_default();
+                vec![Effect::Status(Status::new(format!(
+                    "Searching for {query:?}"
                 )))]
             }
             Event::Sources(sources) => sources.iter().map(|found| source(&found)).collect(),
             Event::Error(failure) => {
                 let notice = Notice::new(&failure.message).code(failure.kind.clone());
-                vec![Heard::Error(notice)]
+                vec![Effect::Error(notice)]
             }
             Event::Unknown(Unknown::Call(call)) => {
                 let arguments = Json::encode(&call.arguments).unwrap_or_default();
-                vec![Heard::other(call.name.clone(), arguments)]
+                vec![Effect::other(call.name.clone(), arguments)]
             }
-            Event::Unknown(Unknown::Frame(frame)) => vec![Heard::other("frame", frame.clone())],
+            Event::Unknown(Unknown::Frame(frame)) => vec![Effect::other("frame", frame.clone())],
             Event::Append(_) | Event::RoundBreak | Event::Finish(_) | Event::Done => Vec::new(),
         }
     }
 
     fn next(&mut self) -> Next {
-        self.history.settle();
-        let said = mem::take(&mut self.said);
+        self.history.end_turn();
+        let text = mem::take(&mut self.text);
         match mem::take(&mut self.decoder).decoder().outcome() {
-            Outcome::Answered(_) => question(&said).map_or(Next::Nothing, Next::Question),
-            // The failure has been heard.
+            Outcome::Answered(_) => question(&text).map_or(Next::Nothing, Next::Question),
+            // The failure was reported by an event.
             Outcome::Failed(_) => Next::Nothing,
             Outcome::Incomplete => Next::Broken("the stream ended without a finish_reason"),
             Outcome::Truncated => Next::Broken("the stream ended without [DONE]"),
         }
     }
 
-    /// A client of Meilisearch runs no tools.
+    /// Does nothing: the client runs no tools.
     fn answer(&mut self, _: Vec<Answer>) {}
 
     fn decide(&mut self, accepted: bool) {
-        self.say(if accepted { "yes" } else { "no" });
+        self.prompt(if accepted { "yes" } else { "no" });
     }
 }
 
-/// A document; its title is under one of the usual names.
-fn source(found: &Json) -> Heard {
+/// Converts a document to a citation, with its title from one of the usual members.
+fn source(found: &Json) -> Effect {
     let text = |names: &[&str]| {
         let mut values = names.iter().filter_map(|name| found.get(name));
         values.find_map(|value| value.string().map(std::borrow::Cow::into_owned))
@@ -136,5 +136,5 @@ fn source(found: &Json) -> Heard {
     let title = text(&["title", "name", "label", "headline", "id"]);
     let mut citation = Citation::new(title.unwrap_or_else(|| found.text().to_owned()));
     citation.url = text(&["url", "link", "href"]);
-    Heard::Citation(citation)
+    Effect::Citation(citation)
 }

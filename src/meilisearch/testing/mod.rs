@@ -1,5 +1,5 @@
-//! Meilisearch chat in tests: the played client, and what the conformance kit and the command line
-//! know of the protocol.
+//! Meilisearch chat in tests: a simulated client, and the protocol's part of the conformance kit
+//! and the command line.
 
 mod front_end;
 mod native;
@@ -18,10 +18,10 @@ use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
 use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
 
-/// The last event never came.
+/// The error for a stream without its last event.
 const NOT_DONE: MissingEnd = MissingEnd::new("the stream ends without [DONE]", "chunk/done");
 
-/// The model's last round has no end.
+/// The error for a stream whose last round has no finish reason.
 const NOT_FINISHED: MissingEnd = MissingEnd::new(
     "the answer did not end: no finish reason came",
     "chunk/finish-reason",

@@ -1,11 +1,11 @@
-//! What only a Meilisearch request has.
+//! The members of requests that only this protocol has.
 
 use http::HeaderMap;
 
 use crate::meilisearch::ChatRequest;
 use crate::testing::Node;
 
-/// Shows what only this protocol has.
+/// Describes the members that only this protocol has.
 pub(super) fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
     Node::object([
         ("model", request.model.as_str().into()),

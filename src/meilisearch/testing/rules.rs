@@ -1,4 +1,4 @@
-//! Meilisearch chat clients.
+//! Rules for Meilisearch chat.
 
 use serde_json::{Value, json};
 
@@ -12,44 +12,44 @@ rules! {
     REQUEST = Error "meilisearch/request",
         "a request that Meilisearch answers is answered",
         "the clients throw an error with the status",
-        "read leniently: unknown members, `null`, and the history as clients keep it";
+        "accept unknown members, `null`, and the history that clients send";
     UNDECLARED = Error "meilisearch/undeclared",
         "only notifications that the request declared are sent",
-        "the client did not ask: OpenAI libraries take them for calls that it must answer",
-        "look for the notification's name in the request's `tools`";
+        "OpenAI libraries treat undeclared ones as calls that need results",
+        "check the request's `tools` for the notification's name";
     FOREIGN_CALL = Error "meilisearch/foreign-call",
-        "nothing but notifications is sent as a call",
-        "Meilisearch knows no calls for the client: no client answers them",
+        "only notifications are sent as calls",
+        "the protocol has no functions of the client: no client returns results",
         "run the tool in the agent";
     NOTIFICATION = Error "meilisearch/notification",
-        "a notification is one whole call: `index`, `id`, `type`, and `arguments` that are the JSON of its kind",
-        "clients read every entry that has a name as finished, and drop what they cannot read",
+        "a notification is one complete call: `index`, `id`, `type`, and `arguments` with the JSON of its kind",
+        "clients treat every entry with a name as complete, and drop invalid ones",
         "send it in one chunk, with `call_id`, and `function_arguments`, `sources` or `role`";
     ORDER = Error "meilisearch/order",
-        "a search is told of in order: progress, then sources, of one `call_id`",
-        "clients show sources without a search, or a search that never ends",
-        "send the progress before the search, and the sources when it is over";
+        "the notifications of a search are in order: progress, then sources, with the same `call_id`",
+        "clients display sources without a search, or a search that never ends",
+        "send the progress before the search, and the sources after it";
     ORPHAN = Error "meilisearch/orphan-call",
-        "every call that is to be kept gets its result, directly after it",
+        "every appended call has its result directly after it",
         "the client sends both with its next request, and the model's provider refuses a call without a result",
-        "send the message of the tool after that of the assistant";
+        "append the message of the tool after that of the assistant";
     ERROR = Error "meilisearch/error",
         "a failure in the stream has `type`, `event_id`, and `error` with `type` and `message`",
-        "clients show `error.message`, and go on reading by `error.type`",
+        "clients display `error.message`, and continue depending on `error.type`",
         "send `{\"event_id\":…,\"type\":\"error\",\"error\":{\"type\":…,\"code\":…,\"message\":…}}`";
     REFUSAL = Warning "meilisearch/refusal",
         "a refusal has `message`, `code`, `type` and `link`",
-        "the libraries of Meilisearch make their error of these",
+        "the libraries of Meilisearch create their error from these",
         "send all four as JSON";
 }
 
-/// What all notifications are called.
+/// The prefix of the names of all notifications.
 const PREFIX: &str = "_meili";
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or("/chats/default/chat/completions");
     let requests = requests(exam.model());
-    // And one that is a list.
+    // One more request: a list instead of an object.
     exam.plan(requests.len() + 1);
     for recorded in &requests {
         let Some(exchange) = exam.ask_agent(path, recorded).await else {
@@ -76,7 +76,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     exam.rest(path, sample).await;
 }
 
-/// The requests that are sent. The first one is the simplest there is.
+/// Returns the requests of the conformance kit, the simplest first.
 fn requests(model: Option<&str>) -> Vec<Recorded> {
     let rule = Some(&REQUEST);
     let mut all = Vec::from(recorded_files! {
@@ -88,7 +88,7 @@ fn requests(model: Option<&str>) -> Vec<Recorded> {
     });
     let name = "text that breaks lines";
     all.push(Recorded::new(rule, name, hazards.to_string()));
-    // The server answers 501: it runs no tools of others.
+    // The server answers 501: it runs no tools of clients.
     all.extend(recorded_files! { None, "meilisearch": "request_user_tool" });
     match model {
         Some(model) => all.into_iter().map(|each| each.model(model)).collect(),
@@ -96,7 +96,7 @@ fn requests(model: Option<&str>) -> Vec<Recorded> {
     }
 }
 
-/// Judges a stream.
+/// Checks a stream.
 pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     lines::judge(judge, stream);
     let exchange = stream.exchange;
@@ -163,13 +163,13 @@ fn declares(asked: &Value, name: &str) -> bool {
         .any(|tool| text(tool, "/function/name") == name)
 }
 
-/// The arguments of a notification that is whole and of its kind.
+/// Returns the arguments of a complete and valid notification.
 fn whole(call: &Value) -> Option<Value> {
     let framed = call.get("index").is_some_and(Value::is_u64)
         && text(call, "/type") == "function"
         && !text(call, "/id").is_empty();
     let arguments: Value = serde_json::from_str(text(call, "/function/arguments")).ok()?;
-    // Both spellings are read: the server's, and the one of its documentation.
+    // Both the server's names and the documentation's are accepted.
     let either = |names: [&str; 2]| names.into_iter().find_map(|name| arguments.get(name));
     let right = match text(call, "/function/name") {
         "_meiliSearchProgress" => {
@@ -191,14 +191,14 @@ fn has_id(arguments: &Value) -> bool {
     !text(arguments, "/call_id").is_empty()
 }
 
-/// The searches of one answer, as far as they were told of.
+/// The searches of one answer, as reported by notifications.
 #[derive(Default)]
 struct Searches {
-    /// Those that began.
+    /// The searches that started.
     begun: Vec<String>,
-    /// The calls to be kept that wait for their result.
+    /// The appended calls that have no result yet.
     open: Vec<String>,
-    /// Whether there was any.
+    /// Set if there was an appended message.
     kept: bool,
 }
 
@@ -216,7 +216,7 @@ impl Searches {
         match name {
             "_meiliSearchProgress" => self.begun.push(id.to_owned()),
             "_meiliSearchSources" => {
-                // Without progress there is nothing to be in order with.
+                // Without progress notifications there is no order to check.
                 let told = match asked {
                     Some(asked) => declares(asked, "_meiliSearchProgress"),
                     None => !self.begun.is_empty(),

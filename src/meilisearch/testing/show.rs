@@ -1,9 +1,9 @@
-//! The events of Meilisearch chat in words.
+//! Descriptions of events in text.
 
 use crate::meilisearch::{Event, Progress, Unknown};
 use crate::testing::Summary;
 
-/// Describes an event in a line.
+/// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {
     match event {
         Event::Text(text) => Summary::new("text", text),
@@ -16,13 +16,13 @@ pub(super) fn describe(event: &Event) -> Summary {
             Summary::new("sources", format!("{}: {}", texts.len(), texts.join(", ")))
         }
         Event::Error(failure) => {
-            let said = Summary::new("error", format!("{}: {}", failure.kind, failure.message));
+            let summary = Summary::new("error", format!("{}: {}", failure.kind, failure.message));
             match failure.is_terminal() {
-                true => said.failed(),
-                false => said,
+                true => summary.failed(),
+                false => summary,
             }
         }
-        Event::RoundBreak => Summary::new("round", "the model speaks anew"),
+        Event::RoundBreak => Summary::new("round", "the next round of the model"),
         Event::Finish(reason) => Summary::new("finish", reason.as_str()),
         Event::Done => Summary::new("done", "").last(),
         Event::Unknown(Unknown::Call(call)) => {
@@ -32,7 +32,7 @@ pub(super) fn describe(event: &Event) -> Summary {
     }
 }
 
-/// The model wrote the arguments, so they may be anything.
+/// Describes a search. The model wrote the arguments, so they can be invalid.
 fn search(progress: &Progress) -> String {
     match progress.search() {
         Ok(search) => {

@@ -1,4 +1,4 @@
-//! An OpenAI client.
+//! A simulated OpenAI client.
 
 use std::mem;
 
@@ -9,9 +9,9 @@ use crate::openai::{
     Accumulator, ChatMessage, ChatRequest, Content, Event, OpenAi, Tool, ToolCall,
 };
 use crate::protocol::{self, EventDecoder, EventError, Notice};
-use crate::testing::{Answer, FrontEnd, Heard, Next, post, question};
+use crate::testing::{Answer, Effect, FrontEnd, Next, post, question};
 
-/// A program with an OpenAI library: it sends messages and tools, and reads chunks.
+/// A simulated program with an OpenAI library: it sends messages and tools, and reads chunks.
 #[derive(Debug)]
 pub struct OpenAiClient {
     request: ChatRequest,
@@ -23,14 +23,14 @@ pub struct OpenAiClient {
 }
 
 impl OpenAiClient {
-    /// A client that asks for this model.
+    /// Creates a client that requests this model.
     #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self::continuing(ChatRequest::new(model, Vec::new()))
     }
 
-    /// A client with the model, tools and options of a request; its messages count as said. It
-    /// always asks for a stream, with the usage.
+    /// Creates a client with the model, tools and options of a request; its messages become the
+    /// history. It always requests a stream with the usage.
     #[must_use]
     pub fn continuing(request: ChatRequest) -> Self {
         Self {
@@ -43,14 +43,14 @@ impl OpenAiClient {
         }
     }
 
-    /// Instructions, before everything that is said.
+    /// Adds instructions before all messages.
     #[must_use]
     pub fn system(mut self, text: impl Into<Content>) -> Self {
         self.request = self.request.instructions(text);
         self
     }
 
-    /// The tools to offer.
+    /// Sets the tools.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = impl Into<Tool>>) -> Self {
         let tools = tools.into_iter().map(Into::into);
@@ -58,11 +58,11 @@ impl OpenAiClient {
         self
     }
 
-    /// Any other member of the request.
+    /// Sets any other member of the request.
     ///
     /// # Errors
     ///
-    /// When the value cannot be JSON.
+    /// If the value cannot be serialized as JSON.
     pub fn with<T: serde::Serialize + ?Sized>(
         mut self,
         name: &str,
@@ -78,7 +78,7 @@ impl FrontEnd for OpenAiClient {
 
     const PATH: &'static str = "/v1/chat/completions";
 
-    fn say(&mut self, text: &str) {
+    fn prompt(&mut self, text: &str) {
         self.request.messages.push(ChatMessage::user(text));
     }
 
@@ -90,8 +90,8 @@ impl FrontEnd for OpenAiClient {
         self.decoder.next(input)
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Heard> {
-        // What follows the end is not read.
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        // Everything after the end is ignored.
         if self.done || self.failed {
             return Vec::new();
         }
@@ -100,23 +100,28 @@ impl FrontEnd for OpenAiClient {
                 if self.answer.push(chunk).is_err() {
                     self.failed = true;
                     let notice = Notice::new("the answer is larger than the client takes");
-                    return vec![Heard::Error(notice)];
+                    return vec![Effect::Error(notice)];
                 }
-                let mut heard = Vec::new();
+                let mut parts = Vec::new();
                 for choice in chunk.choices.iter().filter(|choice| choice.index == 0) {
                     let reasoning = choice.delta.unknown.get("reasoning_content");
                     let reasoning = reasoning.and_then(|json| json.string());
-                    heard.extend(reasoning.map(|text| Heard::Reasoning(text.into_owned())));
+                    parts.extend(reasoning.map(|text| Effect::Reasoning(text.into_owned())));
                     let texts = [&choice.delta.content, &choice.delta.refusal];
                     let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
-                    heard.extend(texts.cloned().map(Heard::Text));
+                    parts.extend(texts.cloned().map(Effect::Text));
                 }
-                heard.extend(chunk.usage.as_ref().map(|usage| Heard::Usage(usage.into())));
-                heard
+                parts.extend(
+                    chunk
+                        .usage
+                        .as_ref()
+                        .map(|usage| Effect::Usage(usage.into())),
+                );
+                parts
             }
             Event::Error(error) => {
                 self.failed = true;
-                vec![Heard::Error(Notice::new(&error.message))]
+                vec![Effect::Error(Notice::new(&error.message))]
             }
             Event::Done | Event::End(_) => {
                 self.done = true;
@@ -162,11 +167,11 @@ impl FrontEnd for OpenAiClient {
     }
 
     fn decide(&mut self, accepted: bool) {
-        self.say(if accepted { "yes" } else { "no" });
+        self.prompt(if accepted { "yes" } else { "no" });
     }
 }
 
-/// A call as the shared vocabulary has it. Arguments that are no JSON are a string.
+/// Converts a call. Arguments that are not JSON become a string.
 fn call(call: &ToolCall) -> protocol::ToolCall {
     protocol::ToolCall::try_from(call).unwrap_or_else(|_| protocol::ToolCall {
         name: call.function.name.clone(),

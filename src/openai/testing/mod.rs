@@ -1,5 +1,5 @@
-//! OpenAI chat streams in tests: the played client, and what the conformance kit and the command
-//! line know of the protocol.
+//! OpenAI chat streams in tests: a simulated client, and the protocol's part of the conformance kit
+//! and the command line.
 //!
 //! ```
 //! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};

@@ -1,14 +1,14 @@
-//! The requests that are sent.
+//! The requests of the conformance kit.
 
 use serde_json::json;
 
 use super::rules::REQUEST;
 use crate::testing::check::{HAZARDS, Recorded};
 
-/// How many there are.
+/// The number of requests.
 pub(super) const REQUESTS: usize = 9;
 
-/// All of them. The first one is the simplest there is.
+/// Returns all requests, the simplest first.
 pub(super) fn all(model: &str) -> Vec<Recorded> {
     let user = |content: &str| json!({"role": "user", "content": content});
     let weather = json!({"type": "function", "function": {

@@ -1,4 +1,5 @@
-//! OpenAI clients: the official ones, VS Code, `gh models`, and what takes a base URL.
+//! Rules for OpenAI clients: the official ones, VS Code, `gh models`, and programs with a
+//! configurable base URL.
 
 use std::collections::BTreeMap;
 
@@ -18,54 +19,54 @@ rules! {
     REQUEST = Error "openai/request",
         "a request that the official clients send is answered",
         "the clients throw an error with the status",
-        "read leniently: unknown members, `null`, content in parts, and every role";
+        "accept unknown members, `null`, content in parts, and every role";
     MODELS = Warning "openai/models",
         "`GET /v1/models` lists the models",
-        "VS Code, chat applications and the clients' `models.list()` find nothing to choose from",
+        "VS Code, chat applications and the clients' `models.list()` have nothing to select",
         "answer `{\"object\":\"list\",\"data\":[{\"id\":…,\"object\":\"model\"}]}`";
     WHOLE = Error "openai/whole",
         "without `stream` the answer is one `chat.completion`",
-        "the official clients read the body as JSON when they did not ask for a stream, which is their default",
+        "the official clients read the body as JSON unless they request a stream, which is not the default",
         "collect the answer: `id`, `object`, `created`, `model`, and choices with `message` and `finish_reason`";
     CONSTANT = Error "openai/constant",
         "`id`, `created` and `model` are the same in all chunks",
-        "clients take a new id for a new answer",
-        "make them once per answer, also where a model's stream is passed on";
+        "clients treat a new id as a new answer",
+        "create them once per answer, also for a relayed stream";
     ROLE = Error "openai/role",
-        "the role is in the first chunk of a choice only",
+        "only the first chunk of a choice has the role",
         "the helper of the OpenAI client for Python joins them: `assistantassistant`",
         "send the role once";
     USAGE = Error "openai/usage",
-        "the usage is sent only when it was asked for",
-        "who did not ask does not expect a chunk without choices: `choices[0]` fails",
-        "look at `stream_options.include_usage`";
+        "the usage is sent only if requested",
+        "other clients do not expect a chunk without choices: `choices[0]` fails",
+        "check `stream_options.include_usage`";
     TOOL_CALL = Error "openai/tool-call",
         "the first fragment of a call has `id`, `type` and `function.name`, later ones neither",
-        "VS Code opens a new call for every id; the helpers join what comes twice",
+        "VS Code starts a new call for every id; the helpers join repeated values",
         "send them once, then `index` and `function.arguments`";
     ONE_CALL = Error "openai/one-call-at-a-time",
-        "a call is complete before the next one begins",
+        "a call is complete before the next one starts",
         "VS Code appends a fragment without id to the last call, whatever its index",
-        "hold the second call back until the first is complete";
+        "buffer the second call until the first is complete";
     ARGUMENTS = Error "openai/arguments",
         "the arguments of a call are one JSON object",
         "the client cannot run the tool",
-        "check what the model wrote before the call is complete, or say so in text";
+        "validate the model's arguments before completing the call, or report the error as text";
     NOT_OFFERED = Error "openai/tool-not-offered",
-        "only tools that the request offered are called",
+        "only tools of the request are called",
         "the client cannot run the tool, and the turn is lost",
-        "answer in text when the request has no `tools`";
+        "answer with text if the request has no `tools`";
     ERROR = Error "openai/error",
         "a failure in the stream is `{\"error\":{\"message\":…}}`",
-        "both official clients show `error.message`, and nothing without it",
+        "both official clients display `error.message`, and nothing without it",
         "send an object with `message`, `type`, `param` and `code`";
     AFTER_ERROR = Error "openai/after-error",
         "nothing follows a failure",
-        "the official clients have thrown; others take a later `stop` for success",
+        "the official clients have thrown; others treat a later `stop` as success",
         "end the body after the error";
     REFUSAL = Warning "openai/refusal",
         "a refusal is `{\"error\":{\"message\":…}}`",
-        "both official clients show `error.message`, and the bare status without it",
+        "both official clients display `error.message`, and only the status without it",
         "send an object with `message`, `type`, `param` and `code`";
 }
 
@@ -107,7 +108,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     exam.rest(path, sample).await;
 }
 
-/// The first model of the list.
+/// Returns the first model of the list.
 async fn models(exam: &mut Exam<'_>, path: &str) -> Option<String> {
     let list = OpenAi::models(path)?;
     exam.plan(1);
@@ -121,7 +122,7 @@ async fn models(exam: &mut Exam<'_>, path: &str) -> Option<String> {
     first.map(str::to_owned)
 }
 
-/// Judges a stream.
+/// Checks a stream.
 pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     lines::judge(judge, stream);
     let exchange = stream.exchange;
@@ -156,7 +157,7 @@ fn constant(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>) {
     for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| !is_error(chunk)) {
         let head = ["id", "created", "model"].map(|name| chunk.get(name));
         let same = *first.get_or_insert(head) == head;
-        // What is missing altogether is another fault.
+        // Absent members are reported by another rule.
         let there = head.iter().all(Option::is_some);
         judge.expect(&CONSTANT, same || !there, &exchange.name, block.raw);
     }
@@ -191,7 +192,7 @@ fn usage(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
     }
 }
 
-/// A call as its fragments make it.
+/// A call, assembled from its fragments.
 #[derive(Default)]
 struct Call {
     name: String,
@@ -227,7 +228,7 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
         return;
     }
     for call in calls.values() {
-        // A call without arguments may end as an empty text.
+        // A call without arguments may have an empty text.
         let object = call.arguments.is_empty()
             || serde_json::from_str(&call.arguments).is_ok_and(|value: Value| value.is_object());
         judge.expect(&ARGUMENTS, object, at, &call.arguments);
@@ -241,7 +242,7 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
     }
 }
 
-/// Judges an answer to a request that asked for no stream.
+/// Checks a response to a request without a stream.
 fn whole(judge: &mut Judge, exchange: &Exchange) {
     let body = exchange.json();
     let text = |path: &str| {

@@ -1,12 +1,12 @@
-//! The events of OpenAI chat streams in words.
+//! Descriptions of events in text.
 
 use crate::openai::{ChatCompletionChunk, Event, ToolCallDelta};
 use crate::testing::Summary;
 
-/// Describes an event in a line.
+/// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {
     match event {
-        Event::Chunk(chunk) => said(chunk),
+        Event::Chunk(chunk) => describe_chunk(chunk),
         // A decoder reads an ending as a chunk.
         Event::End(_) => Summary::new("end", ""),
         Event::Error(error) => {
@@ -17,8 +17,8 @@ pub(super) fn describe(event: &Event) -> Summary {
     }
 }
 
-/// A chunk is named by the first thing in it.
-fn said(chunk: &ChatCompletionChunk) -> Summary {
+/// Describes a chunk by its first member.
+fn describe_chunk(chunk: &ChatCompletionChunk) -> Summary {
     let mut parts: Vec<(&'static str, String)> = Vec::new();
     for choice in &chunk.choices {
         let delta = &choice.delta;

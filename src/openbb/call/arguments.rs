@@ -1,15 +1,16 @@
-//! The arguments of a call, typed where they are known.
+//! Typed arguments of calls.
 
 use super::{
     AddGenerativeWidget, AddWidgetToDashboard, AssignTasksToAgents, DataSource, ExecuteAgentTool,
     ExecuteClientSql, FunctionCall, GetParamsOptions, GetSkillContent, GetWidgetData,
-    ManageNavigationBar, PrepareClientSqlTables, SaveSkill, UpdateWidgetInDashboard, data_sources,
+    ManageNavigationBar, PrepareClientSqlTables, SaveSkill, UpdateWidgetInDashboard,
 };
 use crate::json::Json;
 use crate::json::model::Field;
+use crate::openbb::legacy::data_sources;
 
-/// The arguments of a call, typed where they are known: for clients, and for agents that read
-/// their own calls back.
+/// The arguments of a call, typed for the functions that this crate knows. For clients, and for
+/// agents that read their own calls.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[expect(
@@ -19,36 +20,36 @@ use crate::json::model::Field;
 pub enum Arguments {
     /// `get_widget_data` and `get_extra_widget_data`, in the form of any era.
     GetWidgetData(GetWidgetData),
-    /// `get_direct_retrieval_data`
+    /// `get_direct_retrieval_data`.
     GetDirectRetrievalData(DataSource),
-    /// `get_params_options`
+    /// `get_params_options`.
     GetParamsOptions(GetParamsOptions),
-    /// `add_widget_to_dashboard`
+    /// `add_widget_to_dashboard`.
     AddWidgetToDashboard(AddWidgetToDashboard),
-    /// `update_widget_in_dashboard`
+    /// `update_widget_in_dashboard`.
     UpdateWidgetInDashboard(UpdateWidgetInDashboard),
-    /// `execute_agent_tool`
+    /// `execute_agent_tool`.
     ExecuteAgentTool(ExecuteAgentTool),
-    /// `assign_tasks_to_agents`
+    /// `assign_tasks_to_agents`.
     AssignTasksToAgents(AssignTasksToAgents),
-    /// `add_generative_widget`
+    /// `add_generative_widget`.
     AddGenerativeWidget(AddGenerativeWidget),
-    /// `manage_navigation_bar`
+    /// `manage_navigation_bar`.
     ManageNavigationBar(ManageNavigationBar),
-    /// `get_skill_content`
+    /// `get_skill_content`.
     GetSkillContent(GetSkillContent),
-    /// `save_skill`
+    /// `save_skill`.
     SaveSkill(SaveSkill),
-    /// `execute_client_sql`
+    /// `execute_client_sql`.
     ExecuteClientSql(ExecuteClientSql),
-    /// `prepare_client_sql_tables`
+    /// `prepare_client_sql_tables`.
     PrepareClientSqlTables(PrepareClientSqlTables),
-    /// A function whose arguments this crate does not know.
+    /// The arguments of a function that this crate does not know.
     Raw(Json),
 }
 
 impl FunctionCall {
-    /// The arguments, typed where they are known.
+    /// Returns the arguments, typed for the functions that this crate knows.
     #[must_use]
     pub fn arguments(&self) -> Arguments {
         let json = &self.input_arguments;

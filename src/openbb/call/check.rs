@@ -1,15 +1,15 @@
-//! What a call must be before it leaves.
+//! Checks of calls before they are sent.
 
 use super::function_call::Origin;
-use super::widget_data::in_era;
 use super::{ExecuteAgentTool, FunctionCall, schema};
 use crate::json::model::Field;
 use crate::json::{Json, Kind};
 use crate::openbb::Session;
+use crate::openbb::legacy::in_era;
 use crate::protocol::SendError;
 
-/// The call as it goes on the wire: in the form of the request's era, its arguments checked, and
-/// refused where the front end would fail the turn.
+/// Returns the call in the form of the request's era, after checking its arguments. Calls on which
+/// the front end would fail the turn are refused.
 pub(in crate::openbb) fn prepare(
     call: &FunctionCall,
     session: &Session,
@@ -19,9 +19,7 @@ pub(in crate::openbb) fn prepare(
         return Ok(call);
     }
     if call.function.is_empty() {
-        return Err(SendError::Invalid(
-            "a call needs the name of a function".into(),
-        ));
+        return Err(SendError::Invalid("a call needs a function name".into()));
     }
     if call.input_arguments.kind() != Kind::Object {
         return Err(SendError::Invalid(
@@ -36,7 +34,7 @@ pub(in crate::openbb) fn prepare(
             call.input_arguments = arguments;
         }
     }
-    // A front end that sends no state back is not given one that nobody asked for.
+    // The state was added by this crate, and a front end of this era would not return it.
     if matches!(call.origin, Origin::Filled) && !session.era.has_extra_state() {
         call.extra_state = None;
     }
@@ -54,15 +52,17 @@ fn check(call: &FunctionCall, session: &Session) -> Result<(), SendError> {
         }
         "execute_client_sql" => check_queries(&call.input_arguments),
         "prepare_client_sql_tables" if !(1..=10).contains(&count("widgets")) => {
-            invalid("there must be one to ten widgets")
+            invalid("a call of prepare_client_sql_tables needs one to ten widgets")
         }
         "assign_tasks_to_agents" if !session.has_orchestration => {
             Err(SendError::Unsupported("tasks for other agents"))
         }
-        "assign_tasks_to_agents" if count("task_requests") == 0 => invalid("there must be a task"),
+        "assign_tasks_to_agents" if count("task_requests") == 0 => {
+            invalid("a call of assign_tasks_to_agents needs a task")
+        }
         "execute_agent_tool" => check_tool(&call.input_arguments, session),
         "manage_navigation_bar" => check_navigation(&call.input_arguments),
-        // Words of the newest front ends that none of them takes in a stream.
+        // Function names in the code of current front ends, which none of them accepts in a stream.
         "create_widget" | "update_widget" => Err(SendError::Unsupported(
             "create_widget and update_widget; the names in a stream are add_widget_to_dashboard \
              and update_widget_in_dashboard",
@@ -75,27 +75,28 @@ fn invalid(message: &str) -> Result<(), SendError> {
     Err(SendError::Invalid(message.to_owned()))
 }
 
-/// `{queries: [{sql, widget_uuids, row_limit?}]}`: the browser takes one to five, each over a widget at
-/// least, with a limit of up to 1,000 rows.
+/// Checks `{queries: [{sql, widget_uuids, row_limit?}]}`: the browser accepts one to five queries,
+/// each with at least one widget and a limit of up to 1,000 rows.
 fn check_queries(arguments: &Json) -> Result<(), SendError> {
     let queries = arguments.get("queries").unwrap_or_default();
     if !(1..=5).contains(&queries.elements().count()) {
-        return invalid("there must be one to five queries");
+        return invalid("a call of execute_client_sql needs one to five queries");
     }
     let has_widget = |query: Json| query.get("widget_uuids")?.elements().next();
     if !queries.elements().all(|query| has_widget(query).is_some()) {
-        return invalid("a query needs a widget");
+        return invalid("a query needs at least one widget");
     }
     let mut limits = queries
         .elements()
         .filter_map(|query| query.get("row_limit"));
     if limits.any(|limit| !limit.is_null() && limit.as_u64().is_none_or(|rows| rows > 1000)) {
-        return invalid("the limit of a query must be a number of rows up to 1000");
+        return invalid("the row limit of a query must be a number up to 1000");
     }
     Ok(())
 }
 
-/// `{operation: create | add_tabs | remove_tabs, tabs}` or `{operation: rename_tabs, rename_map}`.
+/// Checks `{operation: create | add_tabs | remove_tabs, tabs}` or
+/// `{operation: rename_tabs, rename_map}`.
 fn check_navigation(arguments: &Json) -> Result<(), SendError> {
     let operation = arguments.get("operation").unwrap_or_default();
     let has = |key: &str| {
@@ -103,16 +104,16 @@ fn check_navigation(arguments: &Json) -> Result<(), SendError> {
         member.elements().next().is_some() || member.members().next().is_some()
     };
     match operation.string().as_deref() {
-        Some("rename_tabs") if !has("rename_map") => invalid("there must be names to change"),
+        Some("rename_tabs") if !has("rename_map") => invalid("rename_tabs needs a rename_map"),
         Some("create" | "add_tabs" | "remove_tabs") if !has("tabs") => {
-            invalid("there must be tabs")
+            invalid("this operation on the navigation bar needs tabs")
         }
         _ => Ok(()),
     }
 }
 
-/// The name goes back as the request has it. One without `_`, and an empty server id, throw in the
-/// browser.
+/// Checks the call of an MCP tool. The name must be one that the request offers. A name without `_`
+/// and an empty server id throw in the browser.
 fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
     let call: ExecuteAgentTool = Field::from_raw(arguments).unwrap_or_default();
     let offered = |name: &str| session.tools.iter().find(|tool| tool.name == name);
@@ -122,7 +123,7 @@ fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
         ));
     };
     if !tool.name.contains('_') {
-        return invalid("the name of a tool must hold the name of its server, before a `_`");
+        return invalid("a tool name must start with the name of its server and `_`");
     }
     if call.server_id.is_empty() {
         return invalid("a tool needs the id of its server");

@@ -1,4 +1,4 @@
-//! Changing dashboards, and handing tasks to other agents.
+//! Calls that change dashboards or delegate tasks to other agents.
 
 use super::widget_data::sources_object;
 use super::{DataSource, FunctionCall};
@@ -6,12 +6,12 @@ use crate::json::model::{Field, model};
 use crate::json::{Json, List, Members};
 use crate::openbb::request::{AgentInfo, Widget};
 
-/// Adds widgets to the open dashboard.
+/// A call that adds widgets to the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AddWidgetToDashboard {
-    /// The widgets. `input_args` may hold `inner_tab`, and for `rich_note` `content`, `name` and
-    /// `description`.
+    /// The widgets. `input_args` may have `inner_tab`, and for `rich_note` also `content`, `name`
+    /// and `description`.
     pub data_sources: List<DataSource>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -20,11 +20,11 @@ pub struct AddWidgetToDashboard {
 model!(AddWidgetToDashboard { data_sources: "data_sources" always });
 
 impl AddWidgetToDashboard {
-    /// Adds these widgets.
+    /// Creates a call that adds these widgets.
     #[must_use]
     pub fn new(sources: impl IntoIterator<Item = DataSource>) -> Self {
         let new = |source| DataSource {
-            // What is yet to be added has no id on the dashboard.
+            // A widget that is not added yet has no id on the dashboard.
             widget_uuid: None,
             ..source
         };
@@ -42,7 +42,7 @@ impl From<AddWidgetToDashboard> for FunctionCall {
     }
 }
 
-/// Changes the arguments of widgets on the open dashboard.
+/// A call that changes the arguments of widgets on the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpdateWidgetInDashboard {
@@ -55,7 +55,7 @@ pub struct UpdateWidgetInDashboard {
 model!(UpdateWidgetInDashboard { data_sources: "data_sources" always });
 
 impl UpdateWidgetInDashboard {
-    /// Makes these changes.
+    /// Creates a call with these changes.
     #[must_use]
     pub fn new(updates: impl IntoIterator<Item = WidgetUpdate>) -> Self {
         Self {
@@ -75,7 +75,7 @@ impl From<UpdateWidgetInDashboard> for FunctionCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WidgetUpdate {
-    /// The widget.
+    /// The id of the widget.
     pub widget_uuid: String,
     /// The arguments to change.
     pub input_args: Members,
@@ -86,7 +86,7 @@ pub struct WidgetUpdate {
 model!(WidgetUpdate { widget_uuid: "widget_uuid" always, input_args: "input_args" always });
 
 impl WidgetUpdate {
-    /// A change of a widget; `None` when the widget has no id.
+    /// Creates a change of a widget; `None` if the widget has no id.
     #[must_use]
     pub fn new(widget: &Widget, arguments: Members) -> Option<Self> {
         Some(Self {
@@ -97,15 +97,15 @@ impl WidgetUpdate {
     }
 }
 
-/// Makes, fills, empties or renames the tabs of the open dashboard.
+/// A call that creates, fills, removes or renames the tabs of the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ManageNavigationBar {
-    /// `create`, `add_tabs`, `remove_tabs` or `rename_tabs`.
+    /// The operation: `create`, `add_tabs`, `remove_tabs` or `rename_tabs`.
     pub operation: String,
-    /// The tabs, for all but `rename_tabs`.
+    /// The tabs, except for `rename_tabs`.
     pub tabs: List<NavigationTab>,
-    /// Old names with the new ones, for `rename_tabs`.
+    /// The new names by the old ones, for `rename_tabs`.
     pub rename_map: Members,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -130,7 +130,7 @@ impl ManageNavigationBar {
         }
     }
 
-    /// Makes a navigation bar with these tabs.
+    /// Creates a navigation bar with these tabs.
     #[must_use]
     pub fn create<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
         Self::tabs("create", names)
@@ -148,7 +148,7 @@ impl ManageNavigationBar {
         Self::tabs("remove_tabs", names)
     }
 
-    /// Renames tabs, each from the first name to the second.
+    /// Renames tabs. Each pair is the old and the new name.
     #[must_use]
     pub fn rename_tabs<O: Into<String>, N: AsRef<str>>(
         names: impl IntoIterator<Item = (O, N)>,
@@ -173,7 +173,7 @@ impl From<ManageNavigationBar> for FunctionCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NavigationTab {
-    /// Its name.
+    /// The name.
     pub name: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -181,7 +181,7 @@ pub struct NavigationTab {
 
 model!(NavigationTab { name: "name" always });
 
-/// Hands tasks to other agents.
+/// A call that delegates tasks to other agents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AssignTasksToAgents {
@@ -194,7 +194,7 @@ pub struct AssignTasksToAgents {
 model!(AssignTasksToAgents { task_requests: "task_requests" always });
 
 impl AssignTasksToAgents {
-    /// Hands out these tasks.
+    /// Creates a call that delegates these tasks.
     #[must_use]
     pub fn new(tasks: impl IntoIterator<Item = TaskRequest>) -> Self {
         Self {
@@ -210,17 +210,17 @@ impl From<AssignTasksToAgents> for FunctionCall {
     }
 }
 
-/// One task.
+/// A task for another agent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TaskRequest {
-    /// An id of the task.
+    /// The id of the task.
     pub id: String,
-    /// What to do.
+    /// The task.
     pub description: String,
-    /// The server that has the agent.
+    /// The URL of the agent's server.
     pub assigned_holder_url: String,
-    /// The agent's id there.
+    /// The id of the agent at its server.
     pub assigned_agent_id: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -234,7 +234,7 @@ model!(TaskRequest {
 });
 
 impl TaskRequest {
-    /// A task for an agent of the request's `workspace_state.agents`.
+    /// Creates a task for an agent in the request's `workspace_state.agents`.
     #[must_use]
     pub fn new(id: impl Into<String>, agent: &AgentInfo, task: impl Into<String>) -> Self {
         Self {
@@ -248,7 +248,7 @@ impl TaskRequest {
 }
 
 impl DataSource {
-    /// A note to add to the dashboard: Markdown under a name.
+    /// Creates a note to add to the dashboard: Markdown with a name.
     #[must_use]
     pub fn rich_note(origin: impl Into<String>, name: &str, markdown: &str) -> Self {
         let mut arguments = Members::new();
@@ -261,7 +261,7 @@ impl DataSource {
     }
 }
 
-/// Keeps the arguments of an update raw where they are wanted so.
+/// Converts a change to JSON, for calls that take raw arguments.
 impl From<&WidgetUpdate> for Json {
     fn from(update: &WidgetUpdate) -> Self {
         update.to_raw()

@@ -1,13 +1,13 @@
-//! What is wrong with the arguments of a call, and where.
+//! Errors in the arguments of a call.
 
 use std::fmt;
 
 use crate::protocol::shown::Cut;
 
-/// A fault in the arguments of a call, without their values, and never longer than a few lines:
-/// names and lists of the schema, which came with the request, are shortened.
+/// An error in the arguments of a call. It contains no values, and is never longer than a few
+/// lines: names and lists of the schema, which came with the request, are truncated.
 pub(super) struct Fault {
-    /// The way to it, the last step first.
+    /// The path to the value, innermost step first.
     path: Vec<String>,
     about: String,
 }
@@ -20,13 +20,13 @@ impl Fault {
         }
     }
 
-    /// The same fault, seen from the object that the value is a member of.
+    /// Adds the object member that contains the value to the path.
     pub(super) fn in_member(mut self, name: &str) -> Self {
         self.path.push(format!(".{}", Cut(name)));
         self
     }
 
-    /// The same fault, seen from the array that the value is an element of.
+    /// Adds the array element that contains the value to the path.
     pub(super) fn in_element(mut self, index: usize) -> Self {
         self.path.push(format!("[{index}]"));
         self

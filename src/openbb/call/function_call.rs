@@ -1,4 +1,4 @@
-//! A function call as it is on the wire.
+//! Function calls.
 
 use std::collections::{HashMap, HashSet};
 
@@ -7,41 +7,42 @@ use serde::Serialize;
 use crate::json::model::{Field, model};
 use crate::json::{Json, Kind, Members, WriteError};
 
-/// Asks the Workspace to do something; ends the turn.
+/// A call of a function of the Workspace. It ends the turn.
 ///
-/// The result is among the messages of the next request. The typed functions, such as
-/// [`GetWidgetData`](super::GetWidgetData), convert into it; [`new`](Self::new) calls any function
-/// by its name.
+/// The result is in the messages of the next request. The typed calls, such as
+/// [`GetWidgetData`](super::GetWidgetData), convert into this type; [`new`](Self::new) calls any
+/// function by its name.
 ///
-/// Every call carries a state that is not empty, because the published Workspace drops the result
-/// of a call without one. A call that says nothing else carries what it asked for.
+/// Every call has a state that is not empty, because the published Workspace drops the result of a
+/// call without one. Unless the agent sets a
+/// state, it has the arguments, or the function's name if they are large.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FunctionCall {
-    /// The function.
+    /// The name of the function.
     pub function: String,
-    /// Its arguments: an object.
+    /// The arguments: an object.
     pub input_arguments: Json,
-    /// The arguments of the model's own call, where calls of 2024 had them.
+    /// The arguments of the model's own call, which calls of 2024 had.
     pub copilot_function_call_arguments: Option<Json>,
-    /// What comes back with the result: an object.
+    /// The state, which is returned with the result: an object.
     pub extra_state: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
     pub(super) origin: Origin,
 }
 
-/// Where a call comes from. It is not part of what the call is, so all origins are equal.
+/// The origin of a call. It is no part of the call's value, so all origins compare equal.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum Origin {
-    /// Made here: adapted to the request that it answers, and checked.
+    /// Created here: adapted to the form of the request, and checked.
     #[default]
     Made,
-    /// Made here, with a state that nobody asked for.
+    /// Created here, with a state that this crate added.
     Filled,
-    /// Made here as an escape hatch: adapted, not checked.
+    /// Created here as a raw call: adapted to the form of the request, not checked.
     Raw,
-    /// Read from the wire: written again as it came.
+    /// Read from the wire: written unchanged.
     Received,
 }
 
@@ -66,18 +67,18 @@ model!(FunctionCall {
     extra_state: "extra_state",
 });
 
-/// Arguments up to this size are repeated in the state that a call gets by itself.
-const REPEATED: usize = 4 * 1024;
+/// The maximum size in bytes of arguments that are copied into the state of a call.
+const MAX_COPIED: usize = 4 * 1024;
 
 impl FunctionCall {
-    /// A call of any function, with any arguments that serialise to an object.
+    /// Creates a call of any function, with arguments that serialize to an object.
     ///
-    /// Functions that only newer front ends know are refused when it is sent, unless the request
-    /// shows that its front end knows them. See [`raw`](Self::raw).
+    /// Sending fails for functions that the request's front end does not support. See
+    /// [`raw`](Self::raw).
     ///
     /// # Errors
     ///
-    /// When the arguments cannot be JSON.
+    /// If the arguments cannot be serialized as JSON.
     pub fn new<T: Serialize + ?Sized>(
         function: impl Into<String>,
         input_arguments: &T,
@@ -86,8 +87,7 @@ impl FunctionCall {
         Ok(Self::made(function, arguments))
     }
 
-    /// A call that is sent whatever the request says that its front end knows: for functions that
-    /// are newer than this crate.
+    /// Creates a call that is sent without checks, for functions that are newer than this crate.
     #[must_use]
     pub fn raw(function: impl Into<String>, input_arguments: Json) -> Self {
         Self {
@@ -96,7 +96,7 @@ impl FunctionCall {
         }
     }
 
-    pub(super) fn made(function: impl Into<String>, input_arguments: Json) -> Self {
+    pub(in crate::openbb) fn made(function: impl Into<String>, input_arguments: Json) -> Self {
         Self {
             function: function.into(),
             input_arguments,
@@ -107,7 +107,7 @@ impl FunctionCall {
         }
     }
 
-    /// Reads a call; `None` when it is not an object with a string `function` and an object
+    /// Reads a call; `None` if the value is not an object with a string `function` and an object
     /// `input_arguments`.
     pub(in crate::openbb) fn received(json: &Json) -> Option<Self> {
         let mut call = Self::from_raw(json)?;
@@ -117,14 +117,14 @@ impl FunctionCall {
         is_call.then_some(call)
     }
 
-    /// Sets what comes back with the result: an object.
+    /// Sets the state, which is returned with the result: an object.
     #[must_use]
     pub fn extra_state(mut self, state: Json) -> Self {
         self.extra_state = Some(state);
         self
     }
 
-    /// Adds a member to what comes back with the result.
+    /// Adds a member to the state, which is returned with the result.
     #[must_use]
     pub fn state_member(mut self, key: &str, value: Json) -> Self {
         let state = self.extra_state.take().unwrap_or_default();
@@ -135,22 +135,22 @@ impl FunctionCall {
     /// Sets the line that the user reads while the call runs, such as `Fetch the price of TSLA`.
     #[must_use]
     pub fn summary(self, summary: &str) -> Self {
-        let mut asked = Members::new();
-        asked.push("summary", crate::openbb::request::string(summary));
-        let asked = asked.to_raw();
-        self.state_member(ASKED, asked)
+        let mut arguments = Members::new();
+        arguments.push("summary", crate::openbb::request::string(summary));
+        let arguments = arguments.to_raw();
+        self.state_member(MODEL_ARGUMENTS, arguments)
     }
 
-    /// Carries on the state that came with the newest result: only the state of the last call
-    /// comes back, so what is still needed has to go with every one.
+    /// Copies the state that came with the latest result into this call. Only the state of the last
+    /// call is returned, so every call must repeat the state that is still needed.
     #[must_use]
-    pub fn carrying(mut self, request: &crate::openbb::QueryRequest) -> Self {
+    pub fn state_from(mut self, request: &crate::openbb::QueryRequest) -> Self {
         let Some(old) = request.extra_state() else {
             return self;
         };
         let own = self.extra_state.clone().unwrap_or_default();
         let mut set: HashSet<_> = own.members().map(|(key, _)| key).collect();
-        set.extend([ASKED.into(), super::queue::PENDING.into()]);
+        set.extend([MODEL_ARGUMENTS.into(), super::queue::PENDING.into()]);
         let carried: Vec<_> = old
             .members()
             .filter(|(key, _)| set.insert(key.clone()))
@@ -162,7 +162,7 @@ impl FunctionCall {
         self
     }
 
-    /// Gives a call that was made here a state when it has none.
+    /// Adds a state to a call that was created here and has none.
     pub(in crate::openbb) fn filled(mut self) -> Self {
         let is_empty = |state: &Json| state.members().next().is_none();
         let empty = self.extra_state.as_ref().is_none_or(is_empty);
@@ -170,14 +170,14 @@ impl FunctionCall {
             return self;
         }
         let mut state = Members::new();
-        let asked = if self.input_arguments.as_bytes().len() <= REPEATED {
+        let arguments = if self.input_arguments.as_bytes().len() <= MAX_COPIED {
             self.input_arguments.clone()
         } else {
             let mut summary = Members::new();
             summary.push("summary", crate::openbb::request::string(&self.function));
             summary.to_raw()
         };
-        state.push(ASKED, asked);
+        state.push(MODEL_ARGUMENTS, arguments);
         self.extra_state = Some(state.to_raw());
         if matches!(self.origin, Origin::Made) {
             self.origin = Origin::Filled;
@@ -186,18 +186,17 @@ impl FunctionCall {
     }
 }
 
-/// Where the Workspace looks for what the model asked for.
-const ASKED: &str = "copilot_function_call_arguments";
+/// The state member in which the Workspace looks for the model's own arguments.
+const MODEL_ARGUMENTS: &str = "copilot_function_call_arguments";
 
-/// The members of an object with new ones behind them. A new one takes the place of all others of
-/// its name.
+/// Returns an object with new members appended. A new member replaces all others with its name.
 pub(super) fn with_members(object: &Json, new: Vec<(String, Json)>) -> Json {
     let last: HashMap<&str, usize> = new
         .iter()
         .enumerate()
         .map(|(at, (key, _))| (key.as_str(), at))
         .collect();
-    let kept = object
+    let retained = object
         .members()
         .filter(|(key, _)| !last.contains_key(&**key))
         .map(|(key, value)| (key.into_owned(), value));
@@ -206,5 +205,5 @@ pub(super) fn with_members(object: &Json, new: Vec<(String, Json)>) -> Json {
         .enumerate()
         .filter(|(at, (key, _))| last.get(key.as_str()) == Some(at))
         .map(|(_, member)| member.clone());
-    kept.chain(added).collect::<Members>().to_raw()
+    retained.chain(added).collect::<Members>().to_raw()
 }

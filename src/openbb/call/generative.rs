@@ -1,4 +1,4 @@
-//! Putting what the agent made on the dashboard.
+//! A call that adds the agent's own content to the dashboard.
 
 use serde::Serialize;
 
@@ -8,25 +8,25 @@ use crate::json::{Json, Members};
 use crate::openbb::event::{ArtifactError, ChartParams, rows_of};
 use crate::protocol::ChartKind;
 
-/// Puts a note, a table, a chart or HTML on the open dashboard.
+/// A call that adds a note, a table, a chart or HTML to the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AddGenerativeWidget {
-    /// `chart`, `table`, `note` or `html`.
+    /// The type: `chart`, `table`, `note` or `html`.
     pub widget_type: String,
-    /// A string for a note and HTML, an array of objects for a table and a chart.
+    /// The content: a string for a note and HTML, an array of objects for a table and a chart.
     pub data: Json,
-    /// What to call it.
+    /// The name.
     pub name: String,
-    /// What it shows.
+    /// The description.
     pub description: String,
-    /// How to draw a chart.
+    /// The axes of a chart.
     pub chart_params: Option<ChartParams>,
-    /// The tab of the dashboard.
+    /// The name of the dashboard's tab.
     pub inner_tab: String,
-    /// Citations to show with it.
+    /// Citations to display with it.
     pub citations: Option<Json>,
-    /// Artifacts to show with it.
+    /// Artifacts to display with it.
     pub artifacts: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -53,23 +53,23 @@ impl AddGenerativeWidget {
         }
     }
 
-    /// A note in Markdown.
+    /// Creates a note in Markdown as a widget, which the Workspace adds to the dashboard.
     #[must_use]
     pub fn note(name: impl Into<String>, markdown: &str) -> Self {
         Self::of("note", name, crate::openbb::request::string(markdown))
     }
 
-    /// HTML.
+    /// Creates a widget of HTML.
     #[must_use]
     pub fn html(name: impl Into<String>, html: &str) -> Self {
         Self::of("html", name, crate::openbb::request::string(html))
     }
 
-    /// A table of rows.
+    /// Creates a table of rows.
     ///
     /// # Errors
     ///
-    /// When the rows are not an array of objects.
+    /// If the rows are not an array of objects.
     pub fn table<T: Serialize + ?Sized>(
         name: impl Into<String>,
         rows: &T,
@@ -77,11 +77,11 @@ impl AddGenerativeWidget {
         Ok(Self::of("table", name, rows_of(rows)?))
     }
 
-    /// A chart of rows over axes: a line, bars or dots.
+    /// Creates a line, bar or scatter chart of rows.
     ///
     /// # Errors
     ///
-    /// When the chart has no axes, its axes are not in the rows, or the rows are not an array of
+    /// If the chart has no axes, its axes are not in the rows, or the rows are not an array of
     /// objects.
     pub fn chart<T: Serialize + ?Sized>(
         name: impl Into<String>,
@@ -99,14 +99,14 @@ impl AddGenerativeWidget {
         })
     }
 
-    /// Sets what it shows.
+    /// Sets the description.
     #[must_use]
     pub fn described(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
-    /// Sets the tab of the dashboard to put it on.
+    /// Sets the dashboard tab to add the widget to.
     #[must_use]
     pub fn on_tab(mut self, tab: impl Into<String>) -> Self {
         self.inner_tab = tab.into();

@@ -1,4 +1,4 @@
-//! What an agent can ask the Workspace to do.
+//! Calls that an agent can make to the Workspace.
 
 mod arguments;
 mod check;
@@ -9,6 +9,8 @@ mod generative;
 mod queue;
 mod schema;
 mod state;
+mod tools;
+mod turn_state;
 mod widget_data;
 
 pub use arguments::Arguments;
@@ -20,17 +22,13 @@ pub use function_call::FunctionCall;
 pub use generative::AddGenerativeWidget;
 pub use queue::CallQueue;
 pub use state::{State, StateError, Untrusted};
-pub use widget_data::{
-    DataSource, GetDirectRetrievalData, GetParamsOptions, GetWidgetData, ParamOptionsQuery,
-};
-
-mod tools;
-
 pub use tools::{
     ExecuteAgentTool, ExecuteClientSql, GetSkillContent, PrepareClientSqlTables, SaveSkill,
     SqlQuery, SqlWidget,
 };
+pub use turn_state::{TurnState, TurnUsage};
+pub use widget_data::{DataSource, GetParamsOptions, GetWidgetData, ParamOptionsQuery};
 
 pub(super) use check::prepare;
 pub(super) use schema::check as check_schema;
-pub(super) use widget_data::data_sources;
+pub(super) use widget_data::sources_object;

@@ -1,22 +1,22 @@
-//! Several calls at once.
+//! A queue of calls that are made one after the other.
 
 use super::FunctionCall;
 use crate::json::model::Field;
 use crate::json::{Json, Kind, List};
 use crate::openbb::QueryRequest;
 
-/// Where the calls wait in the state of the one that runs: the name that OpenBB's own agent uses.
+/// The state member with the queued calls. OpenBB's own agent uses the same name.
 pub(super) const PENDING: &str = "pending_bridge_calls";
 
-/// More calls than this do not wait: a state from the browser may hold anything.
-const MOST: usize = 64;
+/// The maximum number of queued calls; the state from the browser can have any size.
+const MAX_QUEUED: usize = 64;
 
-/// Calls that are made one after the other.
+/// A queue of calls that are made one after the other.
 ///
-/// A reply can hold one call. When a model asks for several different ones, put them all in a queue and
-/// end with the first: the others travel in its state, and each is made in answer to the request that
-/// brings the result before it. The agent is asked again once all have run, with all results, or when
-/// a person speaks meanwhile.
+/// A reply can have one call. If a model makes several different ones, put them all in a queue and
+/// end the reply with the first: the others are sent in its state, and each is made in reply to the
+/// request with the previous result. The agent runs again once all calls have results, or when the
+/// user writes a message in between.
 ///
 /// ```
 /// use copilot_wire::openbb::{CallQueue, ExecuteClientSql, GetSkillContent, OpenBb};
@@ -34,58 +34,60 @@ const MOST: usize = 64;
 /// }
 /// ```
 ///
-/// What comes back crossed the browser. Every call is checked again when it is sent.
+/// The browser can change the state, so every call is checked again when it is sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallQueue {
     calls: std::collections::VecDeque<FunctionCall>,
 }
 
 impl CallQueue {
-    /// An empty queue.
+    /// Creates an empty queue.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Returns the calls that wait, as the request brings them back; none when a person speaks now.
-    /// What is no call is left out, and so is everything past 64 calls.
+    /// Returns the queued calls in the request's state; none if the latest message is the user's.
+    /// Entries that are not calls are skipped, and so are entries after the 64th.
     pub(in crate::openbb) fn of(request: &QueryRequest) -> Self {
-        // What waited when a person spoke is not what that person wants now.
+        // A message of the user cancels the queued calls.
         let state = request.is_result().then(|| request.extra_state()).flatten();
         let pending = state.and_then(|state| state.get(PENDING));
         let calls = pending.iter().flat_map(Json::elements);
         let call = |json: Json| {
             let call = FunctionCall::received(&json)?;
             let named = !call.function.is_empty() && call.input_arguments.kind() == Kind::Object;
-            // Made anew: what waited in the browser is checked like a call of the agent's own.
+            // The origin is `Made`, so that a call from the browser is checked like the agent's
+            // own.
             named.then(|| FunctionCall {
                 extra_state: call.extra_state,
                 ..FunctionCall::made(call.function, call.input_arguments)
             })
         };
         Self {
-            calls: calls.filter_map(call).take(MOST).collect(),
+            calls: calls.filter_map(call).take(MAX_QUEUED).collect(),
         }
     }
 
-    /// Adds a call behind the others.
+    /// Appends a call.
     pub fn push(&mut self, call: impl Into<FunctionCall>) {
         self.calls.push_back(call.into());
     }
 
-    /// How many calls wait.
+    /// Returns the number of queued calls.
     #[must_use]
     pub fn len(&self) -> usize {
         self.calls.len()
     }
 
-    /// True when no call waits.
+    /// Returns `true` if the queue is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.calls.is_empty()
     }
 
-    /// The first call, to end the turn with; the others wait in its state. `None`: none waits.
+    /// Returns the first call, with the others in its state, to end the turn with. Returns `None`
+    /// if the queue is empty.
     #[must_use]
     pub fn next(mut self) -> Option<FunctionCall> {
         let first = self.calls.pop_front()?;
@@ -98,8 +100,10 @@ impl CallQueue {
 }
 
 impl FunctionCall {
-    /// Adds a member to the state, beside what it would carry anyway.
+    /// Adds a member to the state that the call has by default.
     fn filled_with(self, key: &str, value: Json) -> Self {
+        // `filled` would mark the call as one whose state old front ends need not get, but the queue
+        // must be sent to all.
         let made = self.origin;
         let mut call = self.filled().state_member(key, value);
         call.origin = made;

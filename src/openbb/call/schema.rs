@@ -1,4 +1,4 @@
-//! Tool arguments against the tool's JSON schema, as far as it keeps a call from being useless.
+//! Validation of tool arguments against the common part of JSON schema.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -8,18 +8,18 @@ use crate::json::{Json, Kind};
 use crate::protocol::SendError;
 use crate::protocol::shown::Cut;
 
-/// How deep schemas are followed.
+/// The maximum depth to which schemas are followed.
 const DEPTH: usize = 16;
 
-/// A list that an error repeats has at most this many bytes.
+/// The maximum size in bytes of a list in an error message.
 const LISTED: usize = 128;
 
-/// Checks required members, types and closed lists of values. What this does not know of JSON
-/// schema, it lets pass: the tool's server decides.
+/// Checks required members, types and enumerations. Other keywords of JSON schema are ignored: the
+/// tool's server checks them.
 ///
 /// # Errors
 ///
-/// What is wrong and where, without the values.
+/// The error and its path, without the values.
 pub(in crate::openbb) fn check(tool: &str, schema: &Json, value: &Json) -> Result<(), SendError> {
     let Some(schema) = Schema::of(schema, DEPTH) else {
         return Ok(());
@@ -28,13 +28,15 @@ pub(in crate::openbb) fn check(tool: &str, schema: &Json, value: &Json) -> Resul
     schema.check(value).map_err(invalid)
 }
 
-/// What is checked of a schema, read once: both it and the arguments may be lists of any length.
+/// The checked part of a schema, parsed once. Schema and arguments may be long, so members are
+/// looked up by hash.
 #[derive(Default)]
 struct Schema {
     types: Option<Types>,
     choices: Option<Choices>,
     required: Vec<String>,
-    /// Each with its place, for faults to be found in the order of the schema.
+    /// The properties, each with its position, so that errors are reported in the order of the
+    /// schema.
     properties: HashMap<String, (usize, Self)>,
     items: Option<Box<Self>>,
 }
@@ -123,13 +125,13 @@ struct Types {
     written: Json,
 }
 
-/// All types that JSON schema has.
+/// All types of JSON schema.
 const TYPES: [&str; 7] = [
     "null", "boolean", "string", "number", "integer", "array", "object",
 ];
 
 impl Types {
-    /// `None` when every value fits: so it does a type that JSON schema does not have.
+    /// Returns the set of types; `None` if all values match, which is also true of unknown types.
     fn of(written: Json) -> Option<Self> {
         let mut names = Vec::new();
         let one = (written.kind() == Kind::String).then(|| written.clone());
@@ -171,7 +173,7 @@ fn is_a(value: &Json, name: &str) -> bool {
     }
 }
 
-/// The values that are allowed.
+/// The values of an enumeration.
 struct Choices {
     values: HashSet<Choice>,
     written: Json,
@@ -192,12 +194,12 @@ impl Choices {
         }
         Err(Fault::new(match self.written.text() {
             text if text.len() <= LISTED => format!("must be one of {text}"),
-            _ => format!("is none of the {} values allowed", self.values.len()),
+            _ => format!("must be one of the {} allowed values", self.values.len()),
         }))
     }
 }
 
-/// A value, however it is written.
+/// A value in a form in which equal values compare equal.
 #[derive(PartialEq, Eq, Hash)]
 enum Choice {
     Text(String),
@@ -210,7 +212,7 @@ impl Choice {
     fn of(json: Json) -> Self {
         match (json.kind(), json.string()) {
             (_, Some(text)) => Self::Text(text.into_owned()),
-            // The sum makes one zero of both.
+            // Adding 0.0 turns -0.0 into 0.0, so that both have the same bits.
             (Kind::Number, _) => Self::Number(json.as_f64().map(|n| (n + 0.0).to_bits())),
             _ => Self::Other(json),
         }

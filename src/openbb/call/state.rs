@@ -1,4 +1,4 @@
-//! State of the agent's own that travels with a call.
+//! State of the agent in a call.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,10 +8,10 @@ use crate::json::model::Field;
 use crate::json::{JsonError, Members, WriteError};
 use crate::openbb::QueryRequest;
 
-/// State of the agent's own that travels with a call and comes back with its result.
+/// State of the agent that is sent with a call and returned with its result.
 ///
-/// It has a name and a version, so that an agent that was changed between two requests does not
-/// take old state for new.
+/// It has a name and a version, so that an agent that changed between two requests does not misread
+/// the state of its old version.
 ///
 /// ```
 /// use copilot_wire::openbb::{FunctionCall, GetWidgetData, QueryRequest, State, StateError};
@@ -35,39 +35,39 @@ pub struct State {
     limit: usize,
 }
 
-/// Why state cannot be used.
+/// The reason why a state cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum StateError {
-    /// It is of another version of the agent.
+    /// The state is of another version of the agent.
     #[error("the state is of another version: {found:?}")]
     Version {
-        /// The version that it says, if it says one.
+        /// The version of the state, if it has one.
         found: Option<u64>,
     },
-    /// It is larger than it may be.
+    /// The state is too large.
     #[error("the state is too large: {size} bytes")]
     Size {
-        /// Its size in bytes.
+        /// The size in bytes.
         size: usize,
     },
-    /// It does not fit the type.
+    /// The state does not match the type.
     #[error(transparent)]
-    Shape(#[from] JsonError),
+    Type(#[from] JsonError),
 }
 
-/// A value that crossed the browser. It may be anything that its type allows.
+/// A value that the browser returned. It may be any value of its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Untrusted<T>(T);
 
 impl<T> Untrusted<T> {
-    /// Takes the value if it passes a check.
+    /// Returns the value if it passes a check.
     #[must_use]
     pub fn verify(self, check: impl FnOnce(&T) -> bool) -> Option<T> {
         check(&self.0).then_some(self.0)
     }
 
-    /// Takes the value as it is, knowing that a user can have made it up.
+    /// Returns the value without a check. A user can have forged it.
     #[must_use]
     pub fn trust(self) -> T {
         self.0
@@ -75,7 +75,7 @@ impl<T> Untrusted<T> {
 }
 
 impl State {
-    /// A state under a name of the agent's own, in a version.
+    /// Creates a state with a name and a version.
     #[must_use]
     pub const fn new(name: &'static str, version: u64) -> Self {
         Self {
@@ -85,18 +85,18 @@ impl State {
         }
     }
 
-    /// Sets the size in bytes up to which a state is read. The default is 256 KiB.
+    /// Sets the maximum size in bytes of a state that is read. The default is 256 KiB.
     #[must_use]
     pub const fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
         self
     }
 
-    /// Sends a value along with a call.
+    /// Adds a value to the state of a call.
     ///
     /// # Errors
     ///
-    /// When the value cannot be JSON.
+    /// If the value cannot be serialized as JSON.
     pub fn put<T: Serialize + ?Sized>(
         &self,
         call: impl Into<FunctionCall>,
@@ -108,11 +108,11 @@ impl State {
         Ok(call.into().state_member(self.name, state.to_raw()))
     }
 
-    /// Takes what came back with the newest result; `None` when there is no such state.
+    /// Reads the value that was returned with the latest result; `None` if there is none.
     ///
     /// # Errors
     ///
-    /// [`StateError`] when it is of another version, too large, or of another shape.
+    /// [`StateError`] if the state is of another version, too large, or does not match the type.
     pub fn take<T: DeserializeOwned>(
         &self,
         request: &QueryRequest,
@@ -121,6 +121,7 @@ impl State {
         let Some(own) = state.and_then(|state| state.get(self.name)) else {
             return Ok(None);
         };
+        // The size is checked first: the state comes from the browser and may be of any size.
         let size = own.as_bytes().len();
         if size > self.limit {
             return Err(StateError::Size { size });

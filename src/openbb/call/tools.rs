@@ -1,4 +1,4 @@
-//! Running tools, fetching skills, asking SQL.
+//! Calls that run tools, load skills or query SQL.
 
 use serde::Serialize;
 
@@ -7,13 +7,13 @@ use crate::json::model::{Field, model};
 use crate::json::{Json, List, Members, WriteError};
 use crate::openbb::request::{Tool, Widget};
 
-/// Runs an MCP tool that the request offers.
+/// A call of an MCP tool that the request offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecuteAgentTool {
-    /// The server that has the tool.
+    /// The id of the tool's server.
     pub server_id: String,
-    /// The tool's name, as the request has it.
+    /// The tool's name, as in the request.
     pub tool_name: String,
     /// The arguments: an object.
     pub parameters: Json,
@@ -28,12 +28,12 @@ model!(ExecuteAgentTool {
 });
 
 impl ExecuteAgentTool {
-    /// Runs a tool of the request. When it is sent, the arguments are checked against the tool's
+    /// Creates a call of a tool of the request. Sending it checks the arguments against the tool's
     /// schema.
     ///
     /// # Errors
     ///
-    /// When the arguments cannot be JSON.
+    /// If the arguments cannot be serialized as JSON.
     pub fn new<T: Serialize + ?Sized>(tool: &Tool, parameters: &T) -> Result<Self, WriteError> {
         Ok(Self {
             server_id: tool.server_id.clone(),
@@ -50,13 +50,13 @@ impl From<ExecuteAgentTool> for FunctionCall {
     }
 }
 
-/// Fetches a skill of the request's catalog.
+/// A call that fetches a skill of the request's catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GetSkillContent {
-    /// The skill.
+    /// The id of the skill.
     pub slug: String,
-    /// Why it is needed.
+    /// The reason for the call.
     pub reason: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -65,7 +65,7 @@ pub struct GetSkillContent {
 model!(GetSkillContent { slug: "slug" always, reason: "reason" });
 
 impl GetSkillContent {
-    /// Fetches a skill.
+    /// Creates a call that fetches a skill.
     #[must_use]
     pub fn new(slug: impl Into<String>) -> Self {
         Self {
@@ -74,9 +74,9 @@ impl GetSkillContent {
         }
     }
 
-    /// Says why it is needed.
+    /// Sets the reason for the call.
     #[must_use]
-    pub fn because(mut self, reason: impl Into<String>) -> Self {
+    pub fn reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = reason.into();
         self
     }
@@ -88,11 +88,11 @@ impl From<GetSkillContent> for FunctionCall {
     }
 }
 
-/// Proposes a skill to keep.
+/// A call that proposes a new skill to the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SaveSkill {
-    /// What to call it.
+    /// The name.
     pub name: String,
     /// The instructions.
     pub instructions: String,
@@ -106,7 +106,7 @@ model!(SaveSkill {
 });
 
 impl SaveSkill {
-    /// Proposes a skill.
+    /// Creates a call that proposes a skill.
     #[must_use]
     pub fn new(name: impl Into<String>, instructions: impl Into<String>) -> Self {
         Self {
@@ -123,11 +123,12 @@ impl From<SaveSkill> for FunctionCall {
     }
 }
 
-/// Runs SQL over widget data in the browser. Only for front ends with the option `client-sql`.
+/// A call that runs SQL over widget data in the browser. Only for front ends with the option
+/// `client-sql`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ExecuteClientSql {
-    /// The queries, one to five. Entry *i* of the result answers query *i*.
+    /// The queries, one to five. Entry *i* of the result belongs to query *i*.
     pub queries: List<SqlQuery>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -136,7 +137,7 @@ pub struct ExecuteClientSql {
 model!(ExecuteClientSql { queries: "queries" always });
 
 impl ExecuteClientSql {
-    /// Runs these queries.
+    /// Creates a call that runs these queries.
     #[must_use]
     pub fn new(queries: impl IntoIterator<Item = SqlQuery>) -> Self {
         Self {
@@ -152,15 +153,15 @@ impl From<ExecuteClientSql> for FunctionCall {
     }
 }
 
-/// One query.
+/// An SQL query.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SqlQuery {
-    /// The query.
+    /// The SQL text.
     pub sql: String,
-    /// The widgets whose tables it reads, at least one.
+    /// The ids of the widgets whose tables the query reads, at least one.
     pub widget_uuids: List<String>,
-    /// The most rows to give back, up to 1,000.
+    /// The maximum number of rows, up to 1,000.
     pub row_limit: Option<u64>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -169,7 +170,7 @@ pub struct SqlQuery {
 model!(SqlQuery { sql: "sql" always, widget_uuids: "widget_uuids" always, row_limit: "row_limit" });
 
 impl SqlQuery {
-    /// A query over the tables of widgets.
+    /// Creates a query over the tables of widgets.
     #[must_use]
     pub fn new<S: Into<String>>(
         sql: impl Into<String>,
@@ -182,7 +183,7 @@ impl SqlQuery {
         }
     }
 
-    /// Sets the most rows to give back.
+    /// Sets the maximum number of rows.
     #[must_use]
     pub fn limit(mut self, rows: u64) -> Self {
         self.row_limit = Some(rows);
@@ -190,8 +191,8 @@ impl SqlQuery {
     }
 }
 
-/// Loads the data of one to ten widgets into tables in the browser. Only for front ends with the
-/// option `client-sql`.
+/// A call that loads the data of one to ten widgets into tables in the browser. Only for front ends
+/// with the option `client-sql`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PrepareClientSqlTables {
@@ -204,7 +205,7 @@ pub struct PrepareClientSqlTables {
 model!(PrepareClientSqlTables { widgets: "widgets" always });
 
 impl PrepareClientSqlTables {
-    /// Loads these widgets.
+    /// Creates a call that loads these widgets.
     #[must_use]
     pub fn new<S: Into<SqlWidget>>(widgets: impl IntoIterator<Item = S>) -> Self {
         Self {
@@ -220,13 +221,13 @@ impl From<PrepareClientSqlTables> for FunctionCall {
     }
 }
 
-/// A widget whose data is to be a table.
+/// A widget whose data becomes a table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SqlWidget {
-    /// The widget on the dashboard.
+    /// The id of the widget on the dashboard.
     pub widget_uuid: String,
-    /// Its id at the backend.
+    /// The id of the widget at its backend.
     pub widget_id: String,
     /// The backend.
     pub origin: String,

@@ -1,25 +1,24 @@
-//! Asking for data.
+//! Calls for data.
 
 use super::FunctionCall;
 use super::function_call::with_members;
-use crate::json::model::{Field, model};
+use crate::json::model::{Field as _, model};
 use crate::json::{Json, List, Members};
-use crate::openbb::request::{Era, Widget};
-use crate::protocol::SendError;
+use crate::openbb::request::Widget;
 
-/// One widget with the arguments to show it with.
+/// A widget and its arguments, as the source of data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DataSource {
-    /// The widget on the dashboard; for one that is not there, none.
+    /// The id of the widget on the dashboard; `None` for a widget that is not on it.
     pub widget_uuid: Option<String>,
     /// The backend. Required.
     pub origin: String,
-    /// The widget's id there, which requests call `widget_id`. Required.
+    /// The id of the widget at its backend, which requests call `widget_id`. Required.
     pub id: String,
     /// The values of the widget's parameters: an object.
     pub input_args: Json,
-    /// What to ask a widget that is backed by SQL on the server.
+    /// The query for a widget that is backed by SQL on the server.
     pub ssm_request: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -47,7 +46,7 @@ model!(DataSource {
 });
 
 impl DataSource {
-    /// A widget of a backend that need not be on the dashboard.
+    /// Creates a source for a widget of a backend, which need not be on the dashboard.
     #[must_use]
     pub fn new(origin: impl Into<String>, id: impl Into<String>) -> Self {
         Self {
@@ -57,7 +56,7 @@ impl DataSource {
         }
     }
 
-    /// Sets the arguments.
+    /// Sets all arguments.
     #[must_use]
     pub fn args(mut self, arguments: &Members) -> Self {
         self.input_args = arguments.to_raw();
@@ -77,7 +76,7 @@ impl DataSource {
     }
 }
 
-/// The widget with the arguments that it is shown with.
+/// Converts a widget with its current arguments.
 impl From<&Widget> for DataSource {
     fn from(widget: &Widget) -> Self {
         Self {
@@ -87,32 +86,10 @@ impl From<&Widget> for DataSource {
     }
 }
 
-/// The data sources in the arguments of a call, whatever the era's form.
-pub(in crate::openbb) fn data_sources(arguments: &Json) -> Vec<DataSource> {
-    if let Some(sources) = arguments.get("data_sources") {
-        let sources: Option<List<DataSource>> = Field::from_raw(&sources);
-        return sources.unwrap_or_default().into_iter().collect();
-    }
-    let of_uuid = |uuid: Json| DataSource {
-        widget_uuid: uuid.string().map(Into::into),
-        ..DataSource::default()
-    };
-    if let Some(uuids) = arguments.get("widget_uuids") {
-        return uuids.elements().map(of_uuid).collect();
-    }
-    if let Some(uuid) = arguments.get("widget_uuid") {
-        return vec![of_uuid(uuid)];
-    }
-    // The oldest form of direct retrieval is a source itself.
-    let is_source = arguments.get("origin").is_some() && arguments.get("id").is_some();
-    let source = is_source.then(|| DataSource::from_raw(arguments)).flatten();
-    source.into_iter().collect()
-}
-
-/// Asks for the data of widgets.
+/// A call for the data of widgets.
 ///
-/// It is written in the form of the request's era. Ask for several widgets in one call: the
-/// results come back in the order of the sources.
+/// It is written in the form of the request's era. One call can request several widgets; the
+/// results are in the order of the sources.
 ///
 /// ```
 /// use copilot_wire::openbb::{FunctionCall, GetWidgetData, QueryRequest};
@@ -126,14 +103,14 @@ pub(in crate::openbb) fn data_sources(arguments: &Json) -> Vec<DataSource> {
 pub struct GetWidgetData {
     /// The widgets.
     pub data_sources: List<DataSource>,
-    /// Whether the widgets are of the tier `extra`, for which the function has another name.
+    /// Set if the widgets are of the tier `extra`, for which the function has another name.
     pub extra: bool,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
 
 impl GetWidgetData {
-    /// Asks for the data of widgets, with the arguments that they are shown with.
+    /// Creates a call for the data of widgets, with their current arguments.
     #[must_use]
     pub fn of<S: Into<DataSource>>(sources: impl IntoIterator<Item = S>) -> Self {
         Self {
@@ -142,7 +119,7 @@ impl GetWidgetData {
         }
     }
 
-    /// Says that the widgets are of the tier `extra`.
+    /// Marks the widgets as those of the tier `extra`.
     #[must_use]
     pub fn extra(mut self) -> Self {
         self.extra = true;
@@ -161,90 +138,19 @@ impl From<GetWidgetData> for FunctionCall {
     }
 }
 
-/// `{"data_sources": [...]}`
-pub(super) fn sources_object(sources: &List<DataSource>, unknown: &Members) -> Json {
+/// Returns `{"data_sources": [...]}`.
+pub(in crate::openbb) fn sources_object(sources: &List<DataSource>, unknown: &Members) -> Json {
     let mut arguments = Members::new();
     arguments.push("data_sources", sources.to_raw());
     arguments.extend(unknown.iter().map(|(key, value)| (key, value.clone())));
     arguments.to_raw()
 }
 
-/// The arguments of `get_widget_data` in the form of an era.
-///
-/// Until October 2024 `{widget_uuid}`; from November `{widget_uuids}`; from January 2025
-/// `{data_sources: [{origin, id, input_args}]}`; from May 2025 each with `widget_uuid` before.
-pub(super) fn in_era(arguments: &Json, era: Era) -> Result<Option<Json>, SendError> {
-    if arguments.get("data_sources").is_none() {
-        return Ok(None);
-    }
-    let sources = data_sources(arguments);
-    let invalid = |message: &str| Err(SendError::Invalid(message.to_owned()));
-    if sources.is_empty() {
-        return invalid("a call for data names no widget");
-    }
-    if era >= Era::E5 {
-        if sources
-            .iter()
-            .any(|source| source.origin.is_empty() || source.id.is_empty())
-        {
-            return invalid("a data source needs an origin and an id");
-        }
-        if era >= Era::V1 {
-            return Ok(None);
-        }
-        let older = sources.into_iter().map(|source| DataSource {
-            widget_uuid: None,
-            ..source
-        });
-        return Ok(Some(sources_object(&older.collect(), &Members::new())));
-    }
-    let uuids: Option<Vec<String>> = sources
-        .into_iter()
-        .map(|source| source.widget_uuid)
-        .collect();
-    let Some(uuids) = uuids else {
-        return invalid("a widget needs a uuid in this request's form");
-    };
-    let json = |text: &String| crate::openbb::request::string(text);
-    let mut object = Members::new();
-    match uuids.as_slice() {
-        _ if era >= Era::E4 => {
-            let uuids: List<String> = uuids.into();
-            object.push("widget_uuids", uuids.to_raw());
-        }
-        [uuid] => object.push("widget_uuid", json(uuid)),
-        _ => return Err(SendError::Unsupported("several widgets in one call")),
-    }
-    Ok(Some(object.to_raw()))
-}
-
-/// Asks for data past the widgets (September 2024, soon given up).
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct GetDirectRetrievalData {
-    /// What to ask.
-    pub source: DataSource,
-}
-
-impl GetDirectRetrievalData {
-    /// Asks one data source.
-    #[must_use]
-    pub fn new(source: DataSource) -> Self {
-        Self { source }
-    }
-}
-
-impl From<GetDirectRetrievalData> for FunctionCall {
-    fn from(call: GetDirectRetrievalData) -> Self {
-        Self::made("get_direct_retrieval_data", call.source.to_raw())
-    }
-}
-
-/// Asks what may be chosen for parameters whose `get_options` is true.
+/// A call for the choices of parameters whose `get_options` is true.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GetParamsOptions {
-    /// One query a parameter.
+    /// One query for each parameter.
     pub param_options_queries: List<ParamOptionsQuery>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -253,7 +159,7 @@ pub struct GetParamsOptions {
 model!(GetParamsOptions { param_options_queries: "param_options_queries" always });
 
 impl GetParamsOptions {
-    /// Asks these queries.
+    /// Creates a call with these queries.
     #[must_use]
     pub fn new(queries: impl IntoIterator<Item = ParamOptionsQuery>) -> Self {
         Self {
@@ -269,15 +175,15 @@ impl From<GetParamsOptions> for FunctionCall {
     }
 }
 
-/// What may be chosen for one parameter?
+/// A query for the choices of one parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParamOptionsQuery {
     /// The backend.
     pub origin: String,
-    /// The widget's id there.
+    /// The id of the widget at its backend.
     pub id: String,
-    /// The parameter.
+    /// The name of the parameter.
     pub param: String,
     /// The values of the parameters that the choices depend on: an object.
     pub options_endpoint_input_args: Json,
@@ -305,7 +211,7 @@ model!(ParamOptionsQuery {
 });
 
 impl ParamOptionsQuery {
-    /// Asks about a parameter of a widget.
+    /// Creates a query for the possible values of one parameter of a widget.
     #[must_use]
     pub fn new(widget: &Widget, param: impl Into<String>, arguments: &Members) -> Self {
         Self {

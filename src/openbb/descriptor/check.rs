@@ -1,57 +1,59 @@
-//! What would hide all agents of a server.
+//! Checks of descriptors.
 
 use super::{Control, Descriptor, FEEDBACK, Feature, Switch};
 use crate::json::{Json, Kind};
 
-/// Why a descriptor would be refused.
+/// The reason why the Workspace would reject a descriptor.
 ///
-/// The Workspace checks the whole document at once: one bad entry hides all agents of the server.
+/// The Workspace validates the document as a whole: one invalid entry makes all agents of the
+/// server unavailable.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DescriptorError {
-    /// The id is empty, or holds more than lower-case letters, digits, `-` and `_`.
-    #[error("an id is made of lower-case letters, digits, `-` and `_`")]
+    /// The id is empty, or has characters other than lower-case letters, digits, `-` and `_`.
+    #[error("an id may have only lower-case letters, digits, `-` and `_`")]
     Id,
     /// A required text is empty.
     #[error("{0} must not be empty")]
     Empty(&'static str),
-    /// A place is neither a URL nor a path.
+    /// A location is neither a URL nor a path.
     #[error("{0} must be a URL or a path that starts with `/`")]
-    Place(&'static str),
-    /// Streaming is off. The Workspace talks to no agent that does not stream.
+    Location(&'static str),
+    /// Streaming is off. The Workspace requires it.
     #[error("streaming must be on")]
     Streaming,
-    /// Feedback needs the feature and the place to post it.
+    /// Feedback needs both the feature and a location for its requests.
     #[error("feedback needs the feature and the endpoint")]
     Feedback,
-    /// A feature that the Workspace knows is something else than on or off.
-    #[error("the feature {0} must be on or off")]
+    /// A feature that the Workspace knows is not a boolean.
+    #[error("feature {0} must be a boolean")]
     NotASwitch(String),
-    /// A feature cannot be shown.
-    #[error("the option {id} {fault}")]
+    /// A control cannot be displayed.
+    #[error("option {id} {fault}")]
     Option {
-        /// The feature.
+        /// The id of the control.
         id: String,
-        /// What is wrong.
+        /// The error.
         fault: &'static str,
     },
-    /// A model has no id or no name, or two have one id.
-    #[error("models need an id of their own and a name")]
+    /// A model has no id or no name, or two models have the same id.
+    #[error("a model needs a unique id and a name")]
     Model,
-    /// Two agents have one id.
+    /// Two agents have the same id.
     #[error("two agents have the id {0}")]
-    SameId(String),
-    /// Two agents have one name, apart from upper and lower case.
+    DuplicateId(String),
+    /// Two agents have the same name, ignoring case.
     #[error("two agents have the name {0}")]
-    SameName(String),
+    DuplicateName(String),
 }
 
 impl Descriptor {
-    /// Checks the descriptor, so that it does not hide all agents of its server.
+    /// Checks that the Workspace accepts the descriptor. An invalid one makes all agents of the
+    /// server unavailable.
     ///
     /// # Errors
     ///
-    /// [`DescriptorError`], the first that is found.
+    /// The first [`DescriptorError`].
     pub fn check(&self) -> Result<(), DescriptorError> {
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
         if self.id.is_empty() || !self.id.chars().all(plain) {
@@ -71,11 +73,11 @@ impl Descriptor {
         ];
         for (what, place, required) in places {
             if !(is_place(place) || place.is_empty() && !required) {
-                return Err(DescriptorError::Place(what));
+                return Err(DescriptorError::Location(what));
             }
         }
         if !self.base_url.is_empty() && !is_url(&self.base_url) {
-            return Err(DescriptorError::Place("the base URL"));
+            return Err(DescriptorError::Location("the base URL"));
         }
         if !self.has("streaming") {
             return Err(DescriptorError::Streaming);
@@ -120,12 +122,12 @@ fn check_feature(id: &str, feature: &Feature) -> Result<(), DescriptorError> {
         },
         Feature::Unknown(_) => Err(DescriptorError::Option {
             id: id.to_owned(),
-            fault: "is neither on or off nor a control",
+            fault: "must be a boolean or a control",
         }),
     }
 }
 
-/// What the Workspace would refuse in a control.
+/// Returns the reason why the Workspace would reject a control.
 fn fault(id: &str, control: &Control) -> Option<&'static str> {
     let default = control.default.as_ref().map(Json::kind);
     if id.trim().is_empty() || id.contains('=') {
@@ -136,22 +138,22 @@ fn fault(id: &str, control: &Control) -> Option<&'static str> {
     }
     match control.kind.as_str() {
         "" | "toggle" => (!matches!(default, None | Some(Kind::Bool)))
-            .then_some("is a toggle, so its default is true or false"),
+            .then_some("is a toggle: its default must be a boolean"),
         "text" => (!matches!(default, None | Some(Kind::String)))
-            .then_some("is a text, so its default is one"),
+            .then_some("is a text: its default must be a string"),
         "select" => {
             let bad = |choice: &super::Choice| choice.label.is_empty() || choice.value.is_empty();
             if control.options.is_empty() || control.options.iter().any(bad) {
-                return Some("is a choice, so it needs options with labels and values");
+                return Some("is a select: it needs options with labels and values");
             }
             let default = control.default.as_ref()?.string();
             let offered = control
                 .options
                 .iter()
                 .any(|choice| Some(&*choice.value) == default.as_deref());
-            (!offered).then_some("is a choice, so its default is one of its options")
+            (!offered).then_some("is a select: its default must be one of its options")
         }
-        _ => Some("is neither a toggle nor a text nor a select"),
+        _ => Some("must be a toggle, a text or a select"),
     }
 }
 

@@ -6,20 +6,20 @@ use super::{Descriptor, DescriptorError, Switch};
 use crate::json::model::Field;
 use crate::json::{Escape, JsonError, ObjectWriter, Reader};
 
-/// Checks descriptors that a document lists together.
+/// Checks the descriptors of one document.
 ///
 /// # Errors
 ///
-/// [`DescriptorError`] when the Workspace would refuse the document.
+/// [`DescriptorError`] if the Workspace would reject the document.
 pub(crate) fn check_all(descriptors: &[Descriptor]) -> Result<(), DescriptorError> {
     for (index, descriptor) in descriptors.iter().enumerate() {
         descriptor.check()?;
         for other in descriptors.iter().take(index) {
             if other.id == descriptor.id {
-                return Err(DescriptorError::SameId(descriptor.id.clone()));
+                return Err(DescriptorError::DuplicateId(descriptor.id.clone()));
             }
             if other.name.to_lowercase() == descriptor.name.to_lowercase() {
-                return Err(DescriptorError::SameName(descriptor.name.clone()));
+                return Err(DescriptorError::DuplicateName(descriptor.name.clone()));
             }
         }
     }
@@ -47,8 +47,9 @@ fn document(descriptors: &[Descriptor]) -> Vec<u8> {
     out
 }
 
-/// An entry for front ends from before May 2025, which ask for `copilots.json`: the flags that
-/// came before `features`, switches only, and whole URLs when the server knows its own.
+/// Returns an entry for front ends from before May 2025, which read `copilots.json`: with the flags
+/// that preceded `features`, with switches only, and with absolute URLs if the server knows its own
+/// URL.
 fn for_old_front_ends(descriptor: &Descriptor) -> Descriptor {
     let mut old = descriptor.clone();
     let widgets = [
@@ -72,21 +73,20 @@ fn for_old_front_ends(descriptor: &Descriptor) -> Descriptor {
         if let Some(endpoints) = &mut old.endpoints {
             whole(&mut endpoints.query);
             whole(&mut endpoints.feedback);
-            // The very first front ends know `link` only.
+            // The first front ends read `link` only.
             old.link.clone_from(&endpoints.query);
         }
     }
     old
 }
 
-/// Reads `agents.json` or `copilots.json` of any year, for clients: the entries in order.
+/// Reads the entries of `agents.json` or `copilots.json` of any year, in order, for clients.
 ///
-/// An entry that is no object is left out. What the Workspace would refuse is not refused here:
-/// see [`Descriptor::check`].
+/// Entries that are not objects are skipped. Entries are not validated, see [`Descriptor::check`].
 ///
 /// # Errors
 ///
-/// When the document is not a JSON object.
+/// If the document is not a JSON object.
 pub fn agents(document: &Bytes) -> Result<Vec<Descriptor>, JsonError> {
     let mut agents = Vec::new();
     let mut reader = Reader::new(document)?;

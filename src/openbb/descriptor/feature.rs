@@ -1,26 +1,26 @@
-//! What an agent can do, and what its user can set.
+//! Features of agents and controls for users.
 
 use crate::json::model::{Field, model, object};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::openbb::request::string;
 
-/// Something that the Workspace can do for an agent.
+/// A feature of the Workspace that an agent can switch on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Switch {
-    /// Send the widgets that the user put in context.
+    /// Requests have the widgets that the user attached as context.
     WidgetDashboardSelect,
-    /// Send the other widgets of the open dashboard.
+    /// Requests have the other widgets of the open dashboard.
     WidgetDashboardSearch,
-    /// Let the user send all widgets there are.
+    /// The user can send all available widgets.
     WidgetGlobalSearch,
-    /// Let the user attach files.
+    /// The user can attach files.
     FileUpload,
-    /// Let the agent change dashboards.
+    /// The agent can change dashboards.
     GenerativeUi,
-    /// Send the MCP tools that the user added.
+    /// Requests have the MCP tools that the user added.
     McpTools,
-    /// Let the agent hand tasks to others.
+    /// The agent can delegate tasks to other agents.
     AgentOrchestration,
 }
 
@@ -35,7 +35,7 @@ impl Switch {
         Self::AgentOrchestration,
     ];
 
-    /// The key of the feature.
+    /// Returns the key of the feature.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -50,15 +50,15 @@ impl Switch {
     }
 }
 
-/// One feature of an agent.
+/// The value of a feature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Feature {
-    /// On or off.
+    /// A switch: on or off.
     Switch(bool),
-    /// For the user to set.
+    /// A control that the user sets.
     Control(Control),
-    /// Anything else.
+    /// Any other value.
     Unknown(Json),
 }
 
@@ -75,7 +75,7 @@ impl Features {
         }
     }
 
-    /// A feature.
+    /// Returns the value of a feature.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Feature> {
         self.0
@@ -84,12 +84,12 @@ impl Features {
             .map(|(_, feature)| feature)
     }
 
-    /// All features in order.
+    /// Returns an iterator over all features in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Feature)> {
         self.0.iter().map(|(key, feature)| (key.as_str(), feature))
     }
 
-    /// Those that are on or off: front ends of 2025 know no others.
+    /// Returns the switches; front ends of 2025 know no other features.
     pub(super) fn switches(&self) -> Self {
         let switch = |(_, feature): &&(String, Feature)| matches!(feature, Feature::Switch(_));
         Self(self.0.iter().filter(switch).cloned().collect())
@@ -134,21 +134,21 @@ impl Field for Features {
     }
 }
 
-/// Something that the user can set, in the agent's settings.
+/// A control in the agent's settings, for the user to set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Control {
-    /// What the user reads. Required: without it the Workspace shows none of the server's agents.
+    /// The displayed label. Required: the Workspace rejects all of the server's agents without it.
     pub label: String,
-    /// `toggle`, `text` or `select`; a toggle when it is left out.
+    /// The kind: `toggle`, `text` or `select`; a toggle if absent.
     pub kind: String,
-    /// What it is set to at first: a boolean for a toggle, else a text.
+    /// The initial value: a boolean for a toggle, else a text.
     pub default: Option<Json>,
-    /// More about it.
+    /// The description.
     pub description: String,
-    /// What an empty text shows.
+    /// The placeholder of an empty text field.
     pub placeholder: String,
-    /// What can be chosen.
+    /// The choices.
     pub options: List<Choice>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -163,13 +163,13 @@ model!(Control {
     options: "options",
 });
 
-/// Something to choose.
+/// A choice of a control.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Choice {
-    /// What the user reads.
+    /// The displayed label.
     pub label: String,
-    /// What the agent gets.
+    /// The value that the agent receives.
     pub value: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -181,7 +181,7 @@ model!(Choice {
 });
 
 impl Control {
-    /// Something to turn on and off.
+    /// Creates a switch.
     #[must_use]
     pub fn toggle(label: impl Into<String>, on: bool) -> Self {
         let on = if on { "true" } else { "false" };
@@ -192,7 +192,7 @@ impl Control {
         }
     }
 
-    /// A text.
+    /// Creates a text field.
     #[must_use]
     pub fn text(label: impl Into<String>, default: &str) -> Self {
         Self {
@@ -203,7 +203,7 @@ impl Control {
         }
     }
 
-    /// A choice among values, each with its label before it.
+    /// Creates a choice of values. Each pair is a label and a value.
     #[must_use]
     pub fn select<L: Into<String>, V: Into<String>>(
         label: impl Into<String>,
@@ -224,14 +224,14 @@ impl Control {
         }
     }
 
-    /// Says more about it.
+    /// Sets the description.
     #[must_use]
     pub fn described(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
-    /// Sets what an empty text shows.
+    /// Sets the placeholder of an empty text field.
     #[must_use]
     pub fn placeholder(mut self, placeholder: impl Into<String>) -> Self {
         self.placeholder = placeholder.into();

@@ -1,4 +1,4 @@
-//! What the Workspace is told about an agent.
+//! Descriptors of agents.
 
 mod check;
 mod document;
@@ -13,7 +13,7 @@ pub(super) use document::{agents_json, check_all, copilots_json};
 use crate::json::model::model;
 use crate::json::{List, Members};
 
-/// What the Workspace is told about an agent: one entry of `agents.json`.
+/// A description of an agent for the Workspace: one entry of `agents.json`.
 ///
 /// ```
 /// use copilot_wire::openbb::{Control, Descriptor, Switch};
@@ -30,32 +30,32 @@ use crate::json::{List, Members};
 pub struct Descriptor {
     /// The key of the entry: lower-case letters, digits, `-` and `_`.
     pub id: String,
-    /// The URL of the server, without the path that a router has below it, for front ends of 2024 that
-    /// take whole URLs only. Not on the wire.
+    /// The URL of the server, without the path under which the router is nested, for front ends of
+    /// 2024 that need absolute URLs. Not on the wire.
     pub base_url: String,
-    /// The path that the agent is mounted at where its requests are posted to a whole URL. Not on the
-    /// wire.
+    /// The path at which the agent is mounted, if requests are posted to an absolute URL. Not on
+    /// the wire.
     pub route: String,
-    /// What the user sees it called; unique among all agents that the user added.
+    /// The displayed name; unique among all agents that the user added.
     pub name: String,
-    /// The welcome text, and what other agents choose by.
+    /// The welcome text. Other agents use it to choose an agent.
     pub description: String,
-    /// A picture: a URL or a path.
+    /// The image: a URL or a path.
     pub image: String,
-    /// Where to post requests, before 2024-05.
+    /// The URL for requests, before May 2024.
     pub link: String,
-    /// Where to post.
+    /// The locations for requests.
     pub endpoints: Option<Endpoints>,
-    /// Whether it streams; given up in 2025.
+    /// Set if the agent streams; withdrawn in 2025.
     pub has_streaming: Option<bool>,
-    /// Whether it calls functions; given up in 2025. Where it is there, it overrides the three
-    /// features of widgets.
+    /// Set if the agent calls functions; withdrawn in 2025. If present, it overrides the three
+    /// features for widgets.
     pub has_function_calling: Option<bool>,
-    /// Whether it reads uploaded files; given up in 2025.
+    /// Set if the agent reads uploaded files; withdrawn in 2025.
     pub has_documents: Option<bool>,
-    /// What it can do, and what the user can set.
+    /// The features and controls.
     pub features: Features,
-    /// The models that the user can pick from.
+    /// The models that the user can select.
     pub models: List<Model>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -74,15 +74,15 @@ model!(Descriptor {
     models: "models",
 });
 
-/// Where to post. URLs, or paths on the server of the descriptor.
+/// The locations for requests: URLs, or paths on the server of the descriptor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Endpoints {
-    /// Requests.
+    /// The location for query requests.
     pub query: String,
-    /// What the user thinks of answers.
+    /// The location for feedback.
     pub feedback: String,
-    /// Files; known from the front end only.
+    /// The location for files; known only from the front end's code.
     pub upload_docs: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -94,13 +94,13 @@ model!(Endpoints {
     upload_docs: "upload_docs"
 });
 
-/// A model that the user can pick.
+/// A model that the user can select.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Model {
-    /// What comes back in the request's `model`.
+    /// The id, which the request's `model` has.
     pub id: String,
-    /// What the user sees it called.
+    /// The displayed name.
     pub name: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -112,7 +112,7 @@ model!(Model {
 });
 
 impl Descriptor {
-    /// A descriptor of an agent that answers at `/v1/query` and knows no widgets.
+    /// Creates a descriptor of an agent at `/v1/query` without features.
     #[must_use]
     pub fn new(
         id: impl Into<String>,
@@ -139,8 +139,8 @@ impl Descriptor {
         .path(QUERY)
     }
 
-    /// Sets the path that requests are posted to and that the agent is mounted at. Each agent of a
-    /// server needs its own.
+    /// Sets the path at which the agent is mounted and to which requests are posted. Each agent of
+    /// a server needs its own.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.route = path.into();
@@ -151,15 +151,15 @@ impl Descriptor {
         self
     }
 
-    /// Sets the whole URL that requests are posted to, where the Workspace must not derive it from the
-    /// URL of `agents.json`. It says nothing of where the agent is [mounted](Self::path).
+    /// Sets the absolute URL for requests, if the Workspace must not derive it from the URL of
+    /// `agents.json`. It does not change the path at which the agent is [mounted](Self::path).
     #[must_use]
     pub fn url(mut self, url: impl Into<String>) -> Self {
         self.endpoints.get_or_insert_default().query = url.into();
         self
     }
 
-    /// Says that the user may rate answers, and where that is posted.
+    /// Enables feedback on answers and sets the path for it.
     #[must_use]
     pub fn feedback(mut self, path: impl Into<String>) -> Self {
         self.endpoints.get_or_insert_default().feedback = path.into();
@@ -167,42 +167,42 @@ impl Descriptor {
         self
     }
 
-    /// Sets a picture: a path, or a URL.
+    /// Sets the image: a path or a URL.
     #[must_use]
     pub fn image(mut self, image: impl Into<String>) -> Self {
         self.image = image.into();
         self
     }
 
-    /// Sets the URL of this server, for front ends of 2024 that take no relative paths.
+    /// Sets the URL of this server, for front ends of 2024 that do not accept relative paths.
     #[must_use]
     pub fn base_url(mut self, url: impl Into<String>) -> Self {
         self.base_url = url.into();
         self
     }
 
-    /// Turns something on that the Workspace can do for the agent.
+    /// Enables a feature of the Workspace.
     #[must_use]
     pub fn enable(mut self, switch: Switch) -> Self {
         self.features.set(switch.as_str(), Feature::Switch(true));
         self
     }
 
-    /// Adds an option that is always on: it comes back in the request's `workspace_options`.
+    /// Adds an option that is always on; the request's `workspace_options` has it.
     #[must_use]
     pub fn option(mut self, id: &str) -> Self {
         self.features.set(id, Feature::Switch(true));
         self
     }
 
-    /// Adds an option that the user can set: it comes back in the request's `workspace_options`.
+    /// Adds an option that the user can set; the request's `workspace_options` has it.
     #[must_use]
     pub fn control(mut self, id: &str, control: Control) -> Self {
         self.features.set(id, Feature::Control(control));
         self
     }
 
-    /// Adds a model that the user can pick: it comes back in the request's `model`.
+    /// Adds a model that the user can select; the request's `model` has its id.
     #[must_use]
     pub fn model(mut self, id: impl Into<String>, name: impl Into<String>) -> Self {
         self.models.push(Model {
@@ -213,7 +213,7 @@ impl Descriptor {
         self
     }
 
-    /// Where requests are posted, in descriptors of any year.
+    /// Returns the location for requests, in descriptors of any year.
     #[must_use]
     pub fn query_url(&self) -> &str {
         let endpoints = self.endpoints.as_ref();
@@ -221,8 +221,8 @@ impl Descriptor {
         if query.is_empty() { &self.link } else { query }
     }
 
-    /// Whether a feature is on, as the Workspace reads descriptors of any year: the deprecated
-    /// flags win.
+    /// Returns `true` if a feature is on, as the Workspace reads descriptors of any year: the
+    /// deprecated flags take precedence.
     #[must_use]
     pub fn has(&self, feature: &str) -> bool {
         let widgets = [
@@ -240,7 +240,7 @@ impl Descriptor {
         flag.unwrap_or_else(|| matches!(self.features.get(feature), Some(Feature::Switch(true))))
     }
 
-    /// Returns the path that the agent is mounted at.
+    /// Returns the path at which the agent is mounted.
     pub(crate) fn route(&self) -> &str {
         let path = match self.query_url() {
             path if path.starts_with('/') => path,
@@ -250,7 +250,7 @@ impl Descriptor {
         path.split(['?', '#']).next().unwrap_or_default()
     }
 
-    /// Returns every place on a server that is advertised.
+    /// Returns an iterator over all advertised locations.
     pub(super) fn places(&mut self) -> impl Iterator<Item = &mut String> {
         let endpoints = self.endpoints.iter_mut();
         let endpoints = endpoints.flat_map(|endpoints| {

@@ -1,4 +1,4 @@
-//! What is shown beside the text of an answer.
+//! Artifacts: tables, charts and documents beside the text of an answer.
 
 use serde::Serialize;
 
@@ -8,7 +8,7 @@ use crate::json::{Json, Kind, Members, WriteError};
 use crate::openbb::result::QueryDataSource;
 use crate::protocol::{ChartKind, Env};
 
-/// What an artifact is.
+/// The type of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ArtifactType {
@@ -24,9 +24,9 @@ pub enum ArtifactType {
     SnowflakeQuery,
     /// Python to run on Snowflake.
     SnowflakePython,
-    /// A dashboard to open.
+    /// A dashboard.
     App,
-    /// One that this crate does not know.
+    /// A type that this crate does not know.
     Other(String),
 }
 
@@ -46,48 +46,48 @@ impl Default for ArtifactType {
     }
 }
 
-/// Why an artifact cannot be made.
+/// The reason why an artifact cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtifactError {
-    /// The content cannot be JSON.
+    /// The content cannot be serialized as JSON.
     #[error(transparent)]
     Write(#[from] WriteError),
     /// The rows are not an array of objects.
     #[error("rows must be an array of objects")]
     NotRows,
-    /// The chart has nothing on an axis.
-    #[error("a chart needs the members that it draws")]
+    /// The chart has no members for an axis.
+    #[error("a chart needs members for its axes")]
     NoAxes,
-    /// The chart needs numbers.
-    #[error("the member {0:?} must be a number in every row")]
+    /// A member that the chart draws is not a number.
+    #[error("member {0:?} must be a number in every row")]
     NotNumeric(String),
 }
 
-/// Something to show beside the text of an answer.
+/// A table, chart or document beside the text of an answer.
 ///
-/// Its name is its key in the chat: a second artifact of one name gets another one when it is
-/// sent. It comes back as context in later requests.
+/// The name is the key of the artifact in the chat: if it is taken, a number is appended when the
+/// artifact is sent. Later requests have the artifact as context.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Artifact {
-    /// What it is.
+    /// The type.
     pub kind: ArtifactType,
-    /// Its name, unique in the chat.
+    /// The name, unique in the chat.
     pub name: String,
-    /// What it shows.
+    /// The description.
     pub description: String,
-    /// Its id.
+    /// The id.
     pub uuid: String,
-    /// Rows, or a text.
+    /// The content: rows, or a text.
     pub content: Option<Json>,
-    /// How a chart is drawn.
+    /// The axes of a chart.
     pub chart_params: Option<ChartParams>,
-    /// Where a query is run.
+    /// The data source on which a query runs.
     pub query_data_source: Option<QueryDataSource>,
-    /// `app`: the dashboard.
+    /// For `app`: the dashboard.
     pub app: Option<Json>,
-    /// `app`: the widgets on it.
+    /// For `app`: the widgets of the dashboard.
     pub widget_refs: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -105,7 +105,7 @@ model!(Artifact {
     widget_refs: "widget_refs",
 });
 
-/// Serialises rows and checks that they are an array of objects.
+/// Serializes rows and checks that they are an array of objects.
 pub(in crate::openbb) fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, ArtifactError> {
     let rows = crate::json::model::encode(rows)?;
     let is_object = |row: Json| row.kind() == Kind::Object;
@@ -135,23 +135,24 @@ impl Artifact {
         Self::of(kind, String::new(), description, Some(content)).named(name)
     }
 
-    /// Text in Markdown.
+    /// Creates a text in Markdown.
     #[must_use]
     pub fn text(name: &str, text: &str) -> Self {
         Self::text_of(ArtifactType::Text, name, text)
     }
 
-    /// HTML with CSS and inline SVG. Scripts are blocked.
+    /// Creates a document of HTML with CSS and inline SVG. Scripts are blocked.
     #[must_use]
     pub fn html(name: &str, html: &str) -> Self {
         Self::text_of(ArtifactType::Html, name, html)
     }
 
-    /// A table of rows. Without a name it is called `Table_` and four hex digits.
+    /// Creates a table of rows. Unless it is [`named`](Self::named), its name is `Table_` and four
+    /// hex digits.
     ///
     /// # Errors
     ///
-    /// When the rows are not an array of objects.
+    /// If the rows are not an array of objects.
     pub fn table<T: Serialize + ?Sized>(rows: &T) -> Result<Self, ArtifactError> {
         let rows = rows_of(rows)?;
         let description = "A table of data".to_owned();
@@ -160,11 +161,12 @@ impl Artifact {
         Ok(table)
     }
 
-    /// A chart of rows. Without a name it is called by its kind, as in `line chart`.
+    /// Creates a chart of rows. Unless it is [`named`](Self::named), its name is that of its kind,
+    /// such as `line chart`.
     ///
     /// # Errors
     ///
-    /// When the rows are not an array of objects, or have no numbers where the chart draws them.
+    /// If the rows are not an array of objects, or a member that the chart draws is not a number.
     pub fn chart<T: Serialize + ?Sized>(kind: &ChartKind, rows: &T) -> Result<Self, ArtifactError> {
         let rows = rows_of(rows)?;
         let params = ChartParams::new(kind, &rows)?;
@@ -175,7 +177,7 @@ impl Artifact {
         Ok(chart)
     }
 
-    /// SQL to run on Snowflake.
+    /// Creates SQL to run on Snowflake.
     #[must_use]
     pub fn snowflake_query(name: &str, sql: &str, source: QueryDataSource) -> Self {
         Self {
@@ -184,17 +186,17 @@ impl Artifact {
         }
     }
 
-    /// Python to run on Snowflake.
+    /// Creates Python to run on Snowflake.
     #[must_use]
     pub fn snowflake_python(name: &str, code: &str) -> Self {
         Self::text_of(ArtifactType::SnowflakePython, name, code)
     }
 
-    /// A dashboard to open. Only the newest front ends know it.
+    /// Creates a dashboard. Only front ends since July 2026 support it.
     ///
     /// # Errors
     ///
-    /// When the dashboard or the list of widgets cannot be JSON.
+    /// If the dashboard or the widgets cannot be serialized as JSON.
     pub fn app<A: Serialize + ?Sized, W: Serialize + ?Sized>(
         name: &str,
         app: &A,
@@ -207,7 +209,8 @@ impl Artifact {
         Ok(artifact)
     }
 
-    /// An artifact of a type that this crate does not know. Further members go into `unknown`.
+    /// Creates an artifact of a type that this crate does not know. Add further members to
+    /// `unknown`.
     #[must_use]
     pub fn raw(kind: &str, name: &str, content: Json) -> Self {
         let mut artifact = Self::text_of(kind.into(), name, "");
@@ -215,10 +218,10 @@ impl Artifact {
         artifact
     }
 
-    /// Sets the name, in which `"` becomes `'`. An empty one is as good as none.
+    /// Sets the name, in which `"` is replaced by `'`. An empty name is ignored.
     #[must_use]
     pub fn named(mut self, name: &str) -> Self {
-        // The Workspace puts the name into an attribute.
+        // The Workspace puts the name into an HTML attribute.
         let name = name.replace('"', "'");
         if !name.is_empty() {
             self.name = name;
@@ -228,7 +231,7 @@ impl Artifact {
         self
     }
 
-    /// Sets what it shows. An empty text is as good as none.
+    /// Sets the description. An empty one is ignored.
     #[must_use]
     pub fn described(mut self, description: impl Into<String>) -> Self {
         let description = description.into();
@@ -238,7 +241,7 @@ impl Artifact {
         self
     }
 
-    /// Sets the id. A fresh one is there already.
+    /// Sets the id. Constructors set a random one.
     #[must_use]
     pub fn uuid(mut self, uuid: impl Into<String>) -> Self {
         self.uuid = uuid.into();
@@ -246,7 +249,7 @@ impl Artifact {
     }
 }
 
-/// `Table_1a2b`: the kind and four hex digits of the id.
+/// Returns the default name, such as `Table_1a2b`: the kind and four hex digits of the id.
 pub(super) fn default_name(artifact: &Artifact) -> String {
     let kind = artifact.kind.as_str();
     let mut letters = kind.chars();

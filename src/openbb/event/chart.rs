@@ -1,25 +1,25 @@
-//! How a chart is drawn.
+//! Parameters of charts.
 
 use super::ArtifactError;
 use crate::json::model::{model, names};
 use crate::json::{Json, Kind, List, Members};
 use crate::protocol::ChartKind;
 
-/// The kind of a chart.
+/// The type of a chart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChartType {
-    /// A line for every `yKey`.
+    /// A line chart: one line for each `yKey`.
     Line,
-    /// A bar for every `yKey`.
+    /// A bar chart: one series of bars for each `yKey`.
     Bar,
-    /// A dot for every `yKey`.
+    /// A scatter chart: one series of points for each `yKey`.
     Scatter,
-    /// A sector a row.
+    /// A pie chart: each row is one slice.
     Pie,
-    /// A sector a row, with a hole in the middle.
+    /// A donut chart: a pie chart with a hole in the middle.
     Donut,
-    /// One that this crate does not know.
+    /// A type that this crate does not know.
     Other(String),
 }
 
@@ -37,20 +37,20 @@ impl Default for ChartType {
     }
 }
 
-/// How a chart is drawn. Made from a [`ChartKind`], so that a kind has its own parameters and no
-/// others.
+/// The axes of a chart. Created from a [`ChartKind`], so that a chart has only the parameters of
+/// its kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ChartParams {
-    /// The kind.
+    /// The type.
     pub chart_type: ChartType,
-    /// `line`, `bar`, `scatter`: the member on the horizontal axis.
+    /// For `line`, `bar`, `scatter`: the member on the horizontal axis.
     pub x_key: String,
-    /// `line`, `bar`, `scatter`: the members on the vertical axis.
+    /// For `line`, `bar`, `scatter`: the members on the vertical axis.
     pub y_key: List<String>,
-    /// `pie`, `donut`: the member that is the size of a sector.
+    /// For `pie`, `donut`: the member with the size of a slice.
     pub angle_key: String,
-    /// `pie`, `donut`: the member that names a sector.
+    /// For `pie`, `donut`: the member with the label of a slice.
     pub callout_label_key: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -65,14 +65,14 @@ model!(ChartParams {
 });
 
 impl ChartParams {
-    /// Creates the parameters of a chart. The axes of a scatter chart, and the sizes of sectors, are
-    /// numbers in every row that has them. A member that no row has is drawn as nothing, as the
-    /// official SDK does.
+    /// Creates the parameters of a chart. The members on the axes of a scatter chart and the sizes
+    /// of slices must be numbers. A member that is absent from all rows is accepted and draws
+    /// nothing, as in the official SDK.
     ///
     /// # Errors
     ///
-    /// [`ArtifactError`] when a member is not a number where it must be, or there is nothing on the
-    /// vertical axis.
+    /// [`ArtifactError`] if a member must be a number and is not, or if the vertical axis has no
+    /// member.
     pub fn new(kind: &ChartKind, rows: &Json) -> Result<Self, ArtifactError> {
         let axes = |chart_type, x: &String, y: &[String], numeric| {
             if y.is_empty() {
@@ -108,7 +108,7 @@ impl ChartParams {
     }
 }
 
-/// Checks that a member has a name, and is a number where it has to be.
+/// Checks that a key is not empty, and that its values are numbers if `numeric`.
 fn check(rows: &Json, key: &str, numeric: bool) -> Result<(), ArtifactError> {
     if key.is_empty() {
         return Err(ArtifactError::NoAxes);

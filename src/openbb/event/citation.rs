@@ -1,4 +1,4 @@
-//! Sources of an answer.
+//! Citations: the sources of an answer.
 
 use serde::Serialize;
 
@@ -8,11 +8,11 @@ use crate::json::{Json, List, Members, WriteError};
 use crate::openbb::request::Widget;
 use crate::protocol::Env;
 
-/// Sources of an answer. They show where they are sent: mostly at its end.
+/// The citations of an answer. The Workspace displays them where they are sent, usually at the end.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CitationCollection {
-    /// The sources.
+    /// The citations.
     pub citations: List<Citation>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -21,7 +21,7 @@ pub struct CitationCollection {
 model!(CitationCollection { citations: "citations" always });
 
 impl CitationCollection {
-    /// These sources.
+    /// Creates a citation collection from `citations`.
     #[must_use]
     pub fn new(citations: impl IntoIterator<Item = Citation>) -> Self {
         Self {
@@ -31,19 +31,20 @@ impl CitationCollection {
     }
 }
 
-/// One source of an answer.
+/// A citation: one source of an answer.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Citation {
-    /// Its id. Without one the Workspace does not show it, so every constructor makes one.
+    /// The id. The Workspace does not display a citation without one, so every constructor sets
+    /// one.
     pub id: String,
-    /// What it is.
+    /// The source.
     pub source_info: SourceInfo,
-    /// More about it, shown as a table.
+    /// Details, displayed as a table.
     pub details: Option<List<Json>>,
-    /// Passages of a PDF to highlight: a list of boxes for each.
+    /// Passages of a PDF to highlight, each a list of boxes.
     pub quote_bounding_boxes: Option<List<List<BoundingBox>>>,
-    /// A key of the source (2025, and agents of OpenBB's own).
+    /// A key of the source (2025, and OpenBB's own agents).
     pub signature: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -57,25 +58,25 @@ model!(Citation {
     signature: "signature",
 });
 
-/// What a source is.
+/// The source of a citation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SourceInfo {
-    /// `widget`, `direct retrieval`, `web`, `artifact`, or another one.
+    /// The type: `widget`, `direct retrieval`, `web`, `artifact`, or another one.
     pub kind: String,
     /// The id of the widget or artifact.
     pub uuid: String,
-    /// The backend of a widget.
+    /// The backend, for a widget.
     pub origin: String,
-    /// A widget's id there.
+    /// The id of the widget at its backend.
     pub widget_id: String,
-    /// What the user reads; for `web` the link.
+    /// The displayed name; for `web` the link.
     pub name: String,
-    /// More about it.
+    /// The description.
     pub description: String,
-    /// More about it: an object, always written. Of a widget `input_args`.
+    /// Metadata: an object, always written. For a widget it has `input_args`.
     pub metadata: Option<Json>,
-    /// Whether it may be cited, always written.
+    /// Set if the source may be cited; always written.
     pub citable: Option<bool>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -92,13 +93,13 @@ model!(SourceInfo {
     citable: "citable",
 });
 
-/// A line of a passage in a PDF.
+/// A box around one line of a passage in a PDF.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct BoundingBox {
-    /// The text in it.
+    /// The text in the box.
     pub text: String,
-    /// The page, from 1.
+    /// The page number, from 1.
     pub page: Option<u64>,
     /// The left edge.
     pub x0: Option<f64>,
@@ -122,7 +123,7 @@ model!(BoundingBox {
 });
 
 impl BoundingBox {
-    /// A box on a page: left, top, right and bottom.
+    /// Creates a box on a page, with its left, top, right and bottom edge.
     #[must_use]
     pub fn new(text: impl Into<String>, page: u64, [x0, top, x1, bottom]: [f64; 4]) -> Self {
         Self {
@@ -138,7 +139,7 @@ impl BoundingBox {
 }
 
 impl Citation {
-    /// A source of any kind.
+    /// Creates a citation of a source.
     #[must_use]
     pub fn new(source_info: SourceInfo) -> Self {
         Self::with_source(Env::default().uuid(), source_info)
@@ -152,13 +153,13 @@ impl Citation {
         }
     }
 
-    /// A widget, with the arguments that its data was asked for with.
+    /// Creates a citation of a widget, with the arguments with which its data was requested.
     #[must_use]
     pub fn widget(widget: &Widget, arguments: &Members) -> Self {
         Self::new(SourceInfo::widget(widget, arguments))
     }
 
-    /// A page on the web.
+    /// Creates a citation of a web page.
     #[must_use]
     pub fn web(url: impl Into<String>) -> Self {
         Self::new(SourceInfo {
@@ -167,7 +168,7 @@ impl Citation {
         })
     }
 
-    /// An artifact of this chat.
+    /// Creates a citation of an artifact of this chat.
     #[must_use]
     pub fn artifact(uuid: impl Into<String>, name: impl Into<String>) -> Self {
         Self::new(SourceInfo {
@@ -177,12 +178,12 @@ impl Citation {
         })
     }
 
-    /// Adds details: an object whose members are shown as names and values. Keys that are
-    /// internals of the Workspace are left out.
+    /// Adds details: an object whose members are displayed as names and values. Keys that are
+    /// internal to the Workspace are removed.
     ///
     /// # Errors
     ///
-    /// When the details cannot be JSON.
+    /// If the details cannot be serialized as JSON.
     pub fn detail<T: Serialize + ?Sized>(mut self, value: &T) -> Result<Self, WriteError> {
         if let Some(detail) = detail(value, Filter::Citation)? {
             self.details.get_or_insert_default().push(detail);
@@ -190,7 +191,7 @@ impl Citation {
         Ok(self)
     }
 
-    /// Says what the source is about.
+    /// Sets the description of the source.
     #[must_use]
     pub fn described(mut self, description: impl Into<String>) -> Self {
         self.source_info.description = description.into();
@@ -205,7 +206,7 @@ impl Citation {
         self
     }
 
-    /// Sets the id. A fresh one is there already.
+    /// Sets the id. Constructors set a random one.
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
@@ -214,7 +215,7 @@ impl Citation {
 }
 
 impl SourceInfo {
-    /// A source of a kind.
+    /// Creates a source of a type.
     #[must_use]
     pub fn new(kind: impl Into<String>) -> Self {
         Self {
@@ -225,7 +226,7 @@ impl SourceInfo {
         }
     }
 
-    /// A widget, with the arguments that its data was asked for with.
+    /// Creates a source for a widget, with the arguments with which its data was requested.
     #[must_use]
     pub fn widget(widget: &Widget, arguments: &Members) -> Self {
         let mut metadata = Members::new();

@@ -1,12 +1,12 @@
-//! Which details the Workspace must not see.
+//! Filters for the details of steps and citations.
 
 use serde::Serialize;
 
 use crate::json::model::Field;
 use crate::json::{Json, Kind, Members, WriteError};
 
-/// Keys that are removed from the details of a citation, whatever their case: internals of the
-/// Workspace that the user should not read.
+/// Keys that are removed from the details of citations, in any case: they are internal to the
+/// Workspace, and the user should not read them.
 const CITATION: [&str; 11] = [
     "lastupdated",
     "source",
@@ -21,7 +21,7 @@ const CITATION: [&str; 11] = [
     "transcript_url",
 ];
 
-/// What is removed from details.
+/// The keys to remove from details.
 #[derive(Clone, Copy)]
 pub(super) enum Filter {
     Status,
@@ -35,9 +35,9 @@ impl Filter {
     }
 }
 
-/// Serialises one detail. Of an object the filtered members are left out, at the top level only.
-/// The caller's own data stays as it is. `None` if nothing is left, which would be shown as an empty
-/// row.
+/// Serializes a detail. From an object the filtered members are removed, at the top level only; the
+/// caller's value is unchanged. Returns `None` if no member remains, because the Workspace would
+/// display an empty row.
 pub(super) fn detail<T: Serialize + ?Sized>(
     value: &T,
     filter: Filter,
@@ -46,10 +46,10 @@ pub(super) fn detail<T: Serialize + ?Sized>(
     if json.kind() != Kind::Object {
         return Ok(Some(json));
     }
-    let kept: Members = json
+    let rest: Members = json
         .members()
         .filter(|(key, _)| !filter.removes(key))
         .map(|(key, value)| (key.into_owned(), value))
         .collect();
-    Ok((!kept.is_empty()).then(|| kept.to_raw()))
+    Ok((!rest.is_empty()).then(|| rest.to_raw()))
 }

@@ -6,18 +6,18 @@ mod citation;
 mod details;
 mod more;
 mod names;
+mod output;
 mod raw;
-mod say;
 mod status;
 
 pub use artifact::{Artifact, ArtifactError, ArtifactType};
 pub use chart::{ChartParams, ChartType};
 pub use citation::{BoundingBox, Citation, CitationCollection, SourceInfo};
 pub use more::{ConversationSummary, PromptSuggestions, TokenCount, TokenUsage};
+pub use output::{Event, Output};
 pub use raw::{RawEvent, RawEventError};
-pub use say::{Event, Say};
 pub use status::{EventType, StatusUpdate};
 
 pub(super) use artifact::rows_of;
 pub(super) use names::Names;
-pub(super) use say::CHUNK;
+pub(super) use output::CHUNK;

@@ -1,9 +1,9 @@
-//! The smaller events.
+//! Suggestions, token usage and summaries.
 
 use crate::json::model::model;
 use crate::json::{List, Members};
 
-/// What the user may ask next.
+/// Suggested prompts for the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptSuggestions {
@@ -16,7 +16,7 @@ pub struct PromptSuggestions {
 model!(PromptSuggestions { suggestions: "suggestions" always });
 
 impl PromptSuggestions {
-    /// These prompts.
+    /// Creates suggestions from prompts.
     #[must_use]
     pub fn new<S: Into<String>>(suggestions: impl IntoIterator<Item = S>) -> Self {
         Self {
@@ -26,13 +26,13 @@ impl PromptSuggestions {
     }
 }
 
-/// What the answer cost: a draft of the protocol.
+/// The token usage of an answer; a draft of the protocol.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenUsage {
-    /// All tokens.
+    /// The total number of tokens.
     pub total: Option<u64>,
-    /// What they went to.
+    /// The parts of the total.
     pub breakdown: List<TokenCount>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -41,7 +41,7 @@ pub struct TokenUsage {
 model!(TokenUsage { total: "total", breakdown: "breakdown" always });
 
 impl TokenUsage {
-    /// The sum of these counts.
+    /// Creates a usage whose total is the sum of these counts.
     #[must_use]
     pub fn new<S: Into<String>>(counts: impl IntoIterator<Item = (S, u64)>) -> Self {
         let count = |(label, value): (S, u64)| TokenCount {
@@ -59,13 +59,13 @@ impl TokenUsage {
     }
 }
 
-/// A part of the cost.
+/// A part of the token usage.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TokenCount {
-    /// What it is, such as `input`.
+    /// The label, such as `input`.
     pub label: String,
-    /// How many tokens.
+    /// The number of tokens.
     pub value: Option<u64>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -73,15 +73,15 @@ pub struct TokenCount {
 
 model!(TokenCount { label: "label" always, value: "value" });
 
-/// What stands for old messages: a draft of the protocol.
+/// A summary that replaces old messages; a draft of the protocol.
 ///
-/// It comes back as a message of the role `summary`.
+/// Later requests have it as a message with the role `summary`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ConversationSummary {
     /// The summary.
     pub content: String,
-    /// The last message that it stands for.
+    /// The id of the last message that it replaces.
     pub covered_through_message_id: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -93,7 +93,7 @@ model!(ConversationSummary {
 });
 
 impl ConversationSummary {
-    /// A summary of all messages up to one.
+    /// Creates a summary of all messages up to `through`.
     #[must_use]
     pub fn new(content: impl Into<String>, through: impl Into<String>) -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! Artifact names are keys in the chat: no two artifacts may have one.
+//! Unique names of artifacts: the Workspace uses the name as the key in the chat.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use super::Artifact;
 use super::artifact::default_name;
 use crate::openbb::numbers::Numbers;
 
-/// The names that are taken, each with the id of the artifact that has it.
+/// The names that are taken, each with the id of its artifact.
 #[derive(Debug, Default)]
 pub(in crate::openbb) struct Names {
     taken: HashMap<String, String>,
@@ -14,25 +14,25 @@ pub(in crate::openbb) struct Names {
 }
 
 impl Names {
-    /// Takes a name that earlier answers used.
+    /// Marks a name as taken by an artifact of an earlier answer.
     pub(in crate::openbb) fn take(&mut self, name: &str, uuid: &str) {
         self.taken.insert(name.to_owned(), uuid.to_owned());
     }
 
-    /// Takes a name of which only the name is known.
+    /// Marks a name as taken by an artifact with an unknown id, unless it is taken already.
     pub(in crate::openbb) fn take_if_free(&mut self, name: &str) {
         if !self.taken.contains_key(name) {
             self.take(name, "");
         }
     }
 
-    /// Whether an artifact must get another name.
+    /// Returns `true` if another artifact has the name.
     fn taken(&self, artifact: &Artifact) -> bool {
         let by_another = |uuid: &String| uuid.is_empty() || *uuid != artifact.uuid;
         artifact.name.is_empty() || self.taken.get(&artifact.name).is_some_and(by_another)
     }
 
-    /// A name that the artifact alone has: its own one, or that with a number.
+    /// Returns a unique name for the artifact: its own name, else that with a number.
     pub(super) fn unique(&mut self, artifact: &Artifact) -> String {
         let mut name = artifact.name.clone();
         if self.taken(artifact) {

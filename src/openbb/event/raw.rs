@@ -1,44 +1,45 @@
-//! An event that this crate does not know.
+//! Events that this crate does not know.
 
 use serde::Serialize;
 
-use super::say::CALL;
+use super::output::CALL;
 use crate::json::{Json, WriteError};
 use crate::sse::EventName;
 
-/// An event that this crate does not know, for front ends that are newer.
+/// An event that this crate does not know, for later front ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RawEvent {
     name: String,
     data: Json,
 }
 
-/// Why an event cannot be sent as a raw one.
+/// The reason why an event cannot be sent as a raw event.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RawEventError {
-    /// A function call ends the turn: see [`FunctionCall::raw`](crate::openbb::FunctionCall::raw).
-    #[error("a function call must be an ending")]
+    /// The event is a function call, which ends the turn: use
+    /// [`FunctionCall::raw`](crate::openbb::FunctionCall::raw).
+    #[error("a function call must end the turn: it cannot be a raw event")]
     FunctionCall,
-    /// The name holds U+2028 or U+2029, where the Workspace ends it: what stands before would be
-    /// the name of another event.
-    #[error("event name holds a line end of the Workspace at byte {offset}")]
+    /// The name contains U+2028 or U+2029. The Workspace ends a line there, and would read the part
+    /// before it as the name of another event.
+    #[error("event name has a line separator at byte {offset}")]
     LineEnd {
-        /// Where it stands.
+        /// The byte offset of the character in the name.
         offset: usize,
     },
-    /// The data cannot be JSON.
+    /// The data cannot be serialized as JSON.
     #[error(transparent)]
     Data(#[from] WriteError),
 }
 
 impl RawEvent {
-    /// An event of any name but `copilotFunctionCall`, without U+2028 and U+2029.
+    /// Creates an event with any name except `copilotFunctionCall` and names with U+2028 or U+2029.
     ///
     /// # Errors
     ///
-    /// [`RawEventError`] for a function call, a name that the Workspace would cut, or data that
-    /// cannot be JSON.
+    /// [`RawEventError`] if the event is a function call, the name has U+2028 or U+2029, or the
+    /// data cannot be serialized as JSON.
     pub fn new<T: Serialize + ?Sized>(name: &EventName, data: &T) -> Result<Self, RawEventError> {
         if name.as_str() == CALL {
             return Err(RawEventError::FunctionCall);
@@ -51,7 +52,7 @@ impl RawEvent {
         Ok(event)
     }
 
-    /// Checks a name that may have been read: others write what the Workspace would cut.
+    /// Checks the name. Names that were read can contain U+2028 and U+2029.
     pub(super) fn check(&self) -> Result<(), RawEventError> {
         match self.name.find(['\u{2028}', '\u{2029}']) {
             Some(offset) => Err(RawEventError::LineEnd { offset }),
@@ -59,7 +60,7 @@ impl RawEvent {
         }
     }
 
-    /// For the decoder, whose names hold no line break of the stream.
+    /// Creates an event from a frame, whose name has no CR or LF.
     pub(super) fn received(name: &str, data: Json) -> Self {
         Self {
             name: name.to_owned(),
@@ -67,13 +68,13 @@ impl RawEvent {
         }
     }
 
-    /// The event's name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The event's data.
+    /// Returns the data.
     #[must_use]
     pub fn data(&self) -> &Json {
         &self.data

@@ -1,4 +1,4 @@
-//! A step of the work.
+//! Steps: progress of the work.
 
 use serde::Serialize;
 
@@ -7,18 +7,18 @@ use super::details::{Filter, detail};
 use crate::json::model::{model, names};
 use crate::json::{Json, List, Members, WriteError};
 
-/// How much a step matters.
+/// The severity of a step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum EventType {
     /// An ordinary step.
     #[default]
     Info,
-    /// Something to know.
+    /// A warning.
     Warning,
     /// A failure. The Workspace also deletes the latest call and its result from the chat.
     Error,
-    /// One that this crate does not know.
+    /// A severity that this crate does not know.
     Other(String),
 }
 
@@ -28,9 +28,9 @@ names!(EventType {
     Error: "ERROR"
 });
 
-/// A step of the work, shown beside the answer.
+/// A step of the work, displayed beside the answer.
 ///
-/// It closes the running answer message: text after it starts a new one.
+/// It closes the current message of the answer: text after it starts a new one.
 ///
 /// ```
 /// use copilot_wire::openbb::StatusUpdate;
@@ -47,17 +47,17 @@ names!(EventType {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StatusUpdate {
-    /// How much it matters.
+    /// The severity.
     pub event_type: EventType,
-    /// What happens, in a few words.
+    /// A description in a few words.
     pub message: String,
     /// `reasoning`; the Workspace ignores it.
     pub group: String,
-    /// More about it: texts, and objects with what to show as names and values.
+    /// Details: texts, and objects whose members are displayed as names and values.
     pub details: Option<List<Json>>,
-    /// Artifacts to show inside the step.
+    /// Artifacts to display inside the step.
     pub artifacts: Option<List<Artifact>>,
-    /// Whether it is not shown at all.
+    /// Set if the step is not displayed.
     pub hidden: bool,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -83,31 +83,32 @@ impl StatusUpdate {
         }
     }
 
-    /// An ordinary step.
+    /// Creates an ordinary step.
     #[must_use]
     pub fn info(message: impl Into<String>) -> Self {
         Self::of(EventType::Info, message)
     }
 
-    /// A step that deserves attention.
+    /// Creates a warning.
     #[must_use]
     pub fn warning(message: impl Into<String>) -> Self {
         Self::of(EventType::Warning, message)
     }
 
-    /// A failure after which the latest call and its result are deleted from the chat, meant for a
-    /// context that overflows. Every other failure is a [`warning`](Self::warning).
+    /// Creates a failure on which the Workspace deletes the latest call and its result from the
+    /// chat. It is meant for a context overflow; use [`warning`](Self::warning) for all other
+    /// failures.
     #[must_use]
     pub fn error_deleting_last_call(message: impl Into<String>) -> Self {
         Self::of(EventType::Error, message)
     }
 
-    /// Adds a detail: a text, or an object whose members are shown as names and values. Keys that
-    /// are internals of the Workspace are left out.
+    /// Adds a detail: a text, or an object whose members are displayed as names and values. Keys
+    /// that are internal to the Workspace are removed.
     ///
     /// # Errors
     ///
-    /// When the detail cannot be JSON.
+    /// If the detail cannot be serialized as JSON.
     pub fn detail<T: Serialize + ?Sized>(mut self, value: &T) -> Result<Self, WriteError> {
         if let Some(detail) = detail(value, Filter::Status)? {
             self.details.get_or_insert_default().push(detail);
@@ -115,14 +116,14 @@ impl StatusUpdate {
         Ok(self)
     }
 
-    /// Adds an artifact to show inside the step.
+    /// Adds an artifact to display inside the step.
     #[must_use]
     pub fn artifact(mut self, artifact: Artifact) -> Self {
         self.artifacts.get_or_insert_default().push(artifact);
         self
     }
 
-    /// Says that the step is not shown.
+    /// Hides the step.
     #[must_use]
     pub fn hidden(mut self) -> Self {
         self.hidden = true;

@@ -129,7 +129,7 @@ class OpenBbFront extends Front {
               this.#status(value);
               break;
             case "copilotMessageArtifact":
-              // The next question takes the artifact along; the text keeps its place by its name.
+              // Later requests have the artifact as context; its name marks its position in the text.
               text += `<|start_artifact_id|>${asText(value.name)}<|end_artifact_id|>`;
               this.artifacts.push(value);
               this.answer.put(artifactView(value));
@@ -159,7 +159,7 @@ class OpenBbFront extends Front {
 
   #status({ eventType, message, details, artifacts, hidden }) {
     if (eventType === "ERROR") {
-      // Meant for a context that overflowed: the newest call and its result leave the conversation.
+      // Meant for a context overflow: the latest call and its result are deleted.
       const at = this.messages.findLastIndex(({ role }) => role === "tool");
       if (at > 0) this.messages.splice(at - 1, 2);
     }

@@ -1,10 +1,10 @@
-//! What was put in context.
+//! The context of a request.
 
 use crate::json::model::{Field, model};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::openbb::result::{Item, items_of};
 
-/// What was put in context.
+/// The context that the user attached to a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Context {
@@ -16,7 +16,7 @@ pub enum Context {
 }
 
 impl Context {
-    /// The entries; none when it is one text.
+    /// Returns the entries; none if the context is one text.
     pub fn entries(&self) -> impl Iterator<Item = &ContextEntry> + Send {
         let entries = match self {
             Self::Text(_) => None,
@@ -25,7 +25,7 @@ impl Context {
         entries.into_iter().flatten()
     }
 
-    /// The text, when it is one.
+    /// Returns the text if the context is one.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -55,17 +55,17 @@ impl Field for Context {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ContextEntry {
-    /// Its id: of an artifact the one that the agent sent it with.
+    /// The id. For an artifact it is the id that the agent sent it with.
     pub uuid: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is.
+    /// The description.
     pub description: String,
-    /// More about it, in any form.
+    /// Metadata in any form.
     pub metadata: Option<Json>,
-    /// The content itself (2024). Use [`items`](Self::items).
+    /// The content (2024). Use [`items`](Self::items).
     pub content: Option<Json>,
-    /// The content and more about it. Use [`items`](Self::items).
+    /// The content and its metadata. Use [`items`](Self::items).
     pub data: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -81,7 +81,7 @@ model!(ContextEntry {
 });
 
 impl ContextEntry {
-    /// The content, whatever the era: `data.items`, `data.content` or `content`.
+    /// Returns the content in the form of any era: `data.items`, `data.content` or `content`.
     #[must_use]
     pub fn items(&self) -> Vec<Item> {
         if let Some(data) = &self.data {

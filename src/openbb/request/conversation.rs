@@ -1,11 +1,11 @@
-//! The request as a conversation: the part that every front end has.
+//! The request as a conversation.
 
 use std::borrow::Cow;
 
 use super::tool_names::ToolNames;
 use super::{Context, Message, QueryRequest, Role, widget_tools};
 use crate::json::{Json, Kind};
-use crate::openbb::call::data_sources;
+use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallResult, Item, Outcome};
 use crate::openbb::{FunctionCall, base64};
 use crate::protocol::{
@@ -17,7 +17,7 @@ use crate::protocol::{
 const EXECUTE_AGENT_TOOL: &str = "execute_agent_tool";
 
 impl QueryRequest {
-    /// The messages that count: those that a summary stands for are left out.
+    /// Returns the messages that are in effect, without those that a summary replaces.
     fn live_messages(&self) -> impl Iterator<Item = &Message> + Clone + Send {
         let summary = self.messages.iter().rev().find(|message| {
             message.role == Role::Summary && !message.covered_through_message_id.is_empty()
@@ -29,7 +29,8 @@ impl QueryRequest {
                 .position(|message| message.message_id == *through)
         });
         let skip = covered.map_or(0, |index| index + 1);
-        // The summary itself may stand before or behind what it covers.
+        // The summary may stand before or after the messages that it replaces. One that stands
+        // before would be skipped with them.
         let early = summary.filter(|summary| {
             self.messages
                 .iter()
@@ -39,12 +40,13 @@ impl QueryRequest {
         early.into_iter().chain(self.messages.iter().skip(skip))
     }
 
-    /// The message in which another agent hands a task over, if the request is one.
+    /// Returns the message with which another agent delegates a task, if the request is a
+    /// delegation.
     fn delegated(&self) -> Option<&Message> {
         self.delegation().and_then(|_| self.messages.last())
     }
 
-    /// Files that are not text, or only addresses.
+    /// Returns the files that are not text, and those given by URL.
     fn attachments(&self) -> impl Iterator<Item = Attachment<'_>> {
         let attached = self.documents.iter().map(|file| {
             let (media_type, text) = media_type(&file.format, &file.name);
@@ -68,8 +70,11 @@ impl QueryRequest {
     }
 }
 
-/// What somebody said; `None` for a call, a result, and a message without text.
-fn said<'a>(message: &'a Message, delegated: Option<&Message>) -> Option<protocol::Message<'a>> {
+/// Returns a message with its text; `None` for a call, a result, and a message without text.
+fn text_message<'a>(
+    message: &'a Message,
+    delegated: Option<&Message>,
+) -> Option<protocol::Message<'a>> {
     let role = match message.role() {
         Role::Ai if delegated.is_some_and(|last| std::ptr::eq(last, message)) => {
             protocol::Role::User
@@ -85,16 +90,16 @@ fn said<'a>(message: &'a Message, delegated: Option<&Message>) -> Option<protoco
 }
 
 impl Conversation for QueryRequest {
-    /// A summary is a message of the system; a task that another agent hands over is a message of the
-    /// user. A call of widget data is a call for every widget. The files come with the newest message
-    /// of the user.
+    /// Returns the history. A summary is a system message; a task that another agent delegates is a
+    /// user message. A call for widget data is one call for each widget. Files follow the latest
+    /// user message.
     fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let delegated = self.delegated();
         let mut names = None;
         let mut calls = Calls::default();
         let mut items = Vec::new();
         for message in self.live_messages() {
-            if let Some(message) = said(message, delegated) {
+            if let Some(message) = text_message(message, delegated) {
                 items.push(HistoryItem::Message(message));
             } else if let Some(call) = message.call() {
                 let names = names.get_or_insert_with(|| ToolNames::new(self));
@@ -109,9 +114,9 @@ impl Conversation for QueryRequest {
             items.push(HistoryItem::Message(message));
         }
         let is_user = |item: &HistoryItem<'_>| matches!(item, HistoryItem::Message(message) if message.role == protocol::Role::User);
-        if let Some(newest) = items.iter().rposition(is_user) {
+        if let Some(latest) = items.iter().rposition(is_user) {
             let files = self.attachments().map(HistoryItem::Attachment);
-            drop(items.splice(newest + 1..newest + 1, files));
+            drop(items.splice(latest + 1..latest + 1, files));
         }
         items.into_iter()
     }
@@ -122,7 +127,7 @@ impl Conversation for QueryRequest {
             .then(|| protocol::Message::new(protocol::Role::User, self.query.as_str()));
         let messages = self.live_messages();
         messages
-            .filter_map(move |message| said(message, delegated))
+            .filter_map(move |message| text_message(message, delegated))
             .chain(query)
     }
 
@@ -137,7 +142,7 @@ impl Conversation for QueryRequest {
         self.messages.iter().rev().find(human)?.text()
     }
 
-    /// The context, and the attached files that are text.
+    /// Returns the context, and the attached files that are text.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         let text = self.context.as_ref().and_then(Context::text);
         let text = text.map(|text| Document::new("context", "context", text));
@@ -173,7 +178,8 @@ impl Conversation for QueryRequest {
             .chain(uploaded)
     }
 
-    /// The MCP tools, and every widget of the dashboard as a tool `openbb_widget_` and its id.
+    /// Returns the MCP tools, and every widget of the dashboard as a tool named `openbb_widget_`
+    /// and its id.
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {
         let mcp = self.tools.iter().map(|tool| Tool {
             parameters: tool.input_schema.clone(),
@@ -184,12 +190,12 @@ impl Conversation for QueryRequest {
         mcp.chain(widgets)
     }
 
-    /// Of widget data one result a widget; of an MCP tool its texts. Each under the name that the
-    /// tool was offered under.
+    /// Returns one result for each widget of a data call, or the texts of an MCP tool. Each has the
+    /// name under which the tool was offered.
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
         let human = |message: &Message| message.role == Role::Human;
-        let newest = self.messages.iter().rposition(human);
-        let since = self.messages.iter().skip(newest.map_or(0, |at| at + 1));
+        let latest = self.messages.iter().rposition(human);
+        let since = self.messages.iter().skip(latest.map_or(0, |at| at + 1));
         let mut names = None;
         let mut calls = Calls::default();
         let mut results = Vec::new();
@@ -209,17 +215,17 @@ impl Conversation for QueryRequest {
         let answer = messages
             .next()
             .filter(|message| message.role == Role::Human)?;
-        let asked = messages.next().filter(|message| message.role == Role::Ai)?;
-        markdown::decision(&asked.text()?, &answer.text()?)
+        let question = messages.next().filter(|message| message.role == Role::Ai)?;
+        markdown::decision(&question.text()?, &answer.text()?)
     }
 }
 
-/// The calls of a conversation, each of which has its result right behind it.
+/// The calls of a conversation. A call's result is the message right after it.
 #[derive(Default)]
 struct Calls {
-    /// The call in the message before.
+    /// The call in the previous message.
     last: Option<FunctionCall>,
-    /// How many were made before it.
+    /// The number of calls so far.
     count: usize,
 }
 
@@ -228,7 +234,7 @@ impl Calls {
         format!("call_{}_{index}", self.count)
     }
 
-    /// Takes a call; returns it as the calls of tools that it makes.
+    /// Records a call and returns the tool calls that it stands for.
     fn made<'a>(
         &mut self,
         call: FunctionCall,
@@ -261,7 +267,7 @@ impl Calls {
         calls.into_iter()
     }
 
-    /// Takes the result of the last call; returns a result for each of its calls of tools.
+    /// Consumes the result of the last call and returns a result for each of its tool calls.
     fn answered<'a>(
         &mut self,
         message: &'a Message,
@@ -293,8 +299,8 @@ impl Calls {
     }
 }
 
-/// The function that was called, in a form that can go with every outcome of a long result: a
-/// borrowed one, or, when only the call says it, no more than any front end's functions have.
+/// Returns the name of the called function: borrowed from the message, else copied from the call
+/// and truncated. The name is cloned for every outcome, so a long owned one would multiply memory.
 fn function_name<'a>(message: &'a Message, result: &CallResult) -> Cow<'a, str> {
     if message.function.is_empty() {
         result.function.chars().take(LONGEST_NAME).collect()
@@ -324,7 +330,8 @@ fn mcp_result(result: &CallResult) -> ToolResult<'static> {
     }
 }
 
-/// A failed MCP tool gives the raw MCP result, in which `isError` is true.
+/// Returns `true` if the item is a raw MCP result with `isError: true`, which the Workspace sends
+/// for a failed tool.
 fn mcp_failed(item: &Item) -> bool {
     let json = item.json().filter(|json| json.kind() == Kind::Object);
     json.and_then(|json| json.get("isError"))
@@ -332,7 +339,7 @@ fn mcp_failed(item: &Item) -> bool {
         == Some(true)
 }
 
-/// The media type of a file, and whether its content is text.
+/// Returns the media type of a file, and `true` if its content is text.
 fn media_type<'a>(format: &'a str, name: &'a str) -> (&'a str, bool) {
     let extension = name.rsplit('.').next().unwrap_or_default();
     let format = if format.is_empty() { extension } else { format };
@@ -353,7 +360,7 @@ fn media_type<'a>(format: &'a str, name: &'a str) -> (&'a str, bool) {
     }
 }
 
-/// The text of an inline file, when it is text.
+/// Returns the text of an inline file; `None` if it is not text.
 fn file_text(name: &str, format: &str, content: &str) -> Option<String> {
     let (_, text) = media_type(format, name);
     if content.is_empty() || !text {

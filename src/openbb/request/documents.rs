@@ -1,14 +1,14 @@
-//! Files and keys that come with a request.
+//! Files and keys in a request.
 
 use crate::json::Members;
 use crate::json::model::model;
 use crate::openbb::{Secret, Url, base64};
 
-/// Keys of the user's own. `Debug` never shows them.
+/// The user's own API keys. `Debug` does not print them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ApiKeys {
-    /// A key for OpenAI.
+    /// The key for OpenAI.
     pub openai_api_key: Option<Secret>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -22,7 +22,7 @@ model!(ApiKeys {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AttachedDocument {
-    /// Its id.
+    /// The id.
     pub id: String,
     /// The file's name.
     pub name: String,
@@ -30,7 +30,7 @@ pub struct AttachedDocument {
     pub format: String,
     /// The file in base64.
     pub content_b64: String,
-    /// Where the file is.
+    /// The URL of the file.
     pub url: Url,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -45,14 +45,28 @@ model!(AttachedDocument {
 });
 
 impl AttachedDocument {
-    /// The inline file.
+    /// Creates an inline file, for clients. Its format is what follows the last dot of its name.
+    #[must_use]
+    pub fn new(id: impl Into<String>, name: impl Into<String>, bytes: &[u8]) -> Self {
+        let name = name.into();
+        let format = name.rsplit_once('.').map_or("txt", |(_, format)| format);
+        Self {
+            id: id.into(),
+            format: format.to_ascii_lowercase(),
+            content_b64: base64::encode(bytes),
+            name,
+            ..Self::default()
+        }
+    }
+
+    /// Decodes the inline file; `None` if there is none or it is not base64.
     #[must_use]
     pub fn bytes(&self) -> Option<Vec<u8>> {
         inline(&self.content_b64)
     }
 }
 
-/// A file, in the form of a third-party server.
+/// A file in the form that a third-party server sends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UploadedFile {
@@ -62,7 +76,7 @@ pub struct UploadedFile {
     pub mime: String,
     /// The file in base64.
     pub data_base64: String,
-    /// Where the file is.
+    /// The URL of the file.
     pub url: Url,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -76,7 +90,7 @@ model!(UploadedFile {
 });
 
 impl UploadedFile {
-    /// The inline file.
+    /// Decodes the inline file; `None` if there is none or it is not base64.
     #[must_use]
     pub fn bytes(&self) -> Option<Vec<u8>> {
         inline(&self.data_base64)

@@ -1,27 +1,27 @@
-//! The marks that the Workspace leaves in the agent's earlier answers.
+//! Markers of artifacts and citations in the agent's earlier answers.
 
 use std::borrow::Cow;
 
 const ARTIFACT: (&str, &str) = ("<|start_artifact_id|>", "<|end_artifact_id|>");
 const CITATION: (&str, &str) = ("<|start_citation_id|>", "<|end_citation_id|>");
 
-/// A piece of an earlier answer: see [`pieces`].
+/// A piece of an earlier answer, see [`pieces`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Piece<'a> {
     /// Text that the agent wrote.
     Text(&'a str),
-    /// Here stood the artifact of this name.
+    /// The position of the artifact with this name.
     Artifact(&'a str),
-    /// Here stood the citation of this id.
+    /// The position of the citation with this id.
     Citation(&'a str),
 }
 
-/// Takes an earlier answer apart into text and the places of its artifacts and citations.
+/// Splits an earlier answer into text and the positions of its artifacts and citations.
 ///
-/// When an answer held artifacts or citations, the Workspace sends it back with
-/// `<|start_artifact_id|>NAME<|end_artifact_id|>` and
-/// `<|start_citation_id|>ID<|end_citation_id|>` where they stood. A mark without an end is text.
+/// The Workspace sends an answer with artifacts or citations back with
+/// `<|start_artifact_id|>NAME<|end_artifact_id|>` and `<|start_citation_id|>ID<|end_citation_id|>`
+/// in their places. A start marker without an end marker is text.
 pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = text;
     let mut ends = Ends::default();
@@ -47,7 +47,8 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
     })
 }
 
-/// Of which kinds of mark no end follows any more, so that no start looks for it again.
+/// The kinds of marker that have no further end marker. It is set once per kind, so that the search
+/// for an end does not run again for every start: the work stays linear.
 #[derive(Default)]
 struct Ends {
     no_artifact: bool,
@@ -55,7 +56,8 @@ struct Ends {
 }
 
 impl Ends {
-    /// The mark that a text starts with, and what follows it. Each text is the end of the last.
+    /// Returns the marker at the start of `text`, and the text after it. Every call must get a
+    /// suffix of the text of the call before.
     fn marked<'a>(&mut self, text: &'a str) -> Option<(Piece<'a>, &'a str)> {
         if let Some((name, after)) = between(text, ARTIFACT, &mut self.no_artifact) {
             return Some((Piece::Artifact(name), after));
@@ -76,7 +78,7 @@ fn between<'a>(
     found
 }
 
-/// An earlier answer without the marks of its artifacts and citations.
+/// Returns an earlier answer without the markers of its artifacts and citations.
 ///
 /// ```
 /// use copilot_wire::openbb::strip_markers;
@@ -89,9 +91,9 @@ pub fn strip_markers(text: &str) -> Cow<'_, str> {
     if !text.contains("<|start_") {
         return Cow::Borrowed(text);
     }
-    let words = pieces(text).filter_map(|piece| match piece {
+    let texts = pieces(text).filter_map(|piece| match piece {
         Piece::Text(text) => Some(text),
         _ => None,
     });
-    Cow::Owned(words.collect())
+    Cow::Owned(texts.collect())
 }

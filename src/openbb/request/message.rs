@@ -1,4 +1,4 @@
-//! One message of the conversation.
+//! Messages of the conversation.
 
 use std::borrow::Cow;
 
@@ -7,7 +7,7 @@ use crate::json::model::{Field, model, names};
 use crate::json::{Json, Kind, Members};
 use crate::openbb::FunctionCall;
 
-/// Who wrote a message.
+/// The author of a message.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Role {
@@ -15,9 +15,9 @@ pub enum Role {
     Human,
     /// The agent, or another agent.
     Ai,
-    /// The Workspace, with the result of a call.
+    /// The Workspace: the message is the result of a call.
     Tool,
-    /// Stands for all messages up to a certain one; a draft of the protocol.
+    /// A summary that replaces all messages up to a certain one; a draft of the protocol.
     Summary,
     /// A role that this crate does not know.
     Other(String),
@@ -36,28 +36,28 @@ impl Default for Role {
     }
 }
 
-/// One message of the conversation, of any role and era.
+/// A message of the conversation, of any role and era.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Message {
-    /// Who wrote it, as it is on the wire. Use [`role`](Self::role()).
+    /// The author, as sent on the wire. Use [`role`](Self::role()).
     pub role: Role,
     /// The text, or a function call: use [`text`](Self::text) and [`call`](Self::call).
     pub content: Option<Json>,
-    /// `ai`: the agent that wrote it.
+    /// For `ai`: the id of the agent.
     pub agent_id: String,
     /// A stable id, in a draft of the protocol.
     pub message_id: String,
-    /// `summary`: the last message that it stands for.
+    /// For `summary`: the id of the last message that it replaces.
     pub covered_through_message_id: String,
-    /// `tool`: the function that was called.
+    /// For `tool`: the function that was called.
     pub function: String,
-    /// `tool`: its arguments, as the Workspace repeats them.
+    /// For `tool`: the arguments, as repeated by the Workspace.
     pub input_arguments: Option<Json>,
-    /// `tool`: the result, of any era's shape. Use
+    /// For `tool`: the result, in the form of any era. Use
     /// [`call_results`](super::QueryRequest::call_results).
     pub data: Option<Json>,
-    /// `tool`: what the agent sent along with the call.
+    /// For `tool`: the state that the agent sent with the call.
     pub extra_state: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -76,7 +76,7 @@ model!(Message {
 });
 
 impl Message {
-    /// A message of a role, with a text.
+    /// Creates a message with a role and a text.
     #[must_use]
     pub fn new(role: Role, text: &str) -> Self {
         Self {
@@ -86,28 +86,28 @@ impl Message {
         }
     }
 
-    /// A message of the user.
+    /// Creates a message of the user.
     #[must_use]
     pub fn human(text: &str) -> Self {
         Self::new(Role::Human, text)
     }
 
-    /// A message of an agent.
+    /// Creates a message of an agent.
     #[must_use]
     pub fn ai(text: &str) -> Self {
         Self::new(Role::Ai, text)
     }
 
-    /// The message in which a call comes back to the agent.
+    /// Creates the message in which the front end repeats a call to the agent.
     #[must_use]
     pub fn ai_call(call: &FunctionCall) -> Self {
-        // Today's Workspace repeats these two members and nothing else.
+        // Today's Workspace repeats these two members only.
         let mut echo = FunctionCall::raw(call.function.clone(), call.input_arguments.clone());
         echo.copilot_function_call_arguments = None;
         Self::new(Role::Ai, echo.to_raw().text())
     }
 
-    /// The result of a call: one entry a data source.
+    /// Creates the result of a call. `data` has one entry for each data source.
     #[must_use]
     pub fn tool(call: &FunctionCall, data: Json) -> Self {
         Self {
@@ -120,7 +120,8 @@ impl Message {
         }
     }
 
-    /// Who wrote it. A message without a role but with a function is a result, as in Python.
+    /// Returns the author. A message without a role but with a function is a result, as in
+    /// openbb-ai.
     #[must_use]
     pub fn role(&self) -> &Role {
         match &self.role {
@@ -129,14 +130,14 @@ impl Message {
         }
     }
 
-    /// The text as it came, markers included; `None` when the content is none.
+    /// Returns the text as sent, markers included; `None` if the content is not a string.
     #[must_use]
     pub fn raw_text(&self) -> Option<Cow<'_, str>> {
         self.content.as_ref()?.string()
     }
 
-    /// The text, without the markers that the Workspace puts where artifacts and citations stood.
-    /// A model that sees them begins to imitate them.
+    /// Returns the text without the markers of artifacts and citations. A model that sees markers
+    /// begins to imitate them.
     #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
         Some(match self.raw_text()? {
@@ -145,11 +146,11 @@ impl Message {
         })
     }
 
-    /// The function call that an `ai` message is.
+    /// Returns the function call in an `ai` message; `None` if the content is text.
     ///
-    /// The content is an object with a string `function` and an object `input_arguments`, or a
-    /// string that holds one as JSON, or a string that holds such a string. Anything else is text.
-    /// A human's message is never a call, whatever was pasted into it.
+    /// A call is an object with a string `function` and an object `input_arguments`, or that object
+    /// as JSON in a string, or that string as JSON in a string. A user's message is never a call,
+    /// even with such content.
     #[must_use]
     pub fn call(&self) -> Option<FunctionCall> {
         if self.role != Role::Ai {
@@ -171,18 +172,18 @@ impl Message {
     }
 }
 
-/// The JSON value that a JSON string holds.
+/// Parses the content of a JSON string as JSON.
 fn parse_inside(string: &Json) -> Option<Json> {
     let text = string.string()?;
-    // Most texts are prose: look before the copy.
+    // Most texts are prose. This check avoids copying them.
     if !text.trim_start().starts_with(['{', '"']) {
         return None;
     }
     Json::parse(text.into_owned()).ok()
 }
 
-/// A text as a JSON string.
+/// Serializes a text as a JSON string.
 pub(in crate::openbb) fn string(text: &str) -> Json {
-    // Text always serialises.
+    // Serializing a string cannot fail.
     crate::json::model::encode(text).unwrap_or_default()
 }

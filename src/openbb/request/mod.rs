@@ -1,9 +1,9 @@
-//! The query request, in every form that it has had.
+//! The query request, in the forms of all eras.
 
 mod context;
 mod conversation;
+mod data_table;
 mod documents;
-mod era;
 mod marker;
 mod message;
 mod options;
@@ -17,8 +17,8 @@ mod widget_tools;
 mod workspace;
 
 pub use context::{Context, ContextEntry};
+pub use data_table::{DataColumn, DataTable};
 pub use documents::{ApiKeys, AttachedDocument, UploadedFile};
-pub use era::Era;
 pub use marker::{Piece, pieces, strip_markers};
 pub use message::{Message, Role};
 pub use options::{OptionValue, Options};

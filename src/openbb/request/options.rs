@@ -1,25 +1,27 @@
-//! The switches of the agent that the user set.
+//! The agent's options, as set by the user.
 
 use std::borrow::Cow;
 
+#[cfg(feature = "testing")]
+use super::string;
 use crate::json::model::Field;
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 
-/// The switches of the agent that the user set, in either form of the wire.
+/// The agent's options as set by the user, in either form of the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Options {
-    /// Ids, and `id=text` for texts and choices (2026, until May).
+    /// A list of ids, and of `id=text` for texts and choices (2026, until May).
     List(List<String>),
-    /// Ids with `true` or a text.
+    /// A map from ids to `true` or a text.
     Map(Members),
 }
 
-/// How one switch is set.
+/// The value of an option.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum OptionValue<'a> {
-    /// Off: not among the options, `false`, or an empty text.
+    /// Off: absent, `false`, or an empty text.
     Off,
     /// On.
     On,
@@ -28,13 +30,13 @@ pub enum OptionValue<'a> {
 }
 
 impl OptionValue<'_> {
-    /// Whether it is set, to anything.
+    /// Returns `true` if the option is on or has a text.
     #[must_use]
     pub fn is_on(&self) -> bool {
         !matches!(self, Self::Off)
     }
 
-    /// The text or the choice.
+    /// Returns the text or the choice.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         match self {
@@ -44,22 +46,59 @@ impl OptionValue<'_> {
     }
 }
 
+impl From<bool> for OptionValue<'_> {
+    fn from(is_on: bool) -> Self {
+        if is_on { Self::On } else { Self::Off }
+    }
+}
+
+impl<'a> From<&'a str> for OptionValue<'a> {
+    fn from(text: &'a str) -> Self {
+        text_value(Cow::Borrowed(text))
+    }
+}
+
 impl Options {
-    /// How a switch is set. What is absent is off: the Workspace never writes `false`.
+    /// Sets a switch in the form that the others have. What is off is left out, as by the Workspace.
+    #[cfg(feature = "testing")]
+    pub(in crate::openbb) fn set(&mut self, id: &str, value: &OptionValue<'_>) {
+        match self {
+            Self::List(list) => {
+                let other =
+                    |entry: &String| entry.split_once('=').map_or(&**entry, |at| at.0) != id;
+                *list = std::mem::take(list).into_iter().filter(other).collect();
+                match value {
+                    OptionValue::Off => {}
+                    OptionValue::On => list.push(id.to_owned()),
+                    OptionValue::Text(text) => list.push(format!("{id}={text}")),
+                }
+            }
+            Self::Map(map) => {
+                map.retain(|name| name != id);
+                match value {
+                    OptionValue::Off => {}
+                    OptionValue::On => map.push(id, true.to_raw()),
+                    OptionValue::Text(text) => map.push(id, string(text)),
+                }
+            }
+        }
+    }
+
+    /// Returns the value of an option. An absent one is off: the Workspace never sends `false`.
     #[must_use]
     pub fn get(&self, id: &str) -> OptionValue<'_> {
         let found = self.iter().filter(|(name, _)| *name == id).last();
         found.map_or(OptionValue::Off, |(_, value)| value)
     }
 
-    /// All switches in order, those written as off included.
+    /// Returns an iterator over all options in order, including those that are off.
     pub fn iter(&self) -> impl Iterator<Item = (&str, OptionValue<'_>)> + Send {
         let (list, map) = match self {
             Self::List(list) => (Some(list), None),
             Self::Map(map) => (None, Some(map)),
         };
         let listed = list.into_iter().flatten().map(|entry| {
-            // Split at the first `=`: a choice may hold more of them.
+            // Only the first `=` is the separator: a choice may contain `=`.
             match entry.split_once('=') {
                 Some((id, text)) => (id, text_value(Cow::Borrowed(text))),
                 None => (entry.as_str(), OptionValue::On),

@@ -1,36 +1,39 @@
-//! The parameters of a widget.
+//! Parameters of widgets.
 
-use crate::json::model::model;
-use crate::json::{Json, List, Members};
+use serde::Serialize;
 
-/// One parameter of a widget.
+use super::string;
+use crate::json::model::{encode, model};
+use crate::json::{Json, List, Members, WriteError};
+
+/// A parameter of a widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Param {
-    /// Its name, unique in the widget.
+    /// The name, unique in the widget.
     pub name: String,
-    /// Its type: `string`, `text`, `number`, `integer`, `boolean`, `date`, `ticker`, `endpoint`,
+    /// The type: `string`, `text`, `number`, `integer`, `boolean`, `date`, `ticker`, `endpoint`,
     /// `tabs`, or one that this crate does not know.
     pub kind: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
-    /// The default as it came; absent and null differ. Use [`default`](Self::default_value).
+    /// The default as sent; absent and null differ. Use [`default_value`](Self::default_value).
     pub default: Option<Json>,
-    /// The value that is set; never on widgets of the tier `extra`.
+    /// The current value; never present on widgets of the tier `extra`.
     pub current_value: Option<Json>,
-    /// The value of which the widget shows the data.
+    /// The value with which the displayed data was loaded.
     pub executed_value: Option<Json>,
-    /// Whether several values may be given.
+    /// Set if the parameter accepts several values.
     pub multi_select: bool,
-    /// Whether citations are to be made one for each value.
+    /// Set if the agent should make one citation for each value.
     pub split_param_on_citation: bool,
-    /// What may be chosen: texts, or objects with `label` and `value`.
+    /// The choices: texts, or objects with `label` and `value`.
     pub options: List<Json>,
-    /// Whether `get_params_options` tells what may be chosen.
+    /// Set if `get_params_options` returns the choices.
     pub get_options: bool,
-    /// What `get_params_options` needs to know.
+    /// The parameters that `get_params_options` needs.
     pub options_params: List<OptionsParam>,
-    /// The language of a text, such as `python`.
+    /// The language of a code text, such as `python`.
     pub language: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -51,23 +54,56 @@ model!(Param {
     language: "language",
 });
 
-/// The three states of a parameter's default.
+/// The default of a parameter, which has three states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there are three")]
 pub enum DefaultValue<'a> {
-    /// There is no default: a value must be given.
+    /// There is no default: the parameter is required.
     Absent,
-    /// The default is to give none.
+    /// The default is null: the parameter is optional.
     Null,
-    /// The default.
+    /// The default value.
     Value(&'a Json),
 }
 
-/// What openbb-ai writes for a default that is absent.
+/// The value that openbb-ai writes for an absent default.
 const UNDEFINED: &str = "\"<<UNDEFINED>>\"";
 
 impl Param {
-    /// The default.
+    /// Creates a parameter without a value, for clients.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        kind: impl Into<String>,
+        description: impl Into<String>,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            kind: kind.into(),
+            description: description.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets the value that the user selected.
+    ///
+    /// # Errors
+    ///
+    /// When the value cannot be JSON.
+    pub fn selected<T: Serialize + ?Sized>(mut self, value: &T) -> Result<Self, WriteError> {
+        self.current_value = Some(encode(value)?);
+        Ok(self)
+    }
+
+    /// Sets what may be chosen.
+    #[must_use]
+    pub fn choices<S: AsRef<str>>(mut self, choices: impl IntoIterator<Item = S>) -> Self {
+        let choices = choices.into_iter();
+        self.options = choices.map(|choice| string(choice.as_ref())).collect();
+        self
+    }
+
+    /// Returns the default.
     #[must_use]
     pub fn default_value(&self) -> DefaultValue<'_> {
         match &self.default {
@@ -78,7 +114,7 @@ impl Param {
         }
     }
 
-    /// The value to ask data for: the current one, else the default.
+    /// Returns the value for a data call: the current one, else the default.
     #[must_use]
     pub fn value(&self) -> Option<&Json> {
         let current = self.current_value.as_ref().filter(|json| !json.is_null());
@@ -89,17 +125,17 @@ impl Param {
     }
 }
 
-/// A parameter that the choices of another one depend on.
+/// A parameter that the choices of another parameter depend on.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionsParam {
-    /// Its type; may be left out.
+    /// The type; optional.
     pub kind: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
-    /// The parameter of the widget whose value it has.
+    /// The name of the widget's parameter from which it inherits its value.
     pub inherit_value_from: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,

@@ -1,4 +1,4 @@
-//! The whole of a request.
+//! The query request.
 
 use std::borrow::Cow;
 
@@ -15,11 +15,12 @@ use crate::openbb::result::CallResult;
 use crate::openbb::{Citation, FunctionCall, Url};
 use crate::protocol::Refusal;
 
-/// A query request of any era.
+/// A request of the OpenBB Workspace, in the form of any [`Era`](crate::openbb::Era) since January
+/// 2024.
 ///
-/// Members that are absent, empty lists and `false` are the same here; what was really there is
-/// told apart when the request is written again. An optional member of another type than the
-/// protocol's, `null` included, is kept in `unknown` like one that this crate does not know.
+/// Absent members read as empty lists and `false`; a request that was read is written with exactly
+/// the members that it had. An optional member with a wrong type, `null` included, is retained in
+/// `unknown`.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct QueryRequest {
@@ -28,45 +29,44 @@ pub struct QueryRequest {
     pub query: String,
     /// The conversation, oldest message first.
     pub messages: List<Message>,
-    /// What was put in context: artifacts of this chat, in older requests widgets.
+    /// The context: artifacts of this chat; in older requests, widgets.
     pub context: Option<Context>,
-    /// The widgets that the user selected and has on screen.
+    /// The widgets: those that the user selected, and those on the dashboard.
     pub widgets: Option<Widgets>,
-    /// Pages to read. The Workspace sends at most four; more are read all the same, and how many are
-    /// too many is the agent's to say.
+    /// Web pages to read. The Workspace sends at most four; this crate sets no limit.
     pub urls: List<Url>,
-    /// Keys of the user's own.
+    /// The user's own API keys.
     pub api_keys: Option<ApiKeys>,
-    /// The user's time zone by its IANA name. Only on the request that a person caused. Use
+    /// The user's time zone as an IANA name; sent only with requests that the user started. Use
     /// [`timezone_or`](Self::timezone_or).
     pub timezone: String,
-    /// What the user has on screen. On requests that carry a result it is mostly left out.
+    /// The visible part of the Workspace. It is usually absent from requests that carry a result.
     pub workspace_state: Option<WorkspaceState>,
-    /// The switches of the agent that the user set. Use [`option`](Self::option).
+    /// The agent's options as set by the user. Use [`option`](Self::option).
     pub workspace_options: Option<Options>,
     /// The MCP tools that the Workspace can run.
     pub tools: List<Tool>,
-    /// The model that the user picked from the descriptor's list.
+    /// The model that the user selected from the descriptor's list.
     pub model: String,
     /// The skills that `get_skill_content` can fetch.
     pub skills_catalog: List<SkillSummary>,
-    /// The skills that were picked, with their content.
+    /// The selected skills, with their content.
     pub selected_skills: List<SelectedSkill>,
-    /// Semantic views that the user named.
+    /// The semantic views that the user named.
     pub semantic_views: List<String>,
     /// Files, inline or by URL.
     pub documents: List<AttachedDocument>,
-    /// Files, in the form of a third-party server.
+    /// Files in the form that a third-party server sends.
     pub uploaded_files: List<UploadedFile>,
-    /// Whether to use uploaded documents (2024).
+    /// Set if uploaded documents should be used (2024).
     pub use_docs: bool,
-    /// Whether to search the web (2024).
+    /// Set if the agent should search the web (2024).
     pub force_web_search: bool,
-    /// Whether to search OpenBB's own index (2024).
+    /// Set if the agent should search OpenBB's own index (2024).
     pub force_findb_search: bool,
-    /// Whether direct retrieval is allowed (2024).
+    /// Set if direct retrieval is allowed (2024).
     pub allow_direct_retrieval: bool,
-    /// State at the root of the request, as a draft of the protocol has it. Use
+    /// The state at the root of the request, where a draft of the protocol has it. Use
     /// [`extra_state`](Self::extra_state).
     pub root_state: Option<Json>,
     /// Members that this crate does not know or cannot read.
@@ -97,18 +97,18 @@ model!(QueryRequest {
     root_state: "extra_state",
 });
 
-/// A task that another agent handed over: see [`QueryRequest::delegation`].
+/// A task delegated by another agent, see [`QueryRequest::delegation`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Delegation<'a> {
-    /// What to do.
+    /// The task.
     pub task: Cow<'a, str>,
-    /// Who asks: `openbb-copilot` is the Workspace's own agent.
+    /// The id of the agent that delegates; `openbb-copilot` is the Workspace's own agent.
     pub agent_id: &'a str,
 }
 
 impl QueryRequest {
-    /// A request with these messages, for clients.
+    /// Creates a request with these messages, for clients.
     #[must_use]
     pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
         Self {
@@ -117,14 +117,14 @@ impl QueryRequest {
         }
     }
 
-    /// Reads the body of a request of any era.
+    /// Reads the body of a request, in the form of any era.
     ///
-    /// Refused are only: what is not JSON (400), and a body without messages (422). A request of
-    /// January 2024 may have its prompt in `query` and no messages.
+    /// The body must be JSON (400) and have messages (422). A request of January 2024 may instead
+    /// have its prompt in `query`.
     ///
     /// # Errors
     ///
-    /// A [`Refusal`] with the status and the place of the fault.
+    /// A [`Refusal`] with the status and the position of the error.
     pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let unprocessable = |message| Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, message);
         let Some(request) = Self::parse_any(body)? else {
@@ -141,7 +141,7 @@ impl QueryRequest {
         Err(unprocessable(message).at("messages"))
     }
 
-    /// All widgets with the tier that each is in: primary, secondary, extra.
+    /// Returns an iterator over all widgets with their tiers: primary, secondary, extra.
     pub fn widgets(&self) -> impl Iterator<Item = (Tier, &Widget)> + Send {
         let tier = |tier| {
             let widgets = self.widgets.as_ref().map(|widgets| widgets.tier(tier));
@@ -155,7 +155,7 @@ impl QueryRequest {
             .chain(tier(Tier::Extra))
     }
 
-    /// The widget with this id, given or derived: see [`Widget::id`].
+    /// Returns the widget with this id, sent or derived, see [`Widget::id`].
     #[must_use]
     pub fn widget(&self, id: &str) -> Option<&Widget> {
         self.widgets()
@@ -163,7 +163,7 @@ impl QueryRequest {
             .find(|widget| widget.id().is_some_and(|own| own == id))
     }
 
-    /// How the user set a switch of the agent. What is absent is off: the Workspace never writes
+    /// Returns the user's setting of an option. An absent one is off: the Workspace never sends
     /// `false`.
     #[must_use]
     pub fn option(&self, id: &str) -> OptionValue<'_> {
@@ -173,7 +173,7 @@ impl QueryRequest {
         }
     }
 
-    /// Returns the user's time zone by its IANA name, or `default` where the request names none.
+    /// Returns the user's time zone as an IANA name, or `default` if the request has none.
     #[must_use]
     pub fn timezone_or<'a>(&'a self, default: &'a str) -> &'a str {
         match self.timezone.as_str() {
@@ -182,28 +182,27 @@ impl QueryRequest {
         }
     }
 
-    /// What came back from all calls of the conversation, oldest first, each with the call that
-    /// it answers.
+    /// Returns the results of all calls of the conversation, oldest first, each with its call.
     #[must_use]
     pub fn call_results(&self) -> Vec<CallResult> {
         CallResult::all(self.messages.iter())
     }
 
-    /// What came back from the call that the agent made last; `None` when a person speaks now.
+    /// Returns the result of the agent's last call; `None` if the latest message is not a result.
     #[must_use]
     pub fn last_result(&self) -> Option<CallResult> {
         self.is_result()
-            .then(|| self.newest_result(CallResult::new))?
+            .then(|| self.latest_result(CallResult::new))?
     }
 
-    /// Whether the newest message is the result of a call.
+    /// Returns `true` if the latest message is the result of a call.
     pub(in crate::openbb) fn is_result(&self) -> bool {
-        let newest = self.messages.last();
-        newest.is_some_and(|message| *message.role() == Role::Tool)
+        let latest = self.messages.last();
+        latest.is_some_and(|message| *message.role() == Role::Tool)
     }
 
-    /// The newest result of the conversation, whoever spoke since.
-    fn newest_result(
+    /// Returns the latest result of the conversation, even if other messages follow it.
+    fn latest_result(
         &self,
         read: impl FnOnce(&Message, Option<FunctionCall>) -> CallResult,
     ) -> Option<CallResult> {
@@ -212,20 +211,20 @@ impl QueryRequest {
         Some(read(tool, messages.next().and_then(Message::call)))
     }
 
-    /// The state that the agent sent with the newest call that has a result.
+    /// Returns the state that the agent sent with the latest call that has a result.
     ///
-    /// Only the newest one is safe to rely on, and it crossed the browser: never trust it further
-    /// than the user. A typed way is [`State`](crate::openbb::State).
+    /// The browser can change it: trust it no more than the user. [`State`](crate::openbb::State)
+    /// is a typed and signed alternative.
     #[must_use]
     pub fn extra_state(&self) -> Option<Json> {
         let object = |json: &Json| json.kind() == Kind::Object;
-        let newest = self.newest_result(CallResult::without_outcomes);
-        let state = newest.and_then(|result| result.extra_state);
+        let latest = self.latest_result(CallResult::without_outcomes);
+        let state = latest.and_then(|result| result.extra_state);
         state.or_else(|| self.root_state.clone()).filter(object)
     }
 
-    /// The task that another agent handed over, when that is what this request is: its last
-    /// message is from an agent with an id.
+    /// Returns the task that another agent delegates, if the last message is from an agent with an
+    /// id.
     #[must_use]
     pub fn delegation(&self) -> Option<Delegation<'_>> {
         let last = self.messages.last()?;
@@ -238,7 +237,7 @@ impl QueryRequest {
         })
     }
 
-    /// Citations that came with results, for the agent to pass on.
+    /// Returns the citations that came with results, for the agent to pass on.
     #[must_use]
     pub fn extra_citations(&self) -> Vec<Citation> {
         let results = self.call_results();
@@ -248,7 +247,7 @@ impl QueryRequest {
             .collect()
     }
 
-    /// Endpoints for direct retrieval that the user added (2024), as raw JSON objects.
+    /// Returns the endpoints for direct retrieval that the user added (2024), as raw JSON objects.
     #[must_use]
     pub fn direct_retrieval_endpoints(&self) -> List<Json> {
         let endpoints = self.unknown.get("custom_direct_retrieval_endpoints");

@@ -1,4 +1,4 @@
-//! Skills: written instructions that the user keeps in the Workspace.
+//! Skills: instructions that the user wrote in the Workspace.
 
 use crate::json::Members;
 use crate::json::model::model;
@@ -7,11 +7,11 @@ use crate::json::model::model;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillSummary {
-    /// Its id.
+    /// The id.
     pub slug: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
-    /// When it was changed last.
+    /// The time of the last change.
     pub updated_at: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -27,13 +27,13 @@ model!(SkillSummary {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SelectedSkill {
-    /// Its id.
+    /// The id.
     pub slug: String,
-    /// What it is for.
+    /// The description.
     pub description: String,
     /// The instructions.
     pub content_markdown: String,
-    /// Who picked it: `forced_slash` the user, `model_selected` the agent.
+    /// The origin of the selection: `forced_slash` for the user, `model_selected` for the agent.
     pub source: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,

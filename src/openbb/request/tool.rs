@@ -1,26 +1,26 @@
-//! The MCP tools that the Workspace can run.
+//! MCP tools that the Workspace can run.
 
 use crate::json::model::model;
 use crate::json::{Json, Members};
 use crate::openbb::{Secret, Url};
 
-/// One MCP tool. They are sent only to agents whose descriptor has `mcp-tools`.
+/// An MCP tool. Tools are sent only to agents whose descriptor has `mcp-tools`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tool {
-    /// The server that has the tool.
+    /// The id of the tool's server.
     pub server_id: String,
-    /// The name: what stands before the first `_` names the server. It goes back unchanged.
+    /// The name; its part before the first `_` names the server. A call must repeat it unchanged.
     pub name: String,
-    /// Where the server is.
+    /// The URL of the server.
     pub url: Url,
     /// The path of the server's endpoint.
     pub endpoint: String,
-    /// What the tool does.
+    /// The description.
     pub description: String,
-    /// The JSON schema of its arguments.
+    /// The JSON schema of the arguments.
     pub input_schema: Option<Json>,
-    /// The token of the server. Secret.
+    /// The access token for the server; a secret.
     pub auth_token: Option<Secret>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -35,3 +35,30 @@ model!(Tool {
     input_schema: "input_schema",
     auth_token: "auth_token",
 });
+
+impl Tool {
+    /// Creates a tool of a server, for clients. The name is the wire's, with the prefix of the server:
+    /// `github_search`.
+    #[must_use]
+    pub fn new(server_id: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            server_id: server_id.into(),
+            name: name.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Sets what the tool does.
+    #[must_use]
+    pub fn description(mut self, description: impl Into<String>) -> Self {
+        self.description = description.into();
+        self
+    }
+
+    /// Sets the JSON schema of the arguments. Without one the arguments are not checked.
+    #[must_use]
+    pub fn input_schema(mut self, schema: Json) -> Self {
+        self.input_schema = Some(schema);
+        self
+    }
+}

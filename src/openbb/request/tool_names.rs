@@ -1,4 +1,4 @@
-//! Under which names data sources are offered.
+//! The tool names of data sources.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use super::{QueryRequest, widget_tools};
 use crate::openbb::DataSource;
 
-/// The names of widget tools, by what data sources call the widgets. Of several widgets that are
-/// called the same the first counts.
+/// The names of widget tools, indexed by the members with which data sources identify widgets. The
+/// first of several widgets with the same identity counts.
 pub(super) struct ToolNames<'a> {
     by_id: HashMap<Cow<'a, str>, String>,
     by_place: HashMap<(&'a str, &'a str), String>,
@@ -26,7 +26,7 @@ impl<'a> ToolNames<'a> {
         Self { by_id, by_place }
     }
 
-    /// What a data source is offered as.
+    /// Returns the tool name of a data source.
     pub(super) fn of(&self, source: &DataSource) -> Option<String> {
         let name = match &source.widget_uuid {
             Some(uuid) => self.by_id.get(uuid.as_str()),

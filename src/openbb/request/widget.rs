@@ -2,20 +2,20 @@
 
 use std::borrow::Cow;
 
-use super::Param;
+use super::{DataTable, Param};
 use crate::json::model::{Field, model};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::openbb::xxh64::xxh64;
 
-/// Why a widget is in the request.
+/// The reason why a widget is in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Tier {
-    /// The user put it in context.
+    /// A widget that the user attached as context.
     Primary,
-    /// It is on the open dashboard.
+    /// Another widget of the open dashboard.
     Secondary,
-    /// It could be added; only when the user turned global search on.
+    /// A widget that could be added to the dashboard. Sent only if the user switched global search on.
     Extra,
 }
 
@@ -23,9 +23,9 @@ pub enum Tier {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Widgets {
-    /// One list (until January 2025): the widgets of the open dashboard.
+    /// One list: the widgets of the open dashboard (until January 2025).
     Flat(List<Widget>),
-    /// Three lists.
+    /// Three lists, by tier.
     Tiers(Tiers),
 }
 
@@ -33,11 +33,11 @@ pub enum Widgets {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Tiers {
-    /// What the user put in context.
+    /// The widgets that the user attached as context.
     pub primary: List<Widget>,
-    /// What else is on the open dashboard.
+    /// The other widgets of the open dashboard.
     pub secondary: List<Widget>,
-    /// What could be added.
+    /// The widgets that could be added.
     pub extra: List<Widget>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -50,7 +50,8 @@ model!(Tiers {
 });
 
 impl Widgets {
-    /// The widgets of one tier. Those of a flat list are on the dashboard, so secondary.
+    /// Returns the widgets of one tier. Those of a flat list are on the dashboard, so they are
+    /// secondary.
     #[must_use]
     pub fn tier(&self, tier: Tier) -> &List<Widget> {
         const NONE: &List<Widget> = &List::new();
@@ -80,32 +81,32 @@ impl Field for Widgets {
     }
 }
 
-/// One widget.
+/// A widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Widget {
-    /// Its id on the wire, which need not look like a UUID. Missing for attachments and widgets
-    /// of the tier `extra`: use [`id`](Self::id).
+    /// The id as sent, which is not always a UUID. Absent on attachments and widgets of the tier
+    /// `extra`: use [`id`](Self::id).
     pub uuid: String,
-    /// The backend that it comes from. Empty in flat requests.
+    /// The backend of the widget. Empty in flat requests.
     pub origin: String,
-    /// Its id there. Empty in flat requests.
+    /// The id of the widget at its backend. Empty in flat requests.
     pub widget_id: String,
-    /// What the user sees it called.
+    /// The displayed name.
     pub name: String,
-    /// What it shows.
+    /// The description.
     pub description: String,
-    /// Its parameters.
+    /// The parameters.
     pub params: List<Param>,
-    /// Where its data comes from.
+    /// The data provider.
     pub source: String,
-    /// Its category.
+    /// The category.
     pub category: String,
-    /// Its sub-category.
+    /// The sub-category.
     pub sub_category: String,
-    /// The columns of its data.
+    /// The columns of the data.
     pub columns: List<String>,
-    /// More about it, in any form. In flat requests the values of its parameters.
+    /// Metadata in any form. In flat requests it has the values of the parameters.
     pub metadata: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -126,7 +127,7 @@ model!(Widget {
 });
 
 impl Widget {
-    /// A widget of a backend, for clients.
+    /// Creates a widget of a backend, for clients.
     #[must_use]
     pub fn new(
         origin: impl Into<String>,
@@ -142,16 +143,32 @@ impl Widget {
             metadata: Some(Members::new()).map(|none| none.to_raw()),
             ..Self::default()
         };
-        // openbb-ai demands the member, which may be empty.
+        // openbb-ai requires the member, which may be empty.
         widget
             .unknown
             .push("params", Json::parse("[]").unwrap_or_default());
         widget
     }
 
-    /// The id: the one on the wire, else the one derived from origin and widget id.
+    /// Sets the parameters, for clients.
+    #[must_use]
+    pub fn params(mut self, params: impl IntoIterator<Item = Param>) -> Self {
+        self.params = params.into_iter().collect();
+        self
+    }
+
+    /// Returns the table as which the front end registers the widget's data for
+    /// [`ExecuteClientSql`](crate::openbb::ExecuteClientSql): the member `data_table` of the metadata.
+    /// `None` where there is none, or one without a name.
+    #[must_use]
+    pub fn data_table(&self) -> Option<DataTable> {
+        let table = self.metadata.as_ref()?.get("data_table")?;
+        DataTable::from_raw(&table).filter(|table| !table.table_name.is_empty())
+    }
+
+    /// Returns the id: the one that was sent, else one derived from origin and widget id.
     ///
-    /// When `uuid` is null or missing and both names are there, the id is the hash
+    /// If `uuid` is null or absent and origin and widget id are present, the id is the hash
     /// `xxh64("origin=" + origin + "&widget_id=" + widget_id)` with seed 0 in 16 hex digits, twice,
     /// read as a UUID.
     #[must_use]
@@ -172,20 +189,21 @@ impl Widget {
         )))
     }
 
-    /// The parameter of this name.
+    /// Returns the parameter with this name.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&Param> {
         self.params.iter().find(|param| param.name == name)
     }
 
-    /// The arguments with which the widget is shown: every parameter that has a value.
+    /// Returns the widget's current arguments: every parameter that has a value.
     #[must_use]
     pub fn arguments(&self) -> Members {
         let value = |param: &Param| Some((param.name.clone(), param.value()?.clone()));
         self.params.iter().filter_map(value).collect()
     }
 
-    /// Whether it only holds other widgets. Such a one never has data: its id starts with `tab_`.
+    /// Returns `true` if the widget only groups other widgets. It has no data; its id starts with
+    /// `tab_`.
     #[must_use]
     pub fn is_container(&self) -> bool {
         self.widget_id.starts_with("tab_")

@@ -1,4 +1,4 @@
-//! Widgets as tools, for agents that speak to every front end.
+//! Widgets as tools, for agents that run on every protocol.
 
 use std::collections::HashSet;
 
@@ -8,36 +8,39 @@ use crate::json::{Json, Kind, List, Members};
 use crate::openbb::numbers::Numbers;
 use crate::openbb::request::string;
 
-/// The widgets of the dashboard, each with the name that it is offered as a tool under:
-/// `openbb_widget_` and its id. A tool's name holds no other characters than models take.
+/// Returns the widgets of the dashboard, each with its tool name: `openbb_widget_` and its id, with
+/// only the characters that models accept in names.
 ///
-/// Those of the tier `extra` are too many, and are for agents that know this protocol.
+/// Widgets of the tier `extra` are not included: they are too many.
 pub(in crate::openbb) fn widget_tools(
     request: &QueryRequest,
 ) -> impl Iterator<Item = (String, Tier, &Widget)> + Send {
     let (mut taken, mut numbers) = (HashSet::new(), Numbers::default());
-    let shown = |&(tier, widget): &(Tier, &Widget)| {
+    let is_on_dashboard = |&(tier, widget): &(Tier, &Widget)| {
         tier != Tier::Extra && !widget.is_container() && widget.id().is_some()
     };
-    request.widgets().filter(shown).map(move |(tier, widget)| {
-        let id = [&widget.widget_id, &widget.name, &widget.uuid];
-        let id = id.into_iter().find(|id| !id.is_empty());
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-        let id: String = id
-            .into_iter()
-            .flat_map(|id| id.chars())
-            .map(plain)
-            .take(40)
-            .collect();
-        let name = format!("openbb_widget_{id}");
-        let name = numbers.free(name, '_', |name| taken.contains(name));
-        taken.insert(name.clone());
-        (name, tier, widget)
-    })
+    request
+        .widgets()
+        .filter(is_on_dashboard)
+        .map(move |(tier, widget)| {
+            let id = [&widget.widget_id, &widget.name, &widget.uuid];
+            let id = id.into_iter().find(|id| !id.is_empty());
+            let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+            let id: String = id
+                .into_iter()
+                .flat_map(|id| id.chars())
+                .map(plain)
+                .take(40)
+                .collect();
+            let name = format!("openbb_widget_{id}");
+            let name = numbers.free(name, '_', |name| taken.contains(name));
+            taken.insert(name.clone());
+            (name, tier, widget)
+        })
 }
 
 impl Widget {
-    /// The JSON schema of the widget's parameters, for models.
+    /// Returns the JSON schema of the widget's parameters, for models.
     #[must_use]
     pub fn schema(&self) -> Json {
         let properties: Members = self
@@ -63,7 +66,7 @@ impl Widget {
         schema.to_raw()
     }
 
-    /// What the widget is, in a sentence for models.
+    /// Returns a description of the widget in one sentence, for models.
     pub(in crate::openbb) fn summary(&self) -> String {
         let mut summary = format!("Gets the data of the widget \"{}\"", self.name);
         if !self.description.is_empty() && self.description != self.name {
@@ -101,7 +104,7 @@ fn property(param: &Param) -> Json {
     property.to_raw()
 }
 
-/// A choice is a value, or an object with `label` and `value`.
+/// Returns the value of a choice, which is a plain value or an object with `label` and `value`.
 fn choice(option: &Json) -> Option<Json> {
     match option.kind() {
         Kind::Object => option.get("value"),

@@ -1,25 +1,25 @@
-//! What the user has on screen.
+//! The visible part of the Workspace.
 
 use crate::json::model::model;
 use crate::json::{Json, List, Members};
 
-/// What the user has on screen.
+/// The part of the Workspace that the user sees.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceState {
-    /// The open dashboard.
+    /// The id of the open dashboard.
     pub current_dashboard_uuid: String,
-    /// More about it.
+    /// The open dashboard.
     pub current_dashboard_info: Option<DashboardInfo>,
     /// All dashboards (versions 1.7.0 to 1.7.3).
     pub dashboards_info: List<DashboardInfo>,
-    /// What the user did before.
+    /// The user's earlier actions.
     pub action_history: List<String>,
-    /// The agents that tasks can be assigned to; sent only while orchestration is on.
+    /// The agents that tasks can be assigned to; sent only if orchestration is on.
     pub agents: List<AgentInfo>,
     /// The page, such as `dashboard`.
     pub current_page_context: String,
-    /// Whether widgets of the tier `extra` carry names only.
+    /// Set if widgets of the tier `extra` have names only.
     pub extra_widgets_slim: bool,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -39,13 +39,13 @@ model!(WorkspaceState {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DashboardInfo {
-    /// Its id.
+    /// The id.
     pub id: String,
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// The tab that is open.
+    /// The id of the open tab.
     pub current_tab_id: String,
-    /// Its tabs.
+    /// The tabs.
     pub tabs: List<DashboardTab>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -62,9 +62,9 @@ model!(DashboardInfo {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DashboardTab {
-    /// Its id; `__no_tab__` on a dashboard without tabs.
+    /// The id; `__no_tab__` on a dashboard without tabs.
     pub tab_id: String,
-    /// The widgets on it.
+    /// The widgets on the tab.
     pub widgets: List<DashboardWidget>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -75,13 +75,13 @@ model!(DashboardTab {
     widgets: "widgets"
 });
 
-/// A widget on a dashboard.
+/// The entry of a widget in the list of a dashboard: its id and its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DashboardWidget {
-    /// The widget's id.
+    /// The id.
     pub widget_uuid: String,
-    /// The widget's name.
+    /// The name.
     pub name: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -96,15 +96,15 @@ model!(DashboardWidget {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AgentInfo {
-    /// The server that has the agent.
+    /// The URL of the agent's server.
     pub holder_url: String,
-    /// The agent's id there.
+    /// The id of the agent at its server.
     pub id: String,
-    /// The agent's name.
+    /// The name.
     pub name: String,
-    /// What the agent can do.
+    /// The description.
     pub description: String,
-    /// The agent's features: a boolean each, or an object.
+    /// The features: for each a boolean or an object.
     pub features: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,

@@ -1,4 +1,4 @@
-//! The result of one call, with the call.
+//! Results of calls.
 
 use serde::de::DeserializeOwned;
 
@@ -9,25 +9,25 @@ use crate::openbb::FunctionCall;
 use crate::openbb::call::DataSource;
 use crate::openbb::request::{Message, Role};
 
-/// The result of one call, with the call that it answers.
+/// The result of one call, with the call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct CallResult {
     /// The function that was called.
     pub function: String,
-    /// Its arguments: what the Workspace repeated, else what the call before said.
+    /// The arguments: as repeated by the Workspace, else those of the call.
     pub input_arguments: Option<Json>,
-    /// What came back. For widget data one outcome for each data source, in order.
+    /// The outcomes. A call for widget data has one for each data source, in order.
     pub outcomes: Vec<Outcome>,
-    /// What the agent sent along with the call. It crossed the browser: never trust it further
+    /// The state that the agent sent with the call. The browser can change it: trust it no more
     /// than the user.
     pub extra_state: Option<Json>,
-    /// The call, as the conversation has it.
+    /// The call, if it is in the conversation.
     pub call: Option<FunctionCall>,
 }
 
 impl CallResult {
-    /// The results among messages, each with the call right before it.
+    /// Returns the results among the messages, each with the call right before it.
     pub(in crate::openbb) fn all<'a>(messages: impl Iterator<Item = &'a Message>) -> Vec<Self> {
         let mut call = None;
         let mut results = Vec::new();
@@ -48,7 +48,7 @@ impl CallResult {
         }
     }
 
-    /// Reads all but the data, which may be large.
+    /// Reads everything except the data, which may be large.
     pub(in crate::openbb) fn without_outcomes(
         message: &Message,
         call: Option<FunctionCall>,
@@ -58,11 +58,11 @@ impl CallResult {
             (function, Some(call)) if function.is_empty() => call.function.clone(),
             (function, _) => function.clone(),
         };
-        // A result answers the call right before it, or none that is known.
+        // A result belongs to the call right before it, or to no known call.
         let call = call.filter(|call| call.function == function);
         let repeated = message.input_arguments.clone().filter(object);
         let arguments = || call.as_ref().map(|call| call.input_arguments.clone());
-        // Until 2025 the call itself came back character for character, with its state.
+        // Until 2025 the call was repeated unchanged, with its state.
         let state = || call.as_ref()?.extra_state.clone();
         Self {
             input_arguments: repeated.or_else(arguments),
@@ -73,16 +73,17 @@ impl CallResult {
         }
     }
 
-    /// The data sources that were asked, whatever the era's form of the arguments.
+    /// Returns the data sources of the call, in the form of any era.
     #[must_use]
     pub fn data_sources(&self) -> Vec<DataSource> {
         self.input_arguments
             .as_ref()
-            .map(crate::openbb::call::data_sources)
+            .map(crate::openbb::legacy::data_sources)
             .unwrap_or_default()
     }
 
-    /// Every outcome with the data source that it answers: element *i* answers source *i*.
+    /// Returns an iterator over the outcomes, each with its data source: outcome *i* belongs to
+    /// source *i*.
     pub fn by_source(&self) -> impl Iterator<Item = (Option<DataSource>, &Outcome)> {
         let mut sources = self.data_sources().into_iter();
         self.outcomes
@@ -90,17 +91,17 @@ impl CallResult {
             .map(move |outcome| (sources.next(), outcome))
     }
 
-    /// Whether every outcome says that the call failed, and there is one.
+    /// Returns `true` if there is at least one outcome and all of them are failures.
     #[must_use]
     pub fn failed(&self) -> bool {
         !self.outcomes.is_empty() && self.outcomes.iter().all(Outcome::failed)
     }
 
-    /// The rows of the first outcome, as a type of your own.
+    /// Deserializes the rows of the first outcome.
     ///
     /// # Errors
     ///
-    /// When there is no table, or a row does not fit.
+    /// If there is no table, or a row does not match the type.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, JsonError> {
         match self.outcomes.first() {
             Some(outcome) => outcome.rows(),
@@ -109,10 +110,10 @@ impl CallResult {
     }
 }
 
-/// Sorts what a tool message holds.
+/// Returns the outcomes in a tool message.
 fn outcomes(message: &Message) -> Vec<Outcome> {
     let Some(data) = message.data.as_ref().filter(|data| !data.is_null()) else {
-        // The first results were one text in `content`.
+        // The first requests had the result as one text in `content`.
         let content = message.content.clone().map(Item::of).map(Outcome::Item);
         return content.into_iter().collect();
     };
@@ -126,7 +127,8 @@ fn outcomes(message: &Message) -> Vec<Outcome> {
             let is_row = |outcome: &Outcome| matches!(outcome, Outcome::Row(_));
             let is_entry =
                 |outcome: &Outcome| matches!(outcome, Outcome::Items(_) | Outcome::Error(_));
-            // `content: ""` beside `data`: rows of 2024, whatever their columns are called.
+            // `content: ""` beside `data` is the form of 2024: these are rows, with any column
+            // names.
             let beside_text = message.content.as_ref().is_some_and(is_string);
             let rows = sorted.iter().all(is_row) || beside_text && !sorted.iter().any(is_entry);
             if rows && !sorted.is_empty() {

@@ -1,4 +1,4 @@
-//! The kinds of entry in a result.
+//! The entries of a result.
 
 use super::Item;
 use crate::json::model::{Field, model};
@@ -27,9 +27,9 @@ model!(Items {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorResult {
-    /// Its kind: `not_found`, `gateway_error`, `unexpected_error`, or another one.
+    /// The type: `not_found`, `gateway_error`, `unexpected_error`, or another one.
     pub error_type: String,
-    /// What went wrong.
+    /// The message.
     pub content: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -40,15 +40,15 @@ model!(ErrorResult {
     content: "content"
 });
 
-/// What became of a command.
+/// The result of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CommandResult {
-    /// `success`, `error` or `warning`.
+    /// The status: `success`, `error` or `warning`.
     pub status: String,
-    /// More about it.
+    /// The message.
     pub message: String,
-    /// What the command gave.
+    /// The data that the command returned.
     pub data: Option<Json>,
     /// Members that this crate does not know or cannot read, such as `widget_uuid`.
     pub unknown: Members,
@@ -61,7 +61,7 @@ model!(CommandResult {
 });
 
 impl CommandResult {
-    /// The result of the newest front ends that is nested in this one.
+    /// Returns the nested result of front ends since July 2026, if there is one.
     #[must_use]
     pub fn bridge(&self) -> Option<BridgeResult> {
         let data = self.data.as_ref()?;
@@ -69,13 +69,13 @@ impl CommandResult {
         is_bridge.then(|| BridgeResult::from_raw(data)).flatten()
     }
 
-    /// The skill that `get_skill_content` fetched.
+    /// Returns the skill that `get_skill_content` fetched.
     #[must_use]
     pub fn skill(&self) -> Option<SelectedSkill> {
         SelectedSkill::from_raw(&self.data.as_ref()?.get("skill")?)
     }
 
-    /// The widget that was made, for `add_generative_widget` and `add_widget_to_dashboard`.
+    /// Returns the id of the new widget, for `add_generative_widget` and `add_widget_to_dashboard`.
     #[must_use]
     pub fn widget_uuid(&self) -> Option<String> {
         let inside = |json: &Json| json.get("widget_uuid");
@@ -87,23 +87,23 @@ impl CommandResult {
     }
 }
 
-/// What became of a command, in the words of the newest front ends.
+/// The result of a command, in the form of front ends since July 2026.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BridgeResult {
-    /// Whether it went well.
+    /// Set if the command succeeded.
     pub ok: bool,
     /// The command.
     pub command: String,
-    /// The id of the request, where there is one.
+    /// The id of the request; empty if there is none.
     pub request_id: String,
-    /// More about it.
+    /// The message.
     pub message: String,
-    /// What the command gave.
+    /// The data that the command returned.
     pub data: Option<Json>,
-    /// Why it failed.
+    /// The error of a failed command.
     pub error: Option<BridgeError>,
-    /// Things to know.
+    /// Warnings.
     pub warnings: List<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -119,17 +119,17 @@ model!(BridgeResult {
     warnings: "warnings",
 });
 
-/// Why a command failed.
+/// The error of a failed command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BridgeError {
-    /// A short name of the failure.
+    /// The code.
     pub code: String,
-    /// What went wrong.
+    /// The message.
     pub message: String,
-    /// More about it.
+    /// Details in any form.
     pub details: Option<Json>,
-    /// Whether to try again.
+    /// Set if a retry may succeed.
     pub retryable: bool,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,

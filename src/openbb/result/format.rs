@@ -1,24 +1,25 @@
-//! What the content of a result is.
+//! Formats of results.
 
 use crate::json::model::model;
 use crate::json::{Json, Members};
 
-/// What the content of an item is.
+/// The format of an item's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DataFormat {
-    /// `object` for values, or the kind of a file: `pdf`, `csv`, `png`, ...
+    /// The type of the data: `object` for values, or the kind of a file: `pdf`, `csv`, `png`, ...
     pub data_type: String,
-    /// What to read values as: `table`, `text`, `chart`, `html`, ... For values without it: a
+    /// The interpretation of values: `table`, `text`, `chart`, `html`, ... Values without it are a
     /// table.
     pub parse_as: String,
-    /// The same in results of November 2024 to January 2025. Use [`parse_as`](Self::parse_as()).
+    /// The interpretation in results of November 2024 to January 2025. Use
+    /// [`parse_as`](Self::parse_as()).
     pub kind: String,
     /// The file's name.
     pub filename: String,
-    /// How a chart is drawn.
+    /// The axes of a chart.
     pub chart_params: Option<Json>,
-    /// Where a query is run.
+    /// The data source on which a query runs.
     pub query_data_source: Option<QueryDataSource>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -34,7 +35,7 @@ model!(DataFormat {
 });
 
 impl DataFormat {
-    /// What to read values as, in any era. Values are a table unless something else is said.
+    /// Returns the interpretation of values, in the form of any era; `table` by default.
     #[must_use]
     pub fn parse_as(&self) -> &str {
         match (self.parse_as.as_str(), self.kind.as_str()) {
@@ -44,28 +45,29 @@ impl DataFormat {
         }
     }
 
-    /// Whether the content is a file, in base64 or by URL. Text formats are not in base64.
+    /// Returns `true` if the content is a file, in base64 or by URL. Text formats are not in
+    /// base64.
     #[must_use]
     pub fn is_file(&self) -> bool {
         !matches!(self.data_type.as_str(), "" | "object")
     }
 
-    /// Whether an inline file of this kind is plain text: `txt`, `md` and `html`.
+    /// Returns `true` if an inline file of this kind is plain text: `txt`, `md` and `html`.
     #[must_use]
     pub fn is_text_file(&self) -> bool {
         matches!(self.data_type.as_str(), "txt" | "md" | "html")
     }
 }
 
-/// Where a Snowflake query is run.
+/// The data source on which a Snowflake query runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryDataSource {
     /// The backend.
     pub origin: String,
-    /// The widget's id there.
+    /// The id of the widget at its backend.
     pub id: String,
-    /// The widget.
+    /// The id of the widget on the dashboard.
     pub widget_uuid: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -78,7 +80,7 @@ model!(QueryDataSource {
 });
 
 impl QueryDataSource {
-    /// A data source.
+    /// Creates a data source.
     #[must_use]
     pub fn new(
         origin: impl Into<String>,

@@ -1,4 +1,4 @@
-//! One item of data.
+//! Items of results.
 
 use std::borrow::Cow;
 
@@ -9,21 +9,21 @@ use crate::json::model::{Field, model};
 use crate::json::{Json, JsonError, Kind, List, Members};
 use crate::openbb::{Url, base64};
 
-/// One item of data: a table, a text, a file. It stays raw until it is asked for.
+/// An item of a result: a table, a text or a file. The content is parsed on access.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Item {
-    /// The content as it came: mostly a string, which may hold JSON, base64 or plain text.
+    /// The content as sent: usually a string of JSON, base64 or plain text.
     pub content: Option<Json>,
-    /// Where the content is, for a short time.
+    /// The URL of the content, valid for a short time.
     pub url: Url,
-    /// The same in results of early 2025: a URL, or the id of a file.
+    /// The URL or the id of a file, in results of early 2025.
     pub file_reference: String,
-    /// What the content is.
+    /// The format of the content.
     pub data_format: Option<DataFormat>,
-    /// Whether it may be cited; absent means yes.
+    /// Set if the item may be cited; absent means `true`.
     pub citable: Option<bool>,
-    /// When the URL ends to work.
+    /// The time when the URL expires.
     pub expiration: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -38,7 +38,8 @@ model!(Item {
     expiration: "expiration",
 });
 
-/// The items of a value in the form of any era: `{items}`, `{content}`, or the content itself.
+/// Returns the items of a value in the form of any era: `{items}`, `{content}`, or the content
+/// itself.
 pub(in crate::openbb) fn items_of(data: &Json) -> Vec<Item> {
     if let Some(items) = data
         .get("items")
@@ -64,7 +65,7 @@ impl Item {
         }
     }
 
-    /// An item with a text, for clients.
+    /// Creates an item with a text, for clients.
     #[must_use]
     pub fn text_of(text: &str) -> Self {
         let mut item = Self::of(crate::openbb::request::string(text));
@@ -76,7 +77,7 @@ impl Item {
         item
     }
 
-    /// The content as text. A string is itself, anything else its JSON.
+    /// Returns the content as text: a string unchanged, any other value as JSON.
     #[must_use]
     pub fn text(&self) -> Option<Cow<'_, str>> {
         let content = self.content.as_ref().filter(|content| !content.is_null())?;
@@ -86,7 +87,7 @@ impl Item {
         })
     }
 
-    /// The content as JSON: what a string holds, when that is JSON, else the value itself.
+    /// Returns the content as JSON: the JSON in a string, else the value itself.
     #[must_use]
     pub fn json(&self) -> Option<Json> {
         let content = self.content.as_ref()?;
@@ -96,11 +97,11 @@ impl Item {
         Some(content.clone())
     }
 
-    /// The content as rows of a type of your own.
+    /// Deserializes the content as rows.
     ///
     /// # Errors
     ///
-    /// When the content is not an array whose elements all fit.
+    /// If the content is not an array, or an element does not match the type.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, JsonError> {
         let content = self.content.clone().unwrap_or_default();
         let json = match content.string() {
@@ -113,7 +114,7 @@ impl Item {
         json.decode()
     }
 
-    /// The content of an inline file.
+    /// Decodes the content of an inline file.
     #[must_use]
     pub fn bytes(&self) -> Option<Vec<u8>> {
         let text = self.text()?;
@@ -124,7 +125,7 @@ impl Item {
         base64::decode(&text)
     }
 
-    /// Where the content is, when it is not inline: a URL, or the id of a file.
+    /// Returns the URL or the file id of content that is not inline.
     #[must_use]
     pub fn reference(&self) -> Option<&str> {
         [&*self.url, &self.file_reference]
@@ -132,7 +133,7 @@ impl Item {
             .find(|reference| !reference.is_empty())
     }
 
-    /// What to read the content as: `table` unless something else is said.
+    /// Returns the interpretation of the content; `table` by default.
     #[must_use]
     pub fn parse_as(&self) -> &str {
         self.data_format
@@ -140,7 +141,7 @@ impl Item {
             .map_or("table", DataFormat::parse_as)
     }
 
-    /// Whether it may be cited.
+    /// Returns `true` if the item may be cited.
     #[must_use]
     pub fn is_citable(&self) -> bool {
         self.citable.unwrap_or(true)

@@ -1,4 +1,4 @@
-//! What comes back from a call, in every shape that it has had.
+//! The results of calls, in the forms of all eras.
 
 mod call_result;
 mod entry;

@@ -1,4 +1,4 @@
-//! One entry of a result, whatever its shape.
+//! Outcomes of calls.
 
 use std::borrow::Cow;
 
@@ -9,34 +9,34 @@ use crate::json::model::Field;
 use crate::json::{Json, JsonError, Kind};
 use crate::openbb::Citation;
 
-/// One entry of a result, whatever its shape.
+/// One entry of a result, in the form of any era.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Outcome {
     /// Data: texts, tables and files.
     Items(Items),
-    /// One item alone (October 2024 to May 2025).
+    /// A single item (October 2024 to May 2025).
     Item(Item),
-    /// Rows as they are (2024): an array of objects.
+    /// Rows (2024): an array of objects.
     Rows(Json),
-    /// One row among entries of other shapes.
+    /// One row among entries of other kinds.
     Row(Json),
     /// A failure.
     Error(ErrorResult),
-    /// What became of a command.
+    /// The result of a command.
     Command(CommandResult),
-    /// What became of a command, in the words of the newest front ends.
+    /// The result of a command, in the form of front ends since July 2026.
     Bridge(BridgeResult),
     /// Anything else.
     Unknown(Json),
 }
 
 impl Outcome {
-    /// Sorts one element of `data`.
+    /// Classifies one element of `data`.
     ///
-    /// It has `error_type`: a failure; `items`: data; `status`: a command's result; `ok` and
-    /// `command`: a bridge result; `file_reference`, `url` or `content`: one item; any other
-    /// object is a row.
+    /// An element with `error_type` is a failure; with `items`, data; with `status`, a command's
+    /// result; with `ok` and `command`, a bridge result; with `file_reference`, `url` or `content`,
+    /// one item. Any other object is a row.
     pub(super) fn of(entry: Json) -> Self {
         if entry.kind() != Kind::Object {
             return Self::Unknown(entry);
@@ -58,7 +58,7 @@ impl Outcome {
         sorted.unwrap_or(Self::Row(entry))
     }
 
-    /// The items of data; none of a failure or a command.
+    /// Returns an iterator over the items of data; empty for a failure or a command.
     pub fn items(&self) -> impl Iterator<Item = &Item> + Send {
         let (many, one) = match self {
             Self::Items(items) => (Some(items.items.iter()), None),
@@ -68,7 +68,7 @@ impl Outcome {
         many.into_iter().flatten().chain(one)
     }
 
-    /// Citations for the agent to pass on.
+    /// Returns an iterator over the citations, for the agent to pass on.
     pub fn extra_citations(&self) -> impl Iterator<Item = &Citation> {
         let items = match self {
             Self::Items(items) => Some(items),
@@ -79,7 +79,7 @@ impl Outcome {
             .flat_map(|items| items.extra_citations.iter())
     }
 
-    /// Whether it says that the call failed.
+    /// Returns `true` if the call failed.
     #[must_use]
     pub fn failed(&self) -> bool {
         match self {
@@ -90,7 +90,7 @@ impl Outcome {
         }
     }
 
-    /// All of it as text; JSON where it is data, the URL where it is a file elsewhere.
+    /// Returns the whole outcome as text: data as JSON, remote files as their URLs.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         match self {
@@ -128,11 +128,11 @@ impl Outcome {
         }
     }
 
-    /// The first table in it, as rows of a type of your own.
+    /// Deserializes the first table as rows.
     ///
     /// # Errors
     ///
-    /// When there is no table, or a row does not fit.
+    /// If there is no table, or a row does not match the type.
     pub fn rows<T: DeserializeOwned>(&self) -> Result<Vec<T>, JsonError> {
         match self {
             Self::Rows(rows) => rows.decode(),
@@ -143,14 +143,14 @@ impl Outcome {
                 let first = first.unwrap_or_else(|| Item::default().rows());
                 match first {
                     Ok(rows) => Ok(rows),
-                    // A table may stand behind a text.
+                    // A table may follow a text.
                     Err(error) => items.find_map(|item| item.rows().ok()).ok_or(error),
                 }
             }
         }
     }
 
-    /// What `get_params_options` found out.
+    /// Returns the choices that `get_params_options` found.
     #[must_use]
     pub fn param_options(&self) -> Option<ParamOptions> {
         let json = self.items().find_map(Item::json)?;
@@ -158,8 +158,8 @@ impl Outcome {
         ParamOptions::from_raw(&json)
     }
 
-    /// The texts that an MCP tool gave: the content is an array of texts, or of MCP parts with a
-    /// member `text`; anything else is one text.
+    /// Returns the texts of an MCP tool's result: the content is an array of texts or of MCP parts
+    /// with a member `text`; any other content is one text.
     #[must_use]
     pub fn tool_texts(&self) -> Vec<String> {
         let Some(item) = self.items().next() else {

@@ -1,13 +1,13 @@
-//! What `get_params_options` finds out.
+//! Results of `get_params_options`.
 
 use crate::json::model::model;
 use crate::json::{Json, List, Members};
 
-/// What may be chosen for parameters of a widget.
+/// The choices for parameters of a widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParamOptions {
-    /// One entry a parameter.
+    /// One entry for each parameter.
     pub param_options: List<ParamChoices>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -17,11 +17,11 @@ model!(ParamOptions {
     param_options: "param_options"
 });
 
-/// What may be chosen for one parameter.
+/// The choices for one parameter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParamChoices {
-    /// The parameter.
+    /// The name of the parameter.
     pub param: String,
     /// The choices.
     pub options: List<ParamChoice>,
@@ -34,11 +34,11 @@ model!(ParamChoices {
     options: "options"
 });
 
-/// One choice.
+/// A choice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParamChoice {
-    /// What the user sees.
+    /// The displayed label.
     pub label: String,
     /// The value: a text, a number or a boolean.
     pub value: Option<Json>,

@@ -1,4 +1,4 @@
-//! The OpenBB Workspace: what it is asked to do.
+//! Rules for the calls of an agent.
 
 use serde_json::Value;
 
@@ -7,29 +7,29 @@ use crate::testing::check::{Block, Judge, rules};
 rules! {
     AFTER_CALL = Error "openbb/after-function-call",
         "nothing follows a function call",
-        "the Workspace runs the call, reads the whole next answer, and only then goes on in this one: a second call forks the conversation",
+        "the Workspace runs the call, reads the whole next answer, and only then continues with this one: a second call forks the conversation",
         "end the body with the call; put several widgets into one call";
     NAME = Error "openbb/function-name",
-        "a function is one that the Workspace has",
+        "the function is one of the Workspace's",
         "the Workspace throws, and the turn fails",
-        "send the newest functions only when the request shows that they are there";
+        "send newer functions only if the request shows that the front end has them";
     ARGUMENTS = Error "openbb/function-arguments",
-        "a call has the arguments that the Workspace reads",
+        "a call has the arguments that the Workspace requires",
         "the Workspace throws, and the turn fails",
-        "`get_widget_data` has `data_sources`, each with `origin`, `id` and `input_args`; the others what the documentation of openbb-ai says";
+        "`get_widget_data` has `data_sources`, each with `origin`, `id` and `input_args`; for other functions see the documentation of openbb-ai";
     EXTRA_STATE = Error "openbb/extra-state",
         "`get_widget_data` is sent with an `extra_state` that is not empty",
-        "the Workspace drops the call and its result from the next request when it is missing: the agent asks again and again; the helper of openbb-ai sends none",
-        "send `\"extra_state\":{\"copilot_function_call_arguments\":{}}` with what was asked for";
+        "the Workspace drops the call and its result from the next request if it is missing: the agent repeats the call forever; the helper of openbb-ai sends none",
+        "send `\"extra_state\":{\"copilot_function_call_arguments\":{}}` with the arguments";
     TOOL = Error "openbb/tool-name",
-        "`execute_agent_tool` repeats the server's id and the whole name of a tool that was offered",
-        "the Workspace throws when the id is empty, or the name has no `_`",
+        "`execute_agent_tool` repeats the server id and the full name of a tool that the request offers",
+        "the Workspace throws if the id is empty, or the name has no `_`",
         "copy both from the request's `tools`";
 }
 
 pub(super) const EVENT: &str = "copilotFunctionCall";
 
-/// What the Workspace has; the last two for those requests that say so.
+/// The functions of the Workspace; the last two only for requests with the option `client-sql`.
 const FUNCTIONS: [&str; 13] = [
     "get_widget_data",
     "get_extra_widget_data",
@@ -53,15 +53,15 @@ pub(super) fn is_call(block: &Block<'_>) -> bool {
         .is_some_and(|event| event.name() == EVENT)
 }
 
-/// Judges the calls of a stream. `asked` is the request, where it is known.
-pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], asked: Option<&Value>) {
+/// Checks the calls of a stream. `request` is absent if unknown.
+pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], request: Option<&Value>) {
     let mut events = blocks.iter().filter(|block| block.event.is_some());
     let Some(block) = events.find(|block| is_call(block)) else {
         return;
     };
     let after = events.next();
-    let shown = after.map_or(&b""[..], |block| block.raw);
-    judge.expect(&AFTER_CALL, after.is_none(), at, shown);
+    let raw = after.map_or(&b""[..], |block| block.raw);
+    judge.expect(&AFTER_CALL, after.is_none(), at, raw);
     let data = block.event.as_ref().map_or("", |event| event.data());
     let Ok(call) = serde_json::from_str::<Value>(data) else {
         return;
@@ -69,9 +69,9 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], asked: Op
     let name = text(&call, "function");
     judge.expect(&NAME, FUNCTIONS.contains(&name), at, block.raw);
     let arguments = call.get("input_arguments").unwrap_or(&Value::Null);
-    let right = arguments.is_object() && fit(name, arguments, asked);
+    let right = arguments.is_object() && fit(name, arguments, request);
     judge.expect(&ARGUMENTS, right, at, block.raw);
-    if name == "get_widget_data" && asked.is_some_and(has_tiers) {
+    if name == "get_widget_data" && request.is_some_and(has_tiers) {
         let state = call.get("extra_state").and_then(Value::as_object);
         let full = state.is_some_and(|state| !state.is_empty());
         judge.expect(&EXTRA_STATE, full, at, block.raw);
@@ -80,7 +80,7 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], asked: Op
         let (server, tool) = (text(arguments, "server_id"), text(arguments, "tool_name"));
         let known = !server.is_empty()
             && tool.contains('_')
-            && asked.is_none_or(|asked| offers(asked, tool));
+            && request.is_none_or(|request| offers(request, tool));
         judge.expect(&TOOL, known, at, block.raw);
     }
 }
@@ -89,23 +89,24 @@ fn text<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Whether the request is from 2025 or later: before, calls had another form and no state.
-fn has_tiers(asked: &Value) -> bool {
-    asked
+/// Returns `true` if the request is from 2025 or later. Before, calls had another form and no
+/// state.
+fn has_tiers(request: &Value) -> bool {
+    request
         .get("widgets")
         .is_none_or(|widgets| !widgets.is_array())
 }
 
-fn offers(asked: &Value, tool: &str) -> bool {
-    let tools = asked.get("tools").and_then(Value::as_array);
+fn offers(request: &Value, tool: &str) -> bool {
+    let tools = request.get("tools").and_then(Value::as_array);
     tools
         .into_iter()
         .flatten()
         .any(|offered| text(offered, "name") == tool)
 }
 
-/// Whether `arguments` are what the Workspace reads for the function `name`.
-fn fit(name: &str, arguments: &Value, asked: Option<&Value>) -> bool {
+/// Returns `true` if `arguments` are valid for the function `name`.
+fn fit(name: &str, arguments: &Value, request: Option<&Value>) -> bool {
     let list = |member: &str| {
         let list = arguments.get(member).and_then(Value::as_array);
         list.map(Vec::as_slice).filter(|list| !list.is_empty())
@@ -120,7 +121,7 @@ fn fit(name: &str, arguments: &Value, asked: Option<&Value>) -> bool {
         texts && source.get("input_args").is_some_and(Value::is_object)
     };
     match name {
-        "get_widget_data" | "get_extra_widget_data" if !asked.is_some_and(has_tiers) => {
+        "get_widget_data" | "get_extra_widget_data" if !request.is_some_and(has_tiers) => {
             !text(arguments, "widget_uuid").is_empty()
                 || list("widget_uuids").is_some()
                 || all("data_sources", is_source)

@@ -1,4 +1,4 @@
-//! Browsers: whether pages of the OpenBB Workspace may call.
+//! Rules for cross-origin requests from pages of the OpenBB Workspace.
 
 use bytes::Bytes;
 use http::header::{
@@ -15,31 +15,31 @@ rules! {
         "the browser does not send the request: the user sees a network failure",
         "answer OPTIONS with 2xx, `access-control-allow-origin` and `access-control-allow-methods`";
     HEADERS = Error "cors/headers",
-        "a preflight allows `content-type`, `x-trace-id` and what users add",
-        "the browser does not send the request; users add headers of their own in the agent dialog",
+        "a preflight allows `content-type`, `x-trace-id` and headers that users add",
+        "the browser does not send the request; users can add headers in the agent dialog",
         "repeat `access-control-request-headers` in `access-control-allow-headers`";
     ORIGIN_ALLOWED = Error "cors/origin",
-        "every answer to the Workspace carries `access-control-allow-origin`",
-        "the browser hides the answer from the page: the user sees a network failure",
+        "every response to the Workspace has `access-control-allow-origin`",
+        "the browser hides the response from the page: the user sees a network failure",
         "send the origin, or `*`, with the stream as well";
     REFUSALS = Error "cors/refusal",
-        "refusals carry `access-control-allow-origin` too",
-        "the browser hides why the request was refused: the user sees a network failure",
-        "add the header outside of everything that may fail";
+        "error responses have `access-control-allow-origin` too",
+        "the browser hides the error from the page: the user sees a network failure",
+        "add the header in the outermost middleware";
     OTHER_ORIGINS = Warning "cors/other-origins",
         "the other origins of the Workspace are allowed: development, desktop and local builds",
         "the agent works in the browser and not in the desktop application",
         "allow `https://pro.openbb.dev`, `http://localhost:1420`, `http://localhost` and `http://localhost:5050`";
     PRIVATE_NETWORK = Warning "cors/private-network",
         "a preflight that asks for a private network is allowed",
-        "Chromium lets no public page call an agent on the user's own machine without it; Starlette refuses it by default",
+        "without it Chromium does not let public pages call an agent on the user's machine; Starlette refuses it by default",
         "answer `access-control-request-private-network` with `access-control-allow-private-network: true`";
 }
 
-/// Where the Workspace runs.
+/// The origin of the Workspace's web app.
 pub(super) const WORKSPACE: &str = "https://pro.openbb.co";
 
-/// Where else the Workspace runs.
+/// Other origins of the Workspace.
 const OTHERS: [&str; 4] = [
     "https://pro.openbb.dev",
     "http://localhost:1420",
@@ -47,19 +47,19 @@ const OTHERS: [&str; 4] = [
     "http://localhost:5050",
 ];
 
-/// How many preflights there are.
+/// The number of preflight requests.
 pub(super) const REQUESTS: usize = 2 + OTHERS.len();
 
-/// What the Workspace sends, and a header that a user added.
+/// The headers that the Workspace sends, and one that a user added.
 const SENT: &str = "content-type,x-api-key,x-trace-id";
 
-/// Chromium asks for it when a public page calls a private address.
+/// The header that Chromium sends if a public page calls a private address.
 const REQUEST_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-request-private-network");
 const ALLOW_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-allow-private-network");
 
-/// Judges the answer to a request of the Workspace.
+/// Checks the response to a request of the Workspace.
 pub(super) fn answer(exam: &mut Exam<'_>, exchange: &Exchange) {
     let rule = if exchange.head.status.is_success() {
         &ORIGIN_ALLOWED
@@ -71,7 +71,7 @@ pub(super) fn answer(exam: &mut Exam<'_>, exchange: &Exchange) {
         .expect(rule, holds, &exchange.name, head(exchange));
 }
 
-/// Sends preflights.
+/// Sends preflight requests and checks the responses.
 pub(super) async fn check(exam: &mut Exam<'_>, path: &str) {
     let name = "a preflight";
     let Some(answer) = exam.ask(name, preflight(exam, path, WORKSPACE)).await else {
@@ -98,8 +98,8 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str) {
     let yes = HeaderValue::from_static("true");
     request.headers_mut().insert(REQUEST_PRIVATE_NETWORK, yes);
     if let Some(answer) = exam.ask(name, request).await {
-        let told = answer.header(ALLOW_PRIVATE_NETWORK) == Some(b"true");
-        let allowed = answer.head.status.is_success() && told;
+        let granted = answer.header(ALLOW_PRIVATE_NETWORK) == Some(b"true");
+        let allowed = answer.head.status.is_success() && granted;
         exam.judge()
             .expect(&PRIVATE_NETWORK, allowed, name, head(&answer));
     }
@@ -114,7 +114,7 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str) {
     }
 }
 
-/// What a browser asks before it posts. It sends none of the headers that it asks for.
+/// Creates the preflight request of a browser, without the headers that it asks for.
 fn preflight(exam: &Exam<'_>, path: &str, origin: &'static str) -> Request<Bytes> {
     let mut request = exam.request(Method::OPTIONS, path, Bytes::new());
     let headers = request.headers_mut();
@@ -132,7 +132,7 @@ fn allows(exchange: &Exchange, origin: &str) -> bool {
     allowed.is_some_and(|allowed| allowed == b"*" || allowed == origin.as_bytes())
 }
 
-/// The entries of a list, in lower case.
+/// Returns the entries of a list header, in lower case.
 fn listed(exchange: &Exchange, name: &HeaderName) -> Vec<String> {
     let value = exchange.header(name).unwrap_or_default();
     let value = String::from_utf8_lossy(value).to_lowercase();
@@ -142,13 +142,13 @@ fn listed(exchange: &Exchange, name: &HeaderName) -> Vec<String> {
         .collect()
 }
 
-/// The status and what is said about origins.
+/// Returns the status and the headers about origins.
 fn head(exchange: &Exchange) -> Vec<u8> {
-    let mut shown = exchange.head.status.to_string().into_bytes();
+    let mut head = exchange.head.status.to_string().into_bytes();
     for (name, value) in &exchange.head.headers {
         if name.as_str().starts_with("access-control-") {
-            shown.extend([b", ", name.as_str().as_bytes(), b": ", value.as_bytes()].concat());
+            head.extend([b", ", name.as_str().as_bytes(), b": ", value.as_bytes()].concat());
         }
     }
-    shown
+    head
 }

@@ -1,4 +1,4 @@
-//! The OpenBB Workspace: how it finds agents.
+//! Rules for the descriptor.
 
 use bytes::Bytes;
 use http::{Method, StatusCode, Uri};
@@ -18,37 +18,37 @@ rules! {
         "serve the same document at both";
     ENTRY = Error "openbb/descriptor-entry",
         "every agent has a name, a description, and `endpoints.query` as a URL or path",
-        "the Workspace checks the whole document at once: one bad entry hides all agents",
-        "send texts that are not empty; leave `image` out rather than `null`";
+        "the Workspace validates the document as a whole: one invalid entry makes all agents unavailable",
+        "send non-empty texts; omit `image` instead of sending `null`";
     FEATURES = Error "openbb/descriptor-features",
         "a feature is a boolean, or a control with a `label`",
-        "the Workspace checks the whole document at once: one bad feature hides all agents",
-        "send `true`, `false`, or an object with `label`, `type` and, of a select, `options`";
+        "the Workspace validates the document as a whole: one invalid feature makes all agents unavailable",
+        "send `true`, `false`, or an object with `label`, `type` and, for a select, `options`";
     STREAMING = Error "openbb/descriptor-streaming",
         "`features.streaming` is `true`, or `hasStreaming` is",
-        "the Workspace talks to no agent that does not stream",
+        "the Workspace requires streaming",
         "add `\"streaming\": true` to the features";
     DEPRECATED = Warning "openbb/descriptor-flags",
-        "`hasFunctionCalling` and its like are not in `agents.json`",
-        "where they are there, they override the features for widgets",
+        "`hasFunctionCalling` and the other old flags are not in `agents.json`",
+        "if present, they override the features for widgets",
         "use `features`";
     UNIQUE = Error "openbb/descriptor-unique",
-        "no two agents have one name",
-        "the Workspace refuses the second, whatever the case of its letters",
-        "give each a name of its own";
+        "agents have different names",
+        "the Workspace rejects the second; names that differ only in case are the same",
+        "choose a unique name for each";
     FEEDBACK = Error "openbb/feedback",
-        "an agent that wants feedback takes it",
-        "the user gets an error for a thumb; both `features.feedback` and `endpoints.feedback` are needed",
+        "an agent that advertises feedback accepts it",
+        "the user gets an error on a vote; both `features.feedback` and `endpoints.feedback` are needed",
         "answer the POST with 2xx";
 }
 
-/// What a user thinks of an answer.
+/// The body of a feedback request.
 const THUMB: &[u8] = include_bytes!(concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/fixtures/openbb/feedback_request.json"
 ));
 
-/// The features that the Workspace shows nothing for: they are on or off.
+/// The features that are switches and have no control.
 const SWITCHES: [&str; 9] = [
     "streaming",
     "widget-dashboard-select",
@@ -61,7 +61,7 @@ const SWITCHES: [&str; 9] = [
     "feedback",
 ];
 
-/// Judges the descriptor, and says where its first agent is asked: a path, or a whole URL.
+/// Checks the descriptor and returns the location of its first agent: a path, or an absolute URL.
 pub(super) async fn check(exam: &mut Exam<'_>) -> Option<String> {
     let newer = get(exam, "/agents.json").await?;
     let (answer, current) = if newer.head.status.is_success() {
@@ -86,8 +86,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) -> Option<String> {
     let judge = exam.judge();
     let mut names = Vec::new();
     for (id, agent) in agents {
-        let shown = format!("{id:?}: {agent}");
-        judge.expect(&ENTRY, is_whole(agent), at, &shown);
+        let entry = format!("{id:?}: {agent}");
+        judge.expect(&ENTRY, is_whole(agent), at, &entry);
         let features = agent.get("features").and_then(Value::as_object);
         let faulty = features
             .into_iter()
@@ -100,15 +100,15 @@ pub(super) async fn check(exam: &mut Exam<'_>) -> Option<String> {
         let on = Some(&Value::Bool(true));
         let flag = agent.get("hasStreaming");
         let streams = flag.or_else(|| agent.pointer("/features/streaming")) == on;
-        judge.expect(&STREAMING, streams, at, &shown);
+        judge.expect(&STREAMING, streams, at, &entry);
         let flags = ["hasStreaming", "hasFunctionCalling", "hasDocuments"];
         let clean = !current || !flags.iter().any(|flag| agent.get(flag).is_some());
-        judge.expect(&DEPRECATED, clean, at, &shown);
+        judge.expect(&DEPRECATED, clean, at, &entry);
         let name = agent
             .get("name")
             .and_then(Value::as_str)
             .map(str::to_lowercase);
-        judge.expect(&UNIQUE, !names.contains(&name), at, &shown);
+        judge.expect(&UNIQUE, !names.contains(&name), at, &entry);
         names.push(name);
     }
     for agent in agents.values() {
@@ -123,7 +123,7 @@ async fn get(exam: &mut Exam<'_>, path: &str) -> Option<Exchange> {
     exam.ask(path, request).await
 }
 
-/// Gives an agent the feedback that it wants.
+/// Sends feedback to the location that the agent advertises.
 async fn feedback(exam: &mut Exam<'_>, agent: &Value) {
     if agent.pointer("/features/feedback") != Some(&Value::Bool(true)) {
         return;
@@ -176,8 +176,8 @@ fn is_feature(name: &str, feature: &Value) -> bool {
     control && text("label").is_some_and(|label| !label.trim().is_empty())
 }
 
-/// Where an entry leads, as the Workspace takes it: a path is below the URL of the server, as
-/// `agents.json` is, and a URL is what it says.
+/// Returns the location of an entry as the Workspace resolves it: a path is relative to the URL of
+/// the server, as `agents.json` is; a URL is absolute.
 fn place(named: &str) -> Option<String> {
     let uri: Uri = named.parse().ok()?;
     let right = match uri.scheme_str() {

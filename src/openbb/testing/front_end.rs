@@ -1,55 +1,55 @@
-//! The OpenBB Workspace.
+//! A simulated OpenBB Workspace.
 
 use std::mem;
 
 use bytes::Bytes;
 use http::HeaderValue;
 
+use super::dashboard::{Dashboard, WIDGET_DATA, entry};
 use crate::json::model::Field;
 use crate::json::{Json, Members};
 use crate::openbb::{
-    Artifact, ArtifactType, Citation, Context, ContextEntry, DataFormat, Event, EventType,
-    FunctionCall, Message, OpenBb, QueryRequest, Role, Say, StatusUpdate, Tier, Tiers, Widget,
-    Widgets,
+    Artifact, ArtifactType, AttachedDocument, Citation, Context, ContextEntry, DataFormat, Event,
+    EventType, FunctionCall, Message, OpenBb, OptionValue, Options, Output, QueryRequest, Role,
+    StatusUpdate, Tier, Tiers, Tool, Widget, Widgets,
 };
 use crate::protocol::{self, EventDecoder, EventError, Status, Table, ToolCall};
-use crate::testing::{Answer, CONVERSATION, FrontEnd, Heard, Next, post, question};
+use crate::testing::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 
-/// The OpenBB Workspace of today: a dashboard with widgets, and a chat beside it.
+/// A simulated Workspace: a dashboard with widgets, and a chat.
 ///
-/// It answers calls of `get_widget_data` for the widgets whose data it was given.
+/// It answers calls of `get_widget_data` and `execute_agent_tool` for widgets and MCP tools that have an
+/// answer, and of `get_params_options` for parameters that have choices.
 #[derive(Debug)]
 pub struct Workspace {
     request: QueryRequest,
-    data: Vec<(String, Answer)>,
+    dashboard: Dashboard,
     trace: String,
-    said: String,
+    answer: String,
     called: Option<FunctionCall>,
-    /// The call of the turn before, while it has no answer.
+    /// The call of the previous turn, until it has a result.
     open: Option<FunctionCall>,
-    /// Whether the newest message is the user's, not the result of a call.
+    /// Set if the latest message is the user's, not the result of a call.
     first: bool,
     decoder: EventDecoder<OpenBb>,
 }
 
-/// The function that the Workspace answers from its widgets.
-const WIDGET_DATA: &str = "get_widget_data";
-
 impl Workspace {
-    /// An empty dashboard.
+    /// Creates an empty dashboard.
     #[must_use]
     pub fn new() -> Self {
         Self::continuing(QueryRequest::default())
     }
 
-    /// A dashboard with the widgets, tools and options of a request; its messages count as said.
+    /// Creates a dashboard with the widgets, tools and options of a request; its messages become
+    /// the history.
     #[must_use]
     pub fn continuing(request: QueryRequest) -> Self {
         Self {
             request,
-            data: Vec::new(),
+            dashboard: Dashboard::default(),
             trace: CONVERSATION.into(),
-            said: String::new(),
+            answer: String::new(),
             called: None,
             open: None,
             first: true,
@@ -57,20 +57,18 @@ impl Workspace {
         }
     }
 
-    /// Sets the id of the chat, which is otherwise always the same: for an agent that has several
-    /// conversations, or outlives the test.
+    /// Sets the id of the chat, which is constant by default: for an agent with several
+    /// conversations, or one that outlives the test.
     #[must_use]
     pub fn conversation_id(mut self, id: impl Into<String>) -> Self {
         self.trace = id.into();
         self
     }
 
-    /// Puts a widget on the dashboard, with the data that it has.
+    /// Adds a widget with its data to the dashboard.
     #[must_use]
     pub fn widget(mut self, tier: Tier, widget: Widget, data: Answer) -> Self {
-        if let Some(id) = widget.id() {
-            self.data.push((id.into_owned(), data));
-        }
+        self.dashboard.add_data(&widget, data);
         let mut tiers = match self.request.widgets.take() {
             Some(Widgets::Tiers(tiers)) => tiers,
             Some(Widgets::Flat(secondary)) => Tiers {
@@ -88,19 +86,48 @@ impl Workspace {
         self
     }
 
-    /// What was said so far becomes a message.
-    fn settle(&mut self) -> Option<protocol::Confirmation> {
-        let said = mem::take(&mut self.said);
-        if said.is_empty() {
-            return None;
-        }
-        self.request.messages.push(Message::ai(&said));
-        question(&said)
+    /// Sets an option of the agent, as the user would: `option("web-search", true)`, or
+    /// `option("style", "brief")` for a text or a choice. One that is off is not sent.
+    #[must_use]
+    pub fn option<'a>(mut self, id: &str, value: impl Into<OptionValue<'a>>) -> Self {
+        let none = || Options::Map(Members::new());
+        let options = self.request.workspace_options.get_or_insert_with(none);
+        options.set(id, &value.into());
+        self
     }
 
-    fn status(&mut self, status: &StatusUpdate) -> Vec<Heard> {
+    /// Adds an MCP tool that the agent may have run, with the answer to its calls.
+    #[must_use]
+    pub fn tool(mut self, tool: Tool, answer: Answer) -> Self {
+        self.dashboard.add_tool(&tool, answer);
+        self.request.tools.push(tool);
+        self
+    }
+
+    /// Attaches a file, which is sent inline with every request of the chat. The name of the file
+    /// says its format: `notes.md`.
+    #[must_use]
+    pub fn file(mut self, name: impl Into<String>, bytes: &[u8]) -> Self {
+        let id = format!("file-{}", self.request.documents.len() + 1);
+        let file = AttachedDocument::new(id, name, bytes);
+        self.request.documents.push(file);
+        self
+    }
+
+    /// Turns the text of the answer so far into a message.
+    fn end_message(&mut self) -> Option<protocol::Confirmation> {
+        let answer = mem::take(&mut self.answer);
+        if answer.is_empty() {
+            return None;
+        }
+        self.request.messages.push(Message::ai(&answer));
+        question(&answer)
+    }
+
+    fn status(&mut self, status: &StatusUpdate) -> Vec<Effect> {
         if status.event_type == EventType::Error {
-            // Meant for a context that overflowed: the newest call and its result are forgotten.
+            // The status `ERROR` is meant for a context overflow: the Workspace deletes the latest
+            // call and its result.
             let mut messages: Vec<_> = mem::take(&mut self.request.messages).into_iter().collect();
             if let Some(at) = messages.iter().rposition(|m| *m.role() == Role::Tool) {
                 messages.drain(at.saturating_sub(1)..=at);
@@ -120,16 +147,16 @@ impl Workspace {
         }
         let artifacts = status.artifacts.iter().flat_map(|list| list.iter());
         let artifacts: Vec<_> = artifacts.map(artifact).collect();
-        std::iter::once(Heard::Status(step))
+        std::iter::once(Effect::Status(step))
             .chain(artifacts)
             .collect()
     }
 
-    /// The next request takes an artifact along; in the text its name stands where it was shown.
-    fn keep(&mut self, artifact: &Artifact) {
-        self.said.push_str("<|start_artifact_id|>");
-        self.said.push_str(&artifact.name);
-        self.said.push_str("<|end_artifact_id|>");
+    /// Adds an artifact to the context of the next request, and its marker to the text.
+    fn add_artifact(&mut self, artifact: &Artifact) {
+        self.answer.push_str("<|start_artifact_id|>");
+        self.answer.push_str(&artifact.name);
+        self.answer.push_str("<|end_artifact_id|>");
         if artifact.kind == ArtifactType::App {
             return;
         }
@@ -139,19 +166,6 @@ impl Workspace {
         };
         entries.push(context(artifact));
         self.request.context = Some(Context::Entries(entries));
-    }
-
-    /// The data of the widget that a source of a call names.
-    fn data_of(&self, source: &Json) -> Option<&Answer> {
-        let text = |key: &str| Some(source.get(key)?.string()?.into_owned());
-        let id = text("widget_uuid").or_else(|| {
-            let (origin, widget) = (text("origin")?, text("id")?);
-            let mut widgets = self.request.widgets();
-            let found = widgets.find(|(_, w)| w.origin == origin && w.widget_id == widget);
-            found?.1.id().map(Into::into)
-        })?;
-        let mut data = self.data.iter();
-        data.find(|(own, _)| *own == id).map(|(_, data)| data)
     }
 }
 
@@ -166,11 +180,11 @@ impl FrontEnd for Workspace {
 
     const PATH: &'static str = "/v1/query";
 
-    fn say(&mut self, text: &str) {
+    fn prompt(&mut self, text: &str) {
         self.first = true;
-        // Who types on has not answered.
+        // A typed message is not a result: the call stays unanswered.
         self.open = None;
-        // What the input field of the Workspace makes of a typed text.
+        // The input field of the Workspace makes these replacements.
         let text = text.replace('\u{a0}', " ").replace('\u{2011}', "-");
         self.request.messages.push(Message::human(&text));
     }
@@ -191,56 +205,59 @@ impl FrontEnd for Workspace {
         self.decoder.next(input)
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Heard> {
-        let say = match event {
-            Event::Say(say) => say,
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        let output = match event {
+            Event::Output(output) => output,
             Event::FunctionCall(call) => {
-                self.settle();
+                self.end_message();
                 self.called = Some(call.clone());
                 return Vec::new();
             }
         };
-        match say {
-            Say::MessageChunk(text) => {
-                self.said.push_str(text);
-                vec![Heard::Text(text.clone())]
+        match output {
+            Output::MessageChunk(text) => {
+                self.answer.push_str(text);
+                vec![Effect::Text(text.clone())]
             }
-            Say::StatusUpdate(update) => {
-                self.settle();
+            Output::StatusUpdate(update) => {
+                self.end_message();
                 self.status(update)
             }
-            Say::MessageArtifact(shown) => {
-                self.keep(shown);
-                vec![artifact(shown)]
+            Output::MessageArtifact(added) => {
+                self.add_artifact(added);
+                vec![artifact(added)]
             }
-            Say::CitationCollection(collection) => {
+            Output::CitationCollection(collection) => {
                 let citations = collection.citations.iter();
-                // The Workspace shows no citation without an id.
+                // The Workspace does not display a citation without an id.
                 let citations = citations.filter(|citation| !citation.id.is_empty());
-                let heard = citations.map(|citation| {
-                    self.said.push_str("<|start_citation_id|>");
-                    self.said.push_str(&citation.id);
-                    self.said.push_str("<|end_citation_id|>");
+                let citations = citations.map(|citation| {
+                    self.answer.push_str("<|start_citation_id|>");
+                    self.answer.push_str(&citation.id);
+                    self.answer.push_str("<|end_citation_id|>");
                     cited(citation)
                 });
-                heard.collect()
+                citations.collect()
             }
-            Say::PromptSuggestions(prompts) => {
-                vec![Heard::Suggestions(
+            Output::PromptSuggestions(prompts) => {
+                vec![Effect::Suggestions(
                     prompts.suggestions.iter().cloned().collect(),
                 )]
             }
-            Say::TokenUsage(usage) => vec![Heard::other("copilotTokenUsage", usage.to_raw())],
-            Say::ConversationSummary(summary) => {
-                vec![Heard::other("copilotConversationSummary", summary.to_raw())]
+            Output::TokenUsage(usage) => vec![Effect::other("copilotTokenUsage", usage.to_raw())],
+            Output::ConversationSummary(summary) => {
+                vec![Effect::other(
+                    "copilotConversationSummary",
+                    summary.to_raw(),
+                )]
             }
-            Say::Raw(raw) => vec![Heard::other(raw.name(), raw.data().clone())],
+            Output::Raw(raw) => vec![Effect::other(raw.name(), raw.data().clone())],
         }
     }
 
     fn next(&mut self) -> Next {
         self.decoder = EventDecoder::new();
-        let asked = self.settle();
+        let question = self.end_message();
         self.open = self.called.take();
         if let Some(call) = &self.open {
             return Next::Calls(vec![ToolCall {
@@ -248,20 +265,11 @@ impl FrontEnd for Workspace {
                 arguments: call.input_arguments.clone(),
             }]);
         }
-        asked.map_or(Next::Nothing, Next::Question)
+        question.map_or(Next::Nothing, Next::Question)
     }
 
     fn own_answer(&self, call: &ToolCall) -> Option<Answer> {
-        if call.name != WIDGET_DATA {
-            return None;
-        }
-        let sources = call.arguments.get("data_sources")?;
-        let answers = sources.elements().map(|source| {
-            let data = self.data_of(&source)?;
-            Some(entry(WIDGET_DATA, data))
-        });
-        let answers: Vec<Json> = answers.collect::<Option<_>>()?;
-        Json::encode(&answers).ok().map(Answer::Raw)
+        self.dashboard.answer(&self.request, call)
     }
 
     fn answer(&mut self, answers: Vec<Answer>) {
@@ -273,7 +281,7 @@ impl FrontEnd for Workspace {
             Answer::Raw(data) => data,
             answer => Json::encode(&[entry(&call.function, &answer)]).unwrap_or_default(),
         };
-        // The Workspace leaves this pair out of the next request.
+        // The Workspace removes this pair from the next request.
         let state = call.extra_state.as_ref();
         if call.function == WIDGET_DATA
             && state.is_none_or(|state| state.members().next().is_none())
@@ -285,48 +293,11 @@ impl FrontEnd for Workspace {
     }
 
     fn decide(&mut self, accepted: bool) {
-        self.say(if accepted { "Yes" } else { "No" });
+        self.prompt(if accepted { "Yes" } else { "No" });
     }
 }
 
-/// One entry of a result, as the function has it.
-fn entry(function: &str, answer: &Answer) -> Json {
-    let reads = [
-        WIDGET_DATA,
-        "get_extra_widget_data",
-        "get_params_options",
-        "execute_agent_tool",
-    ];
-    let entry = match answer {
-        Answer::Raw(json) => return json.clone(),
-        Answer::Failed(why) if reads.contains(&function) => {
-            serde_json::json!({ "error_type": "unexpected_error", "content": why })
-        }
-        Answer::Failed(why) => serde_json::json!({ "status": "error", "message": why }),
-        Answer::Data(data) if reads.contains(&function) => {
-            serde_json::json!({ "items": [{ "content": data.text() }] })
-        }
-        Answer::Text(text) if reads.contains(&function) => serde_json::json!({
-            "items": [{
-                "content": text,
-                "data_format": { "data_type": "object", "parse_as": "text" },
-            }],
-        }),
-        Answer::Data(data) => return done(data),
-        Answer::Text(text) => serde_json::json!({ "status": "success", "message": text }),
-    };
-    Json::encode(&entry).unwrap_or_default()
-}
-
-/// A command that was carried out, with what it gave.
-fn done(data: &Json) -> Json {
-    let mut entry = Members::new();
-    entry.push("status", Json::parse("\"success\"").unwrap_or_default());
-    entry.push("data", data.clone());
-    Json::encode(&entry).unwrap_or_default()
-}
-
-/// An artifact as it comes back in later requests.
+/// Returns an artifact as later requests have it.
 fn context(artifact: &Artifact) -> ContextEntry {
     let format = DataFormat {
         data_type: "object".into(),
@@ -346,7 +317,7 @@ fn context(artifact: &Artifact) -> ContextEntry {
     }
 }
 
-fn artifact(artifact: &Artifact) -> Heard {
+fn artifact(artifact: &Artifact) -> Effect {
     let rows = artifact.content.clone().unwrap_or_default();
     let table = Table {
         name: artifact.name.clone(),
@@ -354,26 +325,26 @@ fn artifact(artifact: &Artifact) -> Heard {
         rows,
     };
     match artifact.kind {
-        ArtifactType::Table => Heard::Table(table),
-        ArtifactType::Chart => Heard::Chart(table),
-        _ => Heard::other("artifact", artifact.to_raw()),
+        ArtifactType::Table => Effect::Table(table),
+        ArtifactType::Chart => Effect::Chart(table),
+        _ => Effect::other("artifact", artifact.to_raw()),
     }
 }
 
-fn cited(citation: &Citation) -> Heard {
+fn cited(citation: &Citation) -> Effect {
     let source = &citation.source_info;
     let names = [&source.name, &source.widget_id, &source.origin];
     let name = names.into_iter().find(|name| !name.is_empty());
-    let mut heard = protocol::Citation::new(name.map_or("", String::as_str));
+    let mut cited = protocol::Citation::new(name.map_or("", String::as_str));
     if source.kind == "web" {
-        heard.url = Some(source.name.clone());
+        cited.url = Some(source.name.clone());
     }
-    heard.document = Some(source.uuid.clone()).filter(|id| !id.is_empty());
-    Heard::Citation(heard)
+    cited.document = Some(source.uuid.clone()).filter(|id| !id.is_empty());
+    Effect::Citation(cited)
 }
 
-/// A value as a reader would write it: strings without quotes.
-fn plain(value: &Json) -> String {
+/// Formats a value for display: strings without quotes.
+pub(super) fn plain(value: &Json) -> String {
     let string = value.string();
     string.map_or_else(|| value.text().to_owned(), Into::into)
 }

@@ -1,5 +1,5 @@
-//! The OpenBB Workspace in tests: the played front end, and what the conformance kit and the command
-//! line know of the protocol.
+//! The OpenBB Workspace in tests: a simulated front end, and the protocol's part of the conformance
+//! kit and the command line.
 //!
 //! ```
 //! use copilot_wire::openbb::OpenBb;
@@ -13,6 +13,7 @@
 
 mod calls;
 mod cors;
+mod dashboard;
 mod descriptor;
 mod front_end;
 mod native;
@@ -99,9 +100,9 @@ impl Toolkit for OpenBb {
     }
 }
 
-/// Puts the data that there is for the widgets of a request on the dashboard.
+/// Adds the available data for the widgets of a request to the dashboard.
 fn dashboard(mut request: QueryRequest, setup: &Setup<'_>) -> Workspace {
-    // By the widget's id, its id at its backend, or its name.
+    // A widget matches by its id, its id at its backend, or its name.
     let widgets: Vec<_> = request
         .widgets()
         .map(|(tier, widget)| {

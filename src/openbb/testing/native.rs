@@ -1,15 +1,15 @@
-//! What only an OpenBB request has.
+//! The members of requests that only this protocol has.
 
 use http::HeaderMap;
 
 use crate::openbb::{Era, OptionValue, QueryRequest, Tier, Tool, Widget, WorkspaceState};
 use crate::testing::Node;
 
-/// Shows what only this protocol has.
+/// Describes the members that only this protocol has.
 pub(super) fn native(request: &QueryRequest, _: &HeaderMap) -> Node {
     let tier = |wanted| {
         let widgets = request.widgets().filter(move |(tier, _)| *tier == wanted);
-        Node::list(widgets.map(|(_, widget)| shown(widget)))
+        Node::list(widgets.map(|(_, widget)| show_widget(widget)))
     };
     let delegation = request.delegation().map(|delegation| {
         Node::object([
@@ -57,7 +57,7 @@ fn texts<'a>(texts: impl Iterator<Item = &'a String>) -> Node {
     Node::list(texts.map(String::as_str))
 }
 
-fn shown(widget: &Widget) -> Node {
+fn show_widget(widget: &Widget) -> Node {
     let params = widget.params.iter().map(|param| {
         Node::object([
             ("name", param.name.as_str().into()),
@@ -89,7 +89,7 @@ fn options(request: &QueryRequest) -> Node {
     )
 }
 
-/// Of its token only that there is one.
+/// Describes the server of a tool. The token is reported as present, never printed.
 fn server(tool: &Tool) -> Node {
     Node::object([
         ("tool", tool.name.as_str().into()),

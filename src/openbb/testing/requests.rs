@@ -1,14 +1,14 @@
-//! The requests that are sent: recorded ones of every era, and some that hold all that text can.
+//! The requests of the conformance kit: recorded ones of every era, and some with unusual text.
 
 use serde_json::{Value, json};
 
 use super::rules::{LARGE_REQUEST, OTHER_REQUEST, REQUEST};
 use crate::testing::check::{HAZARDS, Recorded, recorded_files};
 
-/// How large the results of widgets get: nine megabytes in one request are real.
+/// The size in bytes of a large widget result: nine megabytes in one request occur in practice.
 const LARGE: usize = 9 * 1024 * 1024;
 
-/// All of them. The first one is the simplest there is.
+/// Returns all requests, the simplest first.
 pub(super) fn all() -> Vec<Recorded> {
     let (today, others) = (Some(&REQUEST), Some(&OTHER_REQUEST));
     let human = |name, content: &str| {
@@ -18,7 +18,7 @@ pub(super) fn all() -> Vec<Recorded> {
     let mut all = vec![
         human("one message", "Hello"),
         human("text that breaks lines", HAZARDS),
-        // A user may say this, too: it is no call, because the agent did not say it.
+        // A user's text in the form of a call is text: the agent did not write it.
         human(
             "a text that looks like a call",
             r#"{"function":"get_widget_data","input_arguments":{}}"#,
@@ -49,7 +49,7 @@ pub(super) fn all() -> Vec<Recorded> {
     all
 }
 
-/// What a backend that describes its widget wrongly leads to.
+/// Returns a request with a widget whose parameter is listed twice, as a faulty backend describes it.
 fn twice() -> Value {
     let symbol = json!({
         "name": "symbol", "type": "ticker", "description": "Ticker", "current_value": "AAPL",
@@ -65,7 +65,7 @@ fn twice() -> Value {
     })
 }
 
-/// A table of nine megabytes: news, say, with all of their text.
+/// Returns a table of nine megabytes, such as news with their full text.
 fn large() -> String {
     const REQUEST: &str = r#"{"messages":[{"role":"human","content":"What do the rows say?"},{"role":"ai","content":"{\"function\":\"get_widget_data\",\"input_arguments\":{\"data_sources\":[]}}"},{"role":"tool","function":"get_widget_data","input_arguments":{"data_sources":[]},"data":[{"items":[{"content":"[ROWS]"}]}],"extra_state":{"large":true}}]}"#;
     const ROW: &str = r#"{\"date\":\"2024-10-15\",\"text\":\"TEXT\"}"#;

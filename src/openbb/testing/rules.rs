@@ -1,4 +1,4 @@
-//! The OpenBB Workspace: its stream.
+//! Rules for the stream.
 
 use serde_json::Value;
 
@@ -11,66 +11,66 @@ rules! {
     REQUEST = Error "openbb/request",
         "a request of the current Workspace is answered",
         "the message is marked as failed, without a reason",
-        "read leniently: unknown members, `null`, and what the Workspace adds next";
+        "accept unknown members and `null`";
     OTHER_REQUEST = Warning "openbb/other-request",
         "requests of earlier years, of drafts and of other programs are answered",
         "older installations and other front ends get a failure; openbb-ai refuses what it does not know",
-        "read every form, and answer in it";
+        "read every form, and answer in the same form";
     LARGE_REQUEST = Error "openbb/large-request",
         "a request of nine megabytes is answered",
         "the Workspace sends whole tables: the message is marked as failed",
         "raise the limit of the body parser; Express stops at 100 kB";
     UNNAMED = Error "openbb/unnamed",
         "every event has a name",
-        "the Workspace gives it the name of the event before, if that came in the same piece, else none",
-        "write `event: copilotMessageChunk`, or what it is";
+        "the Workspace uses the name of the previous event if both are in the same chunk, else none",
+        "write `event: copilotMessageChunk`, or the name of the event";
     DONE = Error "openbb/done",
         "there is no `[DONE]`",
         "the Workspace reads it as JSON, and the turn fails",
-        "end the body: nothing marks the end";
+        "end the body: there is no final event";
     JSON = Error "openbb/json",
         "the data of an event is a JSON object",
         "the Workspace cannot read it, and the turn fails",
-        "serialise the data as JSON: `repr` or `str` of a Python object is none";
+        "serialize the data as JSON; `repr` or `str` of a Python object is not JSON";
     SEPARATORS = Error "openbb/line-separators",
         "U+2028 and U+2029 are escaped",
-        "the Workspace cuts the line there, and the turn fails; openbb-ai writes them as they are",
+        "the Workspace ends the line there, and the turn fails; openbb-ai does not escape them",
         "write them as `\\u2028` and `\\u2029`";
     COMMENT = Error "openbb/comment",
         "a comment begins with a colon and a space",
-        "the Workspace takes `:data:` for data",
+        "the Workspace reads `:data:` as data",
         "write `: ping`";
     EVENT_NAME = Warning "openbb/event-name",
         "every event is one that the Workspace knows",
-        "the Workspace skips it",
-        "look for a slip in the name: upper and lower case count";
+        "the Workspace ignores it",
+        "check the spelling of the name; it is case-sensitive";
     EVENT = Error "openbb/event",
         "an event has the members that the Workspace reads",
-        "the Workspace shows nothing, or `undefined`",
+        "the Workspace displays nothing, or `undefined`",
         "a chunk has `delta`; a status `eventType`, `message` and `group`; an artifact `type`, `name`, `uuid` and `content`; citations are a list with `source_info`, suggestions a list of texts";
     STATUS = Warning "openbb/status-type",
         "the `eventType` of a status is `INFO` or `WARNING`",
         "`ERROR` deletes the latest function call and its result from the chat; openbb-ai refuses others",
-        "say what failed as a `WARNING`";
+        "send failures as `WARNING`";
     ARTIFACT_NAME = Error "openbb/artifact-name",
-        "no two artifacts of an answer have one name, and none has a quotation mark in it",
-        "the name is the artifact's key in the chat: the first one is shown twice",
-        "number them";
+        "artifacts of an answer have different names, without quotation marks",
+        "the name is the artifact's key in the chat: the first one is displayed twice",
+        "append a number to the name";
     ARTIFACT = Error "openbb/artifact",
-        "tables and charts hold a list of rows, charts how to draw them, and all other artifacts a text",
-        "the Workspace shows an empty card",
+        "tables and charts have a list of rows, charts also `chart_params`, and all other artifacts a text",
+        "the Workspace displays an empty card",
         "send rows as objects, and `chart_params` with `chartType` and its keys";
     CITATION_ID = Error "openbb/citation-id",
-        "every citation has an `id` of its own",
-        "the Workspace makes the mark in the text of it: citations without one do not show",
-        "make a UUID for each";
+        "every citation has a unique `id`",
+        "the Workspace uses it for the marker in the text: citations without one are not displayed",
+        "set a UUID for each";
     EMPTY = Warning "openbb/empty",
-        "an answer holds something to show, or a call",
+        "an answer has visible content or a call",
         "the user sees an empty message",
-        "say something, also when there is nothing to say";
+        "send at least one text chunk";
 }
 
-/// What the Workspace knows, and what its next release may.
+/// The event names that the Workspace knows, and those of its next release.
 const KNOWN: [&str; 8] = [
     calls::EVENT,
     "copilotMessageChunk",
@@ -83,7 +83,7 @@ const KNOWN: [&str; 8] = [
 ];
 
 pub(super) async fn check(exam: &mut Exam<'_>) {
-    // The descriptor, the recorded requests, and one that is no JSON.
+    // The descriptor, the recorded requests, and one that is not JSON.
     let requests = requests::all();
     exam.plan(1 + requests.len() + 1 + cors::REQUESTS);
     let listed = descriptor::check(exam).await;
@@ -108,7 +108,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     }
 }
 
-/// Judges a stream.
+/// Checks a stream.
 pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let Stream {
         exchange, blocks, ..
@@ -127,16 +127,16 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     calls::judge(judge, at, blocks, stream.asked.as_ref());
     judge.expect(
         &EMPTY,
-        answer.shows || blocks.iter().any(calls::is_call),
+        answer.is_visible || blocks.iter().any(calls::is_call),
         at,
         &exchange.body,
     );
 }
 
-/// What an answer has said so far.
+/// The state of an answer so far.
 #[derive(Default)]
 struct Answer {
-    shows: bool,
+    is_visible: bool,
     artifacts: Vec<String>,
     citations: Vec<String>,
 }
@@ -164,7 +164,7 @@ impl Answer {
         }
         judge.expect(&EVENT_NAME, KNOWN.contains(&name), at, raw);
         let text = |member: &str| value.get(member).and_then(Value::as_str);
-        let whole = match name {
+        let valid = match name {
             "copilotMessageChunk" => text("delta").is_some(),
             "copilotStatusUpdate" => {
                 let kind = text("eventType").unwrap_or_default();
@@ -184,9 +184,9 @@ impl Answer {
             }
             _ => true,
         };
-        judge.expect(&EVENT, whole, at, raw);
-        let shown = text("delta").is_none_or(|delta| !delta.is_empty());
-        self.shows |= shown && KNOWN.contains(&name) && name != "copilotTokenUsage";
+        judge.expect(&EVENT, valid, at, raw);
+        let visible = text("delta").is_none_or(|delta| !delta.is_empty());
+        self.is_visible |= visible && KNOWN.contains(&name) && name != "copilotTokenUsage";
     }
 
     fn artifact(&mut self, judge: &mut Judge, at: &str, raw: &[u8], artifact: &Value) {
@@ -212,7 +212,7 @@ impl Answer {
         judge.expect(&ARTIFACT, right, at, raw);
     }
 
-    /// Whether the collection is one.
+    /// Returns `true` if the collection is valid.
     fn citations(&mut self, judge: &mut Judge, at: &str, raw: &[u8], collection: &Value) -> bool {
         let Some(citations) = collection.get("citations").and_then(Value::as_array) else {
             return false;

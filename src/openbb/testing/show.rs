@@ -1,47 +1,47 @@
-//! The events of the OpenBB Workspace in words.
+//! Descriptions of events in text.
 
-use crate::openbb::{Artifact, Event, Say, SourceInfo};
+use crate::openbb::{Artifact, Event, Output, SourceInfo};
 use crate::testing::Summary;
 
-/// Describes an event in a line.
+/// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {
-    let say = match event {
-        Event::Say(say) => say,
+    let output = match event {
+        Event::Output(output) => output,
         Event::FunctionCall(call) => {
             let text = format!("{} {}", call.function, call.input_arguments.text());
             return Summary::new("call", text).last();
         }
     };
-    match say {
-        Say::MessageChunk(text) => Summary::new("text", text),
-        Say::StatusUpdate(status) => {
+    match output {
+        Output::MessageChunk(text) => Summary::new("text", text),
+        Output::StatusUpdate(status) => {
             let mut text = format!("{} {}", status.event_type.as_str(), status.message);
             for detail in status.details.iter().flat_map(|details| details.iter()) {
                 text.push_str(&format!("  {}", detail.text()));
             }
-            for shown in status.artifacts.iter().flat_map(|list| list.iter()) {
-                text.push_str(&format!("  [{}]", artifact(shown)));
+            for added in status.artifacts.iter().flat_map(|list| list.iter()) {
+                text.push_str(&format!("  [{}]", artifact(added)));
             }
             Summary::new("status", text)
         }
-        Say::MessageArtifact(shown) => Summary::new("artifact", artifact(shown)),
-        Say::CitationCollection(collection) => {
+        Output::MessageArtifact(added) => Summary::new("artifact", artifact(added)),
+        Output::CitationCollection(collection) => {
             let names = collection.citations.iter();
             let names = names.map(|citation| source(&citation.source_info));
             Summary::new("citations", names.collect::<Vec<_>>().join(", "))
         }
-        Say::PromptSuggestions(prompts) => {
+        Output::PromptSuggestions(prompts) => {
             let prompts: Vec<_> = prompts.suggestions.iter().map(String::as_str).collect();
             Summary::new("suggestions", prompts.join(" | "))
         }
-        Say::TokenUsage(usage) => {
+        Output::TokenUsage(usage) => {
             let total = usage
                 .total
                 .map_or_else(|| "?".to_owned(), |total| total.to_string());
             Summary::new("usage", format!("{total} tokens"))
         }
-        Say::ConversationSummary(summary) => Summary::new("summary", &*summary.content),
-        Say::Raw(event) => Summary::new(
+        Output::ConversationSummary(summary) => Summary::new("summary", &*summary.content),
+        Output::Raw(event) => Summary::new(
             "unknown",
             format!("{} {}", event.name(), event.data().text()),
         ),

@@ -1,7 +1,7 @@
-//! The nearest honest equivalent of a word in Markdown, for front ends that have only text.
+//! The parts of the shared vocabulary as Markdown, for front ends that have only text.
 //!
-//! What comes from data (cells, titles, excerpts) is shown as the text that it is: it can neither
-//! break out of its place nor become an image, HTML, or a link that reads other than it leads.
+//! Text from data (cells, titles, excerpts) is escaped: it can neither
+//! end its cell or list item, nor become an image, HTML, or a link with a misleading text.
 
 mod open;
 mod plain;
@@ -17,7 +17,7 @@ pub(crate) use table::table;
 use super::Notice;
 use plain::plain;
 
-/// A notice as a paragraph, with blank lines around it.
+/// Returns a notice as a paragraph, with blank lines around it.
 pub(crate) fn notice(notice: &Notice) -> String {
     format!("\n\n**Error:** {}\n\n", plain(&notice.message))
 }

@@ -1,20 +1,20 @@
-//! Text that stays text.
+//! Text that Markdown shows as it is.
 
-/// Text on one line, with nothing in it that Markdown would read.
+/// Escapes text so that Markdown shows it as it is, on one line.
 ///
-/// CommonMark, backslash escapes: any ASCII punctuation may be escaped. Only what begins something
-/// inside a line is: emphasis, code, links and images, HTML, table cells (GFM,
+/// CommonMark, backslash escapes: any ASCII punctuation may be escaped. Only characters that can begin a
+/// construct inside a line are: emphasis, code, links and images, HTML, table cells (GFM,
 /// tables). An underscore inside a word begins nothing.
 pub(super) fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
     let mut rest = text.chars().peekable();
     while let Some(character) = rest.next() {
-        // What turns the direction of the text around it, so that it reads as another.
+        // Characters that change the direction of the surrounding text.
         if matches!(character, '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}') {
             continue;
         }
-        // Line breaks, and what is invisible and steers a terminal.
+        // Line breaks, and invisible characters that control a terminal.
         if character.is_whitespace() || character.is_control() {
             if !out.is_empty() && !out.ends_with(' ') {
                 out.push(' ');
@@ -39,7 +39,7 @@ pub(super) fn plain(text: &str) -> String {
     out
 }
 
-/// Plain text where a line begins, and a heading, a list or a rule could begin with it (CommonMark,
+/// Escapes text at the start of a line, where a heading, a list or a rule could begin (CommonMark,
 /// leaf and container blocks).
 pub(super) fn line(text: &str) -> String {
     let text = plain(text);
@@ -53,7 +53,7 @@ pub(super) fn line(text: &str) -> String {
     format!("{before}\\{after}")
 }
 
-/// A link's target; `None` for what no chat should open: anything but the web and mail.
+/// Returns a link's target; `None` for anything but the web and mail.
 pub(super) fn target(url: &str) -> Option<String> {
     let url = url.trim();
     let (scheme, _) = url.split_once(':')?;

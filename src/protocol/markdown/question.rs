@@ -4,11 +4,11 @@ use super::open::OpenConstructs;
 use super::plain::{line, plain};
 use crate::protocol::{Confirmation, Decision};
 
-/// How a question ends: what to answer, and the id that tells this question from others.
+/// The end of a question: how to answer, and the id of the question.
 const QUESTION: (&str, &str) = ("\n\nReply **yes** or **no**. (question `", "`)");
 
 /// Returns a confirmation as a question in text. The id is in it, so that [`decision`] can find it;
-/// it must be the last thing that is said.
+/// it must be the last text of the answer.
 ///
 /// Neither the title nor the message can hide what follows it.
 pub(crate) fn question(confirmation: &Confirmation) -> String {
@@ -22,8 +22,8 @@ pub(crate) fn question(confirmation: &Confirmation) -> String {
     format!("{title}\n\n{message}{open}{id}{close}")
 }
 
-/// Returns Markdown with what it leaves open closed; as plain text if renderers may differ about it,
-/// so that all of them show all of it.
+/// Closes what Markdown leaves open, or escapes it as plain text if renderers may differ about it, so
+/// that all of them show all of it.
 fn message(markdown: &str) -> String {
     let mut constructs = OpenConstructs::new();
     constructs.feed(markdown);
@@ -33,9 +33,9 @@ fn message(markdown: &str) -> String {
     }
 }
 
-/// The user's answer to the question that the assistant's last message ends with.
+/// Returns the user's answer to the question at the end of the assistant's message.
 ///
-/// Anything but a plain yes or no is no answer: the user talks on.
+/// Returns `None` for anything but a plain yes or no.
 pub(crate) fn decision(asked: &str, answer: &str) -> Option<Decision<'static>> {
     let (open, close) = QUESTION;
     let asked = asked.trim_end().strip_suffix(close)?;
@@ -49,7 +49,7 @@ pub(crate) fn decision(asked: &str, answer: &str) -> Option<Decision<'static>> {
     Some(Decision::new(decode(id)?, accepted))
 }
 
-/// An id that fits between two backticks on one line.
+/// Encodes an id so that it fits between two backticks on one line.
 fn encode(id: &str) -> String {
     let mut out = String::with_capacity(id.len());
     for character in id.chars() {
@@ -64,7 +64,7 @@ fn encode(id: &str) -> String {
     out
 }
 
-/// The id again; `None` when it was not written by [`encode`].
+/// Decodes an id; `None` if it was not written by [`encode`].
 fn decode(text: &str) -> Option<String> {
     if text.contains(['`', '\n', '\r']) {
         return None;

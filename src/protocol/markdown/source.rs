@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::plain::{line, plain, target};
 use crate::protocol::Citation;
 
-/// The sources of an answer, to stand at its end. Nothing when there are none.
+/// Returns the list of sources for the end of an answer; empty without sources.
 pub(crate) fn sources(citations: &[Citation]) -> String {
     if citations.is_empty() {
         return String::new();
@@ -17,7 +17,7 @@ pub(crate) fn sources(citations: &[Citation]) -> String {
     out
 }
 
-/// A citation as a list item: a link if it can be one.
+/// Returns a citation as a list item: a link if its URL is one that a chat may open.
 fn source(citation: &Citation, out: &mut String) {
     let title = plain(&citation.title);
     let url = citation.url.as_deref();

@@ -8,13 +8,13 @@ use super::plain::plain;
 use crate::json::{Json, Kind};
 use crate::protocol::Table;
 
-/// Rows past this many are counted and left out: a chat is no place for them.
+/// The number of rows that are shown. The others are counted.
 const MAX_ROWS: usize = 100;
 
-/// A table in the form of GFM, with its name above and blank lines around it.
+/// Returns a table in GFM, with its name above it and blank lines around both.
 ///
-/// The columns are the members of the rows that are shown, in the order of their first coming. A
-/// row that lacks one has an empty cell there.
+/// The columns are the members of the rows that are shown, in the order in which they first occur. A
+/// row without one of them has an empty cell.
 pub(crate) fn table(table: &Table) -> String {
     // Writing to a string does not fail.
     let name = plain(&table.name);
@@ -68,7 +68,7 @@ fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>) {
     out.push_str("|\n");
 }
 
-/// A value as a reader would write it: strings without quotes, nothing for null.
+/// Formats a value for people: strings without quotes, nothing for null.
 fn cell(value: &Json) -> String {
     match value.kind() {
         Kind::Null => String::new(),

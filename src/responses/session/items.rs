@@ -1,4 +1,4 @@
-//! Whole items: calls, and what another server sends.
+//! Complete items: calls, and those of another server.
 
 use super::super::block::{BlockKind, push_string};
 use super::super::{EventKind, Item};
@@ -8,7 +8,7 @@ use crate::json::{Kind, ValueWriter};
 use crate::protocol::{SendError, ToolCall};
 
 impl Session {
-    /// Calls tools of the client.
+    /// Writes calls of the client's tools.
     pub(super) fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
         let items = calls.iter().map(|call| {
             if !self.tools.contains(&call.name) {
@@ -25,7 +25,7 @@ impl Session {
         self.end_with(&items, out)
     }
 
-    /// Writes the sources and whole items, all or none.
+    /// Writes the citations and complete items, all or none.
     pub(super) fn end_with(&mut self, items: &[Item], out: &mut Vec<u8>) -> Result<(), SendError> {
         let items = items.iter().map(|item| self.prepare(item));
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
@@ -38,7 +38,7 @@ impl Session {
         Ok(())
     }
 
-    /// Completes an item that is neither a message nor reasoning; returns also its length.
+    /// Returns a complete form of an item that is neither a message nor reasoning, and its length.
     pub(super) fn prepare(&self, item: &Item) -> Result<(Item, usize), SendError> {
         let mut item = item.clone();
         let is_empty = |text: &Option<String>| text.as_deref().unwrap_or_default().is_empty();
@@ -57,7 +57,7 @@ impl Session {
             if is_empty(&item.call_id) {
                 item.call_id = Some(new_id("call", &self.env));
             }
-            // Arguments are a JSON text, and empty text is not.
+            // Arguments must be JSON, and empty text is not.
             if is_empty(&item.arguments) {
                 item.arguments = Some("{}".into());
             }
@@ -66,7 +66,7 @@ impl Session {
         Ok((item, len))
     }
 
-    /// Writes a whole item that is complete and fits.
+    /// Writes a complete item within the limit.
     pub(super) fn item(&mut self, mut item: Item, out: &mut Vec<u8>) {
         if self.done {
             return;
@@ -91,7 +91,7 @@ impl Session {
         self.item_done(whole, out);
     }
 
-    /// Writes the arguments of a call, in one piece and as a whole.
+    /// Writes the arguments of a call, as one delta and as a complete text.
     fn arguments(&mut self, call: &Item, arguments: &str, out: &mut Vec<u8>) {
         let mut place = b",\"item_id\":".to_vec();
         push_string(call.id.as_deref().unwrap_or_default(), &mut place);
@@ -114,7 +114,7 @@ impl Session {
     }
 }
 
-/// Appends the members of an event that holds a whole item.
+/// Appends the members of an event with a complete item.
 pub(super) fn item_at(index: u64, item: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b",\"output_index\":");
     ValueWriter::new(out, ESCAPE).u64(index);

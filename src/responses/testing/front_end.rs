@@ -1,4 +1,4 @@
-//! A client of the Responses API.
+//! A simulated client of the Responses API.
 
 use std::mem;
 
@@ -9,10 +9,10 @@ use crate::protocol::{self, Citation, EventDecoder, EventError, Notice};
 use crate::responses::{
     Accumulator, Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,
 };
-use crate::testing::{Answer, FrontEnd, Heard, Next, post, question};
+use crate::testing::{Answer, Effect, FrontEnd, Next, post, question};
 
-/// A program with an OpenAI library, or a coding client: it sends the whole conversation and its tools,
-/// and reads a stream.
+/// A simulated program with an OpenAI library, or a coding client: it sends the complete
+/// conversation and its tools, and reads a stream.
 #[derive(Debug)]
 pub struct ResponsesClient {
     request: ResponsesRequest,
@@ -23,14 +23,14 @@ pub struct ResponsesClient {
 }
 
 impl ResponsesClient {
-    /// Creates a client that asks for this model.
+    /// Creates a client that requests this model.
     #[must_use]
     pub fn new(model: impl Into<String>) -> Self {
         Self::continuing(ResponsesRequest::new(model, Vec::new()))
     }
 
-    /// Creates a client with the model, tools and options of a request; its input counts as said. It
-    /// always asks for a stream.
+    /// Creates a client with the model, tools and options of a request; its input becomes the
+    /// history. It always requests a stream.
     #[must_use]
     pub fn continuing(request: ResponsesRequest) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl ResponsesClient {
         self
     }
 
-    /// Sets the tools to offer.
+    /// Sets the tools.
     #[must_use]
     pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
         self.request = self.request.offer(tools);
@@ -60,7 +60,7 @@ impl ResponsesClient {
     ///
     /// # Errors
     ///
-    /// When the value cannot be JSON.
+    /// If the value cannot be serialized as JSON.
     pub fn with<T: serde::Serialize + ?Sized>(
         mut self,
         name: &str,
@@ -70,36 +70,36 @@ impl ResponsesClient {
         Ok(self)
     }
 
-    fn take(&mut self, event: &StreamEvent) -> Option<Heard> {
+    fn take(&mut self, event: &StreamEvent) -> Option<Effect> {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         match event.kind {
             EventKind::TextDelta | EventKind::RefusalDelta => {
-                Some(Heard::Text(text(&event.delta))).filter(|_| event.delta.is_some())
+                Some(Effect::Text(text(&event.delta))).filter(|_| event.delta.is_some())
             }
-            // A status and a model's reasoning are the same here.
+            // The protocol does not distinguish a status from a model's reasoning.
             EventKind::SummaryDelta | EventKind::ReasoningDelta => {
-                Some(Heard::Reasoning(text(&event.delta)))
+                Some(Effect::Reasoning(text(&event.delta)))
             }
             EventKind::Completed => {
                 let usage = event.response.as_ref()?.usage.as_ref()?;
-                // Zeros say that nothing is known.
+                // Zeros mean that the usage is unknown.
                 let known = usage.input_tokens > 0 || usage.output_tokens > 0;
-                known.then(|| Heard::Usage(usage.into()))
+                known.then(|| Effect::Usage(usage.into()))
             }
             EventKind::AnnotationAdded => {
                 let source = event.annotation.as_deref()?;
                 let mut citation = Citation::new(text(&source.title));
                 citation.url.clone_from(&source.url);
-                Some(Heard::Citation(citation))
+                Some(Effect::Citation(citation))
             }
             EventKind::Incomplete => {
                 let notice = Notice::new("the answer is incomplete");
-                Some(Heard::Error(notice))
+                Some(Effect::Error(notice))
             }
             EventKind::Failed | EventKind::Error => {
                 self.failed = true;
                 let error = event.error().unwrap_or_default();
-                Some(Heard::Error(Notice::new(error.message)))
+                Some(Effect::Error(Notice::new(error.message)))
             }
             _ => None,
         }
@@ -111,7 +111,7 @@ impl FrontEnd for ResponsesClient {
 
     const PATH: &'static str = "/v1/responses";
 
-    fn say(&mut self, text: &str) {
+    fn prompt(&mut self, text: &str) {
         self.request.input.push(Item::user(text));
     }
 
@@ -123,8 +123,8 @@ impl FrontEnd for ResponsesClient {
         self.decoder.next(input)
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Heard> {
-        // What follows the end is not read.
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        // Everything after the end is ignored.
         let Event::Stream(event) = event else {
             return Vec::new();
         };
@@ -134,7 +134,7 @@ impl FrontEnd for ResponsesClient {
         if self.answer.push(event).is_err() {
             self.failed = true;
             let notice = Notice::new("the answer is larger than the client takes");
-            return vec![Heard::Error(notice)];
+            return vec![Effect::Error(notice)];
         }
         self.take(event).into_iter().collect()
     }
@@ -156,7 +156,7 @@ impl FrontEnd for ResponsesClient {
             if item.is_call() {
                 self.calls.push(item.clone());
             }
-            // Codex sends its reasoning back as well.
+            // Codex sends its reasoning too.
             self.request.input.push(item);
         }
         if self.calls.is_empty() {
@@ -174,11 +174,11 @@ impl FrontEnd for ResponsesClient {
     }
 
     fn decide(&mut self, accepted: bool) {
-        self.say(if accepted { "yes" } else { "no" });
+        self.prompt(if accepted { "yes" } else { "no" });
     }
 }
 
-/// Returns a call in the shared vocabulary. Arguments that are not JSON are a string.
+/// Converts a call. Arguments that are not JSON become a string.
 fn call(item: &Item) -> protocol::ToolCall {
     protocol::ToolCall::try_from(item).unwrap_or_else(|_| protocol::ToolCall {
         name: item.name.clone().unwrap_or_default(),

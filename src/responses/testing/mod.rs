@@ -1,5 +1,5 @@
-//! Responses in tests: the played client, and what the conformance kit and the command line know of
-//! the protocol.
+//! Responses in tests: a simulated client, and the protocol's part of the conformance kit and the
+//! command line.
 //!
 //! ```
 //! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};

@@ -1,11 +1,11 @@
-//! What only a Responses request has.
+//! The members of requests that only this protocol has.
 
 use http::HeaderMap;
 
 use crate::responses::ResponsesRequest;
 use crate::testing::Node;
 
-/// Shows what only this protocol has.
+/// Describes the members that only this protocol has.
 pub(super) fn native(request: &ResponsesRequest, _: &HeaderMap) -> Node {
     let kinds = request.tools.iter().map(|tool| tool.kind.as_str());
     Node::object([

@@ -1,5 +1,5 @@
-//! What clients of the Responses API need: Codex, Copilot's command line, VS Code, the official clients
-//! and the AI SDK.
+//! Rules for clients of the Responses API: Codex, Copilot's command line, VS Code, the official
+//! clients and the AI SDK.
 
 use std::collections::BTreeMap;
 
@@ -17,27 +17,27 @@ rules! {
     REQUEST = Error "responses/request",
         "a request that known clients send is answered",
         "the clients throw an error with the status",
-        "read leniently: unknown members, items and tools, `null`, text or items, every role";
+        "accept unknown members, items and tools, `null`, text or items, and every role";
     MODELS = Warning "responses/models",
         "`GET /v1/models` lists the models",
-        "chat applications and the clients' `models.list()` find nothing to choose from",
+        "chat applications and the clients' `models.list()` have nothing to select",
         "answer `{\"object\":\"list\",\"data\":[{\"id\":…,\"object\":\"model\"}]}`";
     WHOLE = Error "responses/whole",
         "without `stream` the answer is one response object",
-        "the official clients read the body as JSON when they did not ask for a stream",
+        "the official clients read the body as JSON unless they request a stream",
         "collect the answer and send the object of `response.completed`";
     STORED = Error "responses/previous-response",
         "`previous_response_id` is refused with 400 and `previous_response_not_found`, or answered",
-        "at that code VS Code sends the whole history; at any other it gives up",
+        "after that code VS Code sends the complete history; after any other it gives up",
         "refuse it unless responses are stored";
     REFUSAL = Warning "responses/refusal",
         "a refusal is `{\"error\":{\"message\":…}}`",
-        "both official clients show `error.message`, and the bare status without it",
+        "both official clients display `error.message`, and only the status without it",
         "send an object with `message`, `type`, `param` and `code`";
     JSON = Error "responses/json",
         "the data of an event is a JSON object, or `[DONE]`",
         "the official clients throw",
-        "write one JSON object an event";
+        "write one JSON object per event";
     NAME = Error "responses/event-name",
         "the name of an event equals its `type`",
         "Open Responses requires it; clients read one or the other",
@@ -45,7 +45,7 @@ rules! {
     NO_ID = Warning "responses/id",
         "there are no `id` lines",
         "Open Responses excludes them",
-        "leave `id` out: the number of an event is in its data";
+        "omit `id`: the number of an event is in its data";
     NUMBER = Error "responses/sequence-number",
         "`sequence_number` counts all events from 0 without gaps",
         "clients that resume or sort streams lose events",
@@ -56,40 +56,40 @@ rules! {
         "send it first, with the response in progress";
     OBJECT = Error "responses/object",
         "a response has every member of the schema",
-        "Open Responses requires them, `null` where nothing is known",
+        "Open Responses requires them, with `null` for unknown values",
         "send all of them in every response object";
     RESPONSE_ID = Warning "responses/response-id",
         "the id of a response begins with `resp_`, and stays the same",
-        "VS Code strips others; clients take a new id for a new response",
-        "make the id once per response";
+        "VS Code strips others; clients treat a new id as a new response",
+        "create the id once per response";
     ITEM = Error "responses/item",
-        "the events of an item come between its `added` and its `done`, and items follow each other",
+        "the events of an item are between its `added` and its `done`, and items do not overlap",
         "the helpers of both official clients throw",
-        "open an item before its first delta, close it before the next item, count `output_index` up";
+        "open an item before its first delta, close it before the next item, increment `output_index`";
     REPEAT = Error "responses/repeat",
         "complete texts equal the deltas: in the `done` events and in the output of the response",
         "Codex takes its text from the item, the official clients from the response",
-        "keep what was streamed";
+        "buffer the streamed text";
     ARGUMENTS = Error "responses/arguments",
         "the arguments of a call are one JSON object",
         "the client cannot run the tool",
-        "check what the model wrote before the call is complete, or say so in text";
+        "validate the model's arguments before completing the call, or report the error as text";
     NOT_OFFERED = Error "responses/tool-not-offered",
-        "only functions that the request offered are called",
+        "only functions of the request are called",
         "the client cannot run the tool, and the turn is lost",
-        "answer in text when the request has no such tool";
+        "answer with text if the request has no such tool";
     USAGE = Error "responses/usage",
-        "a response that has ended says its usage",
+        "a response that has ended has a usage",
         "version 2 of the AI SDK's provider does not recognise the event, and the answer has no finish reason",
         "send zeros if the counts are not known";
     FAILED = Error "responses/failed",
         "`response.failed` has an error with `code` and `message`",
-        "clients show the message, and run the turn again or not by the code",
-        "send `invalid_prompt` for what must not be run again, `server_error` for what may";
+        "clients display the message, and repeat the turn depending on the code",
+        "send `invalid_prompt` if the turn must not be repeated, `server_error` if it may";
     END = Error "responses/end",
         "a stream ends with `response.completed`, `response.incomplete` or `response.failed`",
-        "Codex runs the turn again, up to five times",
-        "send one of them, once, as the last event but `[DONE]`";
+        "Codex repeats the turn up to five times",
+        "send one of them, once, as the last event before `[DONE]`";
     DONE = Warning "responses/done",
         "a stream ends with `[DONE]`, and nothing follows",
         "Open Responses requires it",
@@ -197,12 +197,12 @@ async fn models(exam: &mut Exam<'_>, path: &str) -> Option<String> {
     first.map(str::to_owned)
 }
 
-/// A stream as far as it was read.
+/// The state of a stream so far.
 #[derive(Default)]
 struct Read {
     events: u64,
     id: Option<String>,
-    /// The item that is open, by its place.
+    /// The index of the open item.
     open: Option<u64>,
     /// The texts of the deltas, by item; those of a call are its arguments.
     texts: BTreeMap<u64, String>,
@@ -213,7 +213,7 @@ struct Read {
     done: bool,
 }
 
-/// Judges a stream.
+/// Checks a stream.
 pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let at = &*stream.exchange.name;
     let mut read = Read::default();
@@ -240,7 +240,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     }
     let exchange = stream.exchange;
     if exchange.is_complete() {
-        // Of the whole stream, not of a place in it.
+        // The finding is about the stream as a whole, so it has no line.
         let end = exchange.last().to_vec();
         judge.expect(&END, read.ended, at, &end);
         judge.expect(&DONE, read.done, at, &end);
@@ -336,7 +336,7 @@ impl Read {
     }
 }
 
-/// Returns the text of a whole item, or the arguments of a call.
+/// Returns the text of a complete item, or the arguments of a call.
 fn whole_text(item: &Value) -> String {
     if let Some(arguments) = item.get("arguments").and_then(Value::as_str) {
         return arguments.to_owned();
@@ -365,7 +365,7 @@ fn text<'a>(value: &'a Value, path: &str) -> &'a str {
     text.unwrap_or_default()
 }
 
-/// Judges an answer to a request that asked for no stream.
+/// Checks a response to a request without a stream.
 fn whole(judge: &mut Judge, exchange: &Exchange) {
     let body = exchange.json();
     let right = exchange.is("application/json")

@@ -1,9 +1,9 @@
-//! The events of Responses in words.
+//! Descriptions of events in text.
 
 use crate::responses::{Event, EventKind, Item, StreamEvent};
 use crate::testing::Summary;
 
-/// Describes an event in a line.
+/// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {
     match event {
         Event::Stream(event) => said(event),

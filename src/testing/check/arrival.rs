@@ -1,4 +1,4 @@
-//! When the bytes of a body came.
+//! The timing of a body.
 
 use std::pin::Pin;
 use std::task::Context;
@@ -6,33 +6,33 @@ use std::time::Duration;
 
 use super::endpoint::Endpoint;
 
-/// A head, or the first byte behind it, that takes longer than this is late.
+/// The time after which a head, or the first byte after it, is late.
 pub(super) const LATE: Duration = Duration::from_secs(2);
 
-/// What comes within this time came at once.
-const MOMENT: Duration = Duration::from_millis(500);
+/// The time within which bytes count as sent at once.
+const AT_ONCE: Duration = Duration::from_millis(500);
 
-/// When the bytes of a body came.
+/// The timing of a body.
 pub(super) struct Arrival<'a> {
     endpoint: &'a dyn Endpoint,
-    /// Runs until the first byte is late, and then until a moment has passed since it.
+    /// A timer until the first byte is late, and then until [`AT_ONCE`] has passed since it.
     timer: Option<Pin<Box<dyn Future<Output = ()> + Send + 'a>>>,
     arrived: Arrived,
 }
 
-/// When the bytes of a body came, once they are there.
+/// The timing of a body, at its end.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Arrived {
-    /// In how many pieces.
+    /// The number of pieces.
     pub(super) pieces: usize,
-    /// Whether the first one was long in coming.
+    /// `true` if the first one was late.
     pub(super) waited: bool,
-    /// Whether there was a moment between the first one and the last.
+    /// `true` if there was a pause between the first one and the last.
     pub(super) spread: bool,
 }
 
 impl<'a> Arrival<'a> {
-    /// Begins with the head.
+    /// Starts at the head.
     pub(super) fn new(endpoint: &'a dyn Endpoint) -> Self {
         Self {
             endpoint,
@@ -41,7 +41,7 @@ impl<'a> Arrival<'a> {
         }
     }
 
-    /// Nothing is there yet.
+    /// Creates it before the first byte.
     pub(super) fn wait(&mut self, cx: &mut Context<'_>) {
         let timer = self.timer.as_mut().map(|timer| timer.as_mut());
         if timer.is_some_and(|timer| timer.poll(cx).is_ready()) {
@@ -49,12 +49,12 @@ impl<'a> Arrival<'a> {
         }
     }
 
-    /// Some bytes came.
+    /// Records received bytes.
     pub(super) fn piece(&mut self) {
         let rang = self.timer.is_none();
         if self.arrived.pieces == 0 {
             self.arrived.waited = rang;
-            self.timer = Some(self.endpoint.sleep(MOMENT));
+            self.timer = Some(self.endpoint.sleep(AT_ONCE));
         } else {
             self.arrived.spread |= rang;
         }

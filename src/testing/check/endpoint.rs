@@ -1,4 +1,4 @@
-//! What can be asked.
+//! Endpoints that can be checked.
 
 use std::error::Error;
 use std::fmt;
@@ -16,14 +16,14 @@ use http::{Request, Response};
 use crate::agent::Body;
 use crate::router::Router;
 
-/// An agent endpoint: a [`Router`] in process, or whatever an HTTP client reaches.
+/// An agent endpoint: a [`Router`] in process, or one behind an HTTP client.
 #[async_trait]
 pub trait Endpoint: Send + Sync {
     /// Sends a request and waits for the head of its response.
     ///
     /// The request's URI is a path from the root of the endpoint, which may itself be a path on its
-    /// server; or it is a whole URL, where a document of the endpoint names one. Redirects are not
-    /// followed, and nothing is decompressed. Dropping the body closes the stream, as a client that
+    /// server; or it is a whole URL, if a document of the endpoint has one. Redirects are not
+    /// followed, and nothing is decompressed. Dropping the body disconnects, as a client that
     /// leaves does.
     ///
     /// # Errors
@@ -31,19 +31,19 @@ pub trait Endpoint: Send + Sync {
     /// When there is no response.
     async fn call(&self, request: Request<Bytes>) -> Result<Response<EndpointBody>, EndpointError>;
 
-    /// Waits: this is what limits how long a check listens.
+    /// Waits. Checks use this for their timeouts.
     async fn sleep(&self, duration: Duration);
 }
 
-/// The body of a response, piece by piece as it arrives.
+/// The body of a response as a stream of pieces.
 pub type EndpointBody = Pin<Box<dyn Stream<Item = Result<Bytes, EndpointError>> + Send>>;
 
-/// Why there is no response, or no more of it.
+/// An error of receiving a response.
 #[derive(Debug)]
 pub struct EndpointError(Box<dyn Error + Send + Sync>);
 
 impl EndpointError {
-    /// An error of the transport.
+    /// Creates an error of the transport.
     #[must_use]
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self(error.into())
@@ -62,7 +62,7 @@ impl Error for EndpointError {
     }
 }
 
-/// In process. It needs no runtime: a parked thread is the timer.
+/// A router in process needs no runtime: a parked thread is the timer.
 #[async_trait]
 impl Endpoint for Router {
     async fn call(&self, request: Request<Bytes>) -> Result<Response<EndpointBody>, EndpointError> {
@@ -76,7 +76,7 @@ impl Endpoint for Router {
     }
 }
 
-/// A router's body, whose errors cannot happen.
+/// The body of a router, which cannot fail.
 struct Infallible(Body);
 
 impl Stream for Infallible {
@@ -88,7 +88,7 @@ impl Stream for Infallible {
     }
 }
 
-/// Ready after a while. Its thread ends when it is dropped.
+/// A timer on a thread, which ends when this is dropped.
 struct Sleep {
     state: Arc<Mutex<State>>,
     thread: Option<std::thread::Thread>,
@@ -124,7 +124,8 @@ impl Sleep {
                 state,
                 thread: Some(handle.thread().clone()),
             },
-            // Without threads nothing is waited for: a check ends early rather than never.
+            // If no thread can be started, the timer is ready at once: a check then ends early rather
+            // than never.
             Err(_) => Self {
                 state: Arc::new(Mutex::new(State {
                     over: true,

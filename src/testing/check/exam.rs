@@ -1,4 +1,4 @@
-//! The check of one endpoint while it runs: what is asked, and what is found.
+//! The running check of one endpoint.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use super::progress::Progress;
 use super::rule::Rule;
 use crate::testing::signer::Signer;
 
-/// A request body to send, and what is expected of the answer.
+/// A request body with the expected answer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Recorded {
@@ -23,12 +23,12 @@ pub struct Recorded {
     pub name: String,
     /// The body.
     pub body: Bytes,
-    /// The rule that is broken if the answer is not 200.
+    /// The rule that is broken if the status is not 200.
     pub rule: Option<&'static Rule>,
 }
 
 impl Recorded {
-    /// Creates a request body that must be answered, by this rule.
+    /// Creates a request body that must be answered according to a rule.
     #[must_use]
     pub fn new(rule: Option<&'static Rule>, name: &str, body: impl Into<Bytes>) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl Recorded {
         }
     }
 
-    /// Returns the body as JSON, `null` where it is something else.
+    /// Returns the body as JSON, `null` if it is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
@@ -56,7 +56,7 @@ impl Recorded {
     }
 }
 
-/// Holds the requests in files of `fixtures`, each by its name.
+/// Creates requests from files of `fixtures`, each with its name.
 macro_rules! recorded {
     ($rule:expr, $folder:literal: $($name:literal)+) => {
         [$($crate::testing::check::Recorded::new(
@@ -71,7 +71,7 @@ macro_rules! recorded {
 #[allow(unused_imports, reason = "for the protocols")]
 pub(crate) use recorded;
 
-/// A stream to judge.
+/// A stream to check.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Stream<'a> {
@@ -79,11 +79,11 @@ pub struct Stream<'a> {
     pub exchange: &'a Exchange,
     /// The blocks of the body.
     pub blocks: Vec<Block<'a>>,
-    /// The body of the request, where it is known.
+    /// The body of the request, if it is known.
     pub asked: Option<Value>,
 }
 
-/// Where to ask, and with what.
+/// The target and the emulated front end.
 #[derive(Default)]
 pub(super) struct Settings {
     pub(super) path: Option<String>,
@@ -92,8 +92,8 @@ pub(super) struct Settings {
     pub(super) signer: Option<Box<dyn Signer>>,
 }
 
-/// The check of one endpoint while it runs: sends requests as the front end does, and collects what
-/// is found.
+/// The running check of one endpoint: it sends requests as the front end does, and collects
+/// findings.
 pub struct Exam<'a> {
     pub(super) asker: Asker<'a>,
     pub(super) judge: &'a mut Judge,
@@ -101,13 +101,13 @@ pub struct Exam<'a> {
     protocol: Manners,
 }
 
-/// How a protocol's requests and refusals look.
+/// The form of a protocol's requests and refusals.
 pub(super) struct Manners {
-    /// What the front end sends with every request.
+    /// The headers of every request.
     pub(super) headers: HeaderMap,
-    /// Whether the front end signs its requests.
+    /// `true` if the front end signs its requests.
     pub(super) signs: bool,
-    /// A refusal in the form of the protocol.
+    /// A refusal in the protocol's form.
     pub(super) refusal: Response<Bytes>,
 }
 
@@ -130,36 +130,36 @@ impl<'a> Exam<'a> {
         }
     }
 
-    /// Announces this many more requests.
+    /// Increases the expected number of requests.
     pub fn plan(&mut self, requests: usize) {
         self.asker.plan(requests);
     }
 
-    /// Returns what collects the findings.
+    /// Returns the collector of findings.
     pub fn judge(&mut self) -> &mut Judge {
         self.judge
     }
 
-    /// Returns the path to post to, where the target names one.
+    /// Returns the path to post to, if the target has one.
     #[must_use]
     pub fn path(&self) -> Option<&'a str> {
         self.settings.path.as_deref()
     }
 
-    /// Returns the model to ask for, where the target names one.
+    /// Returns the model to ask for, if the target has one.
     #[must_use]
     pub fn model(&self) -> Option<&'a str> {
         self.settings.model.as_deref()
     }
 
-    /// Returns what signs requests, where the front end signs them and the target has a key.
+    /// Returns the signer, if the front end signs requests and the target has a key.
     #[must_use]
     pub fn signer(&self) -> Option<&'a dyn Signer> {
         let signer = self.settings.signer.as_deref();
         signer.filter(|_| self.protocol.signs)
     }
 
-    /// Whether the protocol refuses requests with JSON.
+    /// Returns `true` if the protocol refuses requests with JSON.
     pub(super) fn refuses_with_json(&self) -> bool {
         let kind = self.protocol.refusal.headers().get(CONTENT_TYPE);
         kind.is_some_and(|kind| kind == "application/json")
@@ -185,7 +185,7 @@ impl<'a> Exam<'a> {
     }
 }
 
-/// Shows which headers there are, never their values.
+/// Shows the names of headers, never their values.
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Settings")

@@ -1,4 +1,4 @@
-//! One request and its answer.
+//! A request and its answer.
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -15,25 +15,25 @@ use super::arrival::{Arrival, Arrived, LATE};
 use super::endpoint::{Endpoint, EndpointBody, EndpointError};
 use super::progress::Progress;
 
-/// A request that may take longer to be read.
+/// The size in bytes from which a request may take longer to be read.
 const LARGE: usize = 1024 * 1024;
 
-/// [`SILENT`] of these without a byte are too long a silence.
+/// The length of a tick. [`SILENT`] ticks without a byte are too long a silence.
 const TICK: Duration = Duration::from_secs(10);
 
-/// How many whole ticks without a byte are too many. A tick that follows a byte is not one.
+/// The number of whole ticks without a byte that end an answer. A tick after a byte does not count.
 const SILENT: u32 = 2;
 
-/// An answer that goes on for this many ticks has no end.
-const PATIENCE: u32 = 30;
+/// The number of ticks after which an answer counts as endless.
+const ENDLESS: u32 = 30;
 
-/// How much of an answer is read.
+/// The limit in bytes of an answer.
 const LIMIT: usize = 16 * 1024 * 1024;
 
-/// How much of a body is evidence: more than is shown.
-const KEPT: usize = 1000;
+/// The number of bytes of a body in a finding: more than is shown.
+const EXCERPT: usize = 1000;
 
-/// One request and its answer.
+/// A request and its answer.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Exchange {
@@ -41,10 +41,10 @@ pub struct Exchange {
     pub name: String,
     /// The head of the response.
     pub head: Parts,
-    /// Whether the head was long in coming.
+    /// `true` if the head was late.
     pub(super) late: bool,
     pub(super) arrival: Arrived,
-    /// The body of the response, as far as it came.
+    /// The received part of the body.
     pub body: Vec<u8>,
     pub(super) end: End,
 }
@@ -56,13 +56,13 @@ impl Exchange {
         self.head.status == StatusCode::OK
     }
 
-    /// Returns `true` if the body came to its end.
+    /// Returns `true` if the body is complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         matches!(self.end, End::Clean)
     }
 
-    /// Returns the body as JSON, `null` where it is something else.
+    /// Returns the body as JSON, `null` if it is not JSON.
     #[must_use]
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
@@ -72,11 +72,11 @@ impl Exchange {
     #[must_use]
     pub fn evidence(&self) -> Vec<u8> {
         let mut evidence = format!("{} ", self.head.status).into_bytes();
-        evidence.extend(self.body.iter().take(KEPT));
+        evidence.extend(self.body.iter().take(EXCERPT));
         evidence
     }
 
-    /// Returns the end of the body, for a finding about what is missing there.
+    /// Returns the end of the body, for a finding about a missing end.
     #[must_use]
     pub fn last(&self) -> &[u8] {
         last(&self.body)
@@ -96,24 +96,24 @@ impl Exchange {
     }
 }
 
-/// The end of a body, which is where it went wrong.
+/// Returns the end of a body, for a finding.
 pub(super) fn last(body: &[u8]) -> &[u8] {
     body.split_at(body.len().saturating_sub(200)).1
 }
 
-/// How an answer ended.
+/// The end of an answer.
 #[derive(Debug)]
 pub(super) enum End {
     Clean,
     /// The connection broke.
     Cut(EndpointError),
-    /// Not a byte for twenty seconds or more.
+    /// No byte for twenty seconds or more.
     Silent,
-    /// It went on and on.
+    /// The answer did not end.
     Endless,
 }
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 #[derive(Debug)]
 pub(super) enum NoAnswer {
     Failed(EndpointError),
@@ -125,9 +125,9 @@ pub(super) enum NoAnswer {
 pub(super) struct Asker<'a> {
     endpoint: &'a dyn Endpoint,
     progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
-    /// How many requests were sent.
+    /// The number of requests sent.
     sent: usize,
-    /// How many there will be.
+    /// The expected number of requests.
     planned: usize,
 }
 
@@ -144,12 +144,12 @@ impl<'a> Asker<'a> {
         }
     }
 
-    /// There will be this many more requests.
+    /// Increases the expected number of requests.
     pub(super) fn plan(&mut self, requests: usize) {
         self.planned += requests;
     }
 
-    /// Tells which request is sent now.
+    /// Reports the current request.
     fn tell(&mut self, request: &str) {
         self.sent += 1;
         (self.progress)(Progress {
@@ -202,7 +202,7 @@ impl<'a> Asker<'a> {
                     if silent >= SILENT {
                         break End::Silent;
                     }
-                    if ticks >= PATIENCE {
+                    if ticks >= ENDLESS {
                         break End::Endless;
                     }
                     timer.set(self.endpoint.sleep(TICK));
@@ -219,7 +219,7 @@ impl<'a> Asker<'a> {
         })
     }
 
-    /// Sends a request and leaves after the first piece of the answer.
+    /// Sends a request and disconnects after the first piece of the answer.
     pub(super) async fn leave(
         &mut self,
         name: &str,
@@ -233,12 +233,12 @@ impl<'a> Asker<'a> {
         Ok(())
     }
 
-    /// The head of the response, and whether it was late.
+    /// Returns the head of the response, and `true` if it was late.
     async fn head(
         &self,
         request: Request<Bytes>,
     ) -> Result<(Response<EndpointBody>, bool), NoAnswer> {
-        // Megabytes take their time to be sent and read.
+        // Large requests take longer to be sent and read.
         let patience = if request.body().len() > LARGE {
             TICK
         } else {
@@ -257,7 +257,7 @@ impl<'a> Asker<'a> {
     }
 }
 
-/// What `future` gives, or `None` when `timer` is over first.
+/// Returns the output of `future`, or `None` if `timer` is done first.
 async fn race<F: Future, T: Future<Output = ()>>(
     future: F,
     mut timer: Pin<&mut T>,

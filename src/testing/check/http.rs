@@ -1,4 +1,4 @@
-//! What holds for every endpoint: heads, refusals, time, and clients that leave.
+//! Checks for all endpoints: heads, refusals, timing, and disconnects.
 
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, SERVER};
@@ -78,22 +78,22 @@ rules! {
         "end the agent when a write fails, and never wait for it while others wait";
 }
 
-/// nginx reads it.
+/// The header that turns off nginx's buffering.
 const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering");
 
-/// How much is too much.
+/// The size in bytes of the upload that must be refused.
 const OVERSIZED_BYTES: usize = 48 * 1024 * 1024;
 
-/// An endpoint that leaves this many requests in a row without a response, or without an end to it,
-/// is given up.
+/// The number of consecutive requests without a response, or without its end, after which an endpoint
+/// is no longer asked.
 const GONE: usize = 3;
 
-/// How many requests [`Exam::rest`] makes.
+/// The number of requests of [`Exam::rest`].
 pub(super) const REQUESTS: usize = 9;
 
 impl Exam<'_> {
-    /// Sends a request; what keeps it from being answered is a finding. An endpoint that was given
-    /// up is sent nothing.
+    /// Sends a request; a missing answer is a finding. An endpoint that was given
+    /// up gets no more requests.
     pub async fn ask(&mut self, name: &str, request: http::Request<Bytes>) -> Option<Exchange> {
         if gone(self.judge) {
             self.judge.skip(name);
@@ -111,7 +111,7 @@ impl Exam<'_> {
             Ok(exchange) => {
                 judge.expect(&UNREACHABLE, true, name, "");
                 let failed = exchange.head.status.is_server_error()
-                    // Not an accident: what is asked for is not there.
+                    // A missing path is no transport fault.
                     && exchange.head.status != StatusCode::NOT_IMPLEMENTED;
                 judge.expect(&SERVER_ERROR, !failed, name, exchange.evidence());
                 Some(exchange)
@@ -124,8 +124,8 @@ impl Exam<'_> {
         }
     }
 
-    /// Posts a request that the agent answers. An endpoint whose last answers had no end is sent
-    /// nothing more of the kind: each would be waited for.
+    /// Posts a request that the agent answers. An endpoint whose last answers had no end gets
+    /// no more of these: each would run into the timeout.
     pub async fn ask_agent(&mut self, path: &str, recorded: &Recorded) -> Option<Exchange> {
         let Recorded { name, body, .. } = recorded;
         if self.judge.endless >= GONE {
@@ -140,8 +140,8 @@ impl Exam<'_> {
         Some(exchange)
     }
 
-    /// Judges whether a request was answered, and the answer as a stream of any protocol. Returns
-    /// the stream, for the rules of one.
+    /// Checks that a request was answered, and the answer as a stream of any protocol. Returns
+    /// the stream, for the rules of the protocol.
     pub fn answered<'e>(
         &mut self,
         recorded: &Recorded,
@@ -164,8 +164,8 @@ impl Exam<'_> {
         })
     }
 
-    /// Sends what must be refused, and leaves in the middle of answers. `sample` is a good request
-    /// body.
+    /// Sends requests that must be refused, and disconnects in the middle of answers. `sample` is a valid
+    /// request body.
     pub async fn rest(&mut self, path: &str, sample: &Bytes) {
         for (name, body) in [
             ("an empty body", ""),
@@ -212,7 +212,7 @@ impl Exam<'_> {
             return;
         }
         let [name, after] = late;
-        // A server may hang up on what it does not want to read: that is a refusal, too.
+        // A server may close the connection on a body that it refuses to read: that counts as a refusal.
         let request = self.post(path, oversized(sample));
         if let Ok(answer) = self.asker.ask(name, request).await {
             let refused = answer.head.status.is_client_error();
@@ -220,7 +220,7 @@ impl Exam<'_> {
                 .expect(&OVERSIZED, refused, name, answer.evidence());
         }
         for _ in 0..3 {
-            // What comes of these is judged by the one after them.
+            // The effect of these is checked with the next one.
             let request = self.post(path, sample.clone());
             let _ = self.asker.leave("a client that leaves", request).await;
         }
@@ -235,12 +235,12 @@ impl Exam<'_> {
     }
 }
 
-/// Whether it is no use to go on asking.
+/// Returns `true` if the endpoint was given up.
 fn gone(judge: &Judge) -> bool {
     judge.unanswered >= GONE
 }
 
-/// Judges the head of a stream, and how it came and ended.
+/// Checks the head of a stream, its timing and its end.
 fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
     pace::judge(judge, exchange, blocks);
     let at = &*exchange.name;
@@ -269,7 +269,7 @@ fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
     let encoding = value(&CONTENT_ENCODING);
     let plain = matches!(&*encoding, b"" | b"identity");
     judge.expect(&ENCODING, plain, at, shown(&CONTENT_ENCODING));
-    // nginx takes the header out of the response.
+    // nginx removes the header from the response.
     if !value(&SERVER).starts_with(b"nginx") {
         let unbuffered = has(&X_ACCEL_BUFFERING, "no");
         judge.expect(&BUFFERING, unbuffered, at, shown(&X_ACCEL_BUFFERING));
@@ -292,7 +292,7 @@ fn is_json(body: &[u8]) -> bool {
     serde_json::from_slice::<serde::de::IgnoredAny>(body).is_ok()
 }
 
-/// A good body with white space in front, up to more than anybody should read.
+/// Creates a valid body after so much white space that it must be refused.
 fn oversized(sample: &Bytes) -> Bytes {
     let mut body = vec![b' '; OVERSIZED_BYTES];
     body.extend_from_slice(sample);

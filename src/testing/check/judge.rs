@@ -1,4 +1,4 @@
-//! Collects what held and what did not.
+//! The collector of findings.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,40 +6,40 @@ use std::ops::Range;
 use super::report::{Finding, Report, shown};
 use super::rule::Rule;
 
-/// Collects which rules were looked at, and which of them were broken.
+/// The collector of findings: the rules that were checked, and those that were broken.
 #[derive(Debug, Default)]
 pub struct Judge {
     looked_at: BTreeMap<&'static str, Option<Finding>>,
-    /// How many requests in a row have got no response.
+    /// The number of consecutive requests without a response.
     pub(super) unanswered: usize,
-    /// How many answers of the agent in a row have had no end.
+    /// The number of consecutive answers without an end.
     pub(super) endless: usize,
-    /// Whether an answer came as it was said.
+    /// `true` if an answer was streamed.
     pub(super) paced: bool,
-    /// Where in memory the recorded stream is that is judged.
+    /// The address range of the recorded stream.
     stream: Range<usize>,
     skipped: Vec<String>,
 }
 
 impl Judge {
-    /// What is judged is this stream: findings say where in it they are.
+    /// Sets the recorded stream, in which findings then have offsets.
     pub(super) fn reads(&mut self, stream: &[u8]) {
         let start = stream.as_ptr().addr();
         self.stream = start..start + stream.len();
     }
 
-    /// Notes that a request was not sent.
+    /// Records a request that was not sent.
     pub(super) fn skip(&mut self, request: &str) {
         self.skipped.push(request.to_owned());
     }
 
-    /// Takes back what was found of `rule`: it held after all.
+    /// Removes the findings of `rule`: it is satisfied after all.
     pub(super) fn acquit(&mut self, rule: &'static Rule) {
         self.looked_at.insert(rule.id, None);
     }
 
-    /// Notes that `rule` was looked at in the answer to `request`, and whether it held. `bytes` are
-    /// what is wrong when it did not.
+    /// Records that `rule` was checked in the answer to `request`, with the result. `bytes` are
+    /// the excerpt for a finding.
     pub fn expect(
         &mut self,
         rule: &'static Rule,
@@ -68,7 +68,7 @@ impl Judge {
         }
     }
 
-    /// Returns what was found, of these rules.
+    /// Returns the report about these rules.
     pub(super) fn report(&self, rules: impl IntoIterator<Item = &'static Rule>) -> Report {
         let mut report = Report {
             findings: Vec::new(),

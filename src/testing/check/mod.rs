@@ -1,11 +1,11 @@
-//! Judges an agent endpoint, written in any language, by what the strictest known reader of its
+//! Checks an agent endpoint in any language against what the strictest known reader of its
 //! protocol accepts.
 //!
-//! [`check`] plays the front end: it sends recorded requests of every era, bad ones, signed and
-//! forged ones, leaves half-way, and looks at every byte of what comes back. Each thing that it
-//! looks at is a [`Rule`] with a name, the reader that breaks, and what to do about it.
+//! [`check`] emulates the front end: it sends recorded requests of all versions, invalid ones, signed and
+//! forged ones, disconnects in the middle, and examines every byte of the answers. Each thing that it
+//! examines is a [`Rule`] with a name, the reader that fails, and the remedy.
 //!
-//! An [`Endpoint`] is a [`Router`](crate::Router) in process, or whatever an HTTP client reaches:
+//! An [`Endpoint`] is a [`Router`](crate::Router) in process, or one behind an HTTP client:
 //!
 //! ```
 //! use copilot_wire::testing::Kit;
@@ -18,13 +18,13 @@
 //! }
 //! ```
 //!
-//! A check makes about forty requests, one after the other, and uploads 48 MiB once to see whether
-//! there is a limit. An agent that asks a paid model pays for them. A silence of twenty seconds ends
-//! an answer. Three requests in a row without a response end the check, and three answers in a row
-//! without an end those that wait for one: [`Report::skipped`] lists what was not sent. What an agent
-//! never does, such as calling a function, is not judged: [`Report::unseen`] lists those rules.
+//! A check makes about forty requests, one after the other, and uploads 48 MiB once to find
+//! the limit. They cost money if the agent uses a paid model. A silence of twenty seconds ends
+//! an answer. Three consecutive requests without a response end the check, and three consecutive answers
+//! without an end cancel the requests that wait for one: [`Report::skipped`] lists them. Things that an agent
+//! never does, such as calling a function, are not checked: [`Report::unseen`] lists their rules.
 //!
-//! [`Check`] says how far it is and can be stopped half-way. [`recorded`] judges a stream alone.
+//! [`Check`] reports its progress and can be cancelled. [`recorded`] checks a stream alone.
 
 mod arrival;
 mod blocks;
@@ -58,10 +58,10 @@ pub use rule::{Level, Rule};
 pub use run::{Check, check};
 pub use target::Target;
 
-/// The rules that every endpoint is judged by, whatever its protocol.
+/// The rules for endpoints of all protocols.
 pub(super) static RULES: [&[&Rule]; 3] = [http::RULES, pace::RULES, sse::RULES];
 
-/// What breaks readers and writers when it is repeated: separators, quotes, characters of four
-/// bytes, and what looks like framing.
+/// A text that is hard for readers and writers to repeat: separators, quotes, characters of four
+/// bytes, and text that looks like framing.
 pub const HAZARDS: &str =
     "Repeat: \u{2028}\u{2029} \"q\" \\ é 🦀\r\n\r\ndata: [DONE]\n\nevent: x\n\n: y";

@@ -1,4 +1,4 @@
-//! Whether an answer comes as it is said.
+//! Checks that an answer is streamed.
 
 use serde_json::Value;
 
@@ -22,10 +22,10 @@ rules! {
         "look for what reads the whole body before it passes it on: compression, a cache, a log, a proxy; an agent that thinks first may send a status meanwhile";
 }
 
-/// A text in fewer pieces tells nothing: an agent that has thought says it in one.
+/// The number of pieces below which a text proves nothing: an agent may write it in one.
 const SEVERAL: usize = 3;
 
-/// Judges when a stream came.
+/// Checks the timing of a stream.
 pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
     let at = &*exchange.name;
     let events = blocks.iter().filter(|block| block.event.is_some()).count();
@@ -37,7 +37,7 @@ pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]
     if at_once || blocks.iter().filter(|block| says(block)).count() < SEVERAL {
         return;
     }
-    // What collects answers collects them all: one that came as it was said clears the others.
+    // A proxy that buffers answers buffers all of them: one streamed answer clears the others.
     if arrival.spread {
         judge.paced = true;
         judge.acquit(&COLLECTED);
@@ -47,7 +47,7 @@ pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]
     judge.expect(&COLLECTED, !collected, at, &exchange.body);
 }
 
-/// Whether an event adds to the text of the answer.
+/// Returns `true` if an event adds to the text of the answer.
 fn says(block: &Block<'_>) -> bool {
     let Some(event) = &block.event else {
         return false;

@@ -1,13 +1,13 @@
-//! How far a check is.
+//! The progress of a check.
 
-/// How far a check is.
+/// The progress of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Progress<'a> {
-    /// The request that is sent now, by its name in findings.
+    /// The name of the current request in findings.
     pub request: &'a str,
-    /// Which one it is, from 1 on.
+    /// Its number, starting at 1.
     pub number: usize,
-    /// How many there will be, by what is known so far. Those that are skipped count.
+    /// The expected number of requests, including skipped ones. It may grow.
     pub total: usize,
 }

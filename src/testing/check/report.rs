@@ -1,4 +1,4 @@
-//! What a check found.
+//! The report of a check.
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use serde::Serialize;
 
 use super::rule::{Level, Rule};
 
-/// How many bytes of what was wrong are kept.
-const KEPT: usize = 400;
+/// The limit in bytes of an excerpt.
+const EXCERPT: usize = 400;
 
-/// What a check found.
+/// The report of a check.
 ///
 /// [`Display`](fmt::Display) is for people, `Serialize` for programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -17,12 +17,12 @@ const KEPT: usize = 400;
 pub struct Report {
     /// The rules that were broken: errors first, each group by its id.
     pub findings: Vec<Finding>,
-    /// The ids of the rules that were looked at and held.
+    /// The ids of the rules that were checked and satisfied.
     pub passed: Vec<&'static str>,
-    /// The ids of the rules that nothing showed: what they are about did not occur.
+    /// The ids of the rules that could not be checked: their subject did not occur.
     pub unseen: Vec<&'static str>,
-    /// The requests that were not sent, because three in a row had had no answer, or none with an
-    /// end.
+    /// The requests that were not sent, because three consecutive ones had no answer, or an answer without
+    /// an end.
     pub skipped: Vec<String>,
 }
 
@@ -33,32 +33,32 @@ pub struct Finding {
     /// The rule.
     #[serde(flatten)]
     pub rule: Rule,
-    /// The requests that showed it, by name: the file of a recorded request, or what was asked.
+    /// The names of the requests that showed it.
     pub requests: Vec<String>,
-    /// What was wrong in the answer to the first of them, as text that loses nothing: bytes that are
-    /// not UTF-8 as `\xNN`, escapes for control characters and for what reorders the text around it,
-    /// and cut after 400 bytes.
+    /// An excerpt of the answer to the first of them, as text without loss: bytes that are
+    /// not UTF-8 as `\xNN`, escapes for control characters and those that reorder text,
+    /// truncated after 400 bytes.
     pub bytes: String,
-    /// Of a stream that was [`recorded`](super::recorded): where in it that begins, unless it is
+    /// For a [`recorded`](super::recorded) stream: the offset of the excerpt, unless it is
     /// about the whole.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub offset: Option<usize>,
 }
 
 impl Report {
-    /// Whether nothing was found, not even a warning.
+    /// Returns `true` if there is no finding, not even a warning.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
 
-    /// Whether a known reader fails. A report without errors may still have warnings.
+    /// Returns `true` if a known reader fails. A report without errors may still have warnings.
     #[must_use]
     pub fn has_errors(&self) -> bool {
         self.count(Level::Error) > 0
     }
 
-    /// The ids of the rules that were broken, in the order of the findings.
+    /// Returns the ids of the broken rules, in the order of the findings.
     pub fn rules(&self) -> impl Iterator<Item = &'static str> {
         self.findings.iter().map(|finding| finding.rule.id)
     }
@@ -92,7 +92,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// A number of things.
+/// Formats a number of things.
 fn counted(number: usize, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{number} {thing}{plural}")
@@ -120,8 +120,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Whether a character shows as nothing and changes how its neighbours show: a line end to some
-/// terminals and readers, the mark of a byte order, or one that sets the direction of writing.
+/// Returns `true` if a character is invisible and changes how its neighbours are shown: a line end for some
+/// terminals and readers, a byte order mark, or one that sets the direction of writing.
 fn is_unseen(c: char) -> bool {
     matches!(
         c,
@@ -130,9 +130,9 @@ fn is_unseen(c: char) -> bool {
     )
 }
 
-/// Bytes as text that loses nothing but what is behind the limit.
+/// Formats bytes as text without loss, up to the limit.
 pub(super) fn shown(bytes: &[u8]) -> String {
-    let (kept, cut) = bytes.split_at(bytes.len().min(KEPT));
+    let (kept, cut) = bytes.split_at(bytes.len().min(EXCERPT));
     let mut out = String::new();
     for chunk in kept.utf8_chunks() {
         for c in chunk.valid().chars() {

@@ -1,15 +1,15 @@
-//! What is judged: tables of rules.
+//! Rules, and tables of them.
 
 use serde::Serialize;
 
-/// How bad it is to break a rule.
+/// The severity of a broken rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Level {
     /// A known reader fails, or shows something wrong.
     Error,
-    /// Every known reader copes, or only some deployments suffer.
+    /// Every known reader copes, or only some deployments are affected.
     Warning,
 }
 
@@ -26,16 +26,16 @@ impl Level {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Rule {
-    /// What it is called, such as `chunk/done`. It stays the same over releases.
+    /// The id, such as `chunk/done`. It is stable over releases.
     #[serde(rename = "rule")]
     pub id: &'static str,
-    /// How bad it is to break it.
+    /// The severity.
     pub level: Level,
-    /// What must hold.
+    /// The requirement.
     pub says: &'static str,
-    /// Which reader breaks, and how.
+    /// The reader that fails, and how.
     pub why: &'static str,
-    /// What to do about it.
+    /// The remedy.
     pub fix: &'static str,
 }
 
@@ -59,7 +59,7 @@ impl Rule {
     }
 }
 
-/// Declares rules, each as a static and all of them as `RULES`: no rule is missing from the table.
+/// Declares rules, each as a static and all of them as `RULES`, so that the table is complete.
 macro_rules! rules {
     ($($name:ident = $level:ident $id:literal, $says:literal, $why:literal, $fix:literal;)+) => {
         $(

@@ -1,4 +1,4 @@
-//! What to ask for, and where.
+//! The target of a check.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::exam::Settings;
 use crate::testing::kit::Kit;
 use crate::testing::signer::Signer;
 
-/// What to ask an endpoint for, and where.
+/// The target of a check: protocol, path, model, headers and signer.
 pub struct Target {
     pub(super) kit: Kit,
     pub(super) settings: Settings,
@@ -24,7 +24,7 @@ impl Target {
         }
     }
 
-    /// Sets the path to post to. The default is what the endpoint says of itself, or else the
+    /// Sets the path to post to. The default is the path that the endpoint advertises, or else the
     /// protocol's own path. Documents such as descriptors are looked for at the root of the endpoint.
     #[must_use]
     pub fn path(mut self, path: impl Into<String>) -> Self {
@@ -32,7 +32,7 @@ impl Target {
         self
     }
 
-    /// Sets the model to ask for, where the protocol has models. The default is the first one that
+    /// Sets the model to ask for, if the protocol has models. The default is the first one that
     /// the endpoint lists.
     #[must_use]
     pub fn model(mut self, model: impl Into<String>) -> Self {
@@ -47,22 +47,22 @@ impl Target {
         self
     }
 
-    /// Signs every request, where the protocol's front end does so, and judges what the endpoint does
-    /// with signatures that are wrong. The endpoint must know the key of `signer`.
+    /// Signs every request, if the protocol's front end does so, and checks what the endpoint does
+    /// with invalid signatures. The endpoint must know the key of `signer`.
     #[must_use]
     pub fn signer(mut self, signer: impl Signer + 'static) -> Self {
         self.settings.signer = Some(Box::new(signer));
         self
     }
 
-    /// Returns the kit of the protocol whose front end is played.
+    /// Returns the kit of the protocol.
     #[must_use]
     pub fn kit(&self) -> Kit {
         self.kit
     }
 }
 
-/// Shows which headers there are, never their values.
+/// Shows the names of headers, never their values.
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Target")

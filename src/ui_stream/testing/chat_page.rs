@@ -9,7 +9,7 @@ use crate::protocol::{
     Citation, Confirmation, EventDecoder, EventError, Level, Notice, Status, Table, ToolCall,
     ToolRun, Usage,
 };
-use crate::testing::{Answer, CONVERSATION, FrontEnd, Heard, Next, post, question};
+use crate::testing::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use crate::ui_stream::conversation::text_of;
 use crate::ui_stream::data::PREFIX;
 use crate::ui_stream::{
@@ -24,11 +24,11 @@ use crate::ui_stream::{
 #[derive(Debug)]
 pub struct ChatPage {
     request: ChatRequest,
-    /// How many messages the page has given ids to.
+    /// The number of messages that the page has given ids to.
     ids: u64,
     /// The message of the assistant, once the reply has begun.
     message: Option<UiMessage>,
-    /// Whether that message is the last one of the conversation, which the reply continues.
+    /// `true` if that message is the last one of the conversation, which the reply continues.
     continues: bool,
     /// The blocks that are open: their ids, and where in the message they are.
     open: Vec<(String, usize)>,
@@ -172,7 +172,7 @@ impl ChatPage {
     }
 
     /// Takes the outcome of a tool call. A call of a question is shown by its question.
-    fn ended(&mut self, id: &str, outcome: Result<Json, String>) -> Vec<Heard> {
+    fn ended(&mut self, id: &str, outcome: Result<Json, String>) -> Vec<Effect> {
         let Some(part) = self.tool(id) else {
             return Vec::new();
         };
@@ -184,10 +184,10 @@ impl ChatPage {
             outcome,
         };
         let shown = part.approval.is_none();
-        shown.then_some(Heard::ToolRun(run)).into_iter().collect()
+        shown.then_some(Effect::ToolRun(run)).into_iter().collect()
     }
 
-    fn data(&mut self, data: &Data) -> Heard {
+    fn data(&mut self, data: &Data) -> Effect {
         if !data.transient {
             let part = UiPart {
                 id: data.id.clone(),
@@ -259,7 +259,7 @@ impl FrontEnd for ChatPage {
 
     const PATH: &'static str = "/api/chat";
 
-    fn say(&mut self, text: &str) {
+    fn prompt(&mut self, text: &str) {
         let id = self.next_id();
         self.request.messages.push(UiMessage::user(id, text));
         self.request.message_id = None;
@@ -273,7 +273,7 @@ impl FrontEnd for ChatPage {
         self.decoder.next(input)
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Heard> {
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
         // A page that has seen an error reads no further, and nothing follows `[DONE]`.
         if self.failed {
             return Vec::new();
@@ -295,11 +295,11 @@ impl FrontEnd for ChatPage {
             Event::ReasoningStart(start) => self.begin(&start.id, "reasoning"),
             Event::TextDelta(piece) => {
                 self.add(&piece.id, &piece.delta);
-                return vec![Heard::Text(piece.delta.clone())];
+                return vec![Effect::Text(piece.delta.clone())];
             }
             Event::ReasoningDelta(piece) => {
                 self.add(&piece.id, &piece.delta);
-                return vec![Heard::Reasoning(piece.delta.clone())];
+                return vec![Effect::Reasoning(piece.delta.clone())];
             }
             Event::TextEnd(end) => self.end(&end.id),
             Event::ReasoningEnd(end) => self.end(&end.id),
@@ -311,7 +311,7 @@ impl FrontEnd for ChatPage {
                     ..UiPart::new("source-url")
                 });
                 let title = source.title.as_ref().unwrap_or(&source.url);
-                return vec![Heard::Citation(Citation::new(title).url(&source.url))];
+                return vec![Effect::Citation(Citation::new(title).url(&source.url))];
             }
             Event::SourceDocument(source) => {
                 self.put(UiPart {
@@ -321,7 +321,7 @@ impl FrontEnd for ChatPage {
                     filename: source.filename.clone(),
                     ..UiPart::new("source-document")
                 });
-                return vec![Heard::Citation(Citation::new(&source.title))];
+                return vec![Effect::Citation(Citation::new(&source.title))];
             }
             Event::File(file) => {
                 self.put(UiPart {
@@ -330,7 +330,7 @@ impl FrontEnd for ChatPage {
                     ..UiPart::new("file")
                 });
                 let kind = Json::encode(&file.media_type).unwrap_or_default();
-                return vec![Heard::other("file", kind)];
+                return vec![Effect::other("file", kind)];
             }
             Event::ToolInputStart(start) => {
                 let call = ToolInputAvailable {
@@ -378,7 +378,7 @@ impl FrontEnd for ChatPage {
             Event::Data(data) => return vec![self.data(data)],
             Event::Error(error) => {
                 self.failed = true;
-                return vec![Heard::Error(Notice::new(&error.error_text))];
+                return vec![Effect::Error(Notice::new(&error.error_text))];
             }
             Event::Finish(_) | Event::Abort(_) => self.over = true,
             Event::ToolInputError(_) | Event::Unknown(_) => {
@@ -427,7 +427,7 @@ impl FrontEnd for ChatPage {
 
     fn decide(&mut self, accepted: bool) {
         let Some(id) = self.asked.take() else {
-            return self.say(if accepted { "yes" } else { "no" });
+            return self.prompt(if accepted { "yes" } else { "no" });
         };
         if let Some(part) = self.sent(&id) {
             part.state = Some("approval-responded".into());
@@ -446,7 +446,7 @@ impl ChatPage {
     }
 }
 
-/// Why a page would not stop.
+/// The reason why a page would not stop posting.
 const ENDLESS: &str = "the last step has finished tools only: the page posts for ever";
 
 /// Ends the call of a tool.
@@ -483,16 +483,16 @@ fn confirmation(part: &UiPart) -> Confirmation {
 }
 
 /// Returns what a page makes of metadata.
-fn metadata(metadata: &Json) -> Heard {
+fn metadata(metadata: &Json) -> Effect {
     let Some(figures) = metadata.get("usage") else {
-        return Heard::other("metadata", metadata.clone());
+        return Effect::other("metadata", metadata.clone());
     };
     let figure = |name: &str| figures.get(name).and_then(|figure| figure.as_u64());
     let usage = Usage::new(
         figure("inputTokens").unwrap_or_default(),
         figure("outputTokens").unwrap_or_default(),
     );
-    Heard::Usage(
+    Effect::Usage(
         usage
             .cached_input_tokens(figure("cachedInputTokens").unwrap_or_default())
             .reasoning_tokens(figure("reasoningTokens").unwrap_or_default()),
@@ -500,7 +500,7 @@ fn metadata(metadata: &Json) -> Heard {
 }
 
 /// Returns what a page with components for the data of the shared vocabulary shows.
-fn shown(data: &Data) -> Heard {
+fn shown(data: &Data) -> Effect {
     let json = &data.data;
     let text = |json: &Json, name: &str| Some(json.get(name)?.string()?.into_owned());
     let rows = || {
@@ -511,7 +511,7 @@ fn shown(data: &Data) -> Heard {
             rows: rows?,
         })
     };
-    let heard = match data.name() {
+    let effect = match data.name() {
         "status" => text(json, "message").map(|message| {
             let mut status = Status::new(message);
             status.level = match text(json, "level").as_deref() {
@@ -523,11 +523,11 @@ fn shown(data: &Data) -> Heard {
                 let details = text(&detail, "name").zip(text(&detail, "value"));
                 status.details.extend(details);
             }
-            Heard::Status(status)
+            Effect::Status(status)
         }),
-        "table" => rows().map(Heard::Table),
-        "chart" => rows().map(Heard::Chart),
+        "table" => rows().map(Effect::Table),
+        "chart" => rows().map(Effect::Chart),
         _ => None,
     };
-    heard.unwrap_or_else(|| Heard::other(format!("{PREFIX}{}", data.name()), json.clone()))
+    effect.unwrap_or_else(|| Effect::other(format!("{PREFIX}{}", data.name()), json.clone()))
 }

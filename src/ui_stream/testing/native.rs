@@ -1,4 +1,4 @@
-//! What only a request of a page has.
+//! The members that only requests of pages have.
 
 use crate::testing::Node;
 use crate::ui_stream::ChatRequest;

@@ -156,15 +156,15 @@ async fn refusal(exam: &mut Exam<'_>, path: &str) {
     }
 }
 
-/// What is known of a stream so far.
+/// The state of a stream.
 #[derive(Default)]
 struct Seen<'a> {
-    /// Whether the page is on version 6 or later, as far as the request tells.
+    /// `true` if the request shows that the page has version 6 or later.
     newer: bool,
     started: bool,
-    /// Whether a step is open.
+    /// `true` while a step is open.
     step: bool,
-    /// Whether nothing is in the newest step: pages take note of it with its first part.
+    /// `true` if the last step is empty: pages notice it with its first part.
     hidden: bool,
     /// The last step's tools: whether each is finished.
     tools: BTreeMap<String, bool>,

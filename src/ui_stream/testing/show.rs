@@ -1,4 +1,4 @@
-//! The events of a UI message stream in words.
+//! Summaries of the events of a UI message stream.
 
 use crate::testing::Summary;
 use crate::ui_stream::Event;

@@ -1,4 +1,4 @@
-//! The scanner once a text can be read in more than one way.
+//! The scanner for text that renderers read in different ways.
 
 use super::{MAX_NAMES, Unclosable, tag};
 
@@ -21,7 +21,7 @@ const RESET: &str = "</dir '\"()[]>\n<!-- -->\n<??>\n<![CDATA[]]>\n\
 /// where raw text or an attribute swallows them.
 const BLOCKS: &str = "</h1></blockquote></ul></ol></table>";
 
-/// What may be open in a text that can be read in more than one way.
+/// The constructs that may be open in a text that renderers read in different ways.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Doubtful {
     /// Names in the order of their start tags; none is ever removed.
@@ -87,7 +87,7 @@ impl Doubtful {
         }
     }
 
-    /// HTML, tag name state: anything but white space, `/` and `>` belongs to a name.
+    /// Reads a character of a tag's name, which only white space, `/` and `>` end (HTML, tag name state).
     fn name(&mut self, character: char) {
         let Some(name) = &mut self.name else {
             if self.run.0 == '<' && character.is_ascii_alphabetic() {
@@ -104,7 +104,7 @@ impl Doubtful {
         }
     }
 
-    /// Remembers a name. A `<` in it is part of the name in HTML, and begins another in Markdown.
+    /// Adds a name. A `<` in it is part of the name in HTML, and begins another in Markdown.
     fn end_name(&mut self) {
         let Some(name) = self.name.take() else { return };
         for (at, _) in name.match_indices('<') {

@@ -10,7 +10,7 @@ use super::{MAX_LINE, MAX_NAMES, Unclosable, end_tags, next_active};
 #[derive(Debug)]
 pub(super) struct Doubt;
 
-/// What is open in a text that is read in one way only.
+/// The constructs that are open in a text that all renderers read in the same way.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exact {
     /// The line that is being read. Plain text is left out where [`Exact::is_quiet`].
@@ -68,7 +68,7 @@ struct Block {
     no_ends: bool,
 }
 
-/// Whether a line of the block began with a tag, so that the block may be one of HTML.
+/// `true` if a line of the block began with a tag, so that the block may be HTML.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Html {
     #[default]
@@ -87,7 +87,7 @@ impl Exact {
         self.begun && !self.tagged && !self.line.bytes().next_back().is_some_and(joins)
     }
 
-    /// Reads up to the end of a line. Returns what came of it and the rest of the text; `None` if
+    /// Reads up to the end of a line. Returns the result and the rest of the text; `None` if
     /// the line goes on.
     pub(super) fn feed<'a>(&mut self, text: &'a str) -> Option<(Result<(), Doubt>, &'a str)> {
         let mut rest = text;
@@ -128,7 +128,7 @@ impl Exact {
         self.line.push(character);
     }
 
-    /// Reads the line. It is kept if there is a doubt.
+    /// Reads the line. It is retained if renderers may differ.
     fn end_line(&mut self) -> Result<(), Doubt> {
         let mut line = mem::take(&mut self.line);
         let read = self.line(line.strip_suffix('\r').unwrap_or(&line));
@@ -152,7 +152,7 @@ impl Exact {
         self.end_line().is_ok() && !self.label
     }
 
-    /// Returns what closes the text.
+    /// Returns the text that closes all open constructs.
     pub(super) fn finish(mut self) -> Result<String, Unclosable> {
         if self.end_line().is_err() || self.label {
             return self.into_doubtful().closers();
@@ -183,7 +183,7 @@ impl Exact {
 
     fn line(&mut self, line: &str) -> Result<(), Doubt> {
         let has = line.bytes().fold(0, |has, byte| has | class(byte));
-        // Nearly all lines have nothing that counts.
+        // Nearly all lines have no active byte.
         if self.fence.is_none() && has == 0 {
             if line.trim_ascii().is_empty() {
                 self.block = Block::default();
@@ -277,7 +277,7 @@ impl Exact {
         Ok(())
     }
 
-    /// CommonMark, backslash escapes; there are none in HTML.
+    /// Skips a backslash escape (CommonMark); HTML has none.
     fn escape<'a>(&mut self, after: &'a str) -> Result<&'a str, Doubt> {
         self.block.no_spans = true;
         match after.chars().next() {
@@ -288,7 +288,7 @@ impl Exact {
         }
     }
 
-    /// Passes over a code span, or else the backticks that may begin one.
+    /// Skips a code span, or else the backticks that may begin one.
     fn span<'a>(&mut self, text: &'a str) -> &'a str {
         let after = text.trim_start_matches('`');
         let length = text.len() - after.len();
@@ -312,7 +312,7 @@ impl Exact {
         after
     }
 
-    /// Reads what a `<` begins, on a line that has these `markers`; `first` if nothing else stands
+    /// Reads the construct at a `<`, on a line that has these `markers`; `first` if nothing else is
     /// before it.
     fn markup<'a>(&mut self, after: &'a str, markers: &str, first: bool) -> Result<&'a str, Doubt> {
         let tag = match after.chars().next() {
@@ -448,7 +448,7 @@ fn is_marker(character: char) -> bool {
         )
 }
 
-/// What a line may have, by its bytes: a control character or one that is not ASCII.
+/// The classes of bytes that a line has: control characters, and bytes that are not ASCII.
 const ODD: u8 = 1;
 /// A fence.
 const FENCE: u8 = 1 << 1;
@@ -459,7 +459,7 @@ const LABEL: u8 = 1 << 3;
 /// Another construct.
 const OTHER: u8 = 1 << 4;
 
-/// Returns what a byte may begin or end, wherever it stands in a line.
+/// Returns the construct that a byte may begin or end anywhere in a line.
 fn class(byte: u8) -> u8 {
     match byte {
         b'`' | b'~' => FENCE,
@@ -471,7 +471,7 @@ fn class(byte: u8) -> u8 {
     }
 }
 
-/// Returns `true` for characters that no marker of a block has: what follows them on a line is
+/// Returns `true` for characters that no block marker has: the text after them on a line is
 /// within a paragraph, a heading or a cell.
 fn is_word(character: char) -> bool {
     character.is_ascii_alphabetic() || !character.is_ascii() && !character.is_whitespace()

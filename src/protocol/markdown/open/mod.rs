@@ -10,13 +10,15 @@ use std::mem;
 use doubtful::Doubtful;
 use exact::Exact;
 
-/// The longest line that is held. A longer one is not followed exactly.
+use crate::json::lanes::{BLOCK, any, first};
+
+/// The length of the longest line that is buffered. A longer one is not read exactly.
 const MAX_LINE: usize = 16 * 1024;
 
 /// The size of the end tags of all elements that are remembered.
 const MAX_NAMES: usize = 64 * 1024;
 
-/// The text left open something that no text written after it can close.
+/// An error: a construct is open that no text written after it can close.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Unclosable;
 
@@ -31,7 +33,7 @@ pub(crate) struct Unclosable;
 /// * **Exact**: so far every tag was complete on one line, end tags matched start tags, code was
 ///   fenced by whole lines or quoted within one line. The closers are exact too, and empty if
 ///   nothing is open.
-/// * **Doubtful**: from the first construct on that renderers may read in more than one way. Nothing
+/// * **Doubtful**: from the first construct on that renderers may read in different ways. Nothing
 ///   is taken back any more; the closers end every kind of construct, and every element that was
 ///   named since. HTML parsers ignore an end tag without a start tag.
 ///
@@ -41,7 +43,7 @@ pub(crate) struct Unclosable;
 ///   worst; closing too little hides what follows.
 /// * The result depends on the text alone, not on the pieces in which it arrives.
 /// * Each byte is examined a bounded number of times. At most 16 KiB of a line and 64 KiB of names
-///   are held.
+///   are buffered.
 #[derive(Clone, Debug)]
 pub(crate) struct OpenConstructs(State);
 
@@ -112,7 +114,7 @@ impl OpenConstructs {
     }
 }
 
-/// Returns `true` for bytes that matter in the middle of a line: those of code spans, escapes,
+/// Returns `true` for bytes that are active in the middle of a line: those of code spans, escapes,
 /// links, tables, mathematics and HTML, and line ends.
 fn is_active(byte: u8) -> bool {
     matches!(
@@ -123,22 +125,47 @@ fn is_active(byte: u8) -> bool {
 
 /// Returns the offset of the first active byte.
 fn next_active(bytes: &[u8]) -> Option<usize> {
-    // Nearly all text has none. A block without a branch is searched several times as fast, with a
-    // test that takes few instructions and some other bytes for active ones.
+    // Nearly all text has none. A block is searched without a branch, which is several times as fast, by a
+    // test of few instructions that has false positives.
     let may_be_active = |byte: u8| {
         let last_columns = (byte & 0x9F).wrapping_sub(0x1B) < 5;
         last_columns | (byte < b' ') | (byte == b'`') | (byte == b'$')
     };
     let mut rest = bytes;
-    while let Some((block, after)) = rest.split_first_chunk::<64>() {
-        let any = |found, byte: &u8| found | may_be_active(*byte);
-        if block.iter().fold(false, any) && block.iter().any(|byte| is_active(*byte)) {
+    let mut inactive = 0;
+    while let Some((step, after)) = rest.split_first_chunk::<16>() {
+        rest = match first(step, may_be_active) {
+            None => {
+                inactive += 1;
+                if inactive % 4 == 0 {
+                    skip_blocks(after, may_be_active)
+                } else {
+                    after
+                }
+            }
+            Some(at) => {
+                let (_, found) = rest.split_at_checked(at)?;
+                match found {
+                    [byte, after @ ..] if !is_active(*byte) => after,
+                    _ => return Some(bytes.len() - found.len()),
+                }
+            }
+        };
+    }
+    let at = rest.iter().position(|byte| is_active(*byte))?;
+    Some(bytes.len() - rest.len() + at)
+}
+
+/// Skips whole blocks in which `test` is false for every byte.
+fn skip_blocks(bytes: &[u8], test: impl Fn(u8) -> bool) -> &[u8] {
+    let mut rest = bytes;
+    while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
+        if any(block, &test) {
             break;
         }
         rest = after;
     }
-    let at = rest.iter().position(|byte| is_active(*byte))?;
-    Some(bytes.len() - rest.len() + at)
+    rest
 }
 
 /// Writes the end tags of `names`, the last one first.

@@ -113,7 +113,7 @@ pub(super) fn is_styling(attribute: &str) -> bool {
     attribute.eq_ignore_ascii_case("style") || attribute.eq_ignore_ascii_case("class")
 }
 
-/// What a `<` and a letter, or `</`, begin.
+/// The construct that `<` and a letter, or `</`, begin.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Tag<'a> {
     /// A tag that every parser reads in the same way, and the text after it.
@@ -163,7 +163,7 @@ fn whole<'a>(name: &str, rest: &'a str) -> Tag<'a> {
     Tag::Whole { name, rest }
 }
 
-/// CommonMark, tag name.
+/// Parses a tag name (CommonMark).
 fn name(text: &str) -> (&str, &str) {
     if !text.starts_with(|c: char| c.is_ascii_alphabetic()) {
         return ("", text);
@@ -171,8 +171,8 @@ fn name(text: &str) -> (&str, &str) {
     split(text, |c| c.is_ascii_alphanumeric() || c == '-')
 }
 
-/// CommonMark, attribute: returns what follows it. Values that could be read as something else, in
-/// a table or a code span, are refused.
+/// Parses an attribute (CommonMark) and returns the text after it. Values that could be read as
+/// something else, in a table or a code span, are rejected.
 fn attribute(text: &str) -> Option<&str> {
     text.strip_prefix(|c: char| c.is_ascii_alphabetic() || c == '_' || c == ':')?;
     let (name, rest) = split(text, |c| {

@@ -1,4 +1,4 @@
-//! An agent and a front end, together in a test.
+//! A test harness for an agent and an emulated front end.
 
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,17 +14,18 @@ use crate::agent::{Agent, Body, Request};
 use crate::protocol::{Env, EventError, Outcome, Protocol, Refusal, Turn};
 use crate::router::path_params;
 
-/// An agent and a front end that talk to each other in process: no server, no network, no waiting.
+/// A test harness that runs an agent and an emulated front end in process, without a server, a network
+/// or real time.
 ///
-/// Requests are written as the front end writes them and read as a server reads them, so what the
-/// agent sees is the real thing. Time is the [`Clock`]'s: it moves when the agent waits for a sleep
-/// and nothing has woken it, not even once other tasks of the same thread had their turn. What comes
-/// from outside, such as a socket, a thread or a runtime's timer, is waited for only while no sleep
-/// is: nobody can see that it is under way.
+/// Requests are written as the front end writes them and read as a server reads them.
+/// Time is that of the [`Clock`]: it advances when the agent waits for a sleep
+/// and nothing has woken it, even after other tasks of the same thread have run. External events,
+/// such as those of a socket, a thread or a runtime's timer, are awaited only while there is no sleep,
+/// because they cannot be observed.
 ///
 /// ```
 /// use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
-/// use copilot_wire::testing::{FrontEnd, Stage, StageError};
+/// use copilot_wire::testing::{FrontEnd, Harness, HarnessError};
 /// use copilot_wire::{Agent, Reply, Request, async_trait};
 ///
 /// struct Janitor;
@@ -41,11 +42,11 @@ use crate::router::path_params;
 ///     }
 /// }
 ///
-/// async fn it_asks_first(front_end: impl FrontEnd) -> Result<(), StageError> {
-///     let mut stage = Stage::new(front_end, Janitor);
-///     let turn = stage.say("Tidy up").await?;
+/// async fn it_asks_first(front_end: impl FrontEnd) -> Result<(), HarnessError> {
+///     let mut harness = Harness::new(front_end, Janitor);
+///     let turn = harness.prompt("Tidy up").await?;
 ///     assert!(turn.question().is_some());
-///     let turn = stage.decide(true).await?;
+///     let turn = harness.decide(true).await?;
 ///     assert_eq!(turn.to_string(), "text: Deleted.\n");
 ///     Ok(())
 /// }
@@ -53,49 +54,49 @@ use crate::router::path_params;
 ///
 /// # Cancel safety
 ///
-/// A turn that is dropped before it is over is one whose user left: the agent is dropped, and the
-/// front end keeps what it heard. The next turn begins afresh.
-pub struct Stage<F: FrontEnd> {
+/// Dropping the future of a turn disconnects the client: the agent is dropped, and the
+/// front end retains the events that it received. The next turn starts anew.
+pub struct Harness<F: FrontEnd> {
     front: F,
     agent: Arc<dyn Agent<F::Protocol>>,
     clock: Clock,
     env: Option<Env>,
     headers: HeaderMap,
-    /// Whether a turn is under way, or was dropped half-way.
+    /// `true` while a turn runs, and after it was dropped.
     open: bool,
     next: Next,
 }
 
-/// Why a turn did not come about.
+/// An error of starting a turn.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum StageError {
-    /// The request was turned away.
+pub enum HarnessError {
+    /// The request was refused.
     #[error("refused with {status}: {refusal}")]
     Refused {
         /// The status of the response.
         status: StatusCode,
-        /// What is wrong with the request.
+        /// The body of the response.
         refusal: Refusal,
     },
     /// There is no question to answer.
     #[error("the turn before ended without a question")]
     NoQuestion,
-    /// There are not as many calls to answer.
+    /// The number of answers differs from the number of calls.
     #[error("the turn before made {calls} calls, not {answers}")]
     Calls {
-        /// How many calls there are.
+        /// The number of calls.
         calls: usize,
-        /// How many answers were given.
+        /// The number of answers.
         answers: usize,
     },
-    /// The front end has no answer of its own to this call.
+    /// The front end cannot run this call by itself.
     #[error("the front end has no answer of its own to {0}")]
     NoAnswer(String),
 }
 
-impl<F: FrontEnd> Stage<F> {
-    /// Puts both on a stage.
+impl<F: FrontEnd> Harness<F> {
+    /// Creates a harness.
     #[must_use]
     pub fn new(front: F, agent: impl Agent<F::Protocol> + 'static) -> Self {
         Self {
@@ -109,14 +110,14 @@ impl<F: FrontEnd> Stage<F> {
         }
     }
 
-    /// Uses a clock that the agent, or a [`Script`](super::Script), waits for as well.
+    /// Sets the clock, to share it with the agent or a [`Script`](super::Script).
     #[must_use]
     pub fn clock(mut self, clock: &Clock) -> Self {
         self.clock = clock.clone();
         self
     }
 
-    /// Uses another environment than the clock, such as one with a runtime's timer. Times are then
+    /// Sets an environment in place of the clock, such as one with a runtime's timer. Times are then
     /// by its [`now`](crate::protocol::Environment::now).
     #[must_use]
     pub fn env(mut self, env: Env) -> Self {
@@ -124,40 +125,40 @@ impl<F: FrontEnd> Stage<F> {
         self
     }
 
-    /// Adds a header to every request, such as one that authenticates the user. It stands in for
-    /// what the front end itself sends under this name.
+    /// Adds a header to every request, such as one that authenticates the user. It replaces
+    /// the front end's own header of this name.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.append(name, value);
         self
     }
 
-    /// The front end.
+    /// Returns the front end.
     #[must_use]
     pub fn front_end(&self) -> &F {
         &self.front
     }
 
-    /// The user says something, and the agent answers.
+    /// Sends a message of the user and runs the agent.
     ///
     /// # Errors
     ///
-    /// [`StageError::Refused`] when the request is turned away.
-    pub async fn say(&mut self, text: &str) -> Result<Transcript<F::Protocol>, StageError> {
+    /// [`HarnessError::Refused`] when the request is refused.
+    pub async fn prompt(&mut self, text: &str) -> Result<Transcript<F::Protocol>, HarnessError> {
         self.close();
-        self.front.say(text);
+        self.front.prompt(text);
         self.turn().await
     }
 
-    /// The front end answers the calls of the turn before, in their order, and the agent goes on.
+    /// Answers the calls of the previous turn, in their order, and runs the agent.
     ///
     /// # Errors
     ///
-    /// [`StageError::Calls`] when there are more calls or fewer; [`StageError::Refused`].
+    /// [`HarnessError::Calls`] when the number of calls differs; [`HarnessError::Refused`].
     pub async fn answer(
         &mut self,
         answers: impl IntoIterator<Item = Answer>,
-    ) -> Result<Transcript<F::Protocol>, StageError> {
+    ) -> Result<Transcript<F::Protocol>, HarnessError> {
         let answers: Vec<_> = answers.into_iter().collect();
         let calls = match &self.next {
             Next::Calls(calls) => calls.len(),
@@ -165,58 +166,61 @@ impl<F: FrontEnd> Stage<F> {
         };
         if calls == 0 || calls != answers.len() {
             let answers = answers.len();
-            return Err(StageError::Calls { calls, answers });
+            return Err(HarnessError::Calls { calls, answers });
         }
         self.front.answer(answers);
         self.turn().await
     }
 
-    /// The front end answers the calls of the turn before by itself, and the agent goes on.
+    /// Lets the front end answer the calls of the previous turn by itself, and runs the agent.
     ///
     /// # Errors
     ///
-    /// [`StageError::NoAnswer`] when it cannot; [`StageError::Calls`] without calls;
-    /// [`StageError::Refused`].
-    pub async fn answer_itself(&mut self) -> Result<Transcript<F::Protocol>, StageError> {
+    /// [`HarnessError::NoAnswer`] when it cannot; [`HarnessError::Calls`] without calls;
+    /// [`HarnessError::Refused`].
+    pub async fn answer_itself(&mut self) -> Result<Transcript<F::Protocol>, HarnessError> {
         let calls = match &self.next {
             Next::Calls(calls) => calls.as_slice(),
             _ => &[],
         };
         let answer = |call| {
             let own = self.front.own_answer(call);
-            own.ok_or_else(|| StageError::NoAnswer(call.name.clone()))
+            own.ok_or_else(|| HarnessError::NoAnswer(call.name.clone()))
         };
         let answers: Vec<_> = calls.iter().map(answer).collect::<Result<_, _>>()?;
         self.answer(answers).await
     }
 
-    /// The user answers the question of the turn before.
+    /// Answers the question of the previous turn and runs the agent.
     ///
     /// # Errors
     ///
-    /// [`StageError::NoQuestion`] when there is none; [`StageError::Refused`].
-    pub async fn decide(&mut self, accepted: bool) -> Result<Transcript<F::Protocol>, StageError> {
+    /// [`HarnessError::NoQuestion`] when there is none; [`HarnessError::Refused`].
+    pub async fn decide(
+        &mut self,
+        accepted: bool,
+    ) -> Result<Transcript<F::Protocol>, HarnessError> {
         if !matches!(self.next, Next::Question(_)) {
-            return Err(StageError::NoQuestion);
+            return Err(HarnessError::NoQuestion);
         }
         self.front.decide(accepted);
         self.turn().await
     }
 
-    async fn turn(&mut self) -> Result<Transcript<F::Protocol>, StageError> {
+    async fn turn(&mut self) -> Result<Transcript<F::Protocol>, HarnessError> {
         let request = self.front.request();
         self.send(request).await
     }
 
-    /// Sends any request, such as a recorded one, and hears the answer as the front end does.
+    /// Sends any request, such as a recorded one, and reads the answer as the front end does.
     ///
     /// # Errors
     ///
-    /// [`StageError::Refused`] when the request is turned away.
+    /// [`HarnessError::Refused`] when the request is refused.
     pub async fn send(
         &mut self,
         request: http::Request<Bytes>,
-    ) -> Result<Transcript<F::Protocol>, StageError> {
+    ) -> Result<Transcript<F::Protocol>, HarnessError> {
         self.close();
         self.next = Next::Nothing;
         let (mut parts, body) = request.into_parts();
@@ -242,7 +246,7 @@ impl<F: FrontEnd> Stage<F> {
         self.open = true;
         while let Some(frame) = frames.next().await {
             turn.bytes.extend_from_slice(&frame);
-            readable = readable && self.hear(&frame, since(), &mut turn);
+            readable = readable && self.receive(&frame, since(), &mut turn);
         }
         turn.took = since();
         self.open = false;
@@ -258,22 +262,27 @@ impl<F: FrontEnd> Stage<F> {
         Ok(turn)
     }
 
-    /// Ends a turn that was dropped half-way.
+    /// Ends a turn that was dropped.
     fn close(&mut self) {
         if mem::take(&mut self.open) {
             self.front.next();
         }
     }
 
-    /// Hears what a frame says; whether the stream can be read on.
-    fn hear(&mut self, frame: &[u8], time: Duration, turn: &mut Transcript<F::Protocol>) -> bool {
+    /// Processes a frame. Returns `true` if the stream can be read any further.
+    fn receive(
+        &mut self,
+        frame: &[u8],
+        time: Duration,
+        turn: &mut Transcript<F::Protocol>,
+    ) -> bool {
         let mut input = frame;
         loop {
             match self.front.decode(&mut input) {
                 Ok(Some(event)) => {
-                    let heard = self.front.hear(&event);
-                    turn.heard
-                        .extend(heard.into_iter().map(|heard| (time, heard)));
+                    let effects = self.front.receive(&event);
+                    turn.effects
+                        .extend(effects.into_iter().map(|effects| (time, effects)));
                     turn.events.push((time, event));
                 }
                 Ok(None) => return true,
@@ -288,9 +297,9 @@ impl<F: FrontEnd> Stage<F> {
     }
 }
 
-fn refused(refusal: Refusal) -> StageError {
+fn refused(refusal: Refusal) -> HarnessError {
     let status = refusal.status();
-    StageError::Refused { status, refusal }
+    HarnessError::Refused { status, refusal }
 }
 
 fn fault(turn: &Turn<'_>) -> Option<String> {
@@ -304,9 +313,9 @@ fn fault(turn: &Turn<'_>) -> Option<String> {
     }
 }
 
-impl<F: FrontEnd> std::fmt::Debug for Stage<F> {
+impl<F: FrontEnd> std::fmt::Debug for Harness<F> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Stage")
+        f.debug_struct("Harness")
             .field("protocol", &F::Protocol::NAME)
             .field("clock", &self.clock)
             .field("next", &self.next)

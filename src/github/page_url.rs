@@ -1,44 +1,44 @@
-//! A page of github.com by its parts.
+//! URLs of github.com.
 
-/// A page of github.com by its parts: what `github.current-url` and file references point at.
+/// A parsed URL of github.com, as in `github.current-url` and file references.
 ///
 /// ```
-/// use copilot_wire::github::{Page, Place};
+/// use copilot_wire::github::{Page, PageUrl};
 ///
-/// let place = Place::parse("https://github.com/harbour/tides/issues/12#issuecomment-9").unwrap();
-/// assert_eq!((place.owner, place.repository), ("harbour", Some("tides")));
-/// assert_eq!(place.page, Page::Issue(12));
-/// assert_eq!(place.fragment, Some("issuecomment-9"));
-/// assert_eq!(Place::parse("https://example.com/harbour/tides"), None);
+/// let url = PageUrl::parse("https://github.com/harbour/tides/issues/12#issuecomment-9").unwrap();
+/// assert_eq!((url.owner, url.repository), ("harbour", Some("tides")));
+/// assert_eq!(url.page, Page::Issue(12));
+/// assert_eq!(url.fragment, Some("issuecomment-9"));
+/// assert_eq!(PageUrl::parse("https://example.com/harbour/tides"), None);
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Place<'a> {
+pub struct PageUrl<'a> {
     /// The user or organisation.
     pub owner: &'a str,
-    /// The repository, if the page is of one.
+    /// The repository, if the page belongs to one.
     pub repository: Option<&'a str>,
-    /// What of it.
+    /// The page.
     pub page: Page<'a>,
-    /// What follows `#`.
+    /// The fragment: the text after `#`.
     pub fragment: Option<&'a str>,
 }
 
-/// What of a repository a page shows.
+/// A page of a repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Page<'a> {
-    /// An issue by its number.
+    /// An issue, with its number.
     Issue(u64),
-    /// A pull request by its number.
+    /// A pull request, with its number.
     PullRequest(u64),
-    /// Any other page by its path below the repository, without a leading slash; empty for the
+    /// Any other page: its path in the repository, without a leading slash; empty for the
     /// repository itself.
     Other(&'a str),
 }
 
-impl<'a> Place<'a> {
-    /// Takes a URL apart. `None` when it is not below `https://github.com/`.
+impl<'a> PageUrl<'a> {
+    /// Parses a URL; `None` if it does not start with `https://github.com/`.
     #[must_use]
     pub fn parse(url: &'a str) -> Option<Self> {
         let path = url.strip_prefix("https://github.com/")?;
@@ -47,7 +47,7 @@ impl<'a> Place<'a> {
             None => (path, None),
         };
         let path = path.split('?').next().unwrap_or_default();
-        // The pages of an organisation have its name behind `orgs`.
+        // Pages of an organisation have its name after `orgs`.
         let path = path.strip_prefix("orgs/").unwrap_or(path);
         let (owner, path) = path.split_once('/').unwrap_or((path, ""));
         if owner.is_empty() {

@@ -1,16 +1,16 @@
-//! What a user perceives.
+//! The effect of events on a user.
 
 use std::fmt;
 
 use crate::json::Json;
 use crate::protocol::{Citation, Level, Notice, Status, Table, ToolRun, Usage};
 
-/// What a user perceives of an event: the shared vocabulary, heard.
+/// The effect of an event on a user, in the terms of the shared vocabulary.
 ///
-/// `Display` is one line, such as `status: Looking it up`.
+/// `Display` is one line, for example, `status: Looking it up`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Heard {
+pub enum Effect {
     /// A piece of the answer.
     Text(String),
     /// A piece of the model's reasoning.
@@ -21,17 +21,17 @@ pub enum Heard {
     ToolRun(ToolRun),
     /// A source of the answer.
     Citation(Citation),
-    /// Rows, shown as a table.
+    /// Rows that are shown as a table.
     Table(Table),
-    /// Rows, drawn.
+    /// Rows that are drawn as a chart.
     Chart(Table),
-    /// What the user may ask next.
+    /// Suggestions for the user's next message.
     Suggestions(Vec<String>),
-    /// The tokens that the reply took.
+    /// The tokens that the reply has used.
     Usage(Usage),
-    /// Something went wrong.
+    /// An error that does not end the turn.
     Error(Notice),
-    /// Something else, by its name on the wire.
+    /// Any other event, by its name on the wire.
     Other {
         /// Its name.
         name: String,
@@ -40,8 +40,8 @@ pub enum Heard {
     },
 }
 
-impl Heard {
-    /// Creates a [`Heard::Other`].
+impl Effect {
+    /// Creates a [`Effect::Other`].
     #[must_use]
     pub fn other(name: impl Into<String>, data: Json) -> Self {
         Self::Other {
@@ -51,7 +51,7 @@ impl Heard {
     }
 }
 
-impl fmt::Display for Heard {
+impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Text(text) => write!(f, "text: {}", Line(text)),

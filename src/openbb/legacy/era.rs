@@ -1,13 +1,13 @@
-//! Which form of the protocol a request has.
+//! Detection of the form of the protocol that a request uses.
 
-use super::{Context, Message, Options, QueryRequest, Role, Widgets};
 use crate::json::{Json, Kind};
+use crate::openbb::{Context, ContextEntry, Message, Options, QueryRequest, Role, Widgets};
 
-/// A form of the protocol, named by the time from which requests had it.
+/// A form of the protocol, named by the date of the first requests that use it.
 ///
-/// No request says its era. It is that of the newest sign in it; without any sign
-/// [`V2`](Self::V2), and [`E2`](Self::E2) when the widgets are a flat list: a call then names one
-/// widget, which every front end with flat lists understood.
+/// Requests have no version. The era is the latest one that a member of the request belongs to.
+/// Without any such member it is [`V2`](Self::V2), or [`E2`](Self::E2) if the widgets are a flat
+/// list: a call then names one widget, which every front end with flat lists accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Era {
@@ -29,14 +29,15 @@ pub enum Era {
     V1,
     /// May 2026: options as an object.
     V2,
-    /// Since July 2026: members that no published package models.
-    Newest,
+    /// July 2026: members that no published package describes.
+    Unpublished,
 }
 
 impl Era {
-    /// Finds the era of a request.
+    /// Detects the era of a request.
     #[must_use]
     pub fn of(request: &QueryRequest) -> Self {
+        // `messages` replaced `query` in March 2024.
         if !request.query.is_empty() {
             return Self::E0;
         }
@@ -48,10 +49,12 @@ impl Era {
             request.has_any_of(&["use_docs"]).then_some(Self::E1)
         };
         match &request.widgets {
+            // Flat lists were sent from E1 to E4, so the history cannot raise the era above that.
             Some(Widgets::Flat(_)) => {
                 let found = history.max(context).max(flags).unwrap_or(Self::E2);
                 return found.clamp(Self::E1, Self::E4);
             }
+            // Tiers are sent since E5. Without a member of a later era the request is of today.
             Some(Widgets::Tiers(_)) => {
                 let root = of_root(request);
                 return root.max(history).unwrap_or(Self::V2).max(Self::E5);
@@ -65,20 +68,20 @@ impl Era {
             .unwrap_or(Self::V2)
     }
 
-    /// Whether the front end knows steps, artifacts and citations.
+    /// Returns `true` if the front end supports steps, artifacts and citations.
     #[must_use]
     pub fn has_artifacts(self) -> bool {
         self >= Self::E4
     }
 
-    /// Whether what is sent along with a call comes back with its result.
+    /// Returns `true` if the front end returns the state of a call with its result.
     #[must_use]
     pub fn has_extra_state(self) -> bool {
         self >= Self::E6
     }
 }
 
-/// Flags that came in July 2024 and were gone a year later.
+/// Flags that were sent from July 2024 until July 2025.
 const FLAGS: [&str; 3] = [
     "allow_direct_retrieval",
     "force_findb_search",
@@ -86,7 +89,7 @@ const FLAGS: [&str; 3] = [
 ];
 
 impl QueryRequest {
-    /// Whether a member is there, with any value.
+    /// Returns `true` if one of these members is present, with any value.
     fn has_any_of(&self, keys: &[&str]) -> bool {
         keys.iter().any(|key| match *key {
             "allow_direct_retrieval" if self.allow_direct_retrieval => true,
@@ -98,15 +101,15 @@ impl QueryRequest {
 }
 
 fn of_root(request: &QueryRequest) -> Option<Era> {
-    let newest = !request.model.is_empty()
+    let is_unpublished = !request.model.is_empty()
         || !request.skills_catalog.is_empty()
         || !request.selected_skills.is_empty()
         || !request.semantic_views.is_empty()
         || !request.documents.is_empty()
         || request.has_any_of(&["available_semantic_views"])
         || request.option("client-sql").is_on();
-    if newest {
-        return Some(Era::Newest);
+    if is_unpublished {
+        return Some(Era::Unpublished);
     }
     match &request.workspace_options {
         Some(Options::Map(_)) => return Some(Era::V2),
@@ -124,7 +127,7 @@ fn of_context(context: &Context) -> Option<Era> {
     let Context::Entries(entries) = context else {
         return Some(Era::E1);
     };
-    let of_entry = |entry: &super::ContextEntry| match &entry.data {
+    let of_entry = |entry: &ContextEntry| match &entry.data {
         Some(data) if data.get("items").is_some() => Some(Era::V1),
         Some(data) if data.get("content").is_some() => Some(Era::E3),
         _ => entry.content.as_ref().map(|_| Era::E1),
@@ -179,7 +182,7 @@ fn of_result(message: &Message) -> Option<Era> {
         .as_ref()
         .is_some_and(|json| json.kind() == Kind::String);
     if beside_text && found < Some(Era::V1) {
-        // Raw rows beside an empty `content`.
+        // Rows beside an empty `content`.
         return Some(Era::E2);
     }
     found

@@ -8,13 +8,14 @@ use crate::json::model::{model, names};
 use crate::json::{Escape, List, Members, ObjectWriter};
 use crate::protocol::shown::Address;
 
-use super::{ApiKey, Setting};
+use super::Setting;
+use crate::meilisearch::ApiKey;
 
-/// Where a workspace's model runs.
+/// The provider of a workspace's model.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Source {
-    /// OpenAI, or what speaks its protocol.
+    /// OpenAI, or a server with its API.
     #[default]
     OpenAi,
     /// Azure. Needs `baseUrl`, `deploymentId` and `apiVersion`.
@@ -23,7 +24,7 @@ pub enum Source {
     Mistral,
     /// vLLM. Needs `baseUrl`.
     VLlm,
-    /// A source that this crate does not know. Servers up to 1.50 refuse every other.
+    /// A provider that this crate does not know. Servers up to 1.50 refuse all others.
     Other(String),
 }
 
@@ -34,11 +35,11 @@ names!(Source {
     VLlm: "vLlm",
 });
 
-/// The settings of a workspace, as the server shows them.
+/// The settings of a workspace, as the server returns them.
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceSettings {
-    /// Where the model runs.
+    /// The provider of the model.
     pub source: Source,
     /// The organisation at the provider.
     pub org_id: Option<String>,
@@ -48,9 +49,9 @@ pub struct WorkspaceSettings {
     pub api_version: Option<String>,
     /// The deployment at Azure.
     pub deployment_id: Option<String>,
-    /// The provider's address, up to and without `/chat/completions`.
+    /// The provider's URL, without `/chat/completions`.
     pub base_url: Option<String>,
-    /// What is shown of the provider's key. Never a key: it cannot become an [`ApiKey`].
+    /// The provider's key in redacted form. It cannot become an [`ApiKey`].
     pub redacted_api_key: Option<String>,
     /// The instructions.
     pub prompts: Prompts,
@@ -62,15 +63,15 @@ pub struct WorkspaceSettings {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Prompts {
-    /// What the model is told at the start of every conversation.
+    /// The instructions at the start of every conversation.
     pub system: Option<String>,
-    /// What the search function is for.
+    /// The description of the search function.
     pub search_description: Option<String>,
-    /// What its words are.
+    /// The description of its query.
     pub search_q_param: Option<String>,
-    /// What its filter is.
+    /// The description of its filter.
     pub search_filter_param: Option<String>,
-    /// What its index is.
+    /// The description of its index.
     pub search_index_uid_param: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -95,7 +96,7 @@ model!(Prompts, null: absent, escape: Json, empty: absent {
     search_index_uid_param: "searchIndexUidParam",
 });
 
-/// Shows nothing of the address that could let somebody in.
+/// Prints no part of the URL that can be a credential.
 impl fmt::Debug for WorkspaceSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("WorkspaceSettings")
@@ -112,12 +113,12 @@ impl fmt::Debug for WorkspaceSettings {
     }
 }
 
-/// A change to the settings of a workspace; it creates the workspace when there is none.
+/// A change of the settings of a workspace, which creates the workspace if it does not exist.
 ///
-/// What is read from the server is no change: a redacted key cannot get in here.
+/// It is a type of its own, so that a redacted key in [`WorkspaceSettings`] cannot be sent back.
 ///
 /// ```
-/// use copilot_wire::meilisearch::{Setting, Source, WorkspaceChange};
+/// use copilot_wire::meilisearch::admin::{Setting, Source, WorkspaceChange};
 ///
 /// let mut change = WorkspaceChange::default();
 /// change.source = Source::VLlm.into();
@@ -131,7 +132,7 @@ impl fmt::Debug for WorkspaceSettings {
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceChange {
-    /// Where the model runs.
+    /// The provider of the model.
     pub source: Setting<Source>,
     /// The organisation at the provider.
     pub org_id: Setting<String>,
@@ -141,8 +142,8 @@ pub struct WorkspaceChange {
     pub api_version: Setting<String>,
     /// The deployment at Azure.
     pub deployment_id: Setting<String>,
-    /// The provider's address, up to and without `/chat/completions`. Servers since 1.35 refuse
-    /// private addresses unless they are told otherwise.
+    /// The provider's URL, without `/chat/completions`. Servers since 1.35 refuse private addresses
+    /// by default.
     pub base_url: Setting<String>,
     /// The provider's key.
     pub api_key: Setting<ApiKey>,
@@ -150,24 +151,24 @@ pub struct WorkspaceChange {
     pub prompts: PromptsChange,
 }
 
-/// A change to the instructions of a workspace.
+/// A change of the instructions of a workspace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PromptsChange {
-    /// What the model is told at the start of every conversation.
+    /// The instructions at the start of every conversation.
     pub system: Setting<String>,
-    /// What the search function is for.
+    /// The description of the search function.
     pub search_description: Setting<String>,
-    /// What its words are.
+    /// The description of its query.
     pub search_q_param: Setting<String>,
-    /// What its filter is.
+    /// The description of its filter.
     pub search_filter_param: Setting<String>,
-    /// What its index is.
+    /// The description of its index.
     pub search_index_uid_param: Setting<String>,
 }
 
 impl WorkspaceChange {
-    /// The body of the request.
+    /// Returns the body of the request.
     #[must_use]
     pub fn to_json(&self) -> Bytes {
         let mut out = Vec::new();
@@ -187,8 +188,8 @@ impl WorkspaceChange {
         self.api_key
             .write(&mut body, "apiKey", |key, place| place.str(key.secret()));
         let prompts = self.prompts.members();
-        if prompts.iter().any(|(_, text)| !text.is_keep()) {
-            // Strings always write.
+        if prompts.iter().any(|(_, text)| !text.is_unchanged()) {
+            // Serializing strings cannot fail.
             let _ = body.object("prompts", |object| {
                 for (key, text) in prompts {
                     text.write(object, key, |text, place| place.str(text));
@@ -201,13 +202,13 @@ impl WorkspaceChange {
     }
 }
 
-/// Shows neither the key nor what of the address could let somebody in.
+/// Prints neither the key nor a part of the URL that can be a credential.
 impl fmt::Debug for WorkspaceChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let base_url = match &self.base_url {
             Setting::Set(url) => Setting::Set(Address(url)),
             Setting::Reset => Setting::Reset,
-            Setting::Keep => Setting::Keep,
+            Setting::Unchanged => Setting::Unchanged,
         };
         f.debug_struct("WorkspaceChange")
             .field("source", &self.source)
@@ -234,23 +235,23 @@ impl PromptsChange {
     }
 }
 
-/// A page of the workspaces.
+/// A page of workspaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Workspaces {
     /// The workspaces.
     pub results: List<WorkspaceEntry>,
-    /// How many come before these.
+    /// The number of workspaces before this page.
     pub offset: u64,
-    /// How many a page has at most.
+    /// The maximum number of workspaces on a page.
     pub limit: u64,
-    /// How many there are.
+    /// The number of all workspaces.
     pub total: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-/// A workspace in a page of them.
+/// A workspace on a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct WorkspaceEntry {

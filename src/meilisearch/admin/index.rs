@@ -1,4 +1,4 @@
-//! How an index is presented to the model.
+//! The presentation of an index to the model.
 
 use bytes::Bytes;
 
@@ -7,18 +7,18 @@ use crate::json::{Escape, Json, Members, ObjectWriter};
 
 use super::Setting;
 
-/// How an index is presented to the model, as the server shows it. An index needs none of it to be
-/// searched: every index that the key may read is offered.
+/// The presentation of an index to the model, as the server returns it. It is optional: the model
+/// can search every index that the key may read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexSettings {
-    /// What the index holds.
+    /// A description of the index.
     pub description: Option<String>,
-    /// What the model sees of a document, in Liquid. It may name attributes that are not displayed.
+    /// A Liquid template of a document for the model. It can use attributes that are not displayed.
     pub document_template: Option<String>,
-    /// How many bytes of it the model sees.
+    /// The maximum size in bytes of a rendered document.
     pub document_template_max_bytes: Option<u64>,
-    /// How the index is searched: an object of search parameters such as `limit` and `hybrid`.
+    /// The search parameters: an object with members such as `limit` and `hybrid`.
     pub search_parameters: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -31,23 +31,23 @@ model!(IndexSettings, null: absent, escape: Json {
     search_parameters: "searchParameters",
 });
 
-/// A change to how an index is presented to the model. The server does it in a task: its answer is
-/// 202.
+/// A change of the presentation of an index to the model. The server applies it in a task and
+/// answers with status 202.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct IndexChange {
-    /// What the index holds.
+    /// A description of the index.
     pub description: Setting<String>,
-    /// What the model sees of a document, in Liquid.
+    /// A Liquid template of a document for the model.
     pub document_template: Setting<String>,
-    /// How many bytes of it the model sees.
+    /// The maximum size in bytes of a rendered document.
     pub document_template_max_bytes: Setting<u64>,
-    /// How the index is searched: an object of search parameters.
+    /// The search parameters: an object.
     pub search_parameters: Setting<Json>,
 }
 
 impl IndexChange {
-    /// The body of the request.
+    /// Returns the body of the request.
     #[must_use]
     pub fn to_json(&self) -> Bytes {
         let mut out = Vec::new();

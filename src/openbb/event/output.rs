@@ -1,4 +1,6 @@
-//! All events, in either direction.
+//! The events of a reply, for writing and reading.
+
+use std::borrow::Cow;
 
 use bytes::Bytes;
 
@@ -7,38 +9,38 @@ use super::{
     RawEventError, StatusUpdate, TokenUsage,
 };
 use crate::json::model::Field;
-use crate::json::{Escape, Json, Kind, ValueWriter};
+use crate::json::{Escape, Json, Kind, ValueWriter, string_between};
 use crate::openbb::{FunctionCall, Session, call, vocabulary};
 use crate::protocol::{EventError, SendError, TextFrame};
 use crate::sse;
 
-/// What may be said in the course of a turn.
+/// An event that does not end the turn.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[expect(
     clippy::large_enum_variant,
     reason = "an event is moved once, from agent to encoder"
 )]
-pub enum Say {
+pub enum Output {
     /// A piece of the answer's text, in Markdown: `copilotMessageChunk`.
     MessageChunk(String),
-    /// A step of the work: `copilotStatusUpdate`.
+    /// A step: `copilotStatusUpdate`.
     StatusUpdate(StatusUpdate),
-    /// A table, a chart, a document: `copilotMessageArtifact`.
+    /// A table, chart or document: `copilotMessageArtifact`.
     MessageArtifact(Artifact),
-    /// Sources of the answer: `copilotCitationCollection`.
+    /// Citations: `copilotCitationCollection`.
     CitationCollection(CitationCollection),
-    /// What the user may ask next: `copilotPromptSuggestions`.
+    /// Suggested prompts: `copilotPromptSuggestions`.
     PromptSuggestions(PromptSuggestions),
-    /// What the answer cost: `copilotTokenUsage`, a draft of the protocol.
+    /// The token usage of the answer: `copilotTokenUsage`, a draft of the protocol.
     TokenUsage(TokenUsage),
-    /// What stands for old messages: `copilotConversationSummary`, a draft of the protocol.
+    /// A summary of old messages: `copilotConversationSummary`, a draft of the protocol.
     ConversationSummary(ConversationSummary),
-    /// An event that this crate does not know. The Workspace skips events that it does not know.
+    /// An event that this crate does not know. The Workspace ignores unknown events.
     Raw(RawEvent),
 }
 
-/// An event in either direction.
+/// An event of a reply, for writing and reading.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 #[expect(
@@ -46,15 +48,15 @@ pub enum Say {
     reason = "an event is moved once, from agent to encoder"
 )]
 pub enum Event {
-    /// Something said in the course of the turn.
-    Say(Say),
+    /// An event that does not end the turn.
+    Output(Output),
     /// A function call, which ends the turn: `copilotFunctionCall`.
     FunctionCall(FunctionCall),
 }
 
-macro_rules! say_from {
+macro_rules! output_from {
     ($($model:ident => $variant:ident),*) => {$(
-        impl From<$model> for Say {
+        impl From<$model> for Output {
             fn from(event: $model) -> Self {
                 Self::$variant(event)
             }
@@ -62,7 +64,7 @@ macro_rules! say_from {
     )*};
 }
 
-say_from!(
+output_from!(
     StatusUpdate => StatusUpdate,
     Artifact => MessageArtifact,
     CitationCollection => CitationCollection,
@@ -72,25 +74,25 @@ say_from!(
     RawEvent => Raw
 );
 
-impl From<Citation> for Say {
+impl From<Citation> for Output {
     fn from(citation: Citation) -> Self {
         Self::CitationCollection(CitationCollection::new([citation]))
     }
 }
 
-impl From<&str> for Say {
+impl From<&str> for Output {
     fn from(text: &str) -> Self {
         Self::MessageChunk(text.to_owned())
     }
 }
 
-impl From<Say> for Event {
-    fn from(say: Say) -> Self {
-        Self::Say(say)
+impl From<Output> for Event {
+    fn from(output: Output) -> Self {
+        Self::Output(output)
     }
 }
 
-/// Gives the call a state when it has none, see [`FunctionCall`].
+/// Adds an empty state if the call has none, see [`FunctionCall`].
 impl From<FunctionCall> for Event {
     fn from(call: FunctionCall) -> Self {
         Self::FunctionCall(call.filled())
@@ -106,17 +108,17 @@ const USAGE: &str = "copilotTokenUsage";
 const SUMMARY: &str = "copilotConversationSummary";
 pub(super) const CALL: &str = "copilotFunctionCall";
 
-/// The bytes around the text of a chunk.
+/// The frame of a text chunk.
 ///
-/// U+2028 and U+2029 are escaped, here and everywhere: the Workspace's reader takes them for line
-/// breaks and fails the turn.
+/// U+2028 and U+2029 are escaped, here and everywhere: the Workspace's decoder treats them as line
+/// breaks, and the turn fails.
 pub(in crate::openbb) const CHUNK: TextFrame = TextFrame::from_static(
     b"event: copilotMessageChunk\ndata: {\"delta\":\"",
     b"\"}\n\n",
     Escape::JsonAndSeparators,
 );
 
-/// Writes an event that is there as a model.
+/// Writes an event whose data is a model.
 pub(in crate::openbb) fn write_event(name: &str, data: &impl Field, out: &mut Vec<u8>) {
     out.extend_from_slice(b"event: ");
     out.extend_from_slice(name.as_bytes());
@@ -134,29 +136,33 @@ impl Event {
         match self {
             Self::FunctionCall(call) => {
                 let call = call::prepare(call, session)?;
-                // Nothing may follow the call.
+                // The citations come first: nothing may follow the call.
                 vocabulary::sources(session, out);
                 write_event(CALL, &call, out);
             }
-            Self::Say(Say::MessageChunk(text)) => CHUNK.write(text, out),
-            Self::Say(Say::StatusUpdate(status)) => {
-                let shown = status.artifacts.iter().flat_map(|list| list.iter());
-                let names: Vec<String> = shown
+            Self::Output(Output::MessageChunk(text)) => CHUNK.write(text, out),
+            Self::Output(Output::StatusUpdate(status)) => {
+                let artifacts = status.artifacts.iter().flat_map(|list| list.iter());
+                let names: Vec<String> = artifacts
                     .clone()
                     .map(|artifact| session.names.unique(artifact))
                     .collect();
-                if shown.zip(&names).all(|(shown, name)| shown.name == *name) {
+                // The event is copied only if a name has to change.
+                if artifacts
+                    .zip(&names)
+                    .all(|(artifact, name)| artifact.name == *name)
+                {
                     write_event(STATUS, status, out);
                 } else {
                     let mut status = status.clone();
-                    let shown = status.artifacts.iter_mut().flat_map(|list| list.iter_mut());
-                    for (artifact, name) in shown.zip(names) {
+                    let artifacts = status.artifacts.iter_mut().flat_map(|list| list.iter_mut());
+                    for (artifact, name) in artifacts.zip(names) {
                         artifact.name = name;
                     }
                     write_event(STATUS, &status, out);
                 }
             }
-            Self::Say(Say::MessageArtifact(artifact)) => {
+            Self::Output(Output::MessageArtifact(artifact)) => {
                 let name = session.names.unique(artifact);
                 if name == artifact.name {
                     write_event(ARTIFACT, artifact, out);
@@ -166,7 +172,7 @@ impl Event {
                     write_event(ARTIFACT, &artifact, out);
                 }
             }
-            Self::Say(Say::CitationCollection(citations)) => {
+            Self::Output(Output::CitationCollection(citations)) => {
                 if citations
                     .citations
                     .iter()
@@ -176,10 +182,10 @@ impl Event {
                 }
                 write_event(CITATIONS, citations, out);
             }
-            Self::Say(Say::PromptSuggestions(data)) => write_event(SUGGESTIONS, data, out),
-            Self::Say(Say::TokenUsage(data)) => write_event(USAGE, data, out),
-            Self::Say(Say::ConversationSummary(data)) => write_event(SUMMARY, data, out),
-            Self::Say(Say::Raw(event)) => {
+            Self::Output(Output::PromptSuggestions(data)) => write_event(SUGGESTIONS, data, out),
+            Self::Output(Output::TokenUsage(data)) => write_event(USAGE, data, out),
+            Self::Output(Output::ConversationSummary(data)) => write_event(SUMMARY, data, out),
+            Self::Output(Output::Raw(event)) => {
                 let invalid = |error: RawEventError| SendError::Invalid(error.to_string());
                 event.check().map_err(invalid)?;
                 write_event(event.name(), event.data(), out);
@@ -190,17 +196,17 @@ impl Event {
 
     pub(in crate::openbb) fn read(event: &sse::Event<'_>) -> Result<Self, EventError> {
         if event.name() == CHUNK_NAME {
-            if let Some(delta) = plain_delta(event.data()) {
-                return Ok(Self::Say(Say::MessageChunk(delta.to_owned())));
+            if let Some(delta) = delta(event.data()) {
+                return Ok(Self::Output(Output::MessageChunk(delta.into_owned())));
             }
         }
         let data = Json::parse(Bytes::copy_from_slice(event.data().as_bytes()))?;
-        let say = match event.name() {
+        let output = match event.name() {
             CHUNK_NAME => {
                 let delta = data.get("delta");
                 let delta = delta.as_ref().and_then(Json::string);
                 let delta = delta.ok_or(EventError::Shape("a chunk needs a string `delta`"))?;
-                Say::MessageChunk(delta.into_owned())
+                Output::MessageChunk(delta.into_owned())
             }
             CALL => {
                 let call = FunctionCall::received(&data).ok_or(EventError::Shape(
@@ -208,40 +214,40 @@ impl Event {
                 ))?;
                 return Ok(Self::FunctionCall(call));
             }
-            STATUS => Say::StatusUpdate(object(&data)?),
-            ARTIFACT => Say::MessageArtifact(object(&data)?),
+            STATUS => Output::StatusUpdate(object(&data)?),
+            ARTIFACT => Output::MessageArtifact(object(&data)?),
             CITATIONS => {
                 if data.get("citations").unwrap_or_default().kind() != Kind::Array {
                     return Err(EventError::Shape("citations need an array `citations`"));
                 }
-                Say::CitationCollection(object(&data)?)
+                Output::CitationCollection(object(&data)?)
             }
             SUGGESTIONS => {
                 if data.get("suggestions").unwrap_or_default().kind() != Kind::Array {
                     return Err(EventError::Shape("suggestions need an array `suggestions`"));
                 }
-                Say::PromptSuggestions(object(&data)?)
+                Output::PromptSuggestions(object(&data)?)
             }
-            USAGE => Say::TokenUsage(object(&data)?),
-            SUMMARY => Say::ConversationSummary(object(&data)?),
-            name => Say::Raw(RawEvent::received(name, data)),
+            USAGE => Output::TokenUsage(object(&data)?),
+            SUMMARY => Output::ConversationSummary(object(&data)?),
+            name => Output::Raw(RawEvent::received(name, data)),
         };
-        Ok(Self::Say(say))
+        Ok(Self::Output(output))
     }
 }
 
-/// The text of a chunk as encoders write it, when nothing in it is escaped. Nearly all of a stream.
-fn plain_delta(data: &str) -> Option<&str> {
-    let inside = data.strip_prefix("{\"delta\":")?.strip_suffix("\"}")?;
-    // Python writes a space behind the colon.
-    let text = inside
-        .strip_prefix(' ')
-        .unwrap_or(inside)
-        .strip_prefix('"')?;
-    let plain = |byte: u8| byte >= b' ' && byte != b'"' && byte != b'\\';
-    text.bytes().all(plain).then_some(text)
+/// Returns the text of a chunk in the common form: no other member, and no white space but the space
+/// that Python writes after the colon.
+fn delta(data: &str) -> Option<Cow<'_, str>> {
+    let inside = data.strip_prefix("{\"delta\":")?;
+    let inside = inside.strip_prefix(' ').unwrap_or(inside);
+    let text = inside.strip_prefix('"')?.strip_suffix("\"}")?;
+    let end = data.len() - "\"}".len();
+    string_between(data, end - text.len(), end)
 }
 
 fn object<T: Field>(data: &Json) -> Result<T, EventError> {
-    Field::from_raw(data).ok_or(EventError::Shape("the data of this event is an object"))
+    Field::from_raw(data).ok_or(EventError::Shape(
+        "the data of this event must be an object",
+    ))
 }

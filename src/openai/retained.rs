@@ -1,7 +1,7 @@
-//! Members of what has gone by, kept for what is made of it.
+//! Members that are retained after their event.
 //!
-//! A value that was read is a slice of its event and keeps all of the event in memory; what outlives
-//! the event is therefore copied.
+//! A value that was read is a slice of its event and keeps the complete event in memory, so values
+//! that outlive the event are copied.
 
 use std::collections::BTreeMap;
 
@@ -9,65 +9,65 @@ use bytes::Bytes;
 
 use crate::json::{Json, Kind, Members};
 
-/// Members of which the newest counts, by their names. `null` takes nothing back.
+/// Members by name, of which the latest value counts. A later `null` does not remove a value.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Newest(BTreeMap<String, Json>);
+pub(super) struct LatestMembers(BTreeMap<String, Json>);
 
-impl Newest {
-    /// Takes a member; gives how much of the weight of both, its own and that of the one before it,
-    /// is not held any more.
+impl LatestMembers {
+    /// Adds a member. Returns the weight that is not retained: that of the replaced value, or of a value
+    /// that changes nothing.
     pub(super) fn put(&mut self, key: &str, value: &Json) -> usize {
         match self.0.get_mut(key) {
             Some(old) if value.kind() == Kind::Null || old == value => weight(key, value),
             Some(old) => {
                 let freed = weight(key, old);
-                *old = own(value);
+                *old = copy(value);
                 freed
             }
             None => {
-                self.0.insert(key.to_owned(), own(value));
+                self.0.insert(key.to_owned(), copy(value));
                 0
             }
         }
     }
 
-    /// Takes members; gives what [`put`](Self::put) gives of each.
+    /// Adds members; returns the sum of what [`put`](Self::put) returns.
     pub(super) fn put_all(&mut self, members: &Members) -> usize {
         let members = members.iter();
         members.map(|(key, value)| self.put(key, value)).sum()
     }
 
-    /// The members in the order of their names.
+    /// Returns the members ordered by name.
     pub(super) fn into_members(self) -> Members {
         self.0.into_iter().collect()
     }
 }
 
-/// About how much memory a member takes.
+/// Returns the approximate memory in bytes of a member.
 pub(super) fn weight(key: &str, value: &Json) -> usize {
     OVERHEAD + key.len() + value.as_bytes().len()
 }
 
-/// What a member takes beside its key and its value.
+/// The memory in bytes of a member besides its key and its value.
 pub(super) const OVERHEAD: usize = 96;
 
-/// About how much memory members take.
-pub(super) fn weigh(members: &Members) -> usize {
+/// Returns the approximate memory in bytes of members.
+pub(super) fn weights(members: &Members) -> usize {
     members.iter().map(|(key, value)| weight(key, value)).sum()
 }
 
-/// The value in memory of its own.
-pub(super) fn own(value: &Json) -> Json {
-    // It is JSON already.
+/// Copies the value to memory of its own.
+pub(super) fn copy(value: &Json) -> Json {
+    // It is valid JSON, so parsing cannot fail.
     Json::parse(Bytes::copy_from_slice(value.as_bytes())).unwrap_or_default()
 }
 
-/// Gives members memory of their own.
+/// Copies the values of members to memory of their own.
 pub(super) fn detach(members: &mut Members) {
     if !members.is_empty() {
         *members = members
             .iter()
-            .map(|(key, value)| (key, own(value)))
+            .map(|(key, value)| (key, copy(value)))
             .collect();
     }
 }

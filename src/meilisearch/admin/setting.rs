@@ -1,22 +1,22 @@
-//! A change to one setting.
+//! Changes of settings.
 
 use crate::json::ValueWriter;
 
-/// A change to one setting: what is absent stays, `null` goes back to the default.
+/// A change of one setting: an absent member does not change it, `null` resets it to the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Setting<T> {
-    /// It stays as it is.
+    /// The setting is not changed.
     #[default]
-    Keep,
-    /// It goes back to the default.
+    Unchanged,
+    /// The setting is reset to the default.
     Reset,
-    /// It becomes this.
+    /// The setting gets this value.
     Set(T),
 }
 
 impl<T> Setting<T> {
-    /// Writes the member, unless it is to stay.
+    /// Writes the member, unless the setting is not changed.
     pub(super) fn write(
         &self,
         object: &mut crate::json::ObjectWriter<'_>,
@@ -24,17 +24,17 @@ impl<T> Setting<T> {
         value: impl FnOnce(&T, ValueWriter<'_>),
     ) {
         match self {
-            Self::Keep => {}
-            // A place that is left empty is `null`.
+            Self::Unchanged => {}
+            // A member without a value is written as `null`.
             Self::Reset => drop(object.member(key)),
             Self::Set(set) => value(set, object.member(key)),
         }
     }
 
-    /// Whether it stays as it is.
+    /// Returns `true` if the setting is not changed.
     #[must_use]
-    pub fn is_keep(&self) -> bool {
-        matches!(self, Self::Keep)
+    pub fn is_unchanged(&self) -> bool {
+        matches!(self, Self::Unchanged)
     }
 }
 

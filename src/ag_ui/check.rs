@@ -1,0 +1,91 @@
+//! Checks of single events: faults for which clients reject a run.
+
+use super::Event;
+use crate::json::{Json, Kind, List};
+use crate::protocol::SendError;
+
+/// The largest event that clients take, in bytes.
+const MAX_EVENT: usize = 10_000_000;
+
+/// The roles of messages in a snapshot. Clients fail at any other.
+const ROLES: [&str; 7] = [
+    "user",
+    "assistant",
+    "system",
+    "developer",
+    "tool",
+    "reasoning",
+    "activity",
+];
+
+/// Checks that an event is not larger than clients take.
+pub(super) fn size(event: &[u8]) -> Result<(), SendError> {
+    // Room for what stands around a payload.
+    match event.len() < MAX_EVENT - 1024 {
+        true => Ok(()),
+        false => Err(SendError::Invalid(format!(
+            "an event must be smaller than {MAX_EVENT} bytes"
+        ))),
+    }
+}
+
+/// Checks an event that an agent sends.
+pub(super) fn content(event: &Event) -> Result<(), SendError> {
+    let invalid = |rule: &str| Err(SendError::Invalid(rule.to_owned()));
+    match event {
+        Event::StateDelta(event) => patch(&event.delta),
+        Event::ActivityDelta(event) => patch(&event.patch),
+        Event::ActivitySnapshot(event) if event.content.kind() != Kind::Object => {
+            invalid("the content of an activity must be an object")
+        }
+        Event::MessagesSnapshot(event) => {
+            let mut roles = event.messages.iter().map(|message| &*message.role);
+            match roles.all(|role| ROLES.contains(&role)) {
+                true => Ok(()),
+                false => invalid("a message has a role that apps do not know"),
+            }
+        }
+        Event::StepStarted(_)
+        | Event::StateSnapshot(_)
+        | Event::ActivitySnapshot(_)
+        | Event::Custom(_)
+        | Event::Raw(_)
+        | Event::ToolCallStart(_) => Ok(()),
+        _ => Err(SendError::Unsupported(
+            "events that not every version knows",
+        )),
+    }
+}
+
+/// Checks that `patch` is a list of operations. `@ag-ui/client` 1.0.0 fails the run at a path that is
+/// not a JSON pointer and at a member that is missing.
+fn patch(patch: &List<Json>) -> Result<(), SendError> {
+    match patch.iter().all(is_operation) {
+        true => Ok(()),
+        false => Err(SendError::Invalid("not a JSON Patch operation".to_owned())),
+    }
+}
+
+fn is_operation(operation: &Json) -> bool {
+    let pointer = |name: &str| {
+        let pointer = operation.get(name);
+        pointer.is_some_and(|pointer| pointer.string().is_some_and(|text| is_pointer(&text)))
+    };
+    let name = operation.get("op");
+    let name = name.as_ref().and_then(Json::string).unwrap_or_default();
+    operation.kind() == Kind::Object
+        && pointer("path")
+        && match &*name {
+            "add" | "replace" | "test" => operation.get("value").is_some(),
+            "move" | "copy" => pointer("from"),
+            "remove" => true,
+            _ => false,
+        }
+}
+
+/// Returns `true` if `text` is a JSON pointer: empty, or segments that each begin with a slash, in
+/// which a tilde is `~0` and a slash `~1`.
+pub(super) fn is_pointer(text: &str) -> bool {
+    let escapes = || text.split('~').skip(1);
+    (text.is_empty() || text.starts_with('/')) && escapes().all(|rest| rest.starts_with(['0', '1']))
+}

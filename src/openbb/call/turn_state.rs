@@ -1,0 +1,116 @@
+//! The state of a turn that takes several requests.
+
+use super::FunctionCall;
+use crate::json::Members;
+use crate::json::model::{Field, model};
+use crate::openbb::QueryRequest;
+use crate::openbb::request::string;
+use crate::protocol::Usage;
+
+/// The state of a turn that takes several requests, in the members of `extra_state` that OpenBB's own
+/// agent uses.
+///
+/// A turn with calls is several requests, and only the first one has the user's time zone. An agent
+/// that sends this state with every call has the time zone in all of them, can join them in one trace,
+/// and knows the tokens of the whole turn:
+///
+/// ```
+/// use copilot_wire::openbb::{FunctionCall, GetWidgetData, QueryRequest};
+/// use copilot_wire::protocol::Usage;
+///
+/// fn ask(request: &QueryRequest, call: GetWidgetData, spent: Usage) -> FunctionCall {
+///     let mut turn = request.turn_state();
+///     turn.add_usage(spent);
+///     FunctionCall::from(call).turn_state(&turn)
+/// }
+/// ```
+///
+/// It crossed the browser: check it before you rely on it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TurnState {
+    /// The header `traceparent` of the turn's first request.
+    pub traceparent: String,
+    /// The tokens of the turn so far.
+    pub turn_usage: Option<TurnUsage>,
+    /// The user's time zone by its IANA name.
+    pub timezone: String,
+}
+
+/// The tokens of a turn so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TurnUsage {
+    /// Tokens of the prompts, those out of a cache included.
+    pub input_tokens: u64,
+    /// Tokens of the prompts that came out of a cache.
+    pub cached_input_tokens: u64,
+    /// Tokens of the prompts that were written to a cache.
+    pub cache_write_tokens: u64,
+    /// Tokens of the answers.
+    pub output_tokens: u64,
+    /// Tokens of prompts and answers.
+    pub total_tokens: u64,
+    /// The number of requests.
+    pub post_count: u64,
+    /// Members that this crate does not know or cannot read.
+    pub unknown: Members,
+}
+
+model!(TurnUsage {
+    input_tokens: "inputTokens" always,
+    cached_input_tokens: "cachedInputTokens" always,
+    cache_write_tokens: "cacheWriteTokens" always,
+    output_tokens: "outputTokens" always,
+    total_tokens: "totalTokens" always,
+    post_count: "postCount" always,
+});
+
+impl TurnState {
+    /// Adds the tokens of one request, and counts the request.
+    pub fn add_usage(&mut self, usage: Usage) {
+        let turn = self.turn_usage.get_or_insert_default();
+        let add = |total: &mut u64, tokens: u64| *total = total.saturating_add(tokens);
+        add(&mut turn.input_tokens, usage.input_tokens);
+        add(&mut turn.cached_input_tokens, usage.cached_input_tokens);
+        add(&mut turn.output_tokens, usage.output_tokens);
+        let both = usage.input_tokens.saturating_add(usage.output_tokens);
+        add(&mut turn.total_tokens, both);
+        add(&mut turn.post_count, 1);
+    }
+}
+
+impl QueryRequest {
+    /// Returns the state of the turn: what came back with the result, or for the first request of a
+    /// turn its time zone and nothing else. Members of another type count as absent.
+    #[must_use]
+    pub fn turn_state(&self) -> TurnState {
+        let state = self.is_result().then(|| self.extra_state()).flatten();
+        let member = |key: &str| state.as_ref()?.get(key);
+        let text = |key: &str| Some(member(key)?.string()?.into_owned());
+        TurnState {
+            traceparent: text("traceparent").unwrap_or_default(),
+            turn_usage: member("turn_usage").and_then(|usage| TurnUsage::from_raw(&usage)),
+            timezone: text("timezone").unwrap_or_else(|| self.timezone.clone()),
+        }
+    }
+}
+
+impl FunctionCall {
+    /// Adds the state of the turn to what comes back with the result. Empty members are left out.
+    #[must_use]
+    pub fn turn_state(mut self, turn: &TurnState) -> Self {
+        for (key, text) in [
+            ("traceparent", &turn.traceparent),
+            ("timezone", &turn.timezone),
+        ] {
+            if !text.is_empty() {
+                self = self.state_member(key, string(text));
+            }
+        }
+        match &turn.turn_usage {
+            Some(usage) => self.state_member("turn_usage", usage.to_raw()),
+            None => self,
+        }
+    }
+}

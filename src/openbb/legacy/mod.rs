@@ -1,0 +1,10 @@
+//! Older forms of the protocol: detection of a request's form, and calls as front ends before May
+//! 2025 read them.
+
+mod era;
+mod widget_data;
+
+pub use era::Era;
+pub use widget_data::GetDirectRetrievalData;
+
+pub(super) use widget_data::{data_sources, in_era};

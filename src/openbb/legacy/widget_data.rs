@@ -1,0 +1,103 @@
+//! Calls for data in the forms of 2024 and early 2025.
+
+use super::Era;
+use crate::json::model::Field;
+use crate::json::{Json, List, Members};
+use crate::openbb::call::sources_object;
+use crate::openbb::{DataSource, FunctionCall};
+use crate::protocol::SendError;
+
+/// Converts the arguments of `get_widget_data` to the form of an era; `None` if they are in that
+/// form.
+///
+/// The form is `{widget_uuid}` until October 2024, `{widget_uuids}` from November 2024,
+/// `{data_sources: [{origin, id, input_args}]}` from January 2025; from May 2025 each data source
+/// begins with `widget_uuid`.
+pub(in crate::openbb) fn in_era(arguments: &Json, era: Era) -> Result<Option<Json>, SendError> {
+    if arguments.get("data_sources").is_none() {
+        return Ok(None);
+    }
+    let sources = data_sources(arguments);
+    let invalid = |message: &str| Err(SendError::Invalid(message.to_owned()));
+    if sources.is_empty() {
+        return invalid("a call for data names no widget");
+    }
+    if era >= Era::E5 {
+        if sources
+            .iter()
+            .any(|source| source.origin.is_empty() || source.id.is_empty())
+        {
+            return invalid("a data source needs an origin and an id");
+        }
+        if era >= Era::V1 {
+            return Ok(None);
+        }
+        let older = sources.into_iter().map(|source| DataSource {
+            widget_uuid: None,
+            ..source
+        });
+        return Ok(Some(sources_object(&older.collect(), &Members::new())));
+    }
+    let uuids: Option<Vec<String>> = sources
+        .into_iter()
+        .map(|source| source.widget_uuid)
+        .collect();
+    let Some(uuids) = uuids else {
+        return invalid("in this request's form a widget needs a uuid");
+    };
+    let json = |text: &String| crate::openbb::request::string(text);
+    let mut object = Members::new();
+    match uuids.as_slice() {
+        _ if era >= Era::E4 => {
+            let uuids: List<String> = uuids.into();
+            object.push("widget_uuids", uuids.to_raw());
+        }
+        [uuid] => object.push("widget_uuid", json(uuid)),
+        _ => return Err(SendError::Unsupported("several widgets in one call")),
+    }
+    Ok(Some(object.to_raw()))
+}
+
+/// Returns the data sources in the arguments of a call, in the form of any era.
+pub(in crate::openbb) fn data_sources(arguments: &Json) -> Vec<DataSource> {
+    if let Some(sources) = arguments.get("data_sources") {
+        let sources: Option<List<DataSource>> = Field::from_raw(&sources);
+        return sources.unwrap_or_default().into_iter().collect();
+    }
+    let of_uuid = |uuid: Json| DataSource {
+        widget_uuid: uuid.string().map(Into::into),
+        ..DataSource::default()
+    };
+    if let Some(uuids) = arguments.get("widget_uuids") {
+        return uuids.elements().map(of_uuid).collect();
+    }
+    if let Some(uuid) = arguments.get("widget_uuid") {
+        return vec![of_uuid(uuid)];
+    }
+    // In the first form of direct retrieval the arguments are one data source.
+    let is_source = arguments.get("origin").is_some() && arguments.get("id").is_some();
+    let source = is_source.then(|| DataSource::from_raw(arguments)).flatten();
+    source.into_iter().collect()
+}
+
+/// A call for data of a source that is not a widget (September 2024, soon withdrawn).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GetDirectRetrievalData {
+    /// The data source.
+    pub source: DataSource,
+}
+
+impl GetDirectRetrievalData {
+    /// Creates a call for one data source.
+    #[must_use]
+    pub fn new(source: DataSource) -> Self {
+        Self { source }
+    }
+}
+
+impl From<GetDirectRetrievalData> for FunctionCall {
+    fn from(call: GetDirectRetrievalData) -> Self {
+        Self::made("get_direct_retrieval_data", call.source.to_raw())
+    }
+}

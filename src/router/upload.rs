@@ -1,0 +1,89 @@
+//! A request's body on its way in, and what is left of it when the request is refused.
+
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Buf;
+use futures_core::Stream;
+use http::header::{EXPECT, TRANSFER_ENCODING};
+use http::request::Parts;
+use http::{Response, StatusCode, Version};
+
+use super::intake::content_length;
+use crate::protocol::Env;
+
+/// The time for which a refusal waits for the rest of the body.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The body of a request.
+pub(super) struct Upload<'a, B> {
+    body: Pin<&'a mut B>,
+    /// `true` if a response must wait for the rest. `false` from the end of the body on.
+    rest: bool,
+    /// The number of bytes of the rest that a response waits for.
+    most: usize,
+}
+
+impl<'a, B> Upload<'a, B> {
+    /// Takes a body of up to `most` bytes. A larger one is not waited for.
+    pub(super) fn new(parts: &Parts, body: Pin<&'a mut B>, most: usize) -> Self {
+        // A client with `expect: 100-continue` has sent nothing yet, and HTTP/2 can reset a single stream.
+        let comes = !parts.headers.contains_key(EXPECT) && parts.version <= Version::HTTP_11;
+        let fits = match content_length(&parts.headers) {
+            Some(length) => length <= most as u64,
+            None => parts.headers.contains_key(TRANSFER_ENCODING),
+        };
+        let rest = comes && fits;
+        Self { body, rest, most }
+    }
+
+    /// Reads and drops the rest of the body, so that `response` can be read.
+    ///
+    /// RFC 9112, section 9.6: a server that closes a connection while its client still sends resets it,
+    /// and the client may lose the response. nginx then answers with status 502.
+    pub(super) async fn finish<T, D, E>(&mut self, response: &Response<T>, env: &Env)
+    where
+        B: Stream<Item = Result<D, E>>,
+        D: Buf,
+    {
+        // A body that was too slow has had its time already.
+        if response.status() == StatusCode::REQUEST_TIMEOUT {
+            return;
+        }
+        let mut deadline = None;
+        poll_fn(|cx| {
+            while self.rest {
+                match Pin::new(&mut *self).poll_next(cx) {
+                    Poll::Ready(Some(Ok(chunk))) if chunk.remaining() <= self.most => {
+                        self.most -= chunk.remaining();
+                    }
+                    Poll::Ready(_) => self.rest = false,
+                    Poll::Pending => {
+                        let ticks = deadline.get_or_insert_with(|| env.ticks(DRAIN_TIMEOUT));
+                        let Some(ticks) = ticks else { break };
+                        return ticks.as_mut().poll_next(cx).map(|_| ());
+                    }
+                }
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+}
+
+impl<B, D, E> Stream for Upload<'_, B>
+where
+    B: Stream<Item = Result<D, E>>,
+{
+    type Item = Result<D, E>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let next = self.body.as_mut().poll_next(cx);
+        if matches!(next, Poll::Ready(None | Some(Err(_)))) {
+            self.rest = false;
+        }
+        next
+    }
+}
