@@ -1,4 +1,4 @@
-//! What every protocol promises of its events and its capabilities.
+//! The contract of every protocol: events and capabilities.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -83,15 +83,15 @@ fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
     );
     ends::<GitHub>(
         [
-            github::Say::Text("Hi".into()),
-            github::Say::References(Vec::new().into()),
-            github::Say::Errors(Vec::new().into()),
+            github::Output::Text("Hi".into()),
+            github::Output::References(Vec::new().into()),
+            github::Output::Errors(Vec::new().into()),
         ],
         [github::Confirmation::new("1", "Sure?", "Really?")],
     );
     ends::<OpenBb>(
         [
-            openbb::Say::MessageChunk("Hi".into()),
+            openbb::Output::MessageChunk("Hi".into()),
             openbb::StatusUpdate::info("Working").into(),
             openbb::PromptSuggestions::new(["Yes"]).into(),
         ],
@@ -124,10 +124,10 @@ fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
     let failure = |kind: &str| meilisearch::Failure::new(kind, "away");
     ends::<Meilisearch>(
         [
-            meilisearch::Say::Text("Hi".into()),
-            meilisearch::Say::Refusal("No".into()),
-            meilisearch::Say::RoundBreak,
-            meilisearch::Say::SearchFailure(meilisearch::SearchFailure::new(404, "no index")),
+            meilisearch::Output::Text("Hi".into()),
+            meilisearch::Output::Refusal("No".into()),
+            meilisearch::Output::RoundBreak,
+            meilisearch::Output::SearchFailure(meilisearch::SearchFailure::new(404, "no index")),
         ],
         [
             meilisearch::Ending::Finish(meilisearch::FinishReason::ToolCalls),
@@ -141,9 +141,9 @@ fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
 fn an_event_of_anthropic_messages_ends_the_turn_if_it_is_made_from_an_ending() {
     ends::<Anthropic>(
         [
-            anthropic::Say::Start(anthropic::ContentBlock::text("Hi")),
+            anthropic::Output::Start(anthropic::ContentBlock::text("Hi")),
             anthropic::Delta::Text("Hi".into()).into(),
-            anthropic::Say::Stop,
+            anthropic::Output::Stop,
             anthropic::Usage::new(1, 2).into(),
         ],
         [

@@ -1,4 +1,4 @@
-//! What a router does by itself, before anything is set.
+//! The defaults of a router.
 
 #![cfg(feature = "openbb")]
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
@@ -85,6 +85,52 @@ fn inside_a_tokio_runtime_there_is_keep_alive() {
         assert_eq!(ping, ": ping\n\n");
         assert_eq!(start.elapsed().as_secs(), 15);
     });
+}
+
+/// tokio's panic is shown once a thread. Where the environment says that there is no timer, there is no
+/// panic, which would end a program that aborts.
+#[cfg(feature = "tokio")]
+#[test]
+fn an_environment_without_a_timer_never_asks_for_one() {
+    use std::time::Duration;
+
+    use copilot_wire::protocol::{Env, Environment, Ticks};
+
+    struct NoTimer;
+
+    impl Environment for NoTimer {
+        fn ticks(&self, _: Duration) -> Option<Ticks> {
+            None
+        }
+    }
+
+    if let Ok(env) = std::env::var("ENVIRONMENT") {
+        let router = match &*env {
+            "default" => router(false),
+            _ => router(false).env(Env::new(NoTimer)),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().build();
+        runtime.unwrap().block_on(async {
+            for _ in 0..2 {
+                assert!(ask(&router).await.next().await.is_some());
+            }
+        });
+        return;
+    }
+    for (env, panics) in [("default", 1), ("without", 0)] {
+        let child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args([
+                "--exact",
+                "an_environment_without_a_timer_never_asks_for_one",
+            ])
+            .args(["--nocapture"])
+            .env("ENVIRONMENT", env)
+            .output()
+            .unwrap();
+        let errors = String::from_utf8(child.stderr).unwrap();
+        assert!(child.status.success(), "{errors}");
+        assert_eq!(errors.matches("panicked").count(), panics, "{errors}");
+    }
 }
 
 /// Neither outside of a runtime nor in one without a timer.

@@ -130,7 +130,7 @@ mod findings {
     }
 }
 
-/// What a fuzzer would do, without its eyes: random bytes, and seeds with random changes.
+/// Runs the targets without coverage feedback: on random bytes, and on seeds with random changes.
 #[test]
 fn random_inputs_run() {
     let mut random = Random(0x5EED);

@@ -1,4 +1,4 @@
-//! What the playground asks the router for. The page itself is tested in a browser.
+//! Tests of the playground's routes. The page itself is tested in a browser.
 
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(

@@ -1,4 +1,4 @@
-//! What holds for the routes of a router, whatever is mounted.
+//! Tests of a router's routes, whatever is mounted.
 
 #![cfg(all(
     feature = "openbb",

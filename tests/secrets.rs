@@ -123,7 +123,7 @@ fn fixtures(folder: &str) -> Vec<(String, Value)> {
     all
 }
 
-/// Where the values of an object or array stand, as JSON pointers.
+/// Returns the places of the values of an object or array, as JSON pointers.
 fn places(value: &Value, at: String, found: &mut Vec<String>) {
     match value {
         Value::Object(members) => {
@@ -142,7 +142,7 @@ fn places(value: &Value, at: String, found: &mut Vec<String>) {
     found.push(at);
 }
 
-/// Whether the value at a place is a secret by its name, or by that of what it stands in.
+/// Returns `true` if the value at a place is a secret by its name, or by that of its parents.
 fn is_secret(place: &str) -> bool {
     place.split('/').any(|key| {
         let key = key.to_ascii_lowercase().replace(['-', '_'], "");
@@ -273,7 +273,7 @@ impl<P: Protocol> Agent<P> for Fails {
     }
 }
 
-/// What a router answers to requests that are wrong in some way, secrets in all of them. Keys of
+/// Returns a router's answers to invalid requests with secrets in all of them. Keys of
 /// objects are places, and models are named in answers: neither is a secret.
 #[test]
 #[cfg(all(
@@ -421,9 +421,8 @@ fn shown(search: &mut Search) {
     }
     #[cfg(feature = "meilisearch")]
     {
-        use copilot_wire::meilisearch::{
-            ApiKey, ChatRequest, Instance, Message, WorkspaceChange, WorkspaceSettings,
-        };
+        use copilot_wire::meilisearch::admin::{WorkspaceChange, WorkspaceSettings};
+        use copilot_wire::meilisearch::{ApiKey, ChatRequest, Instance, Message};
         let key = || ApiKey::new(SECRET).unwrap();
         search.debug("ApiKey", &key());
         search.error(

@@ -1,4 +1,4 @@
-//! What `tracing` is sent: a span around everything that an agent does in a turn, and how the turn ended.
+//! The output for `tracing`: a span around the whole turn of an agent, and an event with its outcome.
 
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
@@ -84,7 +84,7 @@ impl<P: Protocol> Agent<P> for Echo {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         tracing::debug!(target: "agent", "before a pause");
         reply.text("one").await?;
-        futures::pending!();
+        tokio::task::yield_now().await;
         tracing::debug!(target: "agent", "after it");
         match request.prompt().as_deref() {
             Some("fail") => Err(std::io::Error::other("the disk is full").into()),
@@ -167,7 +167,7 @@ fn a_fault_is_an_error_with_its_cause() {
     let (level, span, fields) = log.events.last().unwrap();
     assert_eq!((*level, *span), (Level::ERROR, Some(1)));
     assert_eq!(fields["error"], "the disk is full");
-    assert_eq!((&*fields["outcome"], &*fields["told"]), ("failed", "true"));
+    assert_eq!((&*fields["outcome"], &*fields["sent"]), ("failed", "true"));
 }
 
 #[test]

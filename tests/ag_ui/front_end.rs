@@ -1,4 +1,4 @@
-//! The played app, on a stage.
+//! The played app, on a harness.
 
 use copilot_wire::ag_ui::testing::App;
 use copilot_wire::ag_ui::{RunAgentInput, StateDelta, StateSnapshot, Tool};
@@ -6,7 +6,7 @@ use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     Citation, Confirmation, Conversation, HistoryItem, Notice, ToolCall, ToolRun, Usage,
 };
-use copilot_wire::testing::{Answer, FrontEnd, Next, Stage};
+use copilot_wire::testing::{Answer, FrontEnd, Harness, Next};
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -38,8 +38,8 @@ fn every_part_is_heard() {
         reply.usage(Usage::new(1, 2)).await?;
         Ok(())
     });
-    let mut stage = Stage::new(app(), says);
-    let turn = block_on(stage.say("Hi")).unwrap();
+    let mut harness = Harness::new(app(), says);
+    let turn = block_on(harness.prompt("Hi")).unwrap();
     assert_eq!(
         turn.to_string(),
         "reasoning: Hm.\n\
@@ -72,15 +72,15 @@ fn calls_go_there_and_back() {
         assert_eq!(calls.count(), 2);
         Ok(reply.text(results.join(" and ")).await?)
     });
-    let mut stage = Stage::new(app(), asks);
-    let turn = block_on(stage.say("Tides?")).unwrap();
+    let mut harness = Harness::new(app(), asks);
+    let turn = block_on(harness.prompt("Tides?")).unwrap();
     let ports = turn.calls().iter().map(|call| call.arguments.text());
     assert_eq!(
         ports.collect::<String>(),
         r#"{"port":"Brest"}{"port":"Calais"}"#
     );
     let answers = [Answer::text("4.2"), Answer::failed("no gauge")];
-    let turn = block_on(stage.answer(answers)).unwrap();
+    let turn = block_on(harness.answer(answers)).unwrap();
     assert_eq!(turn.text(), "4.2 and no gauge");
 }
 
@@ -96,23 +96,23 @@ fn a_question_is_answered() {
                 None => Ok(reply.confirm(Confirmation::new("q1", "Sure?", "Really?"))?),
             }
         });
-        let mut stage = Stage::new(app(), asks);
-        let turn = block_on(stage.say("Delete it")).unwrap();
+        let mut harness = Harness::new(app(), asks);
+        let turn = block_on(harness.prompt("Delete it")).unwrap();
         assert!(turn.to_string().contains("question `q1`"), "{turn}");
-        let turn = block_on(stage.decide(accepted)).unwrap();
+        let turn = block_on(harness.decide(accepted)).unwrap();
         assert_eq!(turn.text(), accepted.to_string());
     }
 }
 
 /// The events of a body, heard by an app.
-fn hear(app: &mut App, frames: &[&str]) -> Next {
+fn receive(app: &mut App, frames: &[&str]) -> Next {
     let body: String = frames
         .iter()
         .map(|data| format!("data: {data}\n\n"))
         .collect();
     let mut input = body.as_bytes();
     while let Some(event) = app.decode(&mut input).unwrap() {
-        app.hear(&event);
+        app.receive(&event);
     }
     app.next()
 }
@@ -140,9 +140,9 @@ fn state_comes_back_with_the_next_request() {
         reply.send(StateDelta::new(&patch)?).await?;
         Ok(())
     });
-    let mut stage = Stage::new(app(), shares);
-    block_on(stage.say("Hi")).unwrap();
-    let state: serde_json::Value = stage.front_end().input().state.decode().unwrap();
+    let mut harness = Harness::new(app(), shares);
+    block_on(harness.prompt("Hi")).unwrap();
+    let state: serde_json::Value = harness.front_end().input().state.decode().unwrap();
     assert_eq!(
         state,
         json!({"count": 2, "list": [9, 2, 3], "a/b": 0, "twice": 2})
@@ -150,7 +150,7 @@ fn state_comes_back_with_the_next_request() {
     let mut app = app();
     let odd = r#"{"type":"STATE_DELTA","delta":[{"op":"remove","path":"/none"}]}"#;
     assert!(matches!(
-        hear(&mut app, &[START, odd, FINISH]),
+        receive(&mut app, &[START, odd, FINISH]),
         Next::Broken(_)
     ));
 }
@@ -160,7 +160,7 @@ fn an_interrupt_is_answered_or_passed_over() {
     let interrupt = r#"{"type":"RUN_FINISHED","threadId":"t","runId":"r","outcome":{"type":"interrupt",
         "interrupts":[{"id":"q1","reason":"confirm","message":"Sure?","metadata":{"title":"T","message":"M","data":{"a":1}}}]}}"#
         .replace('\n', " ");
-    let asked = |app: &mut App| match hear(app, &[START, &interrupt]) {
+    let asked = |app: &mut App| match receive(app, &[START, &interrupt]) {
         Next::Question(question) => question,
         next => panic!("{next:?}"),
     };
@@ -175,11 +175,11 @@ fn an_interrupt_is_answered_or_passed_over() {
     assert!(decision.accepted);
     assert_eq!(decision.data.unwrap().text(), r#"{"a":1}"#);
     assert_eq!(first.input().run_id, "run-2");
-    assert_eq!(hear(&mut first, &[START, FINISH]), Next::Nothing);
+    assert_eq!(receive(&mut first, &[START, FINISH]), Next::Nothing);
     assert!(first.input().resume.is_empty());
     let mut second = app();
     asked(&mut second);
-    second.say("Something else");
+    second.prompt("Something else");
     assert!(!second.input().decision().unwrap().accepted);
 }
 
@@ -203,10 +203,10 @@ fn what_real_apps_fail_at_is_broken() {
         &[START, r#"{"type":"TOMORROW"}"#, FINISH],
     ] {
         assert!(
-            matches!(hear(&mut app(), frames), Next::Broken(_)),
+            matches!(receive(&mut app(), frames), Next::Broken(_)),
             "{frames:?}"
         );
     }
     let failed = [START, text, r#"{"type":"RUN_ERROR","message":"m"}"#];
-    assert_eq!(hear(&mut app(), &failed), Next::Nothing);
+    assert_eq!(receive(&mut app(), &failed), Next::Nothing);
 }

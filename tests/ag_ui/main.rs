@@ -15,6 +15,5 @@ mod http;
 mod native;
 mod properties;
 mod requests;
-mod rules;
 mod support;
 mod words;

@@ -1,4 +1,4 @@
-//! What only agents for this protocol say.
+//! Events that only agents for this protocol send.
 
 use std::sync::{Arc, Mutex};
 
@@ -52,7 +52,7 @@ fn state_goes_both_ways() {
 }
 
 /// Sends an event that is not valid, and expects that nothing of it is written and the run goes on.
-fn refused(event: impl Into<copilot_wire::ag_ui::Say>) -> String {
+fn refused(event: impl Into<copilot_wire::ag_ui::Output>) -> String {
     let event = event.into();
     let told = Arc::new(Mutex::new(String::new()));
     let answer = read(&stream_of({

@@ -1,4 +1,4 @@
-//! What the AG-UI tests share.
+//! Helpers of the AG-UI tests.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -94,7 +94,7 @@ where
     mounted(Mount::new(), answer)
 }
 
-/// What a client makes of a stream that keeps all rules.
+/// The state of a client after a valid stream.
 pub(crate) struct Read {
     pub(crate) events: Vec<Value>,
 }

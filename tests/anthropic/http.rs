@@ -1,4 +1,4 @@
-//! What HTTP sees: paths, headers, whole answers, refusals, keep-alive.
+//! Tests over HTTP: paths, headers, whole answers, refusals, keep-alive.
 
 use std::future::{pending, poll_fn};
 use std::sync::Arc;

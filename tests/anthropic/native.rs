@@ -1,8 +1,8 @@
-//! What an agent of this protocol sends beside the shared vocabulary.
+//! Events beyond the shared vocabulary, which only agents for this protocol send.
 
 use copilot_wire::Reply;
 use copilot_wire::anthropic::{
-    Anthropic, ContentBlock, Delta, Ending, ErrorObject, Message, Relay, RelayError, Say,
+    Anthropic, ContentBlock, Delta, Ending, ErrorObject, Message, Output, Relay, RelayError,
     StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use copilot_wire::json::Json;
@@ -97,37 +97,39 @@ fn token_counts_are_written_at_the_end() {
 fn blocks_keep_the_rules_whatever_is_sent() {
     let answer = said(|reply| async move {
         reply
-            .send(Say::Start(ThinkingBlock::default().into()))
+            .send(Output::Start(ThinkingBlock::default().into()))
             .await?;
         reply.send(Delta::Thinking("Hm.".into())).await?;
         for signature in ["", "theirs", "again"] {
             reply.send(Delta::Signature(signature.into())).await?;
         }
-        reply.send(Say::Stop).await?;
+        reply.send(Output::Stop).await?;
         // A second one without a signature of its own.
         reply
-            .send(Say::Start(ThinkingBlock::new("More.", "").into()))
+            .send(Output::Start(ThinkingBlock::new("More.", "").into()))
             .await?;
-        reply.send(Say::Start(TextBlock::default().into())).await?;
+        reply
+            .send(Output::Start(TextBlock::default().into()))
+            .await?;
         reply.send(Delta::Text("One ".into())).await?;
-        reply.send(Say::Stop).await?;
+        reply.send(Output::Stop).await?;
         // What would split the text is left out.
         reply
-            .send(Say::Start(ThinkingBlock::default().into()))
+            .send(Output::Start(ThinkingBlock::default().into()))
             .await?;
         reply.send(Delta::Thinking("Hm.".into())).await?;
-        reply.send(Say::Stop).await?;
+        reply.send(Output::Stop).await?;
         // A call is held back, in pieces.
         reply
-            .send(Say::Start(
+            .send(Output::Start(
                 ToolUseBlock::new("toolu_A", "get_tide", &json!({}))?.into(),
             ))
             .await?;
         reply.send(Delta::InputJson("{\"n\"".into())).await?;
         reply.send(Delta::InputJson(":1}".into())).await?;
-        reply.send(Say::Stop).await?;
+        reply.send(Output::Stop).await?;
         reply
-            .send(Say::Start(TextBlock::new("text").into()))
+            .send(Output::Start(TextBlock::new("text").into()))
             .await?;
         reply.send(Delta::Text(".".into())).await?;
         let citation = json!({"type": "web_search_result_location", "url": "u", "title": "t", "cited_text": "c", "encrypted_index": ""});
@@ -149,8 +151,8 @@ fn blocks_keep_the_rules_whatever_is_sent() {
 fn a_whole_thinking_block_keeps_its_signature() {
     let answer = said(|reply| async move {
         let block = ThinkingBlock::new("Hm.", "theirs");
-        reply.send(Say::Start(block.into())).await?;
-        reply.send(Say::Stop).await?;
+        reply.send(Output::Start(block.into())).await?;
+        reply.send(Output::Stop).await?;
         Ok(reply.text("Yes.").await?)
     });
     assert_eq!(answer.kinds(), ["thinking", "text"]);
@@ -161,9 +163,9 @@ fn a_whole_thinking_block_keeps_its_signature() {
 #[test]
 fn a_call_in_an_answer_that_fails_is_not_made() {
     let answer = said(|reply| async move {
-        reply.send(Say::Start(call("toolu_A", 1).into())).await?;
-        reply.send(Say::Stop).await?;
-        reply.send(Say::Start(call("toolu_B", 1).into())).await?;
+        reply.send(Output::Start(call("toolu_A", 1).into())).await?;
+        reply.send(Output::Stop).await?;
+        reply.send(Output::Start(call("toolu_B", 1).into())).await?;
         Err(AgentError::new("Away."))
     });
     assert_eq!(answer.kinds(), ["text"]);
@@ -172,9 +174,9 @@ fn a_call_in_an_answer_that_fails_is_not_made() {
 #[test]
 fn arguments_that_are_no_object_are_refused() {
     let answer = said(|reply| async move {
-        reply.send(Say::Start(call("toolu_A", 1).into())).await?;
+        reply.send(Output::Start(call("toolu_A", 1).into())).await?;
         reply.send(Delta::InputJson("{\"n\":".into())).await?;
-        match reply.send(Say::Stop).await {
+        match reply.send(Output::Stop).await {
             Err(SendError::Invalid(_)) => Ok(reply.text("It is not complete.").await?),
             other => panic!("{other:?}"),
         }
@@ -192,7 +194,7 @@ fn arguments_that_are_no_object_are_refused() {
     // Also where nothing says that they are complete.
     let answer = said(|reply| async move {
         reply.text("A call: ").await?;
-        reply.send(Say::Start(call("toolu_A", 1).into())).await?;
+        reply.send(Output::Start(call("toolu_A", 1).into())).await?;
         Ok(reply.send(Delta::InputJson("[".into())).await?)
     });
     assert!(answer.error.is_some());
@@ -204,13 +206,13 @@ fn a_block_of_another_type_is_passed_on_before_the_text() {
         let block =
             json!({"type": "server_tool_use", "id": "s", "name": "web_search", "input": {}});
         let block = || ContentBlock::from_json(block.to_string());
-        reply.send(Say::Start(block()?)).await?;
+        reply.send(Output::Start(block()?)).await?;
         reply.send(Delta::InputJson("{}".into())).await?;
-        reply.send(Say::Stop).await?;
+        reply.send(Output::Stop).await?;
         reply.text("Found.").await?;
-        reply.send(Say::Start(block()?)).await?;
+        reply.send(Output::Start(block()?)).await?;
         reply.send(Delta::InputJson("{}".into())).await?;
-        Ok(reply.send(Say::Stop).await?)
+        Ok(reply.send(Output::Stop).await?)
     });
     assert_eq!(answer.kinds(), ["server_tool_use", "text"]);
 }
@@ -219,7 +221,7 @@ fn a_block_of_another_type_is_passed_on_before_the_text() {
 fn a_question_is_shown_whatever_a_block_leaves_open() {
     let answer = said(|reply| async move {
         let block = ContentBlock::text("```sh\nrm x");
-        reply.send(Say::Start(block)).await?;
+        reply.send(Output::Start(block)).await?;
         Ok(reply.confirm(Confirmation::new("1", "Go on?", "Really?"))?)
     });
     assert!(
@@ -234,8 +236,8 @@ fn calls_have_a_limit() {
     let answer = said(|reply| async move {
         let large = json!({"x": "x".repeat(9 << 20)});
         let call = || ToolUseBlock::new("a", "get_tide", &large);
-        reply.send(Say::Start(call()?.into())).await?;
-        reply.send(Say::Stop).await?;
+        reply.send(Output::Start(call()?.into())).await?;
+        reply.send(Output::Stop).await?;
         match reply.end(Ending::from(call()?)) {
             Err(SendError::Invalid(message)) => Err(AgentError::new(message)),
             other => panic!("{other:?}"),
@@ -295,7 +297,7 @@ fn an_upstream_that_fails_or_breaks_off_fails_the_answer() {
     for (upstream, cut) in [(half, true), (failed, false)] {
         let answer = said(move |reply| async move {
             match relay(upstream, &reply).await {
-                Err(RelayError::Cut) => assert!(cut),
+                Err(RelayError::Truncated) => assert!(cut),
                 Err(RelayError::Upstream(error)) => {
                     assert!(!cut && error.message == "The model is away.");
                 }

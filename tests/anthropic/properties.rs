@@ -1,4 +1,4 @@
-//! What is encoded is decoded to the same, however it is cut.
+//! Encoded events are decoded unchanged, in chunks of any size.
 
 use copilot_wire::Body;
 use copilot_wire::anthropic::{

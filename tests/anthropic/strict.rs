@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// What is left of a stream.
+/// The result of reading a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     pub(crate) message: Value,
@@ -11,7 +11,7 @@ pub(crate) struct Read {
     pub(crate) stop_reason: Option<String>,
     pub(crate) usage: Value,
     pub(crate) error: Option<Value>,
-    /// How often the stream said that it is alive.
+    /// The number of keep-alive events.
     pub(crate) alive: usize,
 }
 

@@ -1,4 +1,4 @@
-//! What the Anthropic tests share.
+//! Helpers of the Anthropic tests.
 
 use std::convert::Infallible;
 use std::pin::Pin;

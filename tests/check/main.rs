@@ -23,12 +23,14 @@ use futures::executor::block_on;
 
 use script::{Front, Script};
 
-const FRONTS: [Front; 5] = [
+const FRONTS: [Front; 7] = [
     Front::OpenBb,
     Front::GitHub,
     Front::OpenAi,
     Front::Meilisearch,
     Front::Anthropic,
+    Front::AgUi,
+    Front::UiStream,
 ];
 
 #[test]
@@ -82,6 +84,16 @@ fn every_fault_is_found_for_meilisearch_clients() {
 #[test]
 fn every_fault_is_found_for_anthropic_clients() {
     every_fault_is_found(Front::Anthropic);
+}
+
+#[test]
+fn every_fault_is_found_for_ag_ui_apps() {
+    every_fault_is_found(Front::AgUi);
+}
+
+#[test]
+fn every_fault_is_found_for_pages_on_the_ai_sdk() {
+    every_fault_is_found(Front::UiStream);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn places(script: Script) -> (Vec<String>, Vec<&'static str>) {
     (places.into_iter().collect(), report.rules().collect())
 }
 
-/// Whether the descriptor is asked for.
+/// Returns `true` if the descriptor is requested.
 fn described(asked: &Asked<'_>) -> bool {
     asked.request.uri().path() == "/agents.json"
 }

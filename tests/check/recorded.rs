@@ -10,6 +10,8 @@ fn recorded(front: Front, stream: &[u8]) -> Report {
     check::recorded(front.kit(), stream)
 }
 
+const FAILED: &str = "data: {\"type\":\"RUN_ERROR\",\"message\":\"away\"}\n\n";
+
 #[test]
 fn nothing_is_found_in_a_stream_that_is_right() {
     let searches = streams::searches();
@@ -30,6 +32,11 @@ fn nothing_is_found_in_a_stream_that_is_right() {
     for (front, stream) in [
         (Front::Meilisearch, &*searches),
         (Front::OpenAi, streams::OPENAI_CALL),
+        (Front::AgUi, streams::AG_UI),
+        // A failure leaves things open.
+        (Front::AgUi, &*format!("{}{FAILED}", streams::RUN_STARTED)),
+        (Front::AgUi, FAILED),
+        (Front::UiStream, streams::UI_STREAM),
     ] {
         let report = recorded(front, stream.as_bytes());
         assert!(report.is_clean(), "{front:?}\n{report}");

@@ -27,6 +27,8 @@ pub(crate) enum Front {
     OpenAi,
     Meilisearch,
     Anthropic,
+    AgUi,
+    UiStream,
 }
 
 impl Front {
@@ -37,17 +39,19 @@ impl Front {
             Self::OpenAi => kit::<copilot_wire::openai::OpenAi>(),
             Self::Meilisearch => kit::<copilot_wire::meilisearch::Meilisearch>(),
             Self::Anthropic => kit::<copilot_wire::anthropic::Anthropic>(),
+            Self::AgUi => kit::<copilot_wire::ag_ui::AgUi>(),
+            Self::UiStream => kit::<copilot_wire::ui_stream::UiStream>(),
         }
     }
 }
 
-/// What comes back, before it is spoilt.
+/// The response, before faults are added.
 pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<Piece>,
     pub(crate) head: Head,
-    /// Whether this is the stream of an agent.
+    /// `true` for the stream of an agent.
     pub(crate) streams: bool,
 }
 
@@ -171,7 +175,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// Whether a small body has `text` in it.
+    /// Returns `true` if a small body contains `text`.
     pub(crate) fn has(&self, text: &str) -> bool {
         let body = self.request.body();
         body.len() < 100_000 && std::str::from_utf8(body).unwrap().contains(text)
@@ -191,7 +195,7 @@ pub(crate) type Fault = fn(&Asked<'_>, Answer) -> Answer;
 pub(crate) struct Script {
     front: Front,
     fault: Fault,
-    /// Whether requests must be signed.
+    /// `true` if requests must be signed.
     signed: bool,
     left: Arc<AtomicUsize>,
 }
@@ -229,12 +233,15 @@ impl Script {
             Front::GitHub => "/github",
             Front::OpenAi => "/v1/chat/completions",
             Front::Anthropic => "/v1/messages",
+            Front::AgUi => "/agui",
+            Front::UiStream => "/api/chat",
             _ => "/chats/default/chat/completions",
         }
     }
 
     fn refusal(&self, status: u16) -> Answer {
         let body = match self.front {
+            Front::UiStream => return Answer::new(status, "text/plain", "No."),
             Front::Meilisearch => json!({
                 "message": "no", "code": "bad_request", "type": "invalid_request", "link": "",
             }),
@@ -260,6 +267,9 @@ impl Script {
             (&Method::GET, "/v1/models") => Answer::json(200, &json!({"data": [{"id": "m"}]})),
             (&Method::POST, "/v1/messages/count_tokens") => {
                 Answer::json(200, &json!({"input_tokens": 1}))
+            }
+            (&Method::GET, path) if path.starts_with("/api/chat/") => {
+                Answer::new(204, "text/plain", "")
             }
             (&Method::GET, "/github") => Answer::new(200, "text/plain", "OK"),
             (&Method::POST, path) if path == self.path() => self.post(asked),
@@ -303,6 +313,10 @@ impl Script {
                 };
                 Answer::stream(stream).header("x-should-retry", "false")
             }
+            Front::AgUi | Front::UiStream if !request["messages"].is_array() => self.refusal(400),
+            Front::AgUi => Answer::stream(&streams::ag_ui(&request)),
+            Front::UiStream => Answer::stream(&streams::ui_stream(&request))
+                .header("x-vercel-ai-ui-message-stream", "v1"),
             _ if asked.has("_meiliAppendConversationMessage") => {
                 Answer::stream(&streams::searches())
             }
@@ -363,7 +377,7 @@ async fn yield_now() {
 }
 
 struct ScriptBody {
-    /// How often it said that there is nothing yet.
+    /// The number of times that it returned `Pending`.
     waits: usize,
     pieces: std::collections::VecDeque<Piece>,
     left: Arc<AtomicUsize>,
@@ -406,12 +420,12 @@ impl Drop for ScriptBody {
     }
 }
 
-/// Whether the request asks for a preflight.
+/// Returns `true` if the request is a preflight.
 pub(crate) fn is_preflight(asked: &Asked<'_>) -> bool {
     asked.request.method() == Method::OPTIONS
 }
 
-/// What a request says in a header.
+/// Returns the value of a header of a request.
 pub(crate) fn says(asked: &Asked<'_>, name: &'static str) -> String {
     let value = asked.request.headers().get(HeaderName::from_static(name));
     value.map_or_else(String::new, |value| value.to_str().unwrap().to_owned())

@@ -1,4 +1,4 @@
-//! What the kit does about endpoints that are slow, or say nothing at all.
+//! The kit with endpoints that are slow or silent.
 
 use std::future::{Future, poll_fn};
 use std::pin::pin;

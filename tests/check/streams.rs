@@ -92,7 +92,7 @@ data: [DONE]
 
 "#;
 
-/// What begins a second call in [`OPENAI_CALL`], when it stands before the first is complete.
+/// The chunk that begins a second call in [`OPENAI_CALL`] before the first one is complete.
 pub(crate) const SECOND_CALL: &str = r#"data: {"id":"c1","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{"tool_calls":[{"index":1,"id":"call_2","type":"function","function":{"name":"get_weather","arguments":"{}"}}]},"finish_reason":null}]}
 
 "#;
@@ -282,4 +282,85 @@ pub(crate) fn message() -> Value {
         "stop_reason": "end_turn", "stop_sequence": null,
         "usage": {"input_tokens": 1, "output_tokens": 2},
     })
+}
+
+/// A run with everything in it that rules are about.
+pub(crate) const AG_UI: &str = r#"data: {"type":"RUN_STARTED","threadId":"t1","runId":"r1"}
+
+data: {"type":"STEP_STARTED","stepName":"s"}
+
+data: {"type":"REASONING_START","messageId":"r"}
+
+data: {"type":"REASONING_MESSAGE_START","messageId":"r","role":"reasoning"}
+
+data: {"type":"REASONING_MESSAGE_CONTENT","messageId":"r","delta":"Hm."}
+
+data: {"type":"REASONING_MESSAGE_END","messageId":"r"}
+
+data: {"type":"REASONING_END","messageId":"r"}
+
+data: {"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"}
+
+data: {"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"Hello"}
+
+data: {"type":"STEP_FINISHED","stepName":"s"}
+
+data: {"type":"TEXT_MESSAGE_END","messageId":"m"}
+
+data: {"type":"STATE_DELTA","delta":[{"op":"add","path":"/a","value":null}]}
+
+data: {"type":"ACTIVITY_SNAPSHOT","messageId":"a","activityType":"t","content":{}}
+
+data: {"type":"TOOL_CALL_START","toolCallId":"c","toolCallName":"f"}
+
+data: {"type":"TOOL_CALL_ARGS","toolCallId":"c","delta":"{}"}
+
+data: {"type":"TOOL_CALL_END","toolCallId":"c"}
+
+data: {"type":"CUSTOM","name":"n","value":null}
+
+data: {"type":"RUN_FINISHED","threadId":"t1","runId":"r1"}
+
+"#;
+
+/// The beginning of [`AG_UI`], up to the first piece of its text.
+pub(crate) const RUN_STARTED: &str = r#"data: {"type":"RUN_STARTED","threadId":"t1","runId":"r1"}
+
+data: {"type":"STEP_STARTED","stepName":"s"}
+
+data: {"type":"TEXT_MESSAGE_START","messageId":"m","role":"assistant"}
+
+"#;
+
+/// [`AG_UI`] with the ids of the request.
+pub(crate) fn ag_ui(request: &Value) -> String {
+    let ids = ["threadId", "runId"].map(|name| request[name].to_string());
+    let [thread, run] = ids.each_ref().map(String::as_str);
+    AG_UI.replace("\"t1\"", thread).replace("\"r1\"", run)
+}
+
+pub(crate) const UI_STREAM: &str = r#"data: {"type":"start","messageId":"m9"}
+
+data: {"type":"start-step"}
+
+data: {"type":"text-start","id":"t1"}
+
+data: {"type":"text-delta","id":"t1","delta":"Hello"}
+
+data: {"type":"text-end","id":"t1"}
+
+data: {"type":"finish-step"}
+
+data: {"type":"finish"}
+
+data: [DONE]
+
+"#;
+
+/// [`UI_STREAM`], which continues the last message of the request if that is the assistant's.
+pub(crate) fn ui_stream(request: &Value) -> String {
+    let last = request["messages"].as_array().and_then(|all| all.last());
+    let continued = last.filter(|message| message["role"] == "assistant");
+    let id = continued.map_or_else(|| "\"m9\"".to_owned(), |message| message["id"].to_string());
+    UI_STREAM.replace("\"m9\"", &id)
 }

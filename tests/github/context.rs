@@ -1,7 +1,7 @@
-//! Which context came, what was withheld, and why: for github.com and the IDEs alike.
+//! The context of requests and its withheld parts, for github.com and IDEs.
 
 use copilot_wire::github::{
-    ChatRequest, Data, EditorContext, Exclusion, Page, Place, Reference, Why,
+    ChatRequest, Data, EditorContext, Exclusion, Page, PageUrl, Reference, WithheldReason,
 };
 use copilot_wire::protocol::Conversation;
 
@@ -12,10 +12,12 @@ fn kinds(request: &ChatRequest) -> Vec<String> {
     context.references().map(|it| it.kind.clone()).collect()
 }
 
-fn withheld(request: &ChatRequest) -> Vec<(String, Why)> {
+fn withheld(request: &ChatRequest) -> Vec<(String, WithheldReason)> {
     let context = request.context();
     let withheld = context.withheld();
-    withheld.map(|it| (it.kind.into_owned(), it.why)).collect()
+    withheld
+        .map(|it| (it.kind.into_owned(), it.reason))
+        .collect()
 }
 
 #[test]
@@ -84,7 +86,7 @@ fn data_is_typed() {
     else {
         panic!("{data:?}")
     };
-    let place = Place::parse(url).unwrap();
+    let place = PageUrl::parse(url).unwrap();
     assert_eq!(place.page, Page::Issue(12));
     assert_eq!(repository.git_ref.as_deref(), Some("refs/heads/main"));
     let head = repository.ref_info.as_ref().unwrap();
@@ -99,7 +101,7 @@ fn data_is_typed() {
     assert_eq!(file.path.as_deref(), Some("src/lib.rs"));
     assert_eq!(file.range, None);
     assert_eq!(
-        file.place().unwrap().page,
+        file.page_url().unwrap().page,
         Page::Other("blob/main/src/lib.rs")
     );
     let range = snippet.range.as_ref().unwrap();
@@ -137,7 +139,7 @@ fn what_is_unknown_or_odd_is_kept() {
             .all(|it| matches!(it.typed(), Data::Other(Some(_))))
     );
 
-    // The documentation has a string as a repository's id; senders have `0.0` for `0`.
+    // In the documentation a repository's id is a string; senders write `0.0` for `0`.
     let body = r#"{"messages":[{"role":"user","content":"x","copilot_references":[
         {"type":"github.repository","id":"o/r","data":{"id":"abc-123","languages":[null,{"name":"C"},{"percent":1}],"refInfo":null}},
         {"type":"client.selection","id":"a","data":{"start":{"line":0.0,"col":2},"end":null,"content":null}},
@@ -176,8 +178,14 @@ fn what_is_withheld_says_why() {
     assert_eq!(
         withheld(&redacted),
         [
-            ("github.current-url".into(), Why::RepositoryUnreadable),
-            ("github.repository".into(), Why::RepositoryUnreadable)
+            (
+                "github.current-url".into(),
+                WithheldReason::RepositoryUnreadable
+            ),
+            (
+                "github.repository".into(),
+                WithheldReason::RepositoryUnreadable
+            )
         ]
     );
     assert_eq!(redacted.context().data().count(), 0);
@@ -194,45 +202,45 @@ fn what_is_withheld_says_why() {
             Exclusion::HiddenFile,
             Exclusion::TooLarge
         ]
-        .map(|exclusion| ("client.file".into(), Why::Excluded(exclusion)))
+        .map(|exclusion| ("client.file".into(), WithheldReason::Excluded(exclusion)))
     );
     assert_eq!(markers.context().editor(), EditorContext::Withheld);
     assert_eq!(markers.documents().count(), 0);
 
     let cases = [
-        // (type that was redacted, with a session message, why, the editor's context)
+        // (redacted type, with a session message, reason, editor context)
         (
             "github.current-url",
             true,
-            Why::NoRepositoryAtUrl,
+            WithheldReason::NoRepositoryAtUrl,
             EditorContext::Absent,
         ),
         (
             "github.repository",
             true,
-            Why::RepositoryUnreadable,
+            WithheldReason::RepositoryUnreadable,
             EditorContext::Absent,
         ),
         (
             "github.repository",
             false,
-            Why::RepositoryUnreadable,
+            WithheldReason::RepositoryUnreadable,
             EditorContext::Withheld,
         ),
         (
             "client.file",
             false,
-            Why::Permission,
+            WithheldReason::Permission,
             EditorContext::Withheld,
         ),
         (
             "github.issue",
             false,
-            Why::Permission,
+            WithheldReason::Permission,
             EditorContext::Absent,
         ),
     ];
-    for (kind, web, why, editor) in cases {
+    for (kind, web, reason, editor) in cases {
         let session = match web {
             true => r#"{"role":"system","name":"_session","content":"Current User's Login: a\n"},"#,
             false => "",
@@ -241,9 +249,9 @@ fn what_is_withheld_says_why() {
             r#"{{"messages":[{session}{{"role":"user","content":"hi","copilot_references":[{{"type":"github.redacted","id":"r","data":{{"type":"{kind}"}}}}]}}]}}"#
         );
         let request = ChatRequest::from_json(body).unwrap();
-        assert_eq!(withheld(&request), [(kind.to_owned(), why)]);
+        assert_eq!(withheld(&request), [(kind.to_owned(), reason)]);
         assert_eq!(request.context().editor(), editor, "{kind} {web}");
-        assert!(!why.to_string().is_empty());
+        assert!(!reason.to_string().is_empty());
     }
     assert_eq!(
         request("req-docs-minimal.json").context().editor(),
@@ -352,7 +360,7 @@ fn pages_are_taken_apart() {
         ),
     ];
     for (url, owner, repository, page) in cases {
-        let place = Place::parse(url).unwrap();
+        let place = PageUrl::parse(url).unwrap();
         assert_eq!(
             (place.owner, place.repository, place.page),
             (owner, repository, page),
@@ -365,6 +373,6 @@ fn pages_are_taken_apart() {
         "https://github.com.evil/a/b",
         "http://github.com/a",
     ] {
-        assert_eq!(Place::parse(url), None, "{url}");
+        assert_eq!(PageUrl::parse(url), None, "{url}");
     }
 }

@@ -1,7 +1,7 @@
-//! `gh debug-cli`, the strictest known reader of what an agent sends, as a checker.
+//! `gh debug-cli`, the strictest known client, as a checker.
 //!
-//! Restated from its source (`pkg/chat/parser.go`, `pkg/chat/structs.go`, `pkg/chat/agent.go`):
-//! any field but `event` and `data` is an error; each `data` line is JSON on its own; `[DONE]` and
+//! Written after its source (`pkg/chat/parser.go`, `pkg/chat/structs.go`, `pkg/chat/agent.go`): any
+//! field but `event` and `data` is an error; each `data` line is JSON on its own; `[DONE]` and
 //! empty data are skipped; an unknown or empty event name is an error; every text of an error, and
 //! type, id and display name of a reference, and type, title and message of a confirmation must not
 //! be empty; lists must not be empty; `copilot_*` members in a default event are errors; and so is
@@ -9,7 +9,7 @@
 
 use serde_json::{Map, Value};
 
-/// What the command line makes of a reply.
+/// The content of a reply as the command line reads it.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Read {
     pub(crate) text: String,
@@ -141,7 +141,7 @@ fn list(value: Value) -> Result<Vec<Value>, String> {
     }
 }
 
-/// A string; `null` and missing are empty ones to Go.
+/// Returns a string member; `null` and absent ones are empty strings in Go.
 fn string(object: &Map<String, Value>, key: &str) -> Result<String, String> {
     match object.get(key) {
         None | Some(Value::Null) => Ok(String::new()),

@@ -1,6 +1,6 @@
-//! Events read back: of agents, of models, and as the platform relays them.
+//! Decoding of events from agents, from models, and as the platform relays them.
 
-use copilot_wire::github::{ChatRequest, Chunk, Event, GitHub, Raw, Reference, Say};
+use copilot_wire::github::{ChatRequest, Chunk, Event, GitHub, Output, Raw, Reference};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Env, EventDecoder, EventError, Protocol, SendError, Session as _};
 use copilot_wire::sse::{Decoder, Frame};
@@ -28,17 +28,17 @@ fn recorded_streams_are_read_as_recorded() {
     }
 }
 
-/// What an event is, in a word or two.
+/// Describes an event in a few words.
 fn sketch(event: &Event) -> String {
     match event {
-        Event::Say(Say::Text(text)) => format!("text {text:?}"),
-        Event::Say(Say::References(list)) => {
+        Event::Output(Output::Text(text)) => format!("text {text:?}"),
+        Event::Output(Output::References(list)) => {
             format!("references {}", list[0].display_name().unwrap())
         }
-        Event::Say(Say::Errors(list)) => {
+        Event::Output(Output::Errors(list)) => {
             format!("errors {} {:?}", list[0].message, list[0].agent)
         }
-        Event::Say(Say::Chunk(chunk)) => format!(
+        Event::Output(Output::Chunk(chunk)) => format!(
             "chunk {:?} {:?}{}",
             chunk.content().unwrap_or_default(),
             chunk.finish_reason().unwrap_or_default(),
@@ -136,11 +136,11 @@ fn recorded_streams_become_typed_events() {
         let sketches: Vec<_> = decode(&bytes(name)).iter().map(sketch).collect();
         assert_eq!(sketches, *expected, "{name}");
     }
-    // All others are read without an error, and pass through unchanged.
+    // All others are read without an error, and relayed unchanged.
     for name in names("chunk-", ".sse") {
         for event in decode(&bytes(&name)) {
             assert!(
-                matches!(event, Event::Say(Say::Chunk(_)) | Event::Done),
+                matches!(event, Event::Output(Output::Chunk(_)) | Event::Done),
                 "{name}"
             );
         }
@@ -149,7 +149,7 @@ fn recorded_streams_become_typed_events() {
 
 #[test]
 fn a_chunk_that_says_more_is_kept_whole() {
-    // Everything but the SDK's own two chunks: nothing of it may be lost.
+    // All except the SDK's own two chunks must be written without loss.
     let chunks = [
         r#"{"choices":[{"index":0,"delta":{"content":"a","role":"assistant"}}],"id":""}"#,
         r#"{"choices":[{"index":0,"delta":{"content":"a","role":"user"}}]}"#,
@@ -168,15 +168,15 @@ fn a_chunk_that_says_more_is_kept_whole() {
     for chunk in chunks {
         let data = format!("data: {chunk}\n\n");
         let events = decode(data.as_bytes());
-        let [Event::Say(Say::Chunk(read))] = events.as_slice() else {
+        let [Event::Output(Output::Chunk(read))] = events.as_slice() else {
             panic!("{chunk}: {events:?}")
         };
         assert_eq!(read.json().text(), chunk);
-        // One that ends the answer is written when the answer ends.
+        // A chunk that ends the answer is written at the end of the answer.
         let written = encode(&[events.as_slice(), &[Event::Done]].concat());
         assert!(written.starts_with(&data), "{written}");
     }
-    // The order of members makes no difference.
+    // The order of members has no effect.
     let other_order = b"data: {\"choices\":[{\"delta\":{\"role\":\"assistant\",\"content\":\"a\"},\"index\":0}]}\n\n";
     assert_eq!(decode(other_order), [text("a")]);
 }
@@ -228,10 +228,10 @@ fn events_that_break_the_protocol_are_errors_and_the_next_one_is_read() {
             "{event}"
         );
     }
-    // Odd elements cost themselves only.
+    // Invalid elements do not affect the others.
     let odd = "event: copilot_references\ndata: [7,{\"type\":\"a.b\",\"id\":\"1\"}]\n\n";
     let events = decode(odd.as_bytes());
-    let Event::Say(Say::References(list)) = &events[0] else {
+    let Event::Output(Output::References(list)) = &events[0] else {
         panic!("{events:?}")
     };
     assert_eq!(list[0].kind, "a.b");
@@ -242,7 +242,7 @@ fn events_that_break_the_protocol_are_errors_and_the_next_one_is_read() {
 fn events_of_unknown_names_are_kept() {
     let stream = "event: copilot_progress\ndata: {\"a\":1}\n\n";
     let events = decode(stream.as_bytes());
-    let [Event::Say(Say::Raw(raw))] = events.as_slice() else {
+    let [Event::Output(Output::Raw(raw))] = events.as_slice() else {
         panic!("{events:?}")
     };
     assert_eq!(
@@ -251,11 +251,13 @@ fn events_of_unknown_names_are_kept() {
     );
     assert_eq!(encode(&events), stream);
 
-    // Known readers take each data line for itself, so there is no way to send two.
+    // Known clients treat each data line as an event, so several lines cannot be sent.
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     let raw = Raw::new(copilot_wire::event_name!("x"), "one\ntwo");
-    let error = session.event(&Say::Raw(raw).into(), &mut out).unwrap_err();
+    let error = session
+        .event(&Output::Raw(raw).into(), &mut out)
+        .unwrap_err();
     assert!(matches!(error, SendError::Invalid(_)));
     assert!(out.is_empty());
 }

@@ -1,9 +1,9 @@
-//! Events: byte for byte what GitHub's SDK writes, and read back in every form.
+//! Events: written byte for byte as by GitHub's SDK, and read in every form.
 
 use bytes::Bytes;
 use copilot_wire::github::{
-    ChatRequest, Chunk, ChunkForm, Confirmation, CopilotError, ErrorKind, Event, GitHub, Reference,
-    Say,
+    ChatRequest, Chunk, ChunkForm, Confirmation, CopilotError, ErrorKind, Event, GitHub, Output,
+    Reference,
 };
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Env, EventDecoder, Failure, Protocol, SendError, Session as _};
@@ -34,14 +34,14 @@ pub(crate) fn decode(mut input: &[u8]) -> Vec<Event> {
 }
 
 pub(crate) fn text(text: &str) -> Event {
-    Say::Text(text.into()).into()
+    Output::Text(text.into()).into()
 }
 
-/// Builds the event of an SDK call out of its arguments.
+/// Creates the events of an SDK call from its arguments.
 fn built(function: &str, arguments: &Value) -> Vec<Event> {
     let string = |value: &Value| value.as_str().unwrap().to_owned();
     match function {
-        "createAckEvent" => vec![Say::acknowledge().into()],
+        "createAckEvent" => vec![Output::acknowledge().into()],
         "createDoneEvent" => vec![Event::Finish, Event::Done],
         "createTextEvent" => vec![text(arguments[0].as_str().unwrap())],
         "createConfirmationEvent" => {
@@ -67,7 +67,7 @@ fn built(function: &str, arguments: &Value) -> Vec<Event> {
                 }
                 reference
             });
-            vec![Say::References(list.collect()).into()]
+            vec![Output::References(list.collect()).into()]
         }
         "createErrorsEvent" => {
             let list = arguments[0].as_array().unwrap().iter().map(|it| {
@@ -83,13 +83,13 @@ fn built(function: &str, arguments: &Value) -> Vec<Event> {
                     string(&it["identifier"]),
                 )
             });
-            vec![Say::Errors(list.collect()).into()]
+            vec![Output::Errors(list.collect()).into()]
         }
         other => panic!("{other}"),
     }
 }
 
-/// The metadata with its members in their order, which `serde_json::Value` does not keep.
+/// Returns the metadata with the order of its members, which `serde_json::Value` does not retain.
 fn ordered(case: &Json) -> Option<Json> {
     let arguments = case.get("args")?.elements().next()?;
     arguments.get("metadata").map(|metadata| compact(&metadata))
@@ -111,11 +111,11 @@ fn events_are_byte_identical_to_the_sdk() {
                 .with_metadata(&metadata)
                 .unwrap();
         }
-        if let Event::Say(Say::References(list)) = &mut events[0] {
+        if let Event::Output(Output::References(list)) = &mut events[0] {
             let arguments = case.get("args").unwrap().elements().next().unwrap();
             for (reference, argument) in list.iter_mut().zip(arguments.elements()) {
                 let data = argument.get("data");
-                // The fixture is indented; a value that serialises is written compactly.
+                // The fixture is indented; serialized values are compact.
                 reference.data = data.map(|data| compact(&data));
             }
         }
@@ -132,7 +132,7 @@ fn events_are_byte_identical_to_the_sdk() {
     assert_eq!(count, 21);
 }
 
-/// The same value without white space, members in their order.
+/// Returns the same value without white space, with the order of its members.
 fn compact(json: &Json) -> Json {
     let mut inside = false;
     let mut escaped = false;
@@ -151,7 +151,7 @@ fn metadata_is_spread_as_in_javascript() {
     let question = Confirmation::new("outer", "t", "m")
         .with_metadata(&metadata.unwrap())
         .unwrap();
-    // From Node.js: JSON.stringify({id: "outer", ...metadata})
+    // The output of Node.js: JSON.stringify({id: "outer", ...metadata})
     let spread = r#"{"2":3,"10":2,"id":"inner","b":1,"01":4,"-1":5,"4294967295":6}"#;
     assert_eq!(question.confirmation.text(), spread);
     for odd in ["[]", "7", "null", "\"x\""] {
@@ -162,12 +162,12 @@ fn metadata_is_spread_as_in_javascript() {
     }
 }
 
-/// The SDK writes them, and VS Code shows no dialog without a message.
+/// The SDK writes empty texts; VS Code displays no dialog without a message.
 #[test]
 fn empty_texts_are_written() {
     let question = Event::Confirmation(Confirmation::new("1", "Delete?", ""));
     let error = CopilotError::new(ErrorKind::Agent, "", "It failed.", "");
-    let written = encode(&[Say::Errors(vec![error].into()).into(), question.clone()]);
+    let written = encode(&[Output::Errors(vec![error].into()).into(), question.clone()]);
     assert!(
         written.contains(r#""title":"Delete?","message":"","confirmation""#),
         "{written}"
@@ -178,7 +178,7 @@ fn empty_texts_are_written() {
     );
     let read = decode(written.as_bytes());
     assert!(read.contains(&question), "{read:?}");
-    // One of another type is kept, and written once.
+    // A member of another type is retained, and written once.
     let odd = r#"{"type":"action","title":"t","message":5,"confirmation":{}}"#;
     let read = decode(format!("event: copilot_confirmation\ndata: {odd}\n\n").as_bytes());
     assert_eq!(encode(&read).matches("message").count(), 1);
@@ -234,7 +234,7 @@ fn full_chunks_have_one_head() {
         );
         let foreign = Chunk::new(Json::parse(foreign).unwrap()).unwrap();
         session
-            .event(&Say::Chunk(foreign).into(), &mut out)
+            .event(&Output::Chunk(foreign).into(), &mut out)
             .unwrap();
     }
     session.finish(&mut out);
@@ -242,7 +242,7 @@ fn full_chunks_have_one_head() {
     let mut heads = Vec::new();
     let mut deltas = Vec::new();
     for event in &events[..events.len() - 1] {
-        let Event::Say(Say::Chunk(chunk)) = event else {
+        let Event::Output(Output::Chunk(chunk)) = event else {
             panic!("{event:?}")
         };
         let value: Value = chunk.json().decode().unwrap();
@@ -277,7 +277,7 @@ fn full_chunks_have_one_head() {
             chunk(serde_json::json!({}), "stop".into()),
         ]
     );
-    // The role comes once: an accumulating client of OpenAI's appends it every time.
+    // The role is written once: an accumulating OpenAI client would append it every time.
     assert_eq!(
         String::from_utf8(out).unwrap().matches("assistant").count(),
         1
@@ -296,7 +296,7 @@ fn an_answer_ends_once() {
     let mut out = Vec::new();
     session.event(&Event::Done, &mut out).unwrap();
     let length = out.len();
-    for event in [text("late"), Say::from(Reference::bare("a", "b")).into()] {
+    for event in [text("late"), Output::from(Reference::bare("a", "b")).into()] {
         let error = session.event(&event, &mut out).unwrap_err();
         assert!(matches!(error, SendError::Invalid(_)));
     }
@@ -304,8 +304,8 @@ fn an_answer_ends_once() {
     session.fail(&Failure::new("late"), &mut out);
     assert_eq!(out.len(), length);
 
-    // The chunk of a model that ends its answer is the ending: only `[DONE]` is added, and the
-    // usage figures may come between.
+    // A model's chunk that ends the answer is used as the ending: only `[DONE]` is added, and the
+    // usage may be between.
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in &decode(&bytes("chunk-usage.sse"))[..3] {
@@ -315,8 +315,8 @@ fn an_answer_ends_once() {
     assert_eq!(out, bytes("chunk-usage.sse"));
 }
 
-/// The ending waits until the turn is over: an agent that passes a model's stream on may still have
-/// something to say.
+/// The ending is delayed until the end of the turn, because an agent that relays a model's stream
+/// may continue.
 #[test]
 fn nothing_follows_the_chunk_that_ends_an_answer() {
     let recorded = decode(&bytes("chunk-usage.sse"));
@@ -326,7 +326,7 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
         session.event(event, &mut out).unwrap();
     }
     session.text("One thing more.", &mut out).unwrap();
-    let references = Say::from(Reference::bare("a", "b")).into();
+    let references = Output::from(Reference::bare("a", "b")).into();
     session.event(&references, &mut out).unwrap();
     session.finish(&mut out);
     let mut expected = recorded.clone();
@@ -335,7 +335,7 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
     expected.extend(usage);
     assert_eq!(decode(&out), expected);
 
-    // Failing after that is still told before the ending.
+    // A later failure is still written before the ending.
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in &recorded[..3] {
@@ -343,11 +343,11 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
     }
     session.fail(&Failure::new("no more"), &mut out);
     let events = decode(&out);
-    assert!(matches!(&events[1], Event::Say(Say::Errors(errors)) if errors.len() == 1));
+    assert!(matches!(&events[1], Event::Output(Output::Errors(errors)) if errors.len() == 1));
     assert_eq!(events[2..], recorded[1..]);
 }
 
-/// The filler is an empty text event, and no text may follow a question or an ending.
+/// The filler is an empty text event, and no text may follow a confirmation or an ending.
 #[test]
 fn nothing_fills_the_silence_after_an_ending() {
     let question = Confirmation::new("1", "Go on?", "");

@@ -8,7 +8,7 @@ use copilot_wire::github::ChatRequest;
 use serde_json::Value;
 
 fn folder(name: &str) -> PathBuf {
-    // The streams of models are shared with the tests of the OpenAI protocol.
+    // The OpenAI tests use the same streams of models.
     let folder = match name.starts_with("chunk-") {
         true => "openai",
         false => "github-copilot",
@@ -18,7 +18,7 @@ fn folder(name: &str) -> PathBuf {
         .join(folder)
 }
 
-/// The names of all files that start and end like this, in order.
+/// Returns the names of all files with this prefix and suffix, in order.
 pub(crate) fn names(prefix: &str, suffix: &str) -> Vec<String> {
     let entries = fs::read_dir(folder(prefix)).unwrap();
     let mut names: Vec<String> = entries
@@ -42,7 +42,7 @@ pub(crate) fn request(name: &str) -> ChatRequest {
     ChatRequest::from_json(bytes(name)).expect(name)
 }
 
-/// Every recorded request by its name.
+/// Returns every recorded request with its name.
 pub(crate) fn requests() -> impl Iterator<Item = (String, ChatRequest)> {
     names("req-", ".json")
         .into_iter()

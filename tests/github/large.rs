@@ -1,4 +1,4 @@
-//! Much of one thing costs its length and not the square of it, and depth costs no stack.
+//! Large inputs: time is linear in the length, and depth does not use the stack.
 //!
 //! The sizes are such that quadratic work takes minutes.
 
@@ -8,7 +8,7 @@ use copilot_wire::protocol::Conversation;
 const MANY: usize = 50_000;
 const LONG: usize = 4 * 1024 * 1024;
 
-/// `many` elements, each made of its place, as the inside of an array or object.
+/// Returns the content of an array or object with `many` elements, each created from its index.
 fn list(many: usize, element: impl Fn(usize) -> String) -> String {
     let all: Vec<_> = (0..many).map(element).collect();
     all.join(",")
@@ -19,7 +19,7 @@ fn read(messages: &str) -> ChatRequest {
     ChatRequest::from_json(body).unwrap()
 }
 
-/// Everything that a conversation is asked.
+/// Calls all accessors of a conversation.
 fn exercise(request: &ChatRequest) {
     let texts: usize = request.messages().map(|message| message.text.len()).sum();
     assert!(request.prompt().unwrap_or_default().len() <= texts);
@@ -50,7 +50,7 @@ fn large_conversations_are_read_in_linear_time() {
     };
     for messages in [
         list(MANY, |_| user("\"x\"", "")),
-        // Parts behind a long one.
+        // Parts after a long one.
         user(
             &format!(
                 r#"[{{"text":"{long}"}},{}]"#,
@@ -113,7 +113,7 @@ fn the_last_line_that_there_can_be_has_a_number() {
     assert_eq!(names, [format!("a (lines {last}-{last})")]);
 }
 
-/// How deep: far deeper than a thread's stack lets anything call itself.
+/// A depth that would overflow a thread's stack.
 const DEEP: usize = 10_000;
 
 #[test]

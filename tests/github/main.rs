@@ -1,7 +1,7 @@
-//! The protocol of GitHub Copilot Extensions, against what GitHub's SDK and clients do.
+//! The protocol of GitHub Copilot Extensions, tested against GitHub's SDK and clients.
 
 #![cfg(feature = "github")]
-// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+// `clippy.toml` allows panics in test functions only; helpers need them too.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! The strict readers themselves: they take good replies, and refuse every one that is spoilt.
+//! Tests of the strict checkers: they accept valid replies, and reject every mutation.
 
 use crate::fixtures::bytes;
 use crate::{debug_cli, vs_code};
@@ -14,14 +14,14 @@ const GOOD: &str = concat!(
 const QUESTION: &str = "event: copilot_confirmation\ndata: {\"type\":\"action\",\"title\":\"t\",\"message\":\"m\",\"confirmation\":{\"id\":\"1\"}}\n\n";
 const ERRORS: &str = "event: copilot_errors\ndata: [{\"type\":\"agent\",\"code\":\"c\",\"message\":\"m\",\"identifier\":\"i\"}]\n\n";
 
-/// The good reply with another event in the place of the references.
+/// Returns the valid reply with another event instead of the references.
 fn with(event: &str) -> String {
     let start = GOOD.find("event: ").unwrap();
     let end = GOOD[start..].find("\n\n").unwrap() + start + 2;
     [&GOOD[..start], event, &GOOD[end..]].concat()
 }
 
-fn vs_code(reply: &str) -> Result<vs_code::Shown, String> {
+fn vs_code(reply: &str) -> Result<vs_code::Chat, String> {
     vs_code::read(&vs_code::relay(reply)?)
 }
 
@@ -29,8 +29,8 @@ fn vs_code(reply: &str) -> Result<vs_code::Shown, String> {
 fn good_replies_pass() {
     for reply in [GOOD.to_owned(), with(QUESTION), with(ERRORS), with("")] {
         let cli = debug_cli::read(&reply).unwrap();
-        let shown = vs_code(&reply).unwrap();
-        assert_eq!((cli.text.as_str(), shown.text.as_str()), ("Ahoy", "Ahoy"));
+        let chat = vs_code(&reply).unwrap();
+        assert_eq!((cli.text.as_str(), chat.text.as_str()), ("Ahoy", "Ahoy"));
     }
     for name in ["sse-hello-world.sse", "sse-confirmation-turn.sse"] {
         let reply = String::from_utf8(bytes(name).to_vec()).unwrap();
@@ -38,11 +38,11 @@ fn good_replies_pass() {
         vs_code(&reply).unwrap();
     }
     let relayed = String::from_utf8(bytes("sse-relayed-to-client.sse").to_vec()).unwrap();
-    // The documentation's example has the word `icon` for a URI.
-    let shown = vs_code::read(&relayed.replace("\"display_icon\":\"icon\",", "")).unwrap();
-    assert_eq!(shown.references, ["http://blackbeard.com/story/1"]);
-    assert_eq!(shown.warnings, ["something was skipped"]);
-    assert_eq!(shown.dialogs[0].0, "Are you sure you want to proceed?");
+    // The documentation's example has `icon` instead of a URI.
+    let chat = vs_code::read(&relayed.replace("\"display_icon\":\"icon\",", "")).unwrap();
+    assert_eq!(chat.references, ["http://blackbeard.com/story/1"]);
+    assert_eq!(chat.warnings, ["something was skipped"]);
+    assert_eq!(chat.dialogs[0].0, "Are you sure you want to proceed?");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn vs_code_refuses_what_is_spoilt() {
     for reply in mutations {
         assert!(vs_code(&reply).is_err(), "{reply}");
     }
-    // A URL in the data hides the name. It is legal, and what the builder refuses by default.
+    // A URL in the data hides the name. It is valid, but the builder refuses it by default.
     let hidden = spoilt(
         "\"data\":{}",
         "\"data\":{\"url\":\"https://example.com/1\"}",
@@ -144,6 +144,6 @@ fn vs_code_refuses_what_is_spoilt() {
         vs_code(&hidden).unwrap().references,
         ["https://example.com/1"]
     );
-    // Without the platform in between a named event is noise to VS Code.
+    // Without the platform VS Code does not understand named events.
     assert!(vs_code::read(GOOD).is_err());
 }

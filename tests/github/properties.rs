@@ -1,7 +1,7 @@
-//! What is encoded is decoded to the same, for every event.
+//! Properties: decoding returns the encoded event, for every event.
 
 use copilot_wire::github::{
-    Chunk, Confirmation, CopilotError, ErrorKind, Event, Metadata, Raw, Reference, Say,
+    Chunk, Confirmation, CopilotError, ErrorKind, Event, Metadata, Output, Raw, Reference,
 };
 use copilot_wire::json::{Json, Members};
 use copilot_wire::sse::EventName;
@@ -31,7 +31,7 @@ fn json() -> impl Strategy<Value = Json> {
     value().prop_map(|value| Json::encode(&value).unwrap())
 }
 
-/// Members that no model has a field for.
+/// Returns members that no model has a field for.
 fn unknown() -> impl Strategy<Value = Members> {
     prop::collection::vec(("x_[a-z]{0,4}", json()), 0..3)
         .prop_map(|members| members.into_iter().collect())
@@ -114,11 +114,11 @@ fn event() -> impl Strategy<Value = Event> {
         Chunk::new(Json::encode(&object).unwrap()).unwrap()
     });
     prop_oneof![
-        any::<String>().prop_map(|text| Say::Text(text).into()),
-        prop::collection::vec(reference(), 0..4).prop_map(|list| Say::from(list).into()),
-        prop::collection::vec(error(), 0..4).prop_map(|list| Say::from(list).into()),
-        chunk.prop_map(|chunk| Say::Chunk(chunk).into()),
-        raw().prop_map(|raw| Say::Raw(raw).into()),
+        any::<String>().prop_map(|text| Output::Text(text).into()),
+        prop::collection::vec(reference(), 0..4).prop_map(|list| Output::from(list).into()),
+        prop::collection::vec(error(), 0..4).prop_map(|list| Output::from(list).into()),
+        chunk.prop_map(|chunk| Output::Chunk(chunk).into()),
+        raw().prop_map(|raw| Output::Raw(raw).into()),
         confirmation().prop_map(Event::from),
     ]
 }
@@ -129,7 +129,7 @@ proptest! {
         events.extend([Event::Finish, Event::Done]);
         let wire = encode(&events);
         prop_assert_eq!(decode(wire.as_bytes()), events);
-        // Nothing on the wire but what the strictest reader takes: one `data` line an event.
+        // The strictest client accepts only one `data` line per event.
         for block in wire.split_terminator("\n\n") {
             let lines: Vec<_> = block.split('\n').collect();
             prop_assert!(matches!(lines.len(), 1 | 2), "{}", block);
@@ -140,7 +140,7 @@ proptest! {
     #[test]
     fn text_is_written_as_serde_json_writes_it(text: String) {
         let string = serde_json::to_string(&text).unwrap();
-        let wire = encode(&[Say::Text(text).into()]);
+        let wire = encode(&[Output::Text(text).into()]);
         let expected = format!(
             "data: {{\"choices\":[{{\"index\":0,\"delta\":{{\"content\":{string},\"role\":\"assistant\"}}}}]}}\n\n"
         );
@@ -155,7 +155,7 @@ proptest! {
         let body = bytes::Bytes::from(serde_json::to_vec(&members).unwrap());
         let request = copilot_wire::github::ChatRequest::from_json(&body).unwrap();
         let written: Value = serde_json::from_slice(&request.to_json()).unwrap();
-        // Read from the same text, because not every float survives serde_json.
+        // Both are read from the same text, because serde_json changes some floats.
         let sent: Value = serde_json::from_slice(&body).unwrap();
         prop_assert_eq!(written, sent);
         let _ = (request.context().withheld().count(), request.session_info());

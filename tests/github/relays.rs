@@ -1,11 +1,11 @@
-//! A model's stream passed on as the agent's answer.
+//! Relaying of a model's stream as the agent's answer.
 
-use copilot_wire::github::{Event, Relay, Say};
+use copilot_wire::github::{Event, Output, Relay};
 
 use crate::events::decode;
 use crate::fixtures::bytes;
 
-fn relay(name: &str) -> (Vec<Say>, bool) {
+fn relay(name: &str) -> (Vec<Output>, bool) {
     let mut relay = Relay::new();
     let said = decode(&bytes(name))
         .into_iter()
@@ -16,7 +16,7 @@ fn relay(name: &str) -> (Vec<Say>, bool) {
 
 #[test]
 fn only_what_is_said_goes_on() {
-    let text = |text: &str| Say::Text(text.into());
+    let text = |text: &str| Output::Text(text.into());
     let cases = [
         ("chunk-basic.sse", vec![text("Hello"), text(" world")], true),
         (
@@ -31,10 +31,10 @@ fn only_what_is_said_goes_on() {
             true,
         ),
         ("chunk-usage.sse", vec![text("Hi")], true),
-        // The call and its arguments are the agent's business.
+        // Calls are not relayed.
         ("chunk-tool-calls.sse", vec![], true),
         ("chunk-two-choices-logprobs.sse", vec![text("A")], true),
-        // Whatever comes behind the first `[DONE]` is not part of the answer.
+        // Everything after the first `[DONE]` is dropped.
         (
             "sse-proxied-double-done.sse",
             vec![text(""), text("A closure"), text(" is a function")],
@@ -49,7 +49,7 @@ fn only_what_is_said_goes_on() {
 #[test]
 fn a_failure_of_the_model_is_told() {
     let (said, complete) = relay("chunk-error-midstream.sse");
-    let [Say::Text(text), Say::Errors(errors)] = said.as_slice() else {
+    let [Output::Text(text), Output::Errors(errors)] = said.as_slice() else {
         panic!("{said:?}")
     };
     assert_eq!(text, "Par");
@@ -57,6 +57,6 @@ fn a_failure_of_the_model_is_told() {
     assert!(!complete);
     let mut relay = Relay::new();
     assert_eq!(relay.next(Event::Done), None);
-    assert_eq!(relay.next(Say::Text("late".into()).into()), None);
+    assert_eq!(relay.next(Output::Text("late".into()).into()), None);
     assert!(!relay.is_complete());
 }

@@ -1,8 +1,9 @@
-//! Replies: how they open and end, and what the shared vocabulary becomes.
+//! Replies: their start and end, and the shared parts.
 
 use copilot_wire::Router;
 use copilot_wire::github::{
-    ChatRequest, ChunkForm, Confirmation, CopilotError, ErrorKind, Message, Mount, Reference, Say,
+    ChatRequest, ChunkForm, Confirmation, CopilotError, ErrorKind, Message, Mount, Output,
+    Reference,
 };
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
@@ -85,7 +86,7 @@ fn a_failure_is_told_then_done() {
         assert_eq!(shown.warnings.len(), 1);
         assert_eq!(shown.text, "");
     }
-    // What was noticed and cited before the failure is not lost, and is one event all the same.
+    // Notices and citations before the failure are sent, in the same event.
     let reply = ask(agent(|_, reply| async move {
         reply
             .cite(Citation::new("A").url("https://a.example"))
@@ -161,7 +162,7 @@ fn every_word_has_an_honest_equivalent() {
             json!({"type": "citation", "id": "src/a.rs", "data": {"document": "src/a.rs", "excerpt": "7.1"}, "is_implicit": false, "metadata": {"display_name": "src/a.rs"}}),
         ]
     );
-    // What goes with the ending stands before it and behind all text.
+    // The queued event is written before the ending and after all text.
     let at = |text: &str| reply.find(text).unwrap();
     assert!(at("Brest") < at("copilot_references") && at("copilot_references") < at(DONE));
 }
@@ -206,7 +207,7 @@ fn a_reply_has_one_event_of_copilots_at_most() {
         )]
     );
 
-    // An agent that speaks the protocol itself may send what it wants; the words then yield.
+    // An agent of this protocol may send any event; the shared parts then become text.
     let reply = ask(agent(|_, reply| async move {
         reply
             .send(Reference::new("tide.table", "1", "Table"))
@@ -222,7 +223,7 @@ fn a_reply_has_one_event_of_copilots_at_most() {
             .send(Reference::new("tide.table", "1", "Table"))
             .await?;
         let error = CopilotError::new(ErrorKind::Function, "c", "m", "i");
-        reply.send(Say::from(error)).await?;
+        reply.send(Output::from(error)).await?;
         Ok(reply.end(Confirmation::new("1", "t", "m"))?)
     }));
     assert!(debug_cli::read(&reply).is_err(), "three events");

@@ -1,4 +1,5 @@
-//! Requests: the accessors give what GitHub's SDK gives, and more where it throws or loses.
+//! Requests: the accessors return the values of GitHub's SDK, also where the SDK throws or drops
+//! data.
 
 use bytes::Bytes;
 use copilot_wire::github::{Answer, ChatRequest, Content, GitHub, Message, Reference};
@@ -20,7 +21,7 @@ fn accessors_agree_with_the_sdk() {
         let size = expected["bytes"].as_u64().unwrap();
         assert_eq!(bytes(&name).len() as u64, size, "{name}");
 
-        // The SDK hands out an array of parts as it is; here it is text.
+        // The SDK returns an array of parts unchanged; here it is text.
         let user_message = match &expected["getUserMessage"]["value"] {
             Value::Array(parts) => parts[0]["text"].clone(),
             text => text.clone(),
@@ -38,7 +39,7 @@ fn accessors_agree_with_the_sdk() {
             None => assert_eq!(wanted["result"], "undefined", "{name}"),
         }
 
-        // Everything that the SDK keeps is there, and what it loses as well.
+        // All data of the SDK is present, and the data that it drops too.
         let transformed: Value = serde_json::from_slice(&request.to_openai()).unwrap();
         let ours = transformed["messages"].as_array().unwrap();
         let theirs = &expected["transformPayloadForOpenAICompatibility"]["value"]["messages"];
@@ -81,7 +82,7 @@ fn every_member_is_written_back() {
         assert_eq!(read.to_json(), written, "{name}");
         assert_eq!(read.messages.len(), request.messages.len(), "{name}");
     }
-    // Numbers keep their digits, and odd elements of every list their places.
+    // Numbers keep their digits, and invalid elements of every list their positions.
     let odd = r#"{"messages":[7,{"role":"user","content":"hi","name":3,"copilot_references":[null,{"type":1,"id":2,"data":[1.0],"metadata":"m"},"x"],"copilot_confirmations":["y",{"state":null,"confirmation":null}]},[]],"agent":9,"temperature":0.0,"big":123456789012345678901234567890}"#;
     let written = parse(odd).to_json();
     let text = String::from_utf8(written.to_vec()).unwrap();
@@ -232,7 +233,7 @@ fn the_conversation_is_what_people_said() {
             user("and tomorrow?"),
         ]
     );
-    // Only the slug of this agent, and never in the current message.
+    // Only the slug of this agent is removed, and never in the current message.
     let typed = parse(
         r#"{"agent":"tide","messages":[{"role":"user","content":"@tide a"},{"role":"user","content":"@tidex b"},{"role":"user","content":"@tide c"}]}"#,
     );
@@ -255,7 +256,7 @@ fn the_prompt_is_the_users_last_message() {
         ),
         ("req-web-session-history.json", Some("when is high water?")),
         ("req-redacted.json", Some("hi")),
-        // An answer to a question is no new prompt, and the old one is not asked again.
+        // An answer to a confirmation is not a new prompt, and the old one is not repeated.
         ("req-confirmation-accepted.json", None),
         ("req-confirmation-dismissed.json", None),
         ("req-nulls.json", Some("hi")),
@@ -266,7 +267,7 @@ fn the_prompt_is_the_users_last_message() {
     for (name, prompt) in cases {
         assert_eq!(request(name).prompt().as_deref(), prompt, "{name}");
     }
-    // Behind the user's message there are a call and its result: the prompt is still the user's.
+    // A call and its result follow the user's message: the prompt is still the user's.
     let loop_of_tools = parse(
         r#"{"messages":[{"role":"user","content":"weather?"},{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"w","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":"fine"}]}"#,
     );

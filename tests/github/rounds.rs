@@ -1,5 +1,5 @@
-//! A confirmation over several requests, each built from what a client has: it keeps the thread,
-//! sends its history along and answers with what it was sent.
+//! A confirmation over several requests, each built from the state of a client: it stores the
+//! thread, sends its history, and answers with the data that it received.
 
 use std::sync::Mutex;
 
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 
 use crate::server::{post, strictly};
-use crate::vs_code::Shown;
+use crate::vs_code::Chat;
 
-/// Turns a flag off when the user has agreed to it, for every front end.
+/// An agent for every protocol that switches a flag off if the user agrees.
 struct Flags {
     off: Arc<Mutex<Vec<String>>>,
 }
@@ -45,7 +45,7 @@ impl<P: Protocol> Agent<P> for Flags {
     }
 }
 
-/// VS Code's side of a thread.
+/// VS Code's state of a thread.
 struct Client {
     router: Router,
     messages: Vec<Message>,
@@ -62,21 +62,21 @@ impl Client {
         (Self { router, messages }, off)
     }
 
-    fn turn(&mut self, message: Message) -> Shown {
+    fn turn(&mut self, message: Message) -> Chat {
         let mut history = self.messages.clone();
         history.push(message);
         let request = ChatRequest::new(history.clone());
-        let (_, shown) = strictly(&post(&self.router, request.to_json()).body);
-        history.push(Message::new("assistant", shown.text.as_str()));
+        let (_, chat) = strictly(&post(&self.router, request.to_json()).body);
+        history.push(Message::new("assistant", chat.text.as_str()));
         self.messages = history;
-        shown
+        chat
     }
 
-    fn say(&mut self, text: &str) -> Shown {
+    fn say(&mut self, text: &str) -> Chat {
         self.turn(Message::new("user", text))
     }
 
-    fn answer(&mut self, accept: bool, confirmation: &Value) -> Shown {
+    fn answer(&mut self, accept: bool, confirmation: &Value) -> Chat {
         let confirmation = Json::encode(confirmation).unwrap();
         let mut message = Message::new("user", "");
         message.confirmations.push(match accept {
@@ -87,9 +87,9 @@ impl Client {
     }
 
     fn asked(&mut self) -> Value {
-        let shown = self.say("turn off lights");
-        let [(title, message, data)] = shown.dialogs.as_slice() else {
-            panic!("{shown:?}")
+        let chat = self.say("turn off lights");
+        let [(title, message, data)] = chat.dialogs.as_slice() else {
+            panic!("{chat:?}")
         };
         assert_eq!(
             (title.as_str(), message.as_str()),
@@ -110,7 +110,7 @@ fn asked_and_accepted_it_acts() {
     assert!(off.lock().unwrap().is_empty());
     assert_eq!(client.answer(true, &question).text, "lights is off.");
     assert_eq!(*off.lock().unwrap(), ["lights"]);
-    // The answer is history now: it does nothing a second time.
+    // The answer is in the history now, and has no effect again.
     assert_eq!(client.say("and now?").text, "You said: and now?");
     assert_eq!(*off.lock().unwrap(), ["lights"]);
 }
@@ -128,7 +128,7 @@ fn asked_and_ignored_the_user_talks_on() {
     let (mut client, off) = Client::new();
     client.asked();
     assert_eq!(client.say("hello").text, "You said: hello");
-    // What `gh debug-cli` sends for its own prompt is text, and no answer.
+    // `gh debug-cli` sends text for its own prompt, not an answer.
     client.asked();
     assert_eq!(client.say("y").text, "You said: y");
     assert!(off.lock().unwrap().is_empty());
@@ -150,7 +150,7 @@ fn an_answer_to_another_question_does_nothing() {
 
 #[test]
 fn the_session_of_a_reply_is_its_own() {
-    // Two replies at once share nothing: what one cites does not show up in the other.
+    // Two concurrent replies share no state: citations of one are not in the other.
     let (mut one, _) = Client::new();
     let (mut two, _) = Client::new();
     one.asked();

@@ -1,4 +1,4 @@
-//! An agent behind the router, in this process.
+//! A router with an agent, in this process.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -16,7 +16,7 @@ use crate::{debug_cli, vs_code};
 
 type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
 
-/// An agent made of a closure.
+/// An agent that is a closure.
 pub(crate) struct Run<F>(F);
 
 #[async_trait]
@@ -74,7 +74,7 @@ pub(crate) fn post(router: &Router, body: impl Into<Bytes>) -> Response {
     send(router, Method::POST, "/github", &HeaderMap::new(), body)
 }
 
-/// The reply to a user's message.
+/// Returns the reply to a user's message.
 pub(crate) fn ask(agent: impl Agent<GitHub> + 'static) -> String {
     let router = Router::new().mount(Mount::unverified(), agent).unwrap();
     let request = ChatRequest::new([Message::new("user", "hi")]);
@@ -83,16 +83,16 @@ pub(crate) fn ask(agent: impl Agent<GitHub> + 'static) -> String {
     response.body
 }
 
-/// What both strict readers make of a reply; neither may object.
-pub(crate) fn strictly(reply: &str) -> (debug_cli::Read, vs_code::Shown) {
+/// Reads a reply with both strict checkers, which must accept it.
+pub(crate) fn strictly(reply: &str) -> (debug_cli::Read, vs_code::Chat) {
     assert!(reply.starts_with(ACK), "{reply}");
     assert!(reply.ends_with(DONE), "{reply}");
     assert_eq!(reply.matches("[DONE]").count(), 1, "{reply}");
     assert_eq!(reply.matches("finish_reason").count(), 1, "{reply}");
     let cli = debug_cli::read(reply).unwrap_or_else(|error| panic!("{error}\n{reply}"));
     let relayed = vs_code::relay(reply).unwrap();
-    let shown = vs_code::read(&relayed).unwrap_or_else(|error| panic!("{error}\n{reply}"));
-    (cli, shown)
+    let chat = vs_code::read(&relayed).unwrap_or_else(|error| panic!("{error}\n{reply}"));
+    (cli, chat)
 }
 
 pub(crate) const ACK: &str =

@@ -1,4 +1,4 @@
-//! Verified mounts: nothing of a body is read before its signature holds.
+//! Verified mounts: no part of a body is parsed before its signature is verified.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,7 +15,7 @@ use http::{HeaderMap, Method};
 use crate::fixtures::{bytes, json};
 use crate::server::{agent, send, strictly};
 
-/// A router behind these keys, and how often its agent was asked.
+/// Returns a router with these keys, and the number of its agent's runs.
 fn router(keys: impl KeySource + 'static) -> (Router, Arc<AtomicUsize>) {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
@@ -43,7 +43,7 @@ fn only_signed_requests_reach_the_agent() {
         headers
     };
     let mut empty = HeaderMap::new();
-    // What `gh debug-cli` sends.
+    // The headers that `gh debug-cli` sends.
     empty.insert("github-public-key-signature", "".parse().unwrap());
     empty.insert("github-public-key-identifier", "".parse().unwrap());
     let cases = [
@@ -70,7 +70,7 @@ fn only_signed_requests_reach_the_agent() {
         ),
         (&other.sign(&body), &body, 401, "unknown-key-identifier"),
         (&signed, b"{}", 401, "signature-mismatch"),
-        // The signature comes first: what the body is, a stranger does not learn.
+        // The signature is checked first: the error does not reveal anything about the body.
         (&signed, b"{", 401, "signature-mismatch"),
         (&signer.sign(b"{"), b"{", 400, "malformed_json"),
         (&signer.sign(b""), b"", 400, "empty-body"),
@@ -92,7 +92,7 @@ fn only_signed_requests_reach_the_agent() {
         }
     }
     assert_eq!(asked.load(Ordering::Relaxed), answered);
-    // The probe needs no signature.
+    // The liveness probe needs no signature.
     let probe = send(&router, Method::GET, "/github", &HeaderMap::new(), "");
     assert_eq!(probe.body, "OK");
 }
@@ -127,7 +127,7 @@ fn the_genuine_request_is_answered() {
     );
 }
 
-/// No keys, because the endpoint is away.
+/// A key source whose endpoint is not available.
 struct Away;
 
 #[async_trait]

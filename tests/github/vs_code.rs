@@ -1,26 +1,26 @@
 //! VS Code, behind the platform that relays an agent's events to it, as a checker.
 //!
-//! Restated from its source (`src/platform/networking/node/stream.ts` and
+//! Written after its source (`src/platform/networking/node/stream.ts` and
 //! `src/extension/conversation/vscode-node/remoteAgents.ts` of microsoft/vscode-copilot-chat). It
-//! skips and logs what it cannot read; here that is an error, and so is what it does not show.
+//! ignores and logs invalid input; here that is an error, and so is input that it does not display.
 
 use serde_json::{Value, json};
 
-/// What the user sees.
+/// The content of a reply as the user sees it.
 #[derive(Debug, Default, PartialEq)]
-pub(crate) struct Shown {
+pub(crate) struct Chat {
     pub(crate) text: String,
-    /// Title, message and data of the dialogs.
+    /// The title, message and data of the dialogs.
     pub(crate) dialogs: Vec<(String, String, Value)>,
     pub(crate) warnings: Vec<String>,
-    /// What a reference is shown as: a URL or a name.
+    /// The displayed URL or name of each reference.
     pub(crate) references: Vec<String>,
-    /// What comes back as history with the next request.
+    /// The references that the next request has in its history.
     pub(crate) memory: Vec<Value>,
     pub(crate) finished: bool,
 }
 
-/// Relays a reply as the platform does: a named event becomes a member of a chunk without choices.
+/// Relays a reply like the platform: a named event becomes a member of a chunk without choices.
 pub(crate) fn relay(reply: &str) -> Result<String, String> {
     let mut relayed = String::new();
     for block in reply.split_terminator("\n\n") {
@@ -39,31 +39,31 @@ pub(crate) fn relay(reply: &str) -> Result<String, String> {
     Ok(relayed)
 }
 
-/// Reads a stream of chunks: the relayed form, or any OpenAI endpoint's.
-pub(crate) fn read(stream: &str) -> Result<Shown, String> {
-    let mut shown = Shown::default();
+/// Reads a stream of chunks, relayed by the platform or from an OpenAI endpoint.
+pub(crate) fn read(stream: &str) -> Result<Chat, String> {
+    let mut chat = Chat::default();
     for line in stream.split('\n').filter(|line| !line.is_empty()) {
         if line.starts_with(':') {
             continue;
         }
-        // It strips five characters, whatever they are; another field then fails to parse.
+        // VS Code strips the first five characters of any line; another field then fails to parse.
         let data = line.get(5..).ok_or("a short line")?.trim();
         if data == "[DONE]" {
-            if !shown.finished {
+            if !chat.finished {
                 return Err("the answer has no finish reason".into());
             }
-            return Ok(shown);
+            return Ok(chat);
         }
         let chunk: Value =
             serde_json::from_str(data).map_err(|error| format!("{error}: {line}"))?;
         if let Some(dialog) = chunk.get("copilot_confirmation").filter(|it| !it.is_null()) {
-            confirmation(dialog, &mut shown)?;
+            confirmation(dialog, &mut chat)?;
         }
         match chunk.get("choices") {
-            None | Some(Value::Null) => extras(&chunk, &mut shown)?,
+            None | Some(Value::Null) => extras(&chunk, &mut chat)?,
             Some(choices) => {
                 for choice in choices.as_array().ok_or("choices is no array")? {
-                    self::choice(choice, &mut shown)?;
+                    self::choice(choice, &mut chat)?;
                 }
             }
         }
@@ -71,7 +71,7 @@ pub(crate) fn read(stream: &str) -> Result<Shown, String> {
     Err("the stream has no [DONE]".into())
 }
 
-fn choice(choice: &Value, shown: &mut Shown) -> Result<(), String> {
+fn choice(choice: &Value, chat: &mut Chat) -> Result<(), String> {
     if choice["index"] != 0 {
         return Err(format!("a choice that nobody asked for: {choice}"));
     }
@@ -83,19 +83,19 @@ fn choice(choice: &Value, shown: &mut Shown) -> Result<(), String> {
         Some(Value::String(text)) => text,
         Some(other) => return Err(format!("content is no string: {other}")),
     };
-    if shown.finished {
+    if chat.finished {
         return Err(format!("ignored, because the answer has ended: {choice}"));
     }
-    shown.text += text;
+    chat.text += text;
     match &choice["finish_reason"] {
         Value::Null => {}
-        Value::String(reason) if reason == "stop" => shown.finished = true,
+        Value::String(reason) if reason == "stop" => chat.finished = true,
         other => return Err(format!("finish_reason: {other}")),
     }
     Ok(())
 }
 
-fn confirmation(it: &Value, shown: &mut Shown) -> Result<(), String> {
+fn confirmation(it: &Value, chat: &mut Chat) -> Result<(), String> {
     let (Some(title), Some(message)) = (it["title"].as_str(), it["message"].as_str()) else {
         return Err(format!("no dialog: {it}"));
     };
@@ -104,13 +104,12 @@ fn confirmation(it: &Value, shown: &mut Shown) -> Result<(), String> {
     if falsy.contains(data) {
         return Err(format!("no dialog without data: {it}"));
     }
-    shown
-        .dialogs
+    chat.dialogs
         .push((title.into(), message.into(), data.clone()));
     Ok(())
 }
 
-fn extras(chunk: &Value, shown: &mut Shown) -> Result<(), String> {
+fn extras(chunk: &Value, chat: &mut Chat) -> Result<(), String> {
     let extra = |key: &str| chunk.get(key).filter(|value| !value.is_null());
     let names = [
         "copilot_confirmation",
@@ -127,7 +126,7 @@ fn extras(chunk: &Value, shown: &mut Shown) -> Result<(), String> {
     {
         let message = error["message"].as_str().ok_or("a warning without text")?;
         if error["code"] != "sso" {
-            shown.warnings.push(message.into());
+            chat.warnings.push(message.into());
         }
     }
     for it in extra("copilot_references")
@@ -135,13 +134,13 @@ fn extras(chunk: &Value, shown: &mut Shown) -> Result<(), String> {
         .into_iter()
         .flatten()
     {
-        reference(it, shown)?;
+        reference(it, chat)?;
     }
     Ok(())
 }
 
-fn reference(it: &Value, shown: &mut Shown) -> Result<(), String> {
-    // `reference.data.results` is read without a check, then `'url' in reference.data`.
+fn reference(it: &Value, chat: &mut Chat) -> Result<(), String> {
+    // VS Code reads `reference.data.results` without a check, then `'url' in reference.data`.
     let data = it["data"]
         .as_object()
         .ok_or_else(|| format!("it throws: {it}"))?;
@@ -158,13 +157,13 @@ fn reference(it: &Value, shown: &mut Shown) -> Result<(), String> {
         if !url.contains("://") {
             return Err(format!("new URL throws: {url}"));
         }
-        shown.references.push(url.into());
-        shown.memory.push(it.clone());
+        chat.references.push(url.into());
+        chat.memory.push(it.clone());
         return Ok(());
     }
     let metadata = it["metadata"]
         .as_object()
-        .ok_or_else(|| format!("not shown: {it}"))?;
+        .ok_or_else(|| format!("not displayed: {it}"))?;
     let text = |key: &str| {
         metadata
             .get(key)
@@ -175,9 +174,8 @@ fn reference(it: &Value, shown: &mut Shown) -> Result<(), String> {
         return Err(format!("no URI of an icon: {it}"));
     }
     let value = text("display_url").or_else(|| text("display_name"));
-    shown
-        .references
-        .push(value.ok_or_else(|| format!("not shown: {it}"))?.into());
-    shown.memory.push(it.clone());
+    chat.references
+        .push(value.ok_or_else(|| format!("not displayed: {it}"))?.into());
+    chat.memory.push(it.clone());
     Ok(())
 }

@@ -85,7 +85,7 @@ fn poll<F: Future + ?Sized>(future: Pin<&mut F>, count: &Arc<Count>) -> Poll<F::
     future.poll(&mut Context::from_waker(&Waker::from(Arc::clone(count))))
 }
 
-/// Whether there was a wake-up since this was asked last.
+/// Returns `true` if there was a wake since the last call.
 fn woken(count: &Count) -> bool {
     count.0.swap(0, Ordering::Relaxed) > 0
 }

@@ -92,7 +92,7 @@ fn errors_tell_their_kind_and_no_more() {
     }
     // Whoever wants the cause has to ask for it.
     let source = errors[0].source().unwrap();
-    assert_eq!(source.to_string(), "key endpoint cannot be reached");
+    assert_eq!(source.to_string(), "key endpoint is not reachable");
     assert_eq!(
         source.source().unwrap().to_string(),
         "authorization: token ghu_secret"

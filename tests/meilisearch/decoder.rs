@@ -1,4 +1,4 @@
-//! What no recording holds: the documented dialect, odd servers, and sizes.
+//! Decoding of input without recordings: the documented form, unusual servers, and large sizes.
 
 use copilot_wire::meilisearch::{
     Event, FinishReason, Meilisearch, Outcome, Search, Sources, Tools, Unknown,
@@ -44,7 +44,7 @@ fn the_documented_dialect_is_read() {
 
 #[test]
 fn a_notification_is_handed_out_before_anything_else_arrives() {
-    let stream = fixture("recorded/search_all_tools.sse");
+    let stream = fixture("recorded/search_all_tools/stream.sse");
     let stream = String::from_utf8(stream).unwrap();
     let mut decoder = EventDecoder::<Meilisearch>::new();
     let mut seen = 0;
@@ -70,7 +70,7 @@ fn what_is_not_known_is_kept() {
             &call(0, Some("_meiliSomethingNew"), r#"{"a":1}"#),
             None,
         ),
-        // Known names with arguments of another shape.
+        // Known names with invalid arguments.
         chunk(
             "1",
             &call(0, Some("_meiliSearchSources"), r#"{"call_id":"c"}"#),
@@ -81,11 +81,11 @@ fn what_is_not_known_is_kept() {
             &call(0, Some("_meiliAppendConversationMessage"), "[]"),
             None,
         ),
-        // An ordinary call in fragments, and one that never ends.
+        // A function call in fragments, and one that never ends.
         chunk("1", &call(1, Some("f"), "{\"x\":\"}"), None),
         chunk("1", &call(1, None, "\\\"\"}"), None),
         chunk("1", &call(2, Some("g"), ""), None),
-        // A fragment of nothing.
+        // A fragment without a call.
         chunk("1", &call(7, None, "{}"), None),
         "data: {\"weather\":\"fine\"}\n\ndata: 3\n\n".into(),
         chunk("1", &json!({}), Some("stop")),
@@ -292,7 +292,7 @@ fn what_is_held_is_bounded() {
         }
     };
     assert!(matches!(error, EventError::Shape(_)), "{error}");
-    // A thousand calls that never end, each at an index of its own.
+    // A thousand calls that never end, each at its own index.
     let many: String = (0..1000)
         .map(|index| chunk("1", &call(index, Some("f"), ""), None))
         .collect();
@@ -306,7 +306,7 @@ fn what_is_held_is_bounded() {
 
 #[test]
 fn an_entry_that_is_named_begins_anew() {
-    // What a reader that merges by index gets wrong.
+    // A reader that merges by index would fail here.
     let progress =
         |id: u8| format!(r#"{{"call_id":"{id}","function_name":"f","function_arguments":""}}"#);
     let stream: String = (0..3)

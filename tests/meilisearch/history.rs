@@ -1,4 +1,4 @@
-//! The next request's messages.
+//! The messages of the next request.
 
 use copilot_wire::meilisearch::{
     Append, Call, ChatRequest, Event, FinishReason, History, Message, Tools,
@@ -14,7 +14,7 @@ fn values(messages: &[Message]) -> Value {
 
 fn after(recording: &str, messages: &[Message]) -> History {
     let mut history = History::from(messages.to_vec());
-    for event in whole(&fixture(&format!("recorded/{recording}.sse"))).events {
+    for event in whole(&fixture(&format!("recorded/{recording}/stream.sse"))).events {
         history.apply(&event);
     }
     history
@@ -28,7 +28,7 @@ fn the_next_request_is_the_recorded_one() {
     let request = ChatRequest::new("gpt-4o-mini", history.messages()).tools(Tools::ALL);
     let ours: Value = serde_json::from_slice(&request.to_json()).unwrap();
     let mut recorded = fixture_json("request_follow_up.json");
-    // The recorded client joined the rounds without a break.
+    // The recorded client joined the rounds without a separator.
     let text = recorded["messages"][3]["content"].as_str().unwrap();
     recorded["messages"][3]["content"] = text.replace("now.Here", "now.\n\nHere").into();
     assert_eq!(ours["messages"], recorded["messages"]);
@@ -45,7 +45,7 @@ fn within_a_turn_it_is_what_the_server_told_the_model() {
         let question = Message::user("Which films are about robots?");
         let messages = after(recording, &[question]).into_messages();
         let told = fixture_json(upstream)["body"]["messages"].clone();
-        // Without the workspace's prompt; the calls of a round one by one, in whatever order.
+        // Without the workspace's prompt; the calls of a round one by one, in any order.
         let mut calls: Vec<Value> = Vec::new();
         let mut results: Vec<Value> = Vec::new();
         for message in told.as_array().unwrap() {
@@ -81,7 +81,7 @@ fn messages_go_back_byte_for_byte() {
 
 #[test]
 fn a_history_goes_on_from_a_recorded_request() {
-    let request = fixture("recorded/history_follow_up.request.json");
+    let request = fixture("recorded/history_follow_up/request.json");
     let request = ChatRequest::read(&request.into()).unwrap();
     assert_eq!(request.tools, Tools::ALL);
     let messages = after("history_follow_up", &request.messages).into_messages();
@@ -146,9 +146,9 @@ fn half_a_pair_is_left_out() {
     );
 }
 
-/// A turn: text before, some searches in one order or interleaved, text after.
+/// Returns turns: text, some searches in order or interleaved, text.
 fn turn() -> impl Strategy<Value = Vec<Event>> {
-    // Ids repeat: some providers make the server run one search twice.
+    // Ids repeat: with some providers the server runs a search twice.
     let searches = prop::collection::vec((0_u8..4, any::<bool>()), 0..6);
     (searches, any::<u64>()).prop_map(|(searches, seed)| {
         let mut pairs = Vec::new();
@@ -194,8 +194,8 @@ fn a_turn_is_forgotten_after_its_end_too() {
     assert_eq!(history.messages().len(), 4);
     history.forget_turn();
     assert_eq!(history.messages(), [question]);
-    // What is asked again is another turn.
-    for event in whole(&fixture("recorded/search_all_tools.sse")).events {
+    // A turn that is requested again is another turn.
+    for event in whole(&fixture("recorded/search_all_tools/stream.sse")).events {
         history.apply(&event);
     }
     assert_eq!(history.messages().len(), 4);
@@ -259,13 +259,13 @@ proptest! {
             _ => (middle, None),
         };
         prop_assert_eq!(spoken.unwrap_or_default(), said);
-        // OpenAI's rule: each call is followed by its result, and no result stands alone.
+        // OpenAI's rule: each call is followed by its result, and each result follows its call.
         for pair in middle.chunks(2) {
             let [call, result] = pair else { panic!("half a pair") };
             prop_assert_eq!(call.tool_calls().len(), 1);
             prop_assert_eq!(Some(call.tool_calls()[0].id.clone()), result.tool_call_id());
         }
-        // Nothing is left out that has its other half.
+        // No complete pair is omitted.
         prop_assert!(middle.len() / 2 <= results && results <= calls);
         prop_assert_eq!(middle.len() / 2, results);
     }

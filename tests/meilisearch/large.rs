@@ -1,12 +1,12 @@
-//! Much of one thing costs its length and not the square of it, and depth costs no stack.
+//! Large inputs: time is linear in the length, and depth does not use the stack.
 //!
 //! The sizes are such that quadratic work takes minutes.
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
+use copilot_wire::meilisearch::admin::{IndexSettings, WorkspaceSettings, Workspaces};
 use copilot_wire::meilisearch::{
-    ApiError, Append, ChatRequest, Event, History, IndexSettings, Meilisearch, Message, Search,
-    Unknown, WorkspaceSettings, Workspaces,
+    ApiError, Append, ChatRequest, Event, History, Meilisearch, Message, Search, Unknown,
 };
 use copilot_wire::protocol::{Conversation, Env, EventDecoder, Protocol};
 use http::StatusCode;
@@ -14,13 +14,13 @@ use http::StatusCode;
 const MANY: usize = 50_000;
 const LONG: usize = 1024 * 1024;
 
-/// `many` elements, each made of its place, as the inside of an array or object.
+/// Returns the content of an array or object with `many` elements, each created from its index.
 fn list(many: usize, element: impl Fn(usize) -> String) -> String {
     let all: Vec<_> = (0..many).map(element).collect();
     all.join(",")
 }
 
-/// Everything that is done with a request.
+/// Performs all operations on a request.
 fn exercise(request: &ChatRequest) {
     let texts: usize = Conversation::messages(request).map(|m| m.text.len()).sum();
     assert!(request.prompt().unwrap_or_default().len() <= texts);
@@ -131,7 +131,7 @@ fn the_call_that_a_result_names_is_the_newest_before_it() {
     assert_eq!(arguments(2), None);
 }
 
-/// The events of one frame, in a decoder that takes much.
+/// Returns the events of one frame, from a decoder with a large limit.
 fn events(frame: &str) -> Vec<Event> {
     let stream = format!("data: {frame}\n\n");
     let mut decoder = EventDecoder::<Meilisearch>::new().limit(1 << 28);
@@ -232,7 +232,7 @@ fn a_large_history_is_kept_in_linear_time() {
     let calls = list(MANY, |at| call(at, "f", "{}"));
     let results = || (0..MANY).rev().map(|at| append(&result(at)));
     let one = append(&format!(r#"{{"role":"assistant","tool_calls":[{calls}]}}"#));
-    // A member that comes again and again, of which the last one counts.
+    // A member that occurs many times, of which the last one counts.
     let again = append(&format!(
         r#"{{"role":"assistant",{},"tool_calls":[{calls}]}}"#,
         list(2 * MANY, |_| r#""tool_calls":0"#.into())
@@ -300,10 +300,10 @@ fn long_lists_of_settings_are_read_in_linear_time() {
     assert_eq!(Search::from_json(&keys).unwrap().unknown.len(), MANY);
 }
 
-/// How deep: far deeper than a thread's stack lets anything call itself.
+/// A depth that would overflow a thread's stack.
 const DEEP: usize = 10_000;
 
-/// Values that go down and down, whole and cut off at the bottom.
+/// Returns deeply nested values, complete and truncated.
 fn deep() -> Vec<String> {
     let mut all = vec!["[".repeat(DEEP) + &"]".repeat(DEEP)];
     for key in ["x", "content", "tool_calls", "function", "delta", "error"] {
@@ -332,7 +332,7 @@ fn depth_costs_no_stack() {
                     assert!(!format!("{request:?}").is_empty());
                     exercise(&request);
                     let mut history = History::from(request.messages);
-                    history.settle();
+                    history.end_turn();
                     assert_eq!(history.messages(), history.clone().into_messages());
                 }
                 Err(error) => assert!(!format!("{error:?}").is_empty()),

@@ -1,14 +1,15 @@
-//! The Meilisearch chat protocol: both roles, against recordings of a real server.
+//! The Meilisearch chat protocol, as a client and a server, tested against recordings of a real
+//! server.
 #![cfg(feature = "meilisearch")]
-// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+// `clippy.toml` allows panics in test functions only; helpers need them too.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+mod debug;
 mod decoder;
 mod history;
 mod large;
 mod recorded;
 mod requests;
 mod server;
-mod shown;
 mod support;
 mod writer;

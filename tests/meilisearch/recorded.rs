@@ -1,4 +1,4 @@
-//! Every recorded stream gives what it should, however it is cut.
+//! Every recorded stream gives the expected outcome, with any chunk boundaries.
 
 use copilot_wire::meilisearch::{Event, Outcome, Tools};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::support::{Read, decode, encode, fixture, fixture_json, recordings, text, whole};
 
-/// The outcome in the words of `expected.json`.
+/// Converts the outcome to the form of `expected.json`.
 fn summary(read: &Read, expected: &Value) -> Value {
     assert_eq!(read.errors, [""; 0]);
     let mut summary = Map::new();
@@ -103,8 +103,8 @@ fn every_recording_decodes_as_expected() {
     let names = recordings();
     assert!(names.iter().eq(expected.as_object().unwrap().keys()));
     for name in names {
-        let stream = fixture(&format!("recorded/{name}.sse"));
-        // Byte by byte every round is seen; whole, only the last one.
+        let stream = fixture(&format!("recorded/{name}/stream.sse"));
+        // Byte by byte every round is visible; with one chunk only the last one.
         let single = decode(&stream, &[1]);
         assert_eq!(
             summary(&single, &expected[&name]),
@@ -127,14 +127,14 @@ fn every_recording_decodes_as_expected() {
 proptest! {
     #[test]
     fn no_border_matters(name in prop::sample::select(recordings()), sizes in prop::collection::vec(1_usize..400, 1..20)) {
-        let stream = fixture(&format!("recorded/{name}.sse"));
+        let stream = fixture(&format!("recorded/{name}/stream.sse"));
         let (cut, uncut) = (decode(&stream, &sizes), whole(&stream));
         prop_assert_eq!(cut.events, uncut.events);
         prop_assert_eq!(cut.outcome, uncut.outcome);
     }
 }
 
-/// The arguments of all notifications in a stream, as text.
+/// Returns the arguments of all notifications in a stream, as text.
 fn payloads(stream: &[u8]) -> Vec<(String, String)> {
     let stream = std::str::from_utf8(stream).unwrap();
     let mut payloads = Vec::new();
@@ -157,7 +157,7 @@ fn payloads(stream: &[u8]) -> Vec<(String, String)> {
 fn decoded_notifications_encode_to_the_recorded_payloads() {
     let mut count = 0;
     for name in recordings() {
-        let stream = fixture(&format!("recorded/{name}.sse"));
+        let stream = fixture(&format!("recorded/{name}/stream.sse"));
         let written = encode("m", Tools::ALL, &whole(&stream).events);
         assert_eq!(payloads(&written), payloads(&stream), "{name}");
         count += payloads(&stream).len();
@@ -168,17 +168,17 @@ fn decoded_notifications_encode_to_the_recorded_payloads() {
 #[test]
 fn every_recording_is_written_byte_for_byte() {
     for name in recordings() {
-        let stream = fixture(&format!("recorded/{name}.sse"));
+        let stream = fixture(&format!("recorded/{name}/stream.sse"));
         let stream = std::str::from_utf8(&stream).unwrap();
         let read = decode(stream.as_bytes(), &[1]);
-        let model = fixture_json(&format!("recorded/{name}.request.json"))["model"].clone();
+        let model = fixture_json(&format!("recorded/{name}/request.json"))["model"].clone();
         let written = encode(model.as_str().unwrap(), Tools::ALL, &read.events);
         let written = String::from_utf8(written).unwrap();
-        // Our ids of rounds are our own; the frame without data is left out on purpose.
+        // The ids of rounds differ; the frame without data is omitted on purpose.
         let ours = decode(written.as_bytes(), &[1]).rounds;
         let theirs = read.rounds.iter().zip(&ours);
         let renamed = theirs.fold(written, |text, (theirs, ours)| text.replace(ours, theirs));
-        // One provider marked its chunks, and opened with no text instead of empty text.
+        // One provider marked its chunks, and started with no text instead of an empty text.
         let expected = stream
             .strip_prefix("retry: 10000\n\n")
             .unwrap()
@@ -199,7 +199,7 @@ fn documents_are_slices_with_typed_access() {
         title: String,
         year: u16,
     }
-    let stream = fixture("recorded/search_all_tools.sse");
+    let stream = fixture("recorded/search_all_tools/stream.sse");
     let sources = whole(&stream)
         .events
         .into_iter()

@@ -1,11 +1,11 @@
-//! Requests that a client makes.
+//! Requests of clients.
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
-use copilot_wire::meilisearch::{
-    ApiKey, ChatRequest, IndexChange, IndexSettings, Instance, InvalidKey, Message, Setting,
-    Source, Tools, WorkspaceChange, WorkspaceSettings, Workspaces,
+use copilot_wire::meilisearch::admin::{
+    IndexChange, IndexSettings, Setting, Source, WorkspaceChange, WorkspaceSettings, Workspaces,
 };
+use copilot_wire::meilisearch::{ApiKey, ChatRequest, Instance, InvalidKey, Message, Tools};
 use serde_json::Value;
 
 use crate::support::{fixture, fixture_json};
@@ -113,7 +113,7 @@ fn workspace_settings_are_those_of_the_recording() {
     assert_eq!(body, fixture_json("workspace_settings_patch.json"));
     assert!(!format!("{change:?}").contains("0123456789"));
 
-    let settings = Bytes::from(fixture("recorded/settings_get_custom.body.json"));
+    let settings = Bytes::from(fixture("recorded/settings_get_custom/body.json"));
     let settings = WorkspaceSettings::from_json(&settings).unwrap();
     assert_eq!(settings.source, Source::OpenAi);
     assert_eq!(
@@ -138,7 +138,7 @@ fn workspace_settings_are_those_of_the_recording() {
 
 #[test]
 fn workspaces_are_listed() {
-    let page = Bytes::from(fixture("recorded/chats_list.body.json"));
+    let page = Bytes::from(fixture("recorded/chats_list/body.json"));
     let page = Workspaces::from_json(&page).unwrap();
     let uids: Vec<_> = page.results.iter().map(|it| &*it.uid).collect();
     assert_eq!(uids, ["az", "closed", "custom", "mis", "oai", "vllm"]);
@@ -198,7 +198,7 @@ fn the_tools_are_declared_as_documented_with_the_servers_names() {
         };
         assert_eq!(known(ours), known(documented));
     }
-    // The recorded notifications fit what we declare.
+    // The recorded notifications match the declarations.
     for (place, kind) in [
         (0, "progress"),
         (1, "append_assistant"),

@@ -1,4 +1,4 @@
-//! The protocol over HTTP: requests that are answered, and requests that are refused.
+//! The protocol over HTTP: answered requests and refused requests.
 
 use copilot_wire::meilisearch::{ApiError, ChatRequest, Meilisearch, Outcome, Tools};
 use copilot_wire::protocol::{AgentError, Conversation, Protocol, Refusal};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{JSON, body, fixture, fixture_json, post, text, whole};
 
-/// Says which workspace was asked, and what.
+/// An agent that reports the requested workspace and the prompt.
 struct Echo;
 
 #[async_trait]
@@ -31,9 +31,9 @@ const PATH: &str = "/chats/films/chat/completions";
 #[test]
 fn recorded_requests_are_answered() {
     for name in [
-        "recorded/search_all_tools.request.json",
-        "recorded/search_no_tools_field.request.json",
-        "recorded/history_follow_up.request.json",
+        "recorded/search_all_tools/request.json",
+        "recorded/search_no_tools_field/request.json",
+        "recorded/history_follow_up/request.json",
         "request_minimal.json",
         "request_all_tools.json",
         "request_follow_up.json",
@@ -74,7 +74,7 @@ fn any_declaration_counts_by_its_name() {
 
 #[test]
 fn refusals_are_the_servers() {
-    // What our messages repeat word for word; the others name the same fault in our words.
+    // Messages that are equal to the server's; the others report the same error in other words.
     let exact = [
         "user_tool",
         "declares_internal_tool",
@@ -99,7 +99,7 @@ fn refusals_are_the_servers() {
             | "declares_internal_tool"
             | "missing_model"
             | "unknown_role"
-            | "body_not_json" => (&[JSON], fixture(&format!("recorded/{name}.request.json"))),
+            | "body_not_json" => (&[JSON], fixture(&format!("recorded/{name}/request.json"))),
             "wrong_content_type" => (
                 &[("content-type", "text/plain")],
                 minimal.to_string().into(),
@@ -123,7 +123,7 @@ fn refusals_are_the_servers() {
                         serde_json::json!([{"type": "custom", "function": {"name": "f"}}]);
                 }),
             ),
-            // Keys and workspaces are for whoever runs the server to know.
+            // Keys and workspaces are checked by the application, not by this crate.
             "feature_disabled" | "no_authorization" | "search_key" | "unknown_workspace" => {
                 continue;
             }
@@ -139,7 +139,7 @@ fn refusals_are_the_servers() {
         if exact.contains(&name) {
             let message = got["message"].as_str().unwrap();
             let expected = case["body"]["message"].as_str().unwrap();
-            // We do not count columns.
+            // Columns are not counted.
             assert_eq!(
                 message,
                 expected.split(" at line").next().unwrap(),
@@ -158,7 +158,7 @@ fn refusals_of_our_own_making_are_the_servers_too() {
         ("search_key", ApiError::invalid_api_key()),
         ("unknown_workspace", ApiError::workspace_not_found("nobody")),
     ] {
-        let recorded = fixture(&format!("recorded/{name}.body.json"));
+        let recorded = fixture(&format!("recorded/{name}/body.json"));
         assert_eq!(error.to_json(), recorded, "{name}");
         assert_eq!(ApiError::read(error.status, &recorded), error);
         let refusal = Refusal::from(error);
@@ -230,7 +230,7 @@ fn a_request_is_a_conversation() {
     assert_eq!(said.len(), 3);
     assert_eq!(request.prompt().unwrap(), "Which of them is the oldest?");
     assert_eq!(request.results().count(), 0);
-    // A turn that stopped at its results.
+    // A turn that ended with its results.
     request.messages.truncate(3);
     let result = request.results().next().unwrap();
     assert_eq!(result.name, "_meiliSearchInIndex");

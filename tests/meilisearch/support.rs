@@ -1,4 +1,4 @@
-//! What the Meilisearch tests share.
+//! Helpers of the Meilisearch tests.
 
 use std::convert::Infallible;
 use std::path::PathBuf;
@@ -28,20 +28,21 @@ pub(crate) fn fixture_json(name: &str) -> Value {
     serde_json::from_slice(&fixture(name)).unwrap()
 }
 
-/// The names of the recorded streams.
+/// Returns the names of the recorded streams.
 pub(crate) fn recordings() -> Vec<String> {
     let mut names: Vec<_> = std::fs::read_dir(path("recorded"))
         .unwrap()
         .filter_map(|entry| {
-            let name = entry.unwrap().file_name().into_string().unwrap();
-            Some(name.strip_suffix(".sse")?.to_owned())
+            let exchange = entry.unwrap();
+            let streamed = exchange.path().join("stream.sse").exists();
+            streamed.then(|| exchange.file_name().into_string().unwrap())
         })
         .collect();
     names.sort();
     names
 }
 
-/// What a reader gets out of a stream.
+/// The result of decoding a stream.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Read {
     pub(crate) events: Vec<Event>,
@@ -52,7 +53,7 @@ pub(crate) struct Read {
     pub(crate) retry: Option<u64>,
 }
 
-/// Decodes with the given chunk sizes, over and over.
+/// Decodes with the given chunk sizes, repeated.
 pub(crate) fn decode(mut stream: &[u8], sizes: &[usize]) -> Read {
     let mut decoder = EventDecoder::<Meilisearch>::new();
     let mut sizes = sizes.iter().copied().cycle();
@@ -67,7 +68,7 @@ pub(crate) fn decode(mut stream: &[u8], sizes: &[usize]) -> Read {
                 Err(error) => errors.push(error.to_string()),
             }
         }
-        // A round may open without an event.
+        // A round may start without an event.
         if let Some(round) = decoder.decoder().round() {
             if rounds.last().is_none_or(|last| last != round) {
                 rounds.push(round.to_owned());
@@ -99,7 +100,7 @@ pub(crate) fn text(events: &[Event]) -> String {
         .collect()
 }
 
-/// A fixed time, and ids that count.
+/// Returns an environment with a constant time, and ids from a counter.
 pub(crate) fn counting() -> Env {
     struct Counting(AtomicU64);
     impl Environment for Counting {
@@ -120,7 +121,7 @@ pub(crate) fn request(model: &str, tools: Tools) -> ChatRequest {
     ChatRequest::new(model, [Message::user("hi")]).tools(tools)
 }
 
-/// Writes events as our server does.
+/// Writes events as this crate's server does.
 pub(crate) fn encode(model: &str, tools: Tools, events: &[Event]) -> Vec<u8> {
     let mut session = Meilisearch::session(&request(model, tools), &counting());
     let mut out = Vec::new();

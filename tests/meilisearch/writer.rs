@@ -1,10 +1,10 @@
-//! What our server writes, through a reply.
+//! Output of this crate's server, written by replies.
 
 use std::pin::Pin;
 
 use copilot_wire::meilisearch::{
-    Append, Call, ChatRequest, Event, Failure, FinishReason, Meilisearch, Message, Outcome,
-    Progress, Say, Search, SearchFailure, Sources, Tools,
+    Append, Call, ChatRequest, Event, Failure, FinishReason, Meilisearch, Message, Outcome, Output,
+    Progress, Search, SearchFailure, Sources, Tools,
 };
 use copilot_wire::protocol::{
     AgentError, Citation, Confirmation, Conversation, EventDecoder, Notice, Protocol, SendError,
@@ -153,7 +153,7 @@ fn a_search_that_failed_does_not_end_the_answer() {
         reply
             .send(SearchFailure::new(404, "Index `nope` not found."))
             .await?;
-        reply.send(Say::RoundBreak).await?;
+        reply.send(Output::RoundBreak).await?;
         reply.text("b").await?;
         Ok(())
     });
@@ -268,7 +268,7 @@ fn a_question_is_answered_in_the_next_turn() {
 
 #[test]
 fn there_is_no_frame_without_data() {
-    // The Python client of OpenAI fails on a lone `retry` frame.
+    // OpenAI's Python client fails on a frame with only `retry`.
     let out = run(Tools::ALL, |reply| async move { notify(&reply).await });
     let out = String::from_utf8(out).unwrap();
     assert!(
@@ -324,7 +324,7 @@ proptest! {
         model in ".{0,8}",
         sizes in prop::collection::vec(1_usize..200, 1..8),
     ) {
-        // One answer has one end.
+        // An answer has one end.
         let mut events = events;
         if let Some(end) = events.iter().position(Meilisearch::ends) {
             events.truncate(end + 1);
@@ -345,7 +345,7 @@ proptest! {
         session.event(&event, &mut stream).unwrap();
         let mut frames = EventDecoder::<Meilisearch>::new();
         let expected = match event {
-            // Only the frame behind it shows what it is: a break between rounds, or the end.
+            // Only the next frame shows if it is a break between rounds or the end.
             Event::RoundBreak | Event::Finish(FinishReason::ToolCalls) => None,
             event => Some(event),
         };

@@ -1,4 +1,4 @@
-//! What is written keeps the rules, whatever is said in whatever order.
+//! A session writes valid streams, whatever an agent sends in whatever order.
 
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
@@ -291,7 +291,7 @@ fn what_is_said_is_what_is_read() {
     }
 }
 
-/// What may happen in a reply.
+/// A step of a reply.
 #[derive(Clone, Debug)]
 enum Act {
     Event(Box<Event>),

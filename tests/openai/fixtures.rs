@@ -257,7 +257,7 @@ proptest! {
     }
 }
 
-/// Where the text stands, and where something else looks like it.
+/// The places of the text, and of other values that look like it.
 const SHAPES: [&str; 14] = [
     r#"{"id":"a","choices":[{"index":0,"delta":{"content":"@"},"finish_reason":null}]}"#,
     r#" {"id":"a","choices":[{"index":0,"delta":{"content":"@"},"finish_reason":null}]} "#,

@@ -251,7 +251,7 @@ fn large_streams_are_read_in_linear_time() {
     }
 }
 
-/// How deep: far deeper than a thread's stack lets anything call itself.
+/// The depth of nesting: far more than a thread's stack allows for recursion.
 const DEEP: usize = 10_000;
 
 /// Values that go down and down: in arrays, in an unknown member, in every member that has a list

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-/// How a stream must have ended.
+/// The required end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum End {
     Done,
@@ -87,12 +87,12 @@ fn framing(stream: &str, end: End) -> Vec<Value> {
     chunks
 }
 
-/// What was seen of a choice.
+/// The state of a choice.
 #[derive(Default)]
 struct Seen {
     opened: bool,
     finished: bool,
-    /// How many calls have begun.
+    /// The number of started calls.
     calls: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What the OpenAI tests share.
+//! Helpers of the OpenAI tests.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -89,7 +89,7 @@ pub(crate) fn get(router: &Router, path: &str) -> (StatusCode, String) {
     (response.status(), whole(response.into_body()))
 }
 
-/// What a client makes of a stream.
+/// The answer that a client reads from a stream.
 #[derive(Debug, Default)]
 pub(crate) struct Read {
     pub(crate) chunks: Vec<ChatCompletionChunk>,

@@ -1,7 +1,9 @@
 //! The shared vocabulary on OpenAI, through the router.
 
 use copilot_wire::Router;
-use copilot_wire::openai::{ChatMessage, ChatRequest, Ending, FinishReason, Function, OpenAi};
+use copilot_wire::openai::{
+    ChatCompletion, ChatMessage, ChatRequest, Ending, FinishReason, Function, OpenAi,
+};
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
     Table, ToolCall,
@@ -223,5 +225,34 @@ fn a_question_is_answered_in_the_next_turn() {
         vec![user("yes")],
     ] {
         assert_eq!(said(messages), question);
+    }
+}
+
+/// Reasoning is beside the text, in the chunks and in the message of a completion.
+#[test]
+fn reasoning_is_no_part_of_the_text() {
+    let router = Router::new().mount(
+        "m",
+        agent(async |reply: Reply<OpenAi>| {
+            reply.reasoning("Two and two\n").await?;
+            reply.text("Four.").await?;
+            Ok(reply.reasoning("is \"four\".").await?)
+        }),
+    );
+    let router = router.unwrap();
+    let thought = json!("Two and two\nis \"four\".").to_string();
+    let streamed = ask(&router, &stream(vec![ChatMessage::user("hi")]));
+    check(&streamed, false, End::Done);
+    let streamed = Read::all(streamed.as_bytes());
+    let whole = ask(
+        &router,
+        &stream(vec![ChatMessage::user("hi")]).stream(false),
+    );
+    let whole = ChatCompletion::from_json(whole.into_bytes()).unwrap();
+    for completion in [streamed.completion(), whole] {
+        let message = completion.message().unwrap();
+        assert_eq!(message.content.text(), "Four.");
+        let found = message.unknown.get("reasoning_content").unwrap();
+        assert_eq!(found.text(), thought);
     }
 }

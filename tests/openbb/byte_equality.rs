@@ -1,5 +1,5 @@
-//! What we write from the inputs of the recorded streams equals what openbb-ai 2.2.0 wrote, byte
-//! for byte. The exceptions are listed here, each with its reason:
+//! Byte equality with openbb-ai 2.2.0: encoding the inputs of the recorded streams gives the
+//! recorded bytes, with these exceptions:
 //!
 //! 1. U+2028 and U+2029 are escaped: the Workspace's reader takes them for line breaks.
 //! 2. `get_widget_data` carries a state: the published Workspace drops the result of a call
@@ -7,8 +7,8 @@
 //! 3. Floats are spelled as the user's `Serialize` does, `1e20` where Python has `1e+20`. No
 //!    recorded stream holds such a number.
 //!
-//! Line ends are LF, where the Python library has CRLF by default; the event names and the data
-//! are what is compared.
+//! Line ends are LF, while the Python library has CRLF by default: only event names and data are
+//! compared.
 
 use copilot_wire::json::{Json, Kind, List, Members};
 use copilot_wire::openbb::{
@@ -19,7 +19,7 @@ use copilot_wire::protocol::ChartKind;
 use copilot_wire::sse::{Decoder, Frame};
 
 use crate::tree::Tree;
-use crate::{encode, fixture, plain, said};
+use crate::{encode, fixture, output_event, plain};
 
 fn text(json: &Json, key: &str) -> String {
     json.get(key)
@@ -34,13 +34,15 @@ fn members(json: Option<Json>) -> Members {
         .collect()
 }
 
-/// The event that a recorded call of the Python helpers becomes with ours.
+/// Returns the event for a recorded call of the Python helpers.
 fn event(input: &Json) -> Option<Event> {
     if let Some(name) = input.get("event") {
-        // The newest events, which Python does not model.
+        // Events since July 2026, which Python does not model.
         let data = input.get("data").unwrap();
         return Some(match &*name.string().unwrap() {
-            "copilotStatusUpdate" => said(StatusUpdate::from_json(data.as_bytes()).unwrap()),
+            "copilotStatusUpdate" => {
+                output_event(StatusUpdate::from_json(data.as_bytes()).unwrap())
+            }
             _ => {
                 let state = data.get("extra_state").unwrap();
                 let call = FunctionCall::raw(
@@ -55,7 +57,7 @@ fn event(input: &Json) -> Option<Event> {
     let args = input.get("args").unwrap();
     let get = |key: &str| args.get(key).filter(|value| !value.is_null());
     let named = |artifact: Artifact| {
-        said(
+        output_event(
             artifact
                 .uuid(text(&args, "uuid"))
                 .named(&text(&args, "name"))
@@ -63,7 +65,7 @@ fn event(input: &Json) -> Option<Event> {
         )
     };
     Some(match &*call.string().unwrap() {
-        "message_chunk" => said(&*text(&args, "text")),
+        "message_chunk" => output_event(&*text(&args, "text")),
         "ping_comment" => return None,
         "reasoning_step" | "status_update" => {
             let message = text(&args, "message");
@@ -81,10 +83,10 @@ fn event(input: &Json) -> Option<Event> {
                 step = step
                     .artifact(Artifact::from_json(get("artifact").unwrap().as_bytes()).unwrap())
                     .hidden();
-                // The event without the helper: nothing there is nothing written.
+                // The event without the helper: no details are written.
                 step.details = None;
             }
-            said(step)
+            output_event(step)
         }
         "get_widget_data" => {
             let requests = args.get("requests").unwrap();
@@ -136,7 +138,7 @@ fn event(input: &Json) -> Option<Event> {
         "citations" => {
             let citations = args.get("citations").unwrap();
             let citation = |input: Json| {
-                // The Python helper writes these three members of a widget and no others.
+                // The Python helper writes only these three members of a widget.
                 let mut source = SourceInfo::new("widget");
                 source.origin = text(&input, "origin");
                 source.widget_id = text(&input, "widget_id");
@@ -152,9 +154,9 @@ fn event(input: &Json) -> Option<Event> {
                     None => citation,
                 }
             };
-            said(CitationCollection::new(citations.elements().map(citation)))
+            output_event(CitationCollection::new(citations.elements().map(citation)))
         }
-        "citations_full" => said(
+        "citations_full" => output_event(
             Citation::web("https://example.com")
                 .id("d4ea65d0-03d7-4684-9f85-58a628518867")
                 .described("page")
@@ -168,13 +170,13 @@ fn event(input: &Json) -> Option<Event> {
                 .elements()
                 .map(|text| text.string().unwrap().into_owned())
                 .collect();
-            said(PromptSuggestions::new(list))
+            output_event(PromptSuggestions::new(list))
         }
         other => panic!("{other}"),
     })
 }
 
-/// Names and data of a stream.
+/// Returns the names and data of a stream.
 fn blocks(stream: &[u8]) -> Vec<(String, String)> {
     let mut decoder = Decoder::new();
     let mut input = stream;
@@ -189,19 +191,19 @@ fn blocks(stream: &[u8]) -> Vec<(String, String)> {
 
 #[test]
 fn byte_for_byte() {
-    let inputs = Json::parse(fixture("sse_inputs.json")).unwrap();
-    // Without the blanks of the file.
+    let inputs = Json::parse(fixture("streams/inputs.json")).unwrap();
+    // Removes the white space of the file.
     let inputs = crate::json(&Tree::of(&inputs).text());
     let (mut same, mut exceptions) = (0, Vec::new());
     for (name, calls) in inputs.members() {
         let is_input = |call: &Json| call.get("note").is_none();
         if !calls.elements().all(|call| is_input(&call)) {
-            // Streams of 2024 and drafts: there to be read.
+            // Streams of 2024 and drafts are only read.
             continue;
         }
         let events: Vec<Event> = calls.elements().filter_map(|call| event(&call)).collect();
         let ours = blocks(&encode(&plain(), events).unwrap());
-        let recorded = blocks(&fixture(&name));
+        let recorded = blocks(&fixture(&format!("streams/{name}")));
         assert_eq!(ours.len(), recorded.len(), "{name}");
         for ((our_name, our_data), (name_, data)) in ours.into_iter().zip(recorded) {
             assert_eq!(our_name, name_);
@@ -219,9 +221,8 @@ fn byte_for_byte() {
                     after.starts_with(",\"extra_state\":{\"copilot_function_call_arguments\":{")
                 );
                 "extra_state"
-            } else if name == "sse_newer_client_functions_lf.sse" && name_ == "copilotStatusUpdate"
-            {
-                // Python models neither this event's group nor its missing member.
+            } else if name == "newer_client_functions_lf.sse" && name_ == "copilotStatusUpdate" {
+                // Python models neither the group of this event nor its missing member.
                 assert_eq!(our_data.replace(",\"hidden\":false", ""), data);
                 "hidden is always written"
             } else {
@@ -238,13 +239,13 @@ fn byte_for_byte() {
     );
 }
 
-/// A call that was read is written as it came: nothing is added to it.
+/// A call that was read is written without additions.
 #[test]
 fn what_was_read_is_written_byte_for_byte() {
     for name in [
-        "sse_get_widget_data.sse",
-        "sse_execute_agent_tool.sse",
-        "sse_legacy_function_call_widget_uuid.sse",
+        "streams/get_widget_data.sse",
+        "streams/execute_agent_tool.sse",
+        "streams/legacy_function_call_widget_uuid.sse",
     ] {
         let recorded = fixture(name);
         let ours = encode(&plain(), crate::decode(&recorded).unwrap()).unwrap();
@@ -255,6 +256,6 @@ fn what_was_read_is_written_byte_for_byte() {
 #[test]
 fn floats_are_the_users() {
     let table = Artifact::table(&[std::collections::BTreeMap::from([("x", 1e20)])]).unwrap();
-    // Python has 1e+20.
+    // Python writes 1e+20.
     assert_eq!(table.content.unwrap().text(), r#"[{"x":1e+20}]"#);
 }

@@ -1,4 +1,4 @@
-//! Calls: their forms by era, what is checked before they leave, and several at once.
+//! Calls: their forms by era, checks before they are sent, and several at once.
 
 use copilot_wire::json::Members;
 use copilot_wire::openbb::{
@@ -17,7 +17,7 @@ pub(crate) fn all_widgets(request: &QueryRequest) -> GetWidgetData {
     GetWidgetData::of(request.widgets().map(|(_, widget)| widget))
 }
 
-/// `get_widget_data` in the form that the era of the request knows.
+/// `get_widget_data` is written in the form of the request's era.
 #[test]
 fn the_form_of_the_era() {
     let uuid = "38181a68-9650-4940-84fb-a3f29c8869f3";
@@ -52,7 +52,7 @@ fn the_form_of_the_era() {
             expected,
             "{name}"
         );
-        // State comes back from February 2025 on.
+        // State is returned from February 2025 on.
         let has_state = name.starts_with('v');
         assert_eq!(call.get("extra_state").is_some(), has_state, "{name}");
     }
@@ -70,7 +70,7 @@ fn the_form_of_the_era() {
     );
 }
 
-/// Byte for byte what the two documents of October 2024 show.
+/// The call equals the examples in the two documents of October 2024, byte for byte.
 #[test]
 fn the_call_of_2024() {
     let request = read(
@@ -101,7 +101,7 @@ fn what_an_era_cannot_say() {
         FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")])),
     );
     assert!(matches!(none, Err(SendError::Invalid(_))));
-    // Today's form needs an origin and an id, and a widget.
+    // Today's form needs an origin, an id and a widget.
     let nameless = data(
         &plain(),
         FunctionCall::from(GetWidgetData::of([DataSource::new("", "i")])),
@@ -115,8 +115,8 @@ fn what_an_era_cannot_say() {
     assert!(matches!(unnamed, Err(SendError::Invalid(_))));
 }
 
-/// A request of today that shows support for everything.
-pub(crate) fn able() -> QueryRequest {
+/// Returns a request of today that supports all functions.
+pub(crate) fn full_request() -> QueryRequest {
     read(
         r#"{"messages":[{"role":"human","content":"hi"}],
             "workspace_options":{"client-sql":true,"agent-orchestration":true},
@@ -128,7 +128,7 @@ pub(crate) fn able() -> QueryRequest {
     )
 }
 
-/// A call of every function there is.
+/// Returns a call of every function.
 pub(crate) fn functions(request: &QueryRequest) -> Vec<FunctionCall> {
     let (_, widget) = request.widgets().next().unwrap();
     let source = || DataSource::from(widget);
@@ -170,17 +170,17 @@ pub(crate) fn functions(request: &QueryRequest) -> Vec<FunctionCall> {
         ManageNavigationBar::add_tabs(["a", "b"]).into(),
         ManageNavigationBar::remove_tabs(["a"]).into(),
         ManageNavigationBar::rename_tabs([("a", "b")]).into(),
-        GetSkillContent::new("slug").because("relevant").into(),
+        GetSkillContent::new("slug").reason("relevant").into(),
         SaveSkill::new("n", "do").into(),
         ExecuteClientSql::new([SqlQuery::new("select 1", ["u"]).limit(5)]).into(),
         PrepareClientSqlTables::new([SqlWidget::from(widget)]).into(),
     ]
 }
 
-/// The Workspace takes every call, it carries a state, and its arguments are read back typed.
+/// The Workspace accepts every call, the call has a state, and its arguments are read back typed.
 #[test]
 fn every_function() {
-    let request = able();
+    let request = full_request();
     for call in functions(&request) {
         let event = Event::from(call.clone());
         let out = crate::encode(&request, [event.clone()]).unwrap();
@@ -193,7 +193,7 @@ fn every_function() {
         assert!(state.members().next().is_some(), "{}", call.function);
         let typed = back.arguments();
         assert!(!matches!(typed, Arguments::Raw(_)), "{}", call.function);
-        // Read and sent again, nothing is added.
+        // A call that was read is sent without additions.
         let again = crate::encode(&request, [Event::FunctionCall(back.clone())]).unwrap();
         assert_eq!(again, out);
     }
@@ -208,7 +208,7 @@ fn every_function() {
 
 #[test]
 fn arguments_on_the_wire() {
-    let request = able();
+    let request = full_request();
     let arguments = |call: FunctionCall| {
         called(&request, call)
             .unwrap()

@@ -1,4 +1,4 @@
-//! Calls before they leave: what is checked, the state that they carry, and several at once.
+//! Calls before they are sent: checks, state, and several at once.
 
 use copilot_wire::openbb::{
     AddGenerativeWidget, CallQueue, DataSource, Event, ExecuteAgentTool, ExecuteClientSql,
@@ -7,13 +7,13 @@ use copilot_wire::openbb::{
 use copilot_wire::protocol::{Protocol, SendError, Session as _};
 use serde_json::json;
 
-use crate::calls::{able, all_widgets};
+use crate::calls::{all_widgets, full_request};
 use crate::{called, data, decode, plain, read, request};
 
-/// What the request does not show, and arguments that do not fit, are typed errors for the agent.
+/// Unsupported functions and invalid arguments are typed errors.
 #[test]
 fn what_is_checked_before_a_call_leaves() {
-    let able = able();
+    let full_request = full_request();
     let unsupported = |request: &QueryRequest, call: FunctionCall| {
         let outcome = data(request, call);
         assert!(
@@ -36,15 +36,15 @@ fn what_is_checked_before_a_call_leaves() {
         FunctionCall::new("assign_tasks_to_agents", &json!({"task_requests": [{}]})).unwrap(),
     );
     unsupported(
-        &able,
+        &full_request,
         FunctionCall::new("create_widget", &json!({})).unwrap(),
     );
     unsupported(
-        &able,
+        &full_request,
         FunctionCall::new("update_widget", &json!({})).unwrap(),
     );
     invalid(
-        &able,
+        &full_request,
         FunctionCall::new("execute_client_sql", &json!({"queries": []})).unwrap(),
     );
     let query = || SqlQuery::new("s", ["u"]);
@@ -53,64 +53,64 @@ fn what_is_checked_before_a_call_leaves() {
         vec![query(), SqlQuery::new("s", [""; 0])],
         vec![query().limit(1001)],
     ] {
-        invalid(&able, ExecuteClientSql::new(queries).into());
+        invalid(&full_request, ExecuteClientSql::new(queries).into());
     }
     let most = ExecuteClientSql::new(vec![query().limit(1000); 5]);
-    assert!(data(&able, FunctionCall::from(most)).is_ok());
+    assert!(data(&full_request, FunctionCall::from(most)).is_ok());
     let many = json!({"widgets": vec![json!({}); 11]});
     invalid(
-        &able,
+        &full_request,
         FunctionCall::new("prepare_client_sql_tables", &many).unwrap(),
     );
     invalid(
-        &able,
+        &full_request,
         FunctionCall::new("assign_tasks_to_agents", &json!({})).unwrap(),
     );
     invalid(
-        &able,
+        &full_request,
         ManageNavigationBar::create(Vec::<String>::new()).into(),
     );
     invalid(
-        &able,
+        &full_request,
         ManageNavigationBar::rename_tabs(Vec::<(String, String)>::new()).into(),
     );
 
-    let tools: Vec<_> = able.tools.iter().collect();
+    let tools: Vec<_> = full_request.tools.iter().collect();
     let execute = |index: usize, arguments: serde_json::Value| -> FunctionCall {
         ExecuteAgentTool::new(tools[index], &arguments)
             .unwrap()
             .into()
     };
     assert_eq!(
-        invalid(&able, execute(0, json!({}))),
+        invalid(&full_request, execute(0, json!({}))),
         "tool web_search: query is missing"
     );
     assert_eq!(
-        invalid(&able, execute(0, json!({"query": 1}))),
+        invalid(&full_request, execute(0, json!({"query": 1}))),
         "tool web_search: query must be of type \"string\""
     );
     assert_eq!(
-        invalid(&able, execute(0, json!({"query": "x", "n": 1.5}))),
+        invalid(&full_request, execute(0, json!({"query": "x", "n": 1.5}))),
         "tool web_search: n must be of type \"integer\""
     );
     assert_eq!(
-        invalid(&able, execute(0, json!([]))),
+        invalid(&full_request, execute(0, json!([]))),
         "the arguments of a tool must be an object"
     );
-    invalid(&able, execute(1, json!({})));
-    invalid(&able, execute(2, json!({})));
+    invalid(&full_request, execute(1, json!({})));
+    invalid(&full_request, execute(2, json!({})));
     unsupported(&plain(), execute(0, json!({"query": "x"})));
 
-    // The escape hatch: a function that is newer than this crate, or than the request shows.
+    // A raw call sends functions that this crate or the request does not know.
     let raw = FunctionCall::raw(
         "execute_client_sql",
         crate::json(r#"{"queries":[{"sql":"s"}]}"#),
     );
     assert!(data(&plain(), raw).unwrap().contains("extra_state"));
-    let newest = Event::from(FunctionCall::new("a_function_of_2027", &json!({})).unwrap());
+    let latest = Event::from(FunctionCall::new("a_function_of_2027", &json!({})).unwrap());
     let mut session = OpenBb::session(&plain(), &crate::env());
     let mut out = Vec::new();
-    session.event(&newest, &mut out).unwrap();
+    session.event(&latest, &mut out).unwrap();
     assert!(
         String::from_utf8(out)
             .unwrap()
@@ -135,13 +135,13 @@ fn state_that_is_never_empty_and_never_invented() {
         state(call().summary("Fetch")).text(),
         r#"{"copilot_function_call_arguments":{"summary":"Fetch"}}"#
     );
-    // What is large is not sent twice.
+    // Large arguments are not copied into the state.
     let long = FunctionCall::from(AddGenerativeWidget::note("n", &"x".repeat(10_000)));
     assert_eq!(
         state(long).text(),
         r#"{"copilot_function_call_arguments":{"summary":"add_generative_widget"}}"#
     );
-    // State of one's own is sent to old front ends too: they repeat the whole call.
+    // A state of the agent is sent to old front ends too: they repeat the complete call.
     let old = request("e2_flat_widgets_all_flags");
     let own = FunctionCall::from(all_widgets(&old)).extra_state(crate::json(r#"{"a":1}"#));
     let sent = data(&old, own).unwrap();
@@ -152,7 +152,7 @@ fn state_that_is_never_empty_and_never_invented() {
     assert_eq!(back.extra_state().unwrap().text(), r#"{"a":1}"#);
 }
 
-/// What a fault repeats of the request is short, however long its names and lists are.
+/// Errors are short, even if the names and lists in the request are long.
 #[test]
 fn faults_are_small() {
     let long = "n".repeat(100_000);
@@ -182,7 +182,7 @@ fn faults_are_small() {
     );
     assert_eq!(
         of(&format!(r#"{{"enum":{list}}}"#)),
-        format!("{not_valid} is none of the 2 values allowed")
+        format!("{not_valid} must be one of the 2 allowed values")
     );
     assert_eq!(
         of(&format!(r#"{{"type":{types}}}"#)),
@@ -205,7 +205,7 @@ fn faults_are_small() {
     );
 }
 
-/// The request that follows a call, as the Workspace makes it.
+/// Returns the request that follows a call, as the Workspace sends it.
 fn reply_to(request: &QueryRequest, call: FunctionCall) -> QueryRequest {
     let out = crate::encode(request, [call.into()]).unwrap();
     let Event::FunctionCall(call) = decode(&out).unwrap().remove(0) else {
@@ -226,7 +226,7 @@ fn several_calls_at_once() {
     for name in ["a", "b", "c"] {
         queue.push(ManageNavigationBar::add_tabs([name]));
     }
-    let mut request = able();
+    let mut request = full_request();
     let mut ran = Vec::new();
     let mut next = queue.next();
     while let Some(call) = next {
@@ -251,12 +251,18 @@ fn several_calls_at_once() {
     // The queue of OpenBB's own agent has the same form.
     let recorded = OpenBb::next_call(&crate::request("v2_bridge_result_and_documents"));
     assert_eq!(recorded.unwrap().function, "manage_navigation_bar");
-    // When a person speaks, nothing waits any more; the state is there still.
-    let mut spoken = crate::request("v2_bridge_result_and_documents");
-    spoken.messages.push(Message::human("Stop"));
-    assert!(OpenBb::next_call(&spoken).is_none());
-    assert!(spoken.extra_state().unwrap().get("turn_usage").is_some());
-    // A browser can send anything.
+    // A message of the user cancels the queue; the state is still there.
+    let mut interrupted = crate::request("v2_bridge_result_and_documents");
+    interrupted.messages.push(Message::human("Stop"));
+    assert!(OpenBb::next_call(&interrupted).is_none());
+    assert!(
+        interrupted
+            .extra_state()
+            .unwrap()
+            .get("turn_usage")
+            .is_some()
+    );
+    // A browser can send any state.
     let state = |pending: &str| {
         read(format!(
             r#"{{"messages":[{{"role":"tool","function":"f","data":[],"extra_state":{{"pending_bridge_calls":{pending}}}}}]}}"#
@@ -276,7 +282,7 @@ fn several_calls_at_once() {
     let waiting = first.extra_state.as_ref().unwrap();
     let waiting = waiting.get("pending_bridge_calls").unwrap();
     assert_eq!(waiting.elements().count(), 63);
-    // What waited in the browser is checked like any other call.
+    // Queued calls from the browser are checked like any other call.
     let refused = data(&plain(), first);
     assert!(matches!(refused, Err(SendError::Unsupported(_))));
 }

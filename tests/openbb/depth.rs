@@ -1,17 +1,17 @@
-//! What is nested as deep as a body can hold is read, asked, checked and written again, and never
-//! ends the process.
+//! Deep nesting: values as deep as a body allows are read, checked and written, and never overflow
+//! the stack.
 
 use copilot_wire::openbb::{
     Artifact, Era, Event, Feedback, FunctionCall, OpenBb, QueryRequest, State, StatusUpdate, agents,
 };
 use copilot_wire::protocol::{Conversation, Part, Protocol, Session as _, ToolCall};
 
-use crate::{decode, env, json, plain, read, said};
+use crate::{decode, env, json, output_event, plain, read};
 
-/// Far deeper than a stack is.
+/// A depth far larger than the stack.
 const DEEP: usize = 30_000;
 
-/// Arrays in arrays, and objects in objects.
+/// Returns nested arrays and nested objects.
 fn nested() -> [String; 2] {
     let of = |open: &str, inside: &str, close: &str| {
         format!("{}{inside}{}", open.repeat(DEEP), close.repeat(DEEP))
@@ -19,7 +19,8 @@ fn nested() -> [String; 2] {
     [of("[", "", "]"), of(r#"{"a":"#, "1", "}")]
 }
 
-/// How many bytes an event becomes. The reader of the other tests cannot take it.
+/// Returns the encoded length of an event. The reader of the other tests is recursive and cannot be
+/// used.
 fn write(event: Event) -> usize {
     let mut out = Vec::new();
     OpenBb::session(&plain(), &env())
@@ -34,7 +35,7 @@ fn ask(request: &QueryRequest) {
     let _ = (request.messages().count(), request.documents().count());
     let _ = (request.option("x"), request.delegation());
     let state = State::new("state", 1).take::<serde_json::Value>(request);
-    let call = FunctionCall::raw("f", json("{}")).carrying(request);
+    let call = FunctionCall::raw("f", json("{}")).state_from(request);
     let _ = (state.is_ok(), OpenBb::next_call(request));
     let _ = (write(call.into()), request.extra_citations());
     for tool in request.tools() {
@@ -98,7 +99,7 @@ fn every_member_of_a_request() {
     }
 }
 
-/// A block of a stream holds less than the body of a request, so one member at a time is deep.
+/// A block of a stream is smaller than the body of a request, so one member at a time is deep.
 #[test]
 fn every_event() {
     let events = [
@@ -134,7 +135,7 @@ fn every_event() {
     }
 }
 
-/// Whatever is nested in it, it is an answer of one kind or another.
+/// All other input gives a value or an error.
 #[test]
 fn everything_else_that_is_read() {
     for deep in nested() {
@@ -147,11 +148,11 @@ fn everything_else_that_is_read() {
         let value = json(&deep);
         let table = Artifact::table(&json(&format!(r#"[{{"a":{deep}}}]"#))).unwrap();
         let step = StatusUpdate::info("m").detail(&value).unwrap();
-        assert!(write(said(step.artifact(table))) > deep.len());
+        assert!(write(output_event(step.artifact(table))) > deep.len());
     }
 }
 
-/// A schema that goes on as deep as its arguments.
+/// A schema as deep as its arguments.
 #[test]
 fn a_schema_and_its_arguments() {
     let schema = format!("{}{{}}{}", r#"{"items":"#.repeat(DEEP), "}".repeat(DEEP));

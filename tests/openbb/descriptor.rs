@@ -1,4 +1,4 @@
-//! What the Workspace is told about agents.
+//! Descriptors of agents.
 
 use copilot_wire::json::Json;
 use copilot_wire::openbb::{Control, Descriptor, DescriptorError, Feature, Switch, agents};
@@ -12,7 +12,7 @@ fn new() -> Descriptor {
     Descriptor::new("agent", "Agent", "An agent")
 }
 
-/// Descriptors of every year are read, and written again without losing a member.
+/// Descriptors of every year are read and written without losing a member.
 #[test]
 fn every_year() {
     let mut names = fixtures("copilots_", ".json");
@@ -36,13 +36,13 @@ fn every_year() {
     assert!(flags.has("streaming") && flags.has("widget-global-search") && !flags.has("feedback"));
     let both = entry("copilots_2025_02_features_and_deprecated.json", 0);
     assert!(both.has("streaming") && !both.has("widget-dashboard-select"));
-    let newest = entry("agents_2026_custom_features.json", 0);
-    assert!(newest.has("feedback") && newest.has("mcp-tools"));
-    let Some(Feature::Control(model)) = newest.features.get("model") else {
+    let latest = entry("agents_2026_custom_features.json", 0);
+    assert!(latest.has("feedback") && latest.has("mcp-tools"));
+    let Some(Feature::Control(model)) = latest.features.get("model") else {
         panic!()
     };
     assert_eq!((model.kind.as_str(), model.options.len()), ("select", 2));
-    assert!(newest.check().is_ok());
+    assert!(latest.check().is_ok());
     assert_eq!(
         entry("agents_2026_custom_features.json", 1).query_url(),
         "http://localhost:7777/second/query"
@@ -126,7 +126,7 @@ fn what_would_hide_every_agent() {
     ] {
         let mut descriptor = new().path(place);
         assert!(
-            matches!(descriptor.check().unwrap_err(), E::Place(_)),
+            matches!(descriptor.check().unwrap_err(), E::Location(_)),
             "{place}"
         );
         descriptor = new().image(place);

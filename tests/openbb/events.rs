@@ -1,31 +1,31 @@
-//! Events in both directions.
+//! Events, written and read.
 
 use copilot_wire::event_name;
 use copilot_wire::json::{Json, Members};
 use copilot_wire::openbb::{
     Artifact, ArtifactError, ArtifactType, BoundingBox, Citation, CitationCollection,
-    ConversationSummary, Event, EventType, FunctionCall, OpenBb, PromptSuggestions,
-    QueryDataSource, RawEvent, RawEventError, Say, SourceInfo, StatusUpdate, TokenUsage,
+    ConversationSummary, Event, EventType, FunctionCall, OpenBb, Output, PromptSuggestions,
+    QueryDataSource, RawEvent, RawEventError, SourceInfo, StatusUpdate, TokenUsage,
 };
 use copilot_wire::protocol::{ChartKind, EventError, Protocol, Session as _};
 use copilot_wire::sse::EventName;
 use serde_json::json;
 
-use crate::{data, decode, encode, fixture, fixtures, plain, said, workspace};
+use crate::{data, decode, encode, fixture, fixtures, output_event, plain, workspace};
 
 #[test]
 fn every_recorded_stream_is_read() {
-    for name in fixtures("sse_", ".sse") {
+    for name in fixtures("streams/", ".sse") {
         let events = decode(&fixture(&name));
-        if name == "sse_legacy_python_repr_NOT_JSON.sse" {
+        if name == "streams/legacy_python_repr_NOT_JSON.sse" {
             assert!(matches!(events, Err(EventError::Data(_))), "{events:?}");
             continue;
         }
         let events = events.unwrap();
         assert!(!events.is_empty());
-        let unknown = |event: &&Event| matches!(event, Event::Say(Say::Raw(_)));
+        let unknown = |event: &&Event| matches!(event, Event::Output(Output::Raw(_)));
         assert_eq!(events.iter().find(unknown), None, "{name}");
-        // What was read is written as it came, and read as the same again.
+        // Events that were read are written in the same form, and read as equal.
         let written = encode(&plain(), events.clone()).unwrap();
         assert_eq!(decode(&written).unwrap(), events, "{name}");
     }
@@ -33,31 +33,31 @@ fn every_recorded_stream_is_read() {
 
 #[test]
 fn what_the_recorded_streams_say() {
-    let text: String = decode(&fixture("sse_full_turn_with_ping.sse"))
+    let text: String = decode(&fixture("streams/full_turn_with_ping.sse"))
         .unwrap()
         .into_iter()
         .filter_map(|event| match event {
-            Event::Say(Say::MessageChunk(text)) => Some(text),
+            Event::Output(Output::MessageChunk(text)) => Some(text),
             _ => None,
         })
         .collect();
     assert_eq!(text, "The answer.");
-    let drafts = decode(&fixture("sse_draft_events.sse")).unwrap();
-    let Event::Say(Say::TokenUsage(usage)) = &drafts[0] else {
+    let drafts = decode(&fixture("streams/draft_events.sse")).unwrap();
+    let Event::Output(Output::TokenUsage(usage)) = &drafts[0] else {
         panic!()
     };
     assert_eq!((usage.total, usage.breakdown.len()), (Some(120), 2));
-    let Event::Say(Say::ConversationSummary(summary)) = &drafts[1] else {
+    let Event::Output(Output::ConversationSummary(summary)) = &drafts[1] else {
         panic!()
     };
     assert_eq!(summary.covered_through_message_id, "m2");
-    let legacy = decode(&fixture("sse_legacy_function_call_widget_uuid.sse")).unwrap();
+    let legacy = decode(&fixture("streams/legacy_function_call_widget_uuid.sse")).unwrap();
     let Event::FunctionCall(call) = &legacy[0] else {
         panic!()
     };
     assert!(call.copilot_function_call_arguments.is_some() && call.extra_state.is_none());
-    let newer = decode(&fixture("sse_newer_client_functions_lf.sse")).unwrap();
-    let Event::Say(Say::StatusUpdate(status)) = &newer[0] else {
+    let newer = decode(&fixture("streams/newer_client_functions_lf.sse")).unwrap();
+    let Event::Output(Output::StatusUpdate(status)) = &newer[0] else {
         panic!()
     };
     assert_eq!(
@@ -92,7 +92,7 @@ fn events_that_break_their_promise() {
         Err(EventError::Data(_))
     ));
     let raw = event("copilotNews", "[1]").unwrap();
-    let Event::Say(Say::Raw(raw)) = &raw[0] else {
+    let Event::Output(Output::Raw(raw)) = &raw[0] else {
         panic!()
     };
     assert_eq!((raw.name(), raw.data().text()), ("copilotNews", "[1]"));
@@ -101,7 +101,7 @@ fn events_that_break_their_promise() {
         r#"{"eventType":"SUCCESS","message":null,"new":1}"#,
     );
     let tolerant = tolerant.unwrap();
-    let Event::Say(Say::StatusUpdate(status)) = &tolerant[0] else {
+    let Event::Output(Output::StatusUpdate(status)) = &tolerant[0] else {
         panic!()
     };
     assert_eq!(status.event_type, EventType::Other("SUCCESS".into()));
@@ -119,7 +119,7 @@ fn line() -> ChartKind {
     }
 }
 
-/// What every constructor there is makes.
+/// Returns the result of every constructor.
 pub(crate) fn constructors() -> Vec<Event> {
     let axes = |make: fn(String, Vec<String>) -> ChartKind| make("x".into(), vec!["y".into()]);
     let kinds = [
@@ -136,35 +136,35 @@ pub(crate) fn constructors() -> Vec<Event> {
         },
     ];
     let mut events: Vec<Event> = vec![
-        said("text \u{2028}\u{2029}\r\n\"\\\0"),
-        said(StatusUpdate::info("one")),
-        said(
+        output_event("text \u{2028}\u{2029}\r\n\"\\\0"),
+        output_event(StatusUpdate::info("one")),
+        output_event(
             StatusUpdate::warning("two")
                 .detail("a text")
                 .unwrap()
                 .detail(&rows()[0])
                 .unwrap(),
         ),
-        said(StatusUpdate::error_deleting_last_call("three").hidden()),
-        said(StatusUpdate::info("four").artifact(Artifact::table(&rows()).unwrap())),
-        said(
+        output_event(StatusUpdate::error_deleting_last_call("three").hidden()),
+        output_event(StatusUpdate::info("four").artifact(Artifact::table(&rows()).unwrap())),
+        output_event(
             Artifact::table(&rows())
                 .unwrap()
                 .named("A \"table\"")
                 .described("of mine"),
         ),
-        said(Artifact::table(&json!([])).unwrap()),
-        said(Artifact::text("note", "# Title")),
-        said(Artifact::html("page", "<p>\u{2028}</p>")),
-        said(Artifact::snowflake_query(
+        output_event(Artifact::table(&json!([])).unwrap()),
+        output_event(Artifact::text("note", "# Title")),
+        output_event(Artifact::html("page", "<p>\u{2028}</p>")),
+        output_event(Artifact::snowflake_query(
             "q",
             "select 1",
             QueryDataSource::new("sf", "t", "u"),
         )),
-        said(Artifact::snowflake_python("p", "print()")),
-        said(Artifact::app("app", &json!({"name": "n", "tabs": {}}), &json!([])).unwrap()),
-        said(Artifact::raw("newest", "r", crate::json("[1]"))),
-        said(CitationCollection::new([
+        output_event(Artifact::snowflake_python("p", "print()")),
+        output_event(Artifact::app("app", &json!({"name": "n", "tabs": {}}), &json!([])).unwrap()),
+        output_event(Artifact::raw("newest", "r", crate::json("[1]"))),
+        output_event(CitationCollection::new([
             Citation::web("https://example.com")
                 .described("page")
                 .detail(&json!({"Name": "E"}))
@@ -172,20 +172,20 @@ pub(crate) fn constructors() -> Vec<Event> {
                 .quote([BoundingBox::new("q", 1, [1.0, 2.5, 3.0, 4.0])]),
             Citation::artifact("3fa85f64-5717-4562-b3fc-2c963f66afa6", "T"),
         ])),
-        said(PromptSuggestions::new(["a", "b"])),
-        said(TokenUsage::new([("input", 100), ("output", 20)])),
-        said(ConversationSummary::new("short", "m2")),
-        said(RawEvent::new(&event_name!("copilotNews"), &json!({"a": null})).unwrap()),
+        output_event(PromptSuggestions::new(["a", "b"])),
+        output_event(TokenUsage::new([("input", 100), ("output", 20)])),
+        output_event(ConversationSummary::new("short", "m2")),
+        output_event(RawEvent::new(&event_name!("copilotNews"), &json!({"a": null})).unwrap()),
     ];
     events.extend(
         kinds
             .iter()
-            .map(|kind| said(Artifact::chart(kind, &rows()).unwrap())),
+            .map(|kind| output_event(Artifact::chart(kind, &rows()).unwrap())),
     );
     events
 }
 
-/// What the constructors make, the Workspace takes, and it is read back the same.
+/// The Workspace accepts the events of all constructors, and they are read as equal.
 #[test]
 fn every_constructor() {
     let mut events = constructors();
@@ -204,7 +204,7 @@ fn every_constructor() {
     );
 }
 
-/// The official SDK plots them too.
+/// The official SDK plots such rows too.
 #[test]
 fn charts_of_rows_that_lack_a_column() {
     let (x, z) = (|| "x".to_owned(), || "z".to_owned());
@@ -285,12 +285,12 @@ fn names_are_unique_in_a_chat() {
     let mut shown = StatusUpdate::info("step").artifact(named("T"));
     shown.artifacts.get_or_insert_default().push(named("T"));
     let events = [
-        // An earlier answer has a table of this name.
-        said(named("Table_1a2b")),
-        said(named("T")),
-        said(shown),
-        said(named("T").uuid("u")),
-        said(named("T").uuid("u").named("T 4")),
+        // An earlier answer has a table with this name.
+        output_event(named("Table_1a2b")),
+        output_event(named("T")),
+        output_event(shown),
+        output_event(named("T").uuid("u")),
+        output_event(named("T").uuid("u").named("T 4")),
     ];
     let out = encode(&request, events).unwrap();
     let turn = workspace::read(&out).unwrap();
@@ -307,13 +307,13 @@ fn names_are_unique_in_a_chat() {
         .map(|artifact| artifact["name"].clone())
         .collect();
     assert_eq!(steps, ["T 2", "T 3"]);
-    // An artifact of the context may be sent again under its name: it is the same one.
-    let again = said(named("Table_1a2b").uuid("3fa85f64-5717-4562-b3fc-2c963f66afa6"));
+    // An artifact of the context may be sent again with its name: it has the same id.
+    let again = output_event(named("Table_1a2b").uuid("3fa85f64-5717-4562-b3fc-2c963f66afa6"));
     let turn = workspace::read(&encode(&request, [again]).unwrap()).unwrap();
     assert_eq!(turn.artifacts[0]["name"], "Table_1a2b");
 }
 
-/// Two artifacts of one new name inside one step are two.
+/// Two new artifacts with the same name in one step get different names.
 #[test]
 fn names_are_unique_in_a_step() {
     let named = |name: &str| Artifact::table(&rows()).unwrap().named(name);
@@ -322,16 +322,16 @@ fn names_are_unique_in_a_step() {
         .artifact(one.clone())
         .artifact(named("X"))
         .artifact(named("Y"))
-        // The same one again keeps its name.
+        // The same artifact again has the same name.
         .artifact(one);
-    let out = encode(&plain(), [said(step)]).unwrap();
+    let out = encode(&plain(), [output_event(step)]).unwrap();
     let turn = workspace::read(&out).unwrap();
     let shown = turn.steps[0]["artifacts"].as_array().unwrap();
     let names: Vec<_> = shown.iter().map(|shown| shown["name"].clone()).collect();
     assert_eq!(names, ["X", "X 2", "Y", "X"]);
 }
 
-/// The Workspace ends a name at U+2028 and U+2029: what stands before would be another event.
+/// The Workspace ends a name at U+2028 and U+2029: the part before would be another event.
 #[test]
 fn a_name_that_the_workspace_cuts() {
     let none = json!({"function": "save_skill", "input_arguments": {}});
@@ -341,12 +341,12 @@ fn a_name_that_the_workspace_cuts() {
         assert!(workspace::read(stream.as_bytes()).unwrap().call.is_some());
         let made = RawEvent::new(&EventName::try_from(&*name).unwrap(), &none);
         assert!(matches!(made, Err(RawEventError::LineEnd { offset: 19 })));
-        // Others send such names: they are read, and go no further.
+        // Such names of other servers are read, but not written.
         let read = decode(stream.as_bytes()).unwrap();
         let error = encode(&plain(), read).unwrap_err().to_string();
         assert_eq!(
             error,
-            "not valid in this protocol: event name holds a line end of the Workspace at byte 19"
+            "not valid in this protocol: event name has a line separator at byte 19"
         );
     }
 }
@@ -374,11 +374,11 @@ fn names_and_ids_without_asking() {
     assert!(!Citation::web("u").id.is_empty());
     let mut without = Citation::web("u");
     without.id = String::new();
-    assert!(encode(&plain(), [said(without)]).is_err());
+    assert!(encode(&plain(), [output_event(without)]).is_err());
     assert!(Artifact::text("", "x").name.starts_with("Text_"));
 }
 
-/// Details lose what the Workspace must not show; the caller's data stays whole.
+/// Details are filtered; the caller's value is unchanged.
 #[test]
 fn details_are_filtered() {
     let keys = [
@@ -422,40 +422,44 @@ fn no_null_of_ours_and_every_null_of_the_user() {
         .named("T")
         .described("d");
     assert_eq!(
-        data(&plain(), said(table)).unwrap(),
+        data(&plain(), output_event(table)).unwrap(),
         r#"{"type":"table","name":"T","description":"d","uuid":"u","content":[{"a":null}]}"#,
     );
     let mut source = SourceInfo::new("widget");
     source.metadata = Some(crate::json(r#"{"x":null}"#));
     let citation = Citation::new(source).id("i");
     assert_eq!(
-        data(&plain(), said(citation)).unwrap(),
+        data(&plain(), output_event(citation)).unwrap(),
         r#"{"citations":[{"id":"i","source_info":{"type":"widget","metadata":{"x":null},"citable":true}}]}"#,
     );
     let step = StatusUpdate::info("m").detail(&json!({"a": null})).unwrap();
     assert_eq!(
-        data(&plain(), said(step)).unwrap(),
+        data(&plain(), output_event(step)).unwrap(),
         r#"{"eventType":"INFO","message":"m","group":"reasoning","details":[{"a":null}],"hidden":false}"#,
     );
 }
 
-/// Numbers that serde_json would reprint stay as they were.
+/// Numbers keep their digits.
 #[test]
 fn user_data_is_not_reprinted() {
     let raw: Json = crate::json(r#"[{"big":123456789012345678901234567890,"e":1e300,"f":1.50}]"#);
     let table = Artifact::table(&raw).unwrap();
-    assert!(data(&plain(), said(table)).unwrap().contains(raw.text()));
+    assert!(
+        data(&plain(), output_event(table))
+            .unwrap()
+            .contains(raw.text())
+    );
     let mut members = Members::new();
     members.push("n", crate::json("1.50"));
     let step = StatusUpdate::info("m").detail(&members).unwrap();
     assert!(
-        data(&plain(), said(step))
+        data(&plain(), output_event(step))
             .unwrap()
             .contains(r#"{"n":1.50}"#)
     );
 }
 
-/// Tokens are written in a way of their own; it gives the bytes of the plain one.
+/// Short texts have a separate code path, with the same bytes.
 #[test]
 fn text_of_any_length_is_escaped() {
     let others = [

@@ -1,11 +1,12 @@
-//! What each recorded request says.
+//! The content of each recorded request.
 
 use copilot_wire::openbb::{Era, Piece, Role, Tier, pieces, strip_markers};
 use copilot_wire::protocol::{self, Conversation};
 
 use crate::{fixtures, read, request};
 
-/// Name, era, prompt, messages that a model reads, documents, and widgets by tier.
+/// Name, era, prompt, number of messages for a model, number of documents, and number of widgets by
+/// tier.
 type Fact = (&'static str, Era, &'static str, usize, usize, [usize; 3]);
 
 const FACTS: [Fact; 24] = [
@@ -155,7 +156,7 @@ const FACTS: [Fact; 24] = [
     ),
     (
         "v2_bridge_result_and_documents",
-        Era::Newest,
+        Era::Unpublished,
         "Add an options chain",
         1,
         0,
@@ -188,7 +189,7 @@ const FACTS: [Fact; 24] = [
     ),
     (
         "v2_repost_as_sent_by_workspace",
-        Era::Newest,
+        Era::Unpublished,
         "Now fetch TSLA",
         3,
         1,
@@ -201,7 +202,7 @@ fn every_request_says_what_it_says() {
     let mut facts = FACTS.to_vec();
     facts.push((
         "v2_skill_content_result",
-        Era::Newest,
+        Era::Unpublished,
         "Analyse AAPL",
         1,
         0,
@@ -250,7 +251,7 @@ fn messages_in_the_words_of_models() {
             (user, "new question".into()),
         ],
     );
-    // The prompt of January 2024 comes last; calls, results and markers are left out.
+    // The prompt of January 2024 is last; calls, results and markers are omitted.
     assert_eq!(
         roles("e0_query_string_context")[2],
         (user, "What moved the market today?".into())
@@ -279,7 +280,7 @@ fn a_task_from_another_agent() {
     assert!(answered.delegation().is_none());
 }
 
-/// Python's default for the role of a result.
+/// A message without a role but with a function is a result, as in Python.
 #[test]
 fn a_result_without_a_role() {
     let request = read(r#"{"messages":[{"function":"f","data":[{"content":"x"}]}]}"#);

@@ -1,5 +1,5 @@
-//! The two halves of `tests/interop/openbb/run` that are written in Rust. Each needs the folder
-//! that the script names in `OPENBB_INTEROP`, so they are ignored otherwise.
+//! The Rust part of `tests/interop/openbb/run`, in two halves. Both need the folder that the script
+//! passes in `OPENBB_INTEROP`, so they are ignored otherwise.
 
 use std::path::PathBuf;
 
@@ -23,7 +23,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What every word of the shared vocabulary becomes.
+/// Returns the encoded form of every part of the shared vocabulary.
 fn words() -> Vec<Vec<u8>> {
     let request = request("v2_repost_as_sent_by_workspace");
     let rows = json!([{"x": 1, "y": 2}]);
@@ -53,7 +53,7 @@ fn words() -> Vec<Vec<u8>> {
     words.iter().map(write).collect()
 }
 
-/// Requests as a client of ours makes them.
+/// Returns requests that a client creates with this crate.
 fn requests() -> Vec<QueryRequest> {
     let mut widget = Widget::new(
         "OpenBB API",
@@ -96,10 +96,10 @@ fn requests() -> Vec<QueryRequest> {
 #[ignore = "needs OPENBB_INTEROP: see tests/interop/openbb/run"]
 fn emit() {
     let streams = folder("streams");
-    let able = calls::able();
-    let calls = calls::functions(&able).into_iter().map(Event::from);
+    let full_request = calls::full_request();
+    let calls = calls::functions(&full_request).into_iter().map(Event::from);
     let events = events::constructors().into_iter().chain(calls);
-    let single = events.map(|event| encode(&able, [event]).unwrap());
+    let single = events.map(|event| encode(&full_request, [event]).unwrap());
     for (index, stream) in single.chain(words()).enumerate() {
         std::fs::write(streams.join(format!("{index:03}.sse")), stream).unwrap();
     }
@@ -109,7 +109,7 @@ fn emit() {
     }
 }
 
-/// What the Python models serialise, our router accepts, and keeps.
+/// The router accepts requests that the Python models serialize, and retains all members.
 #[test]
 #[ignore = "needs OPENBB_INTEROP: see tests/interop/openbb/run"]
 fn accept() {
@@ -124,7 +124,7 @@ fn accept() {
             workspace::read(text.as_bytes()).unwrap();
             let request = read(body.clone());
             assert!(request.prompt().is_some());
-            // Python writes every id out: ours is the same.
+            // Python writes every id: this crate derives the same.
             for (_, widget) in request.widgets() {
                 let mut without = widget.clone();
                 without.uuid = String::new();

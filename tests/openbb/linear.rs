@@ -1,5 +1,6 @@
-//! What a request may repeat, it may repeat often: every question about it, and every word of its
-//! answer, takes time in proportion. Quadratic work takes minutes here; nothing asserts on time.
+//! Linear time: everything in a request that can be repeated is repeated often, and all accessors
+//! and writers must take proportional time. Quadratic work would take minutes; there is no
+//! assertion on time.
 
 use copilot_wire::openbb::{
     Artifact, Era, FunctionCall, OpenBb, QueryRequest, Session, StatusUpdate, pieces, strip_markers,
@@ -8,15 +9,15 @@ use copilot_wire::protocol::{
     Citation, Conversation, Part, Protocol, SendError, Session as _, ToolCall,
 };
 
-use crate::{decode, env, read, said};
+use crate::{decode, env, output_event, read};
 
-/// How often something small is repeated.
+/// The number of repetitions of something small.
 const MANY: usize = 100_000;
 
-/// How often something is repeated that takes some microseconds each time in a debug build.
+/// The number of repetitions of something that takes some microseconds in a debug build.
 const SOME: usize = 20_000;
 
-/// The same with a number in it, in brackets.
+/// Returns an array of elements that contain their index.
 fn list(count: usize, element: impl Fn(usize) -> String) -> String {
     let elements: Vec<_> = (0..count).map(element).collect();
     format!("[{}]", elements.join(","))
@@ -26,20 +27,20 @@ fn same(count: usize, element: &str) -> String {
     list(count, |_| element.to_owned())
 }
 
-/// `{"k0":VALUE,"k1":VALUE,...}`
+/// Returns `{"k0":VALUE,"k1":VALUE,...}`.
 fn members(count: usize, value: &str) -> String {
     let members: Vec<_> = (0..count).map(|at| format!(r#""k{at}":{value}"#)).collect();
     format!("{{{}}}", members.join(","))
 }
 
-/// A request with a word of a person and more members.
+/// Returns a request with a message of the user and further members.
 fn with(more: &str) -> QueryRequest {
     read(format!(
         r#"{{"messages":[{{"role":"human","content":"hi"}}],{more}}}"#
     ))
 }
 
-/// A request that ends with the result of a call.
+/// Returns a request that ends with the result of a call.
 fn answered(function: &str, arguments: &str, more: &str) -> QueryRequest {
     read(format!(
         r#"{{"messages":[{{"role":"tool","function":"{function}","input_arguments":{arguments},{more}}}]}}"#
@@ -56,7 +57,7 @@ fn say(session: &mut Session, word: Part<'_>) -> Result<String, SendError> {
     Ok(String::from_utf8(out).unwrap())
 }
 
-/// Calls a tool, and gives the event or the fault.
+/// Calls a tool, and returns the event or the error.
 fn call(request: &QueryRequest, tool: &str, arguments: &str) -> String {
     let call = ToolCall::new(tool, &crate::json(arguments)).unwrap();
     say(
@@ -72,7 +73,7 @@ fn tool(name: &str, schema: &str) -> QueryRequest {
     ))
 }
 
-/// Asks everything that a request is asked while it is answered.
+/// Calls all accessors that a reply uses, and returns their counts.
 fn ask(request: &QueryRequest) -> [usize; 5] {
     let _ = (session(request), Era::of(request), request.prompt());
     let _ = (request.decision(), request.delegation());
@@ -87,7 +88,7 @@ fn ask(request: &QueryRequest) -> [usize; 5] {
     ]
 }
 
-/// A request with a list, and how much of each there is in the answers.
+/// Checks the counts for a request with a list.
 fn check(member: &str, list: &str, counts: [usize; 5]) {
     let shown: String = list.chars().take(80).collect();
     let request = with(&format!(r#""{member}":{list}"#));
@@ -149,7 +150,7 @@ fn lists_of_a_request() {
     );
     check("messages", &same(SOME, tool), [0, 0, 0, SOME, SOME]);
     check("messages", &same(SOME, call), [0, 0, 0, 0, 0]);
-    // The last of several members with one name counts.
+    // Of several members with the same name the last counts.
     let lists = vec![r#"[{"role":"human","content":"x"}]"#; SOME].join(r#","messages":"#);
     check("messages", &lists, [1, 0, 0, 0, 0]);
 }
@@ -212,7 +213,7 @@ fn results_of_many_sources() {
     assert_eq!(tool.results().next().unwrap().content, "some text");
 }
 
-/// The name of the function goes with every outcome.
+/// Every outcome has the name of the function.
 #[test]
 fn a_long_name_of_a_long_result() {
     let long = "f".repeat(4 * 1024 * 1024);
@@ -312,9 +313,9 @@ fn state_with_many_members() {
     let state = members(MANY, "1");
     let request = answered("f", "{}", &format!(r#""data":[],"extra_state":{state}"#));
     let call = FunctionCall::raw("f", crate::json("{}"));
-    let carried = call.clone().carrying(&request).extra_state.unwrap();
+    let carried = call.clone().state_from(&request).extra_state.unwrap();
     assert_eq!(carried.text(), state);
-    let call = call.extra_state(carried).carrying(&request);
+    let call = call.extra_state(carried).state_from(&request);
     assert_eq!(call.extra_state.unwrap().members().count(), MANY);
     let pending = same(MANY, r#"{"function":"f","input_arguments":{}}"#);
     let state = format!(r#""data":[],"extra_state":{{"pending_bridge_calls":{pending}}}"#);
@@ -334,14 +335,14 @@ fn names_of_many_artifacts() {
     let mut out = Vec::new();
     for at in 0..SOME {
         let artifact = artifact.clone().uuid(at.to_string());
-        session.event(&said(artifact), &mut out).unwrap();
+        session.event(&output_event(artifact), &mut out).unwrap();
     }
-    session.event(&said(step), &mut out).unwrap();
+    session.event(&output_event(step), &mut out).unwrap();
     let last = format!(r#""name":"T {}""#, 3 * SOME - 1);
     assert!(String::from_utf8(out).unwrap().contains(&last));
 }
 
-/// Every event, with lists in it and with what nobody knows.
+/// Every event, with lists and with unknown members.
 #[test]
 fn lists_of_an_event() {
     let unknown = members(SOME, "1");

@@ -36,12 +36,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Event, FunctionCall, OpenBb, QueryRequest, Say};
+use copilot_wire::openbb::{Event, FunctionCall, OpenBb, Output, QueryRequest};
 use copilot_wire::protocol::{
     Env, Environment, EventDecoder, EventError, Protocol, SendError, Session as _,
 };
 
-/// Random bytes that are the same in every run.
+/// A source of random bytes that are the same in every run.
 #[derive(Default)]
 struct Fixed(AtomicU64);
 
@@ -68,12 +68,14 @@ fn fixture(name: &str) -> Bytes {
     Bytes::from(std::fs::read(folder().join(name)).unwrap())
 }
 
-/// The names of all fixtures that start and end so.
+/// Returns the paths of all fixtures whose path starts with `start` and ends with `end`.
 fn fixtures(start: &str, end: &str) -> Vec<String> {
-    let mut names: Vec<String> = std::fs::read_dir(folder())
+    let (parent, _) = start.split_at(start.find('/').map_or(0, |slash| slash + 1));
+    let mut names: Vec<String> = std::fs::read_dir(folder().join(parent))
         .unwrap()
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .filter(|name| name.starts_with(start) && name.ends_with(end))
+        .map(|name| format!("{parent}{name}"))
+        .filter(|path| path.starts_with(start) && path.ends_with(end))
         .collect();
     names.sort();
     assert!(!names.is_empty());
@@ -88,7 +90,7 @@ fn request(name: &str) -> QueryRequest {
     read(fixture(&format!("req_{name}.json")))
 }
 
-/// A request that says nothing but a word.
+/// Returns a request with one short message.
 fn plain() -> QueryRequest {
     read(r#"{"messages":[{"role":"human","content":"hi"}]}"#)
 }
@@ -97,7 +99,7 @@ fn json(text: &str) -> Json {
     Json::parse(text.to_owned()).unwrap()
 }
 
-/// Encodes events as the answer to a request. The Workspace accepts whatever comes out.
+/// Encodes events in reply to a request, and checks that the Workspace accepts the result.
 fn encode(
     request: &QueryRequest,
     events: impl IntoIterator<Item = Event>,
@@ -111,7 +113,7 @@ fn encode(
     Ok(out)
 }
 
-/// The data of the only event that something becomes.
+/// Returns the data of the only event of a reply.
 fn data(request: &QueryRequest, event: impl Into<Event>) -> Result<String, SendError> {
     let out = encode(request, [event.into()])?;
     let text = String::from_utf8(out).unwrap();
@@ -119,11 +121,11 @@ fn data(request: &QueryRequest, event: impl Into<Event>) -> Result<String, SendE
     Ok(data.trim_end().to_owned())
 }
 
-fn said(say: impl Into<Say>) -> Event {
-    Event::Say(say.into())
+fn output_event(output: impl Into<Output>) -> Event {
+    Event::Output(output.into())
 }
 
-/// The arguments and the state of a call, as they are written.
+/// Returns the arguments and the state of a call as written.
 fn called(request: &QueryRequest, call: impl Into<FunctionCall>) -> Result<Json, SendError> {
     let data = data(request, call.into())?;
     Ok(json(&data))

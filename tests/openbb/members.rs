@@ -1,4 +1,4 @@
-//! The members of a request: widgets and their ids, parameters, options, documents, and the rest.
+//! Members of requests: widgets and their ids, parameters, options, documents and others.
 
 use copilot_wire::openbb::{DefaultValue, OptionValue, Role, Widget};
 use copilot_wire::protocol::Conversation;
@@ -36,7 +36,7 @@ fn derived_ids() {
     assert_eq!(ids[0], vectors[0].2);
     assert_eq!(ids[1], "b2c45d67-8e9f-4a12-bc3d-123456789abc");
     assert_eq!(request.widget(vectors[0].2).unwrap().name, "Stock Price");
-    // Ids need not look like UUIDs.
+    // Ids are not always UUIDs.
     let odd = read(
         r#"{"messages":[{}],"widgets":{"primary":[{"uuid":"global::B::x::h"},{"uuid":null,"origin":"","widget_id":"x"}]}}"#,
     );
@@ -222,7 +222,7 @@ fn documents() {
     let (id, rows) = documents("v1_context_items").remove(0);
     assert_eq!(id, "3fa85f64-5717-4562-b3fc-2c963f66afa6");
     assert_eq!(rows, r#"[{"x":1,"y":2},{"x":2,"y":3}]"#);
-    // An attached text is a document; a PDF is bytes, and a URL is for those who fetch.
+    // An attached text is a document; a PDF is an attachment, and so is a URL.
     let files = read(
         r#"{"messages":[{}],"documents":[{"id":"1","name":"a.txt","format":"txt","content_b64":"aGk="},
             {"id":"2","name":"a.pdf","format":"pdf","content_b64":"JVBERi0xLjQK"}],
@@ -254,4 +254,40 @@ fn what_is_secret_in_a_url_is_not_printed() {
         "{printed}"
     );
     assert!(!printed.contains("SECRET"), "{printed}");
+}
+
+#[test]
+fn the_table_of_a_widget() {
+    let widget = |metadata: &str| {
+        let request = format!(
+            r#"{{"messages":[{{"role":"human","content":"a"}}],"widgets":{{"primary":[{{"origin":"o","widget_id":"w","metadata":{metadata}}}]}}}}"#
+        );
+        read(request).widgets().next().unwrap().1.clone()
+    };
+    let prices = widget(
+        r#"{"data_table":{"dialect":"duckdb-wasm","table_name":"prices_u1","row_count":10,"columns":[{"name":"symbol","type":"VARCHAR","label":"Symbol"},{"name":"close","type":"DOUBLE"}],"primary_key":"symbol"}}"#,
+    );
+    let table = prices.data_table().unwrap();
+    assert_eq!(table.dialect, "duckdb-wasm");
+    assert_eq!(table.table_name, "prices_u1");
+    assert_eq!(table.row_count, Some(10));
+    let columns = table.columns.iter();
+    let columns: Vec<_> = columns.map(|c| (&*c.name, &*c.kind, &*c.label)).collect();
+    assert_eq!(
+        columns,
+        [("symbol", "VARCHAR", "Symbol"), ("close", "DOUBLE", "")]
+    );
+    assert_eq!(
+        table.unknown.get("primary_key").unwrap().text(),
+        "\"symbol\""
+    );
+    for none in [
+        "{}",
+        "null",
+        r#"{"data_table":[]}"#,
+        r#"{"data_table":{"dialect":"duckdb-wasm"}}"#,
+        r#"{"schema":{"tableName":"T","columns":[]}}"#,
+    ] {
+        assert_eq!(widget(none).data_table(), None, "{none}");
+    }
 }

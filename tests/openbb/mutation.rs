@@ -1,4 +1,4 @@
-//! Nothing in a request is lost, and one odd value never costs the rest.
+//! Mutations: no part of a request is lost, and one invalid value never affects the others.
 
 use std::collections::HashSet;
 
@@ -9,7 +9,7 @@ use copilot_wire::protocol::{Conversation, Protocol};
 use crate::tree::{Tree, difference};
 use crate::{env, fixture, fixtures, read};
 
-/// Reads a request and writes it again; both must say the same.
+/// Reads a request and writes it; both must be equal.
 fn check(body: &str, what: &str) {
     let request = QueryRequest::from_json(body.as_bytes())
         .unwrap_or_else(|refusal| panic!("{what}: {refusal}\n{body}"));
@@ -22,7 +22,7 @@ fn check(body: &str, what: &str) {
     }
 }
 
-/// Asks a request everything that can be asked.
+/// Calls all accessors of a request.
 fn visit(request: &QueryRequest) {
     let _ = Era::of(request);
     let _ = (request.prompt(), request.decision(), request.delegation());
@@ -72,13 +72,14 @@ fn every_request_survives_reading_and_writing() {
     for name in fixtures("req_", ".json") {
         let body = String::from_utf8(fixture(&name).to_vec()).unwrap();
         check(&body, &name);
-        // Once it was written, it stays as it is.
+        // A request that was written once is written without changes.
         let written = read(body).to_json();
         assert_eq!(read(written.clone()).to_json(), written, "{name}");
     }
 }
 
-/// The odd values to try in a place: all of them where no request before had one like it, else one.
+/// Returns the invalid values to try at a position: all of them if no earlier request had such a
+/// position, else one.
 fn odd_for(seen: &mut HashSet<String>, whole: &Tree, place: &[usize]) -> Vec<String> {
     let mut values = odd();
     if !seen.insert(whole.form(place)) {
@@ -103,7 +104,7 @@ fn odd() -> Vec<String> {
     odd.map(str::to_owned).into_iter().chain([deep]).collect()
 }
 
-/// In every place of every request one odd value: it is accepted and kept, and so is the rest.
+/// An invalid value at any position of any request is accepted and retained, and so are all others.
 #[test]
 fn an_odd_value_in_any_place() {
     let mut count = 0;
@@ -120,7 +121,7 @@ fn an_odd_value_in_any_place() {
         };
         let required = members.iter().position(|(key, _)| key == required).unwrap();
         for place in whole.different_places() {
-            // The request itself, and its messages: without them it is none.
+            // The request itself and its messages are required.
             if place.is_empty() || place == [required] {
                 continue;
             }
@@ -135,7 +136,8 @@ fn an_odd_value_in_any_place() {
     assert!(count > 3_000, "{count}");
 }
 
-/// In every object one unknown member more, and in every array one odd element more.
+/// An additional unknown member in every object and an additional invalid element in every array
+/// are retained.
 #[test]
 fn an_odd_value_more_anywhere() {
     let mut seen = HashSet::new();
@@ -156,7 +158,7 @@ fn an_odd_value_more_anywhere() {
     }
 }
 
-/// A member that is there twice: the last one counts, as in JavaScript.
+/// Of a member that occurs twice the last one counts, as in JavaScript.
 #[test]
 fn the_last_of_two_members_counts() {
     let request = read(
@@ -169,7 +171,7 @@ fn the_last_of_two_members_counts() {
     assert_eq!(request.urls.len(), 2);
 }
 
-/// What was set since it was read wins over the odd value that was read.
+/// A value that is set after reading replaces an invalid value that was read.
 #[test]
 fn what_is_set_wins() {
     let mut request =
@@ -182,7 +184,7 @@ fn what_is_set_wins() {
     assert_eq!(written.get("timezone").unwrap().kind(), Kind::String);
 }
 
-/// No secret is in any `Debug`.
+/// `Debug` prints no secret.
 #[test]
 fn secrets_are_not_shown() {
     let request = read(

@@ -1,5 +1,5 @@
-//! What is sent is what is read, whatever the text, wherever the stream is cut; and the Workspace
-//! takes all of it.
+//! Properties: decoding returns the encoded events, for any text and any chunks; and the Workspace
+//! accepts the stream.
 
 use copilot_wire::openbb::{
     Artifact, Citation, CitationCollection, ConversationSummary, Event, FunctionCall, OpenBb,
@@ -9,9 +9,9 @@ use copilot_wire::protocol::EventDecoder;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::{encode, plain, said, workspace};
+use crate::{encode, output_event, plain, workspace};
 
-/// Text with what is dangerous in a stream.
+/// Returns texts with characters that are special in a stream.
 fn text() -> impl Strategy<Value = String> {
     let dangerous = prop_oneof![
         Just('\n'),
@@ -51,36 +51,38 @@ fn event() -> impl Strategy<Value = Event> {
     let rows =
         proptest::collection::vec(proptest::collection::btree_map(text(), value(), 0..3), 0..3);
     prop_oneof![
-        text().prop_map(|text| said(&*text)),
+        text().prop_map(|text| output_event(&*text)),
         (text(), value(), any::<bool>()).prop_map(|(message, detail, hidden)| {
             let step = StatusUpdate::warning(message).detail(&detail).unwrap();
-            said(if hidden { step.hidden() } else { step })
+            output_event(if hidden { step.hidden() } else { step })
         }),
         (text(), text(), rows).prop_map(|(name, about, rows)| {
-            said(
+            output_event(
                 Artifact::table(&rows)
                     .unwrap()
                     .named(&name)
                     .described(about),
             )
         }),
-        (text(), text()).prop_map(|(name, html)| said(Artifact::html(&name, &html))),
+        (text(), text()).prop_map(|(name, html)| output_event(Artifact::html(&name, &html))),
         (text(), value()).prop_map(|(url, detail)| {
-            said(CitationCollection::new([Citation::web(url)
+            output_event(CitationCollection::new([Citation::web(url)
                 .detail(&detail)
                 .unwrap()]))
         }),
         proptest::collection::vec(text(), 0..3)
-            .prop_map(|texts| said(PromptSuggestions::new(texts))),
-        (text(), any::<u64>()).prop_map(|(label, count)| said(TokenUsage::new([(label, count)]))),
-        (text(), text()).prop_map(|(content, id)| said(ConversationSummary::new(content, id))),
+            .prop_map(|texts| output_event(PromptSuggestions::new(texts))),
+        (text(), any::<u64>())
+            .prop_map(|(label, count)| output_event(TokenUsage::new([(label, count)]))),
+        (text(), text())
+            .prop_map(|(content, id)| output_event(ConversationSummary::new(content, id))),
     ]
 }
 
-/// Artifact names that collide are changed, so the names of a stream are made different here.
+/// Makes the artifact names of a stream different, because equal ones are changed.
 fn apart(events: &mut [Event]) {
     for (index, event) in events.iter_mut().enumerate() {
-        if let Event::Say(copilot_wire::openbb::Say::MessageArtifact(artifact)) = event {
+        if let Event::Output(copilot_wire::openbb::Output::MessageArtifact(artifact)) = event {
             artifact.name.push_str(&index.to_string());
         }
     }

@@ -1,10 +1,9 @@
-//! The reader of `workspace.rs` is tested itself: good streams pass, and every mutation of one is
-//! caught.
+//! Tests of the reader in `workspace.rs`: it accepts valid streams, and rejects every mutation.
 
 use crate::workspace::{Fault, read};
 use crate::{fixture, fixtures};
 
-/// A turn with everything in it.
+/// A turn with every kind of event.
 const TURN: &str = "event: copilotStatusUpdate\ndata: {\"eventType\":\"INFO\",\"message\":\"m\",\"group\":\"reasoning\",\"details\":[],\"hidden\":false}\n\n\
 : ping\n\n\
 event: copilotMessageChunk\ndata: {\"delta\":\"one\\u2028two\"}\n\n\
@@ -84,13 +83,13 @@ fn every_mutation_is_caught() {
     assert_eq!(read(&broken).unwrap_err(), Fault::NotUtf8);
 }
 
-/// What the Python package writes, the reader takes, except where the package is at fault.
+/// The reader accepts the output of the Python package, except where the package has a bug.
 #[test]
 fn recorded_streams() {
-    for name in fixtures("sse_", ".sse") {
+    for name in fixtures("streams/", ".sse") {
         let outcome = read(&fixture(&name));
         match name.as_str() {
-            "sse_escapes.sse" | "sse_legacy_python_repr_NOT_JSON.sse" => {
+            "streams/escapes.sse" | "streams/legacy_python_repr_NOT_JSON.sse" => {
                 assert!(matches!(outcome, Err(Fault::NotJson(_))), "{name}");
             }
             _ => assert!(outcome.is_ok(), "{name}: {outcome:?}"),

@@ -1,4 +1,4 @@
-//! What is refused: what is not JSON, and what has no messages.
+//! Refusals: bodies that are not JSON, and bodies without messages.
 
 use copilot_wire::openbb::{OpenBb, Role};
 use copilot_wire::protocol::{Conversation, Protocol as _};

@@ -1,4 +1,4 @@
-//! What came back, in every shape, with the arguments of its call.
+//! Results in the forms of all eras, with the arguments of their calls.
 
 use copilot_wire::json::Json;
 use copilot_wire::openbb::{Arguments, CallResult, OpenBb, Outcome};
@@ -35,7 +35,7 @@ fn rows_in_every_era() {
     let repost = request("v2_repost_as_sent_by_workspace").call_results();
     let rows: Vec<Price> = repost[0].rows().unwrap();
     assert_eq!(rows[1].date, "2024-10-14T00:00:00-04:00");
-    // What is no table, and what does not fit, are errors and not panics.
+    // Values that are not tables, or do not match the type, are errors and not panics.
     assert!(
         last("e2_tool_result_content_string")
             .rows::<Price>()
@@ -57,7 +57,7 @@ fn text_and_arguments() {
         Some("38181a68-9650-4940-84fb-a3f29c8869f3")
     );
     assert!(e2.call.unwrap().copilot_function_call_arguments.is_some());
-    // No arguments are repeated here: they are those of the call.
+    // This result does not repeat the arguments: they are those of the call.
     let e3 = last("e3_tool_result_data_object");
     assert_eq!(e3.function, "get_widget_data");
     assert_eq!(e3.data_sources().len(), 1);
@@ -228,7 +228,7 @@ fn mcp_tools() {
     assert!(failed.results().next().unwrap().failed);
 }
 
-/// A generic agent finds what it called under the name that it called it by.
+/// An agent for every protocol finds results under the names of the tools.
 #[test]
 fn shared_results() {
     let request = request("v2_repost_as_sent_by_workspace");
@@ -237,7 +237,7 @@ fn shared_results() {
         .map(|result| result.name.into_owned())
         .collect();
     assert_eq!(results, ["openbb_widget_stock_price", "tools_web_search"]);
-    // Only since the newest message of a person.
+    // Only results after the latest message of the user are returned.
     let mut later = request;
     later
         .messages
@@ -268,7 +268,7 @@ fn what_may_be_chosen() {
     assert_eq!(values, ["\"TSLA\"", "1", "true"]);
 }
 
-/// How one element of `data` is sorted.
+/// Classification of the elements of `data`.
 #[test]
 fn the_sorting_rule() {
     let sort = |data: &str, content: &str| -> Vec<&'static str> {
@@ -307,7 +307,7 @@ fn the_sorting_rule() {
     assert_eq!(plain("[]"), Vec::<&str>::new());
     assert_eq!(plain("null"), Vec::<&str>::new());
     assert_eq!(plain("7"), ["unknown"]);
-    // Rows of 2024 may have columns that later mean something else.
+    // Rows of 2024 may have columns whose names have a meaning in later forms.
     assert_eq!(
         sort(
             r#"[{"url":"u","content":"c","status":"s"}]"#,
@@ -318,7 +318,7 @@ fn the_sorting_rule() {
     assert_eq!(sort(r#"[{"items":[]}]"#, r#","content":"""#), ["items"]);
 }
 
-/// Nine megabytes of data stay the bytes that they came in.
+/// Nine megabytes of data are not copied.
 #[test]
 fn data_stays_raw() {
     let rows = "{\\\"date\\\":\\\"2024-10-15\\\",\\\"close\\\":1.5},".repeat(20_000);

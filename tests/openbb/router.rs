@@ -14,7 +14,7 @@ use http::{Response, StatusCode};
 
 use crate::{fixture, fixtures, workspace};
 
-/// Says who asks what; reads a widget when there is one.
+/// An agent that reports the user's prompt and the chat, and requests a widget if there is one.
 struct Analyst;
 
 #[async_trait]
@@ -145,8 +145,8 @@ fn several_agents_on_one_server() {
 
 #[test]
 fn feedback() {
-    let heard: Arc<Mutex<Vec<Feedback>>> = Arc::default();
-    let list = Arc::clone(&heard);
+    let feedback: Arc<Mutex<Vec<Feedback>>> = Arc::default();
+    let list = Arc::clone(&feedback);
     let router = router(Descriptor::new("a", "A", "d").feedback("/v1/feedback"))
         .with(copilot_wire::openbb::feedback(
             "/v1/feedback",
@@ -186,12 +186,12 @@ fn feedback() {
             "{body}"
         );
     }
-    let heard = heard.lock().unwrap();
-    assert_eq!(heard[0].vote, Vote::ThumbsDown);
-    assert_eq!(heard[0].tags.len(), 2);
-    assert_eq!(heard[0].trace_id, "request-trace-id");
-    // For custom agents the chat's id is in the header alone.
-    assert_eq!(heard[1].trace_id, "chat-1");
-    assert_eq!(heard[1].tags, List::new());
-    assert_eq!(heard[1].unknown.len(), 2);
+    let feedback = feedback.lock().unwrap();
+    assert_eq!(feedback[0].vote, Vote::ThumbsDown);
+    assert_eq!(feedback[0].tags.len(), 2);
+    assert_eq!(feedback[0].trace_id, "request-trace-id");
+    // For custom agents only the header has the chat's id.
+    assert_eq!(feedback[1].trace_id, "chat-1");
+    assert_eq!(feedback[1].tags, List::new());
+    assert_eq!(feedback[1].unknown.len(), 2);
 }

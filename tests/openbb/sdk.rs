@@ -1,25 +1,25 @@
-//! Faults of the official SDK (openbb-ai 2.2.0), each as a test that passes here.
+//! Bugs of the official SDK (openbb-ai 2.2.0), each as a test that passes with this crate.
 
 use copilot_wire::openbb::{
-    Artifact, DataSource, Event, FunctionCall, GetWidgetData, Say, StatusUpdate,
+    Artifact, DataSource, Event, FunctionCall, GetWidgetData, Output, StatusUpdate,
 };
 use copilot_wire::protocol::Conversation;
 use serde_json::json;
 
-use crate::{called, data, decode, encode, plain, read, said, workspace};
+use crate::{called, data, decode, encode, output_event, plain, read, workspace};
 
-/// It writes U+2028 and U+2029 raw; the Workspace's reader cuts the line there.
+/// The SDK writes U+2028 and U+2029 raw, where the Workspace ends the line.
 #[test]
 fn line_separators_are_escaped() {
     let text = "one\u{2028}two\u{2029}";
     let events = [
-        said(text),
-        said(
+        output_event(text),
+        output_event(
             StatusUpdate::info(text)
                 .detail(&json!({text: text}))
                 .unwrap(),
         ),
-        said(Artifact::table(&json!([{text: text}])).unwrap().named(text)),
+        output_event(Artifact::table(&json!([{text: text}])).unwrap().named(text)),
         FunctionCall::new("save_skill", &json!({"name": text}))
             .unwrap()
             .into(),
@@ -32,24 +32,24 @@ fn line_separators_are_escaped() {
     );
     assert_eq!(decode(&out).unwrap(), events);
     let raw: Artifact = Artifact::raw("x", "y", crate::json("\"\u{2028}\""));
-    encode(&plain(), [said(raw)]).unwrap();
+    encode(&plain(), [output_event(raw)]).unwrap();
 }
 
-/// Its documentation shows the event type `SUCCESS`, which it refuses.
+/// The documentation of the SDK has the event type `SUCCESS`, which the SDK refuses.
 #[test]
 fn success_is_read() {
     let events = decode(
         b"event: copilotStatusUpdate\ndata: {\"eventType\":\"SUCCESS\",\"message\":\"m\"}\n\n",
     )
     .unwrap();
-    let Event::Say(Say::StatusUpdate(status)) = &events[0] else {
+    let Event::Output(Output::StatusUpdate(status)) = &events[0] else {
         panic!()
     };
     assert_eq!(status.event_type.as_str(), "SUCCESS");
     encode(&plain(), events).unwrap();
 }
 
-/// One of these costs it the whole request (422); here nothing does.
+/// The SDK refuses the complete request (422) for any one of these; this crate accepts it.
 #[test]
 fn one_odd_value_costs_nothing() {
     let with = |member: &str| {
@@ -86,11 +86,11 @@ fn one_odd_value_costs_nothing() {
     result(r#"{"items":[{"content":"x","data_format":{"data_type":"parquet","filename":"f"}}]}"#);
     result(r#"{"no":"such entry"}"#);
     result(r#"{"ok":true,"command":"x"}"#);
-    // Two parameters of one name are a 500 there.
+    // Two parameters with the same name cause status 500 in the SDK.
     let twice =
         widget(r#""params":[{"name":"a","current_value":1},{"name":"a","current_value":2}]"#);
     assert_eq!(twice.widgets().next().unwrap().1.params.len(), 2);
-    // It demands the `type` that its text says may be left out.
+    // The SDK requires the `type`, which its documentation calls optional.
     let dependent = widget(
         r#""params":[{"name":"a","type":"endpoint","get_options":true,"options_params":[{"name":"b","inherit_value_from":"c"}]}]"#,
     );
@@ -107,7 +107,7 @@ fn one_odd_value_costs_nothing() {
     );
 }
 
-/// It accepts rows in `data` beside an empty `content`, and loses them.
+/// The SDK accepts rows in `data` beside an empty `content`, and drops them.
 #[test]
 fn rows_beside_an_empty_content_are_kept() {
     let result = crate::request("e2_tool_result_rows_in_data")
@@ -116,7 +116,7 @@ fn rows_beside_an_empty_content_are_kept() {
     assert_eq!(result.rows::<serde_json::Value>().unwrap().len(), 1);
 }
 
-/// It takes JSON that a person pasted for a call.
+/// The SDK treats JSON that a user pasted as a call.
 #[test]
 fn a_person_never_calls() {
     let pasted = r#"{"function":"get_widget_data","input_arguments":{}}"#;
@@ -126,19 +126,19 @@ fn a_person_never_calls() {
     assert!(request.messages.first().unwrap().call().is_none());
 }
 
-/// Its `get_widget_data` sends no state; the published Workspace then drops the result.
+/// The SDK's `get_widget_data` sends no state; the published Workspace then drops the result.
 #[test]
 fn every_call_carries_a_state() {
     let call = called(&plain(), GetWidgetData::of([DataSource::new("o", "i")])).unwrap();
     assert!(call.get("extra_state").unwrap().members().next().is_some());
 }
 
-/// Its test parser breaks on `data:` inside a text, on a ping first, and on `true` and `null` in a
-/// call.
+/// The SDK's test parser fails on `data:` inside a text, on a leading ping, and on `true` and
+/// `null` in a call.
 #[test]
 fn streams_are_parsed_by_the_standard() {
     let events = [
-        said("data: x\n\nevent: y\r\rdata:"),
+        output_event("data: x\n\nevent: y\r\rdata:"),
         FunctionCall::new("save_skill", &json!({"a": true, "b": null}))
             .unwrap()
             .into(),
@@ -159,7 +159,7 @@ fn streams_are_parsed_by_the_standard() {
     }
 }
 
-/// Its helpers remove keys from the caller's own details.
+/// The SDK's helpers remove keys from the caller's own details.
 #[test]
 fn the_callers_data_stays_whole() {
     let details = json!({"id": 1, "Rows": 2});
@@ -167,11 +167,11 @@ fn the_callers_data_stays_whole() {
     assert_eq!(details, json!({"id": 1, "Rows": 2}));
 }
 
-/// It cannot send the newest functions and artifacts.
+/// The SDK cannot send the functions and artifacts since July 2026.
 #[test]
 fn closed_lists_have_a_way_out() {
     let app = Artifact::app("a", &json!({"name": "a", "tabs": {}}), &json!([])).unwrap();
-    let turn = workspace::read(&encode(&plain(), [said(app)]).unwrap()).unwrap();
+    let turn = workspace::read(&encode(&plain(), [output_event(app)]).unwrap()).unwrap();
     assert_eq!(turn.artifacts[0]["type"], "app");
     let request = crate::request("v2_bridge_result_and_documents");
     let sql = FunctionCall::new(
@@ -181,7 +181,7 @@ fn closed_lists_have_a_way_out() {
     assert!(data(&request, sql.unwrap()).is_ok());
 }
 
-/// It drops what it does not know: skills, documents, the model, semantic views.
+/// The SDK drops unknown members: skills, documents, the model, semantic views.
 #[test]
 fn the_newest_members_are_there() {
     let request = read(

@@ -1,8 +1,9 @@
-//! State of the agent's own: typed, versioned, and never trusted.
+//! State of the agent: typed, versioned, and untrusted.
 
 use copilot_wire::openbb::{
-    DataSource, FunctionCall, GetWidgetData, QueryRequest, State, StateError,
+    DataSource, FunctionCall, GetWidgetData, QueryRequest, State, StateError, TurnState,
 };
+use copilot_wire::protocol::Usage;
 use serde::{Deserialize, Serialize};
 
 use crate::{called, plain, read};
@@ -15,7 +16,7 @@ struct Steps {
 
 const STEPS: State = State::new("steps", 2);
 
-/// The request in which a state comes back.
+/// Returns a request with a state.
 fn back(state: &str) -> QueryRequest {
     read(format!(
         r#"{{"messages":[{{"role":"tool","function":"get_widget_data","data":[],"extra_state":{state}}}]}}"#
@@ -50,14 +51,14 @@ fn there_and_back() {
     );
 }
 
-/// What a call carries on stands behind what it says itself, which wins.
+/// Copied state follows the call's own state, which has precedence.
 #[test]
 fn what_is_carried_on() {
     let request = back(
         r#"{"a":1,"copilot_function_call_arguments":{},"b":[2],"pending_bridge_calls":[],"c":3}"#,
     );
     let call = FunctionCall::raw("f", crate::json("{}"));
-    let state = |call: FunctionCall| call.carrying(&request).extra_state;
+    let state = |call: FunctionCall| call.state_from(&request).extra_state;
     let own = |state: &str| call.clone().extra_state(crate::json(state));
     let carried = |text: &str| Some(crate::json(text));
     assert_eq!(state(call.clone()), carried(r#"{"a":1,"b":[2],"c":3}"#));
@@ -65,10 +66,10 @@ fn what_is_carried_on() {
         state(own(r#"{"b":0,"x":{ }}"#)),
         carried(r#"{"b":0,"x":{ },"a":1,"c":3}"#)
     );
-    // Nothing to carry: nothing is written anew.
+    // Without a state to copy nothing is added.
     let all = r#"{ "a":0, "b":0, "c":0 }"#;
     assert_eq!(state(own(all)), carried(all));
-    assert_eq!(call.clone().carrying(&plain()).extra_state, None);
+    assert_eq!(call.clone().state_from(&plain()).extra_state, None);
 }
 
 #[test]
@@ -94,7 +95,7 @@ fn what_comes_back_may_be_anything() {
     }
     for odd in ["null", r#"{"done":7,"left":2}"#, r#"{"done":[],"left":-1}"#] {
         let error = take(&format!(r#"{{"steps":{{"version":2,"value":{odd}}}}}"#)).unwrap_err();
-        assert!(matches!(error, StateError::Shape(_)), "{odd}");
+        assert!(matches!(error, StateError::Type(_)), "{odd}");
     }
     let large = format!(
         r#"{{"steps":{{"version":2,"value":{{"done":["{}"],"left":1}}}}}}"#,
@@ -110,18 +111,54 @@ fn what_comes_back_may_be_anything() {
     );
 }
 
-/// A state beside another one, and the state of the call before.
+/// A state beside another one, and the state of the previous call.
 #[test]
 fn states_side_by_side() {
     const OTHER: State = State::new("other", 1);
     let before = back(
         r#"{"steps":{"version":2,"value":{"done":[],"left":1}},"copilot_function_call_arguments":{"summary":"old"}}"#,
     );
-    let call = FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")])).carrying(&before);
+    let call =
+        FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")])).state_from(&before);
     let call = OTHER.put(call, &7).unwrap();
     let call = OTHER.put(call, &8).unwrap();
     assert_eq!(
         call.extra_state.unwrap().text(),
         r#"{"steps":{"version":2,"value":{"done":[],"left":1}},"other":{"version":1,"value":8}}"#,
     );
+}
+
+/// The state of a turn goes with every call of it, and a new turn begins without.
+#[test]
+fn the_state_of_a_turn() {
+    let first = read(r#"{"messages":[{"role":"human","content":"a"}],"timezone":"Asia/Tokyo"}"#);
+    let mut turn = first.turn_state();
+    assert!(turn.timezone == "Asia/Tokyo" && turn.turn_usage.is_none());
+    turn.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".into();
+    turn.add_usage(Usage::new(10, 2).cached_input_tokens(4));
+    turn.add_usage(Usage::new(20, 3));
+    let call = FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")]));
+    let call = call.turn_state(&turn);
+    let sent = called(&plain(), call).unwrap().get("extra_state").unwrap();
+    assert_eq!(
+        sent.text(),
+        r#"{"traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","timezone":"Asia/Tokyo","turn_usage":{"inputTokens":30,"cachedInputTokens":4,"cacheWriteTokens":0,"outputTokens":5,"totalTokens":35,"postCount":2}}"#
+    );
+    assert_eq!(back(sent.text()).turn_state(), turn);
+    // Counters that an earlier version left out are zero; what is of another type is absent.
+    let usage = back(r#"{"turn_usage":{"inputTokens":3},"timezone":7}"#).turn_state();
+    assert_eq!(usage.turn_usage.unwrap().input_tokens, 3);
+    assert_eq!(usage.timezone, "");
+    assert_eq!(
+        back(r#"{"turn_usage":"x"}"#).turn_state(),
+        TurnState::default()
+    );
+    // A person spoke since: this is another turn.
+    let next = read(format!(
+        r#"{{"messages":[{{"role":"tool","function":"f","data":[],"extra_state":{}}},{{"role":"human","content":"b"}}],"timezone":"Europe/Paris"}}"#,
+        sent.text()
+    ));
+    let turn = next.turn_state();
+    assert!(turn.timezone == "Europe/Paris" && turn.traceparent.is_empty());
+    assert_eq!(turn.turn_usage, None);
 }

@@ -1,14 +1,14 @@
-//! JSON as a tree that keeps every number as it is written, to compare and to change.
+//! JSON as a tree that retains the digits of numbers, for comparisons and mutations.
 
 use copilot_wire::json::{Json, Kind};
 
 #[derive(Clone, Debug)]
 pub(crate) enum Tree {
-    /// Anything without an inside: the text as it is, of a string what it says.
+    /// A value without children: its text, or the content of a string.
     Leaf(Kind, String),
     Array(Vec<Self>),
     Object(Vec<(String, Self)>),
-    /// Anything at all, as it is.
+    /// Any value, unparsed.
     Raw(String),
 }
 
@@ -44,7 +44,8 @@ impl Tree {
         }
     }
 
-    /// Every place in the tree once: of the elements of an array, those of one form are one.
+    /// Returns every position in the tree once; of the elements of an array with the same form,
+    /// only one.
     pub(crate) fn different_places(&self) -> Vec<Vec<usize>> {
         let mut seen = std::collections::HashSet::new();
         let mut places = self.places();
@@ -52,7 +53,7 @@ impl Tree {
         places
     }
 
-    /// The keys that lead to a place.
+    /// Returns the keys of the path to a position.
     pub(crate) fn form(&self, place: &[usize]) -> String {
         match (self, place.split_first()) {
             (Self::Array(elements), Some((&index, rest))) => {
@@ -60,7 +61,7 @@ impl Tree {
             }
             (Self::Object(members), Some((&index, rest))) => {
                 let (key, value) = &members[index];
-                // What a message may hold depends on its role.
+                // The members of a message depend on its role.
                 let role = members.iter().find(|(key, _)| key == "role");
                 let role = role.map(|(_, role)| role.text()).unwrap_or_default();
                 format!("{role}.{key}{}", value.form(rest))
@@ -69,7 +70,7 @@ impl Tree {
         }
     }
 
-    /// Every place in the tree, as the indices that lead there.
+    /// Returns every position in the tree, as the indices of its path.
     pub(crate) fn places(&self) -> Vec<Vec<usize>> {
         let mut places = vec![Vec::new()];
         let inside: Vec<&Self> = match self {
@@ -96,7 +97,7 @@ impl Tree {
     }
 }
 
-/// Where two values differ; objects may differ in order.
+/// Returns the path of the first difference between two values, ignoring the order of objects.
 pub(crate) fn difference(one: &Tree, other: &Tree, path: &str) -> Option<String> {
     match (one, other) {
         (Tree::Leaf(one_kind, one), Tree::Leaf(other_kind, other)) => {

@@ -1,4 +1,4 @@
-//! The shared vocabulary in the words of this protocol.
+//! The shared parts of a reply in this protocol.
 
 use copilot_wire::json::Json;
 use copilot_wire::openbb::{Message, OpenBb, QueryRequest};
@@ -49,7 +49,8 @@ fn status() {
     assert_eq!(write(&old(), &[Part::Status(&status)]).unwrap(), "");
 }
 
-/// `ERROR` would delete the latest call and its result from the chat: no word becomes one.
+/// No part becomes an `ERROR` step, on which the Workspace deletes the latest call and its result
+/// from the chat.
 #[test]
 fn nothing_becomes_an_error_step() {
     let mut failed = Status::new("Failed");
@@ -97,7 +98,7 @@ fn tables_and_charts() {
     );
     let shown = turn(&old(), &words);
     assert_eq!(shown.text.matches("| x | y |").count(), 3);
-    // A chart that the Workspace could not draw is the agent's mistake.
+    // A chart that the Workspace cannot draw is an error of the agent.
     let none = Chart::new(
         "c",
         ChartKind::Line {
@@ -150,7 +151,7 @@ fn citations() {
     assert_eq!(text, "\n\n**Sources**\n\n- [E](https://example.com)\n");
 }
 
-/// Where sources are text they stand together, at the end, and before what must be last.
+/// Citations as text are together at the end, before a part that must be last.
 #[test]
 fn sources_as_text() {
     let (one, two) = (Citation::new("A"), Citation::new("B"));
@@ -170,7 +171,7 @@ fn sources_as_text() {
     assert!(shown.text.ends_with("- A\n") && shown.call.is_some());
 }
 
-/// The question, the answers to click on, and the answer in the next request.
+/// The question, the suggested answers, and the answer in the next request.
 #[test]
 fn confirmations() {
     let question = Confirmation::new("q-1", "Delete it?", "This cannot be undone.");
@@ -192,7 +193,7 @@ fn confirmations() {
                 expected.map(|accepted| ("q-1".to_owned(), accepted))
             );
         }
-        // An answer to an earlier question is none.
+        // An answer to an earlier question is not a decision.
         request.messages.push(Message::ai(&shown.text));
         request.messages.push(Message::human("yes"));
         request.messages.push(Message::ai("Done."));
@@ -240,7 +241,7 @@ fn calls_by_the_names_that_were_offered() {
         call("tools_web_search", json!(7)),
         Err(SendError::Invalid(_))
     ));
-    // The schema that models get of a widget.
+    // The schema of a widget for models.
     let tool = request.tools().nth(1).unwrap();
     let schema: serde_json::Value = tool.parameters.as_ref().map(Json::decode).unwrap().unwrap();
     assert_eq!(schema["properties"]["symbol"]["type"], "array");
@@ -268,7 +269,7 @@ fn a_widget_of_2024_is_a_tool_too() {
     );
 }
 
-/// Two widgets of one kind have two names, and none that a model would not take.
+/// Two widgets of one kind get different tool names, which models accept.
 #[test]
 fn names_of_widget_tools() {
     let request = read(
@@ -277,7 +278,7 @@ fn names_of_widget_tools() {
     );
     let names: Vec<_> = request.tools().map(|tool| tool.name.into_owned()).collect();
     assert_eq!(names, ["openbb_widget_a_b__", "openbb_widget_a_b___2"]);
-    // A widget may have the name that the number of another one would give.
+    // A widget may have the name that another one would get with a number.
     let request = read(
         r#"{"messages":[{}],"widgets":[{"uuid":"1","name":"a"},{"uuid":"2","name":"a_2"},{"uuid":"3","name":"a"},
             {"uuid":"4","name":"a_2"},{"uuid":"5","name":"a"},{"uuid":"6","name":"a_2_2"}]}"#,
@@ -287,7 +288,7 @@ fn names_of_widget_tools() {
     assert_eq!(names, ends.map(|end| format!("openbb_widget_{end}")));
 }
 
-/// What a call says of an argument goes behind the others; the last of two counts.
+/// The arguments of a call follow those of the widget; of duplicates the last counts.
 #[test]
 fn arguments_of_a_call_and_of_its_widget() {
     let request = read(

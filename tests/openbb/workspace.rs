@@ -1,41 +1,42 @@
-//! The Workspace's reader, after the protocol's description of its public source: what it takes,
-//! what it loses, and what fails the turn.
+//! The Workspace's reader, written after the description of its public source: the input that it
+//! accepts, that it drops, and on which the turn fails.
 //!
-//! It is stricter than the Workspace in one thing: what the Workspace would lose, or do twice, is
-//! a fault here too, because our streams must never rely on it.
+//! It is stricter than the Workspace in one respect: events that the Workspace would drop or handle
+//! twice are errors, because our streams must not have them.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-/// What is wrong with a stream.
+/// An error in a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Fault {
     NotUtf8,
-    /// The reader parses every `data` as JSON, `[DONE]` too, and fails the turn on anything else.
+    /// Data that is not JSON. The reader parses every `data` as JSON, also `[DONE]`, and fails the
+    /// turn otherwise.
     NotJson(String),
-    /// A final block without its blank line is lost.
+    /// A final block without a blank line, which is dropped.
     Lost(String),
-    /// A block without a name has that of another event, or none.
+    /// A block without a name, for which the reader uses that of another event, or none.
     NoName,
-    /// A second call forks the conversation.
+    /// A second call, which forks the conversation.
     SecondCall,
-    /// What follows a call is read after the whole answer to its result.
+    /// An event after a call, which is read after the complete answer to its result.
     AfterCall(String),
-    /// A comment whose first word the reader takes for a field.
+    /// A comment whose first word the reader treats as a field.
     Comment(String),
-    /// The data of an event is not what the event promises.
+    /// Data that does not match the event.
     Shape(String),
-    /// A function that the Workspace throws on.
+    /// A function on which the Workspace throws.
     Function(String),
-    /// Two artifacts with one name.
+    /// Two artifacts with the same name.
     Name(String),
 }
 
-/// What the user gets to see of a turn.
+/// The content of a turn as the user sees it.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Turn {
-    /// The text, with the marks of artifacts and citations as later requests have them.
+    /// The text, with the markers of artifacts and citations as in later requests.
     pub(crate) text: String,
     pub(crate) steps: Vec<Value>,
     pub(crate) artifacts: Vec<Value>,
@@ -64,7 +65,7 @@ pub(crate) fn read(body: &[u8]) -> Result<Turn, Fault> {
     }
 }
 
-/// Blocks end at CRLFCRLF, CRCR or LFLF, whichever comes first.
+/// Splits off the next block. Blocks end at the first CRLFCRLF, CRCR or LFLF.
 fn next_block(text: &str) -> Option<(&str, &str)> {
     let ends = ["\r\n\r\n", "\r\r", "\n\n"];
     let found = ends
@@ -74,7 +75,7 @@ fn next_block(text: &str) -> Option<(&str, &str)> {
     Some((&text[..at], &text[at + length..]))
 }
 
-/// Name and data of a block; `None` for a block of comments.
+/// Returns the name and data of a block; `None` for a block of comments.
 fn fields(block: &str) -> Result<Option<(String, Value)>, Fault> {
     let (mut name, mut data) = (None, Vec::new());
     let lines = block
@@ -89,7 +90,7 @@ fn fields(block: &str) -> Result<Option<(String, Value)>, Fault> {
         }
         let (field, value) = line.split_once(':').unwrap_or((line, ""));
         let value = value.strip_prefix(' ').unwrap_or(value);
-        // The pattern's `.` stops at what JavaScript takes for a line end.
+        // The `.` of the pattern stops at the line ends of JavaScript.
         let value = value.split(['\u{2028}', '\u{2029}']).next().unwrap();
         match field {
             "event" => name = Some(value.to_owned()),
@@ -136,7 +137,7 @@ impl Turn {
             }
             "copilotMessageArtifact" => {
                 check_artifact(data, names)?;
-                // Behind a table's row the marker would be part of the row.
+                // After a table row the marker would be part of the row.
                 if self.text.ends_with("| ") {
                     self.text.push('\n');
                 }
@@ -213,7 +214,7 @@ fn check_params(params: &Value) -> bool {
     }
 }
 
-/// The names that the published source takes, and those of the newest front ends.
+/// The functions of the published source, and those since July 2026.
 const FUNCTIONS: [&str; 13] = [
     "get_widget_data",
     "get_extra_widget_data",
@@ -230,7 +231,7 @@ const FUNCTIONS: [&str; 13] = [
     "prepare_client_sql_tables",
 ];
 
-/// Any other name, and arguments that do not fit, throw and mark the turn as failed.
+/// Checks a call. Unknown names and invalid arguments throw and mark the turn as failed.
 fn check_call(data: &Value) -> Result<(), Fault> {
     let fault = || Fault::Function(data.to_string());
     let function = data["function"].as_str().ok_or_else(fault)?;
@@ -249,7 +250,7 @@ fn check_call(data: &Value) -> Result<(), Fault> {
     };
     let fits = match function {
         "get_widget_data" | "get_extra_widget_data" => {
-            // Front ends of 2024 took one widget, then several.
+            // Front ends of 2024 accept one widget, later several.
             arguments["widget_uuid"].is_string()
                 || all("widget_uuids", Value::is_string)
                 || all("data_sources", source)

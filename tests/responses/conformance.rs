@@ -4,7 +4,7 @@ use copilot_wire::protocol::{AgentError, Citation, Confirmation, Conversation, T
 use copilot_wire::responses::testing::ResponsesClient;
 use copilot_wire::responses::{Responses, Tool};
 use copilot_wire::testing::check::{Target, check, recorded};
-use copilot_wire::testing::{Answer, Stage, kit};
+use copilot_wire::testing::{Answer, Harness, kit};
 use futures::executor::block_on;
 use serde_json::json;
 
@@ -174,16 +174,16 @@ fn the_played_client_runs_tools_and_answers_questions() {
     let client = ResponsesClient::new("m")
         .system("Be kind.")
         .tools([Tool::function("get_tide", "The tide")]);
-    let mut stage = Stage::new(client, agent);
+    let mut harness = Harness::new(client, agent);
     block_on(async {
-        let transcript = stage.say("Tides?").await.unwrap().to_string();
+        let transcript = harness.prompt("Tides?").await.unwrap().to_string();
         assert!(transcript.contains("reasoning: Looking"), "{transcript}");
         assert!(transcript.contains("get_tide"), "{transcript}");
         let answers = [Answer::text("4.2 m")];
-        let transcript = stage.answer(answers).await.unwrap().to_string();
+        let transcript = harness.answer(answers).await.unwrap().to_string();
         assert!(transcript.contains("text: get_tide: 4.2 m"), "{transcript}");
         assert!(transcript.contains("usage: 3 in, 4 out"), "{transcript}");
-        let transcript = stage.decide(true).await.unwrap().to_string();
+        let transcript = harness.decide(true).await.unwrap().to_string();
         assert!(transcript.contains("decided: true"), "{transcript}");
     });
 }
@@ -194,7 +194,7 @@ fn the_played_client_shows_failures() {
         reply.text("Half").await?;
         Err(AgentError::new("Away."))
     });
-    let mut stage = Stage::new(ResponsesClient::new("m"), failing);
-    let transcript = block_on(stage.say("hi")).unwrap().to_string();
+    let mut harness = Harness::new(ResponsesClient::new("m"), failing);
+    let transcript = block_on(harness.prompt("hi")).unwrap().to_string();
     assert!(transcript.contains("error: Away."), "{transcript}");
 }

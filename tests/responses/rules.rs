@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// How a stream has to end.
+/// The required end of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     Completed,

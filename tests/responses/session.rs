@@ -1,4 +1,4 @@
-//! What is written keeps the rules, whatever is said in whatever order.
+//! A session writes valid streams, whatever an agent sends in whatever order.
 
 use copilot_wire::protocol::{
     Chart, ChartKind, Citation, Failure, Notice, Part, Protocol, SendError, Session as _, Status,
@@ -278,7 +278,7 @@ fn a_written_response_is_read_again() {
     assert_eq!(response.text(), "Hi");
 }
 
-/// What is repeated at the end is bounded, whatever it is.
+/// The output that is repeated at the end is limited, whatever its kind.
 #[test]
 fn the_limit_is_that_of_all_that_is_kept() {
     let piece = "x".repeat(1 << 20);

@@ -1,4 +1,4 @@
-//! What the Responses tests share.
+//! Helpers of the Responses tests.
 
 use std::convert::Infallible;
 use std::pin::Pin;

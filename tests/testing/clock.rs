@@ -9,7 +9,7 @@ use std::time::Duration;
 use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::protocol::{AgentError, Environment, Protocol};
-use copilot_wire::testing::{Clock, FrontEnd, Script, Stage, Step};
+use copilot_wire::testing::{Clock, FrontEnd, Harness, Script, Step};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::channel::oneshot;
 use futures::executor::block_on;
@@ -28,16 +28,16 @@ fn a_pause_takes_its_time_and_none_of_ours() {
         Step::pause(seconds(7200)),
         Step::text(" three"),
     ]);
-    let mut stage = Stage::new(OpenAiClient::new("m"), script).clock(&clock);
-    let turn = block_on(stage.say("count")).unwrap();
+    let mut harness = Harness::new(OpenAiClient::new("m"), script).clock(&clock);
+    let turn = block_on(harness.prompt("count")).unwrap();
     assert_eq!(format!("{turn:#}"), "    0.000 s  text: one two three\n");
     let times: Vec<_> = turn
-        .heard()
+        .effects()
         .iter()
         .map(|(time, _)| time.as_secs())
         .collect();
     assert_eq!(times, [0, 2, 7202]);
-    assert_eq!(turn.took(), seconds(7202));
+    assert_eq!(turn.duration(), seconds(7202));
     assert_eq!(clock.elapsed(), seconds(7202));
 }
 
@@ -48,8 +48,8 @@ fn silence_is_broken_by_keep_alive() {
         Script::new(&clock).turn([Step::text("a"), Step::pause(seconds(wait)), Step::text("b")])
     };
     let pings = |wait| {
-        let mut stage = Stage::new(Workspace::new(), pause(wait)).clock(&clock);
-        let turn = block_on(stage.say("hello")).unwrap();
+        let mut harness = Harness::new(Workspace::new(), pause(wait)).clock(&clock);
+        let turn = block_on(harness.prompt("hello")).unwrap();
         assert_eq!(turn.text(), "ab");
         let text = String::from_utf8(turn.bytes().to_vec()).unwrap();
         text.matches(": ping\n\n").count()
@@ -78,10 +78,10 @@ fn what_is_not_the_clocks_is_waited_for() {
     }
     let (waiting, wakers) = mpsc::channel::<oneshot::Sender<()>>();
     let other = thread::spawn(move || wakers.recv().unwrap().send(()));
-    let mut stage = Stage::new(Workspace::new(), Patient(waiting.into()));
-    let turn = block_on(stage.say("hello")).unwrap();
+    let mut harness = Harness::new(Workspace::new(), Patient(waiting.into()));
+    let turn = block_on(harness.prompt("hello")).unwrap();
     assert_eq!(turn.to_string(), "text: at last\n");
-    assert_eq!(turn.took(), Duration::ZERO);
+    assert_eq!(turn.duration(), Duration::ZERO);
     other.join().unwrap().unwrap();
 }
 
@@ -90,8 +90,8 @@ fn ids_and_times_are_the_same_in_every_run() {
     let run = || {
         let clock = Clock::new();
         let script = Script::new(&clock).turn([Step::text("hi")]);
-        let mut stage = Stage::new(OpenAiClient::new("m"), script);
-        block_on(stage.say("hello")).unwrap().bytes().to_vec()
+        let mut harness = Harness::new(OpenAiClient::new("m"), script);
+        block_on(harness.prompt("hello")).unwrap().bytes().to_vec()
     };
     assert_eq!(run(), run());
     assert!(
@@ -121,13 +121,13 @@ fn a_turn_that_is_dropped_stops_its_sleep() {
     let script = Script::new(&clock)
         .turn([Step::text("one"), Step::Stall])
         .turn([Step::text("two")]);
-    let mut stage = Stage::new(OpenAiClient::new("m"), script).clock(&clock);
-    let say = stage.say("hello");
+    let mut harness = Harness::new(OpenAiClient::new("m"), script).clock(&clock);
+    let say = harness.prompt("hello");
     let stalled = block_on(async { futures::poll!(Box::pin(say)).is_pending() });
     assert!(stalled);
-    let turn = block_on(stage.say("again")).unwrap();
+    let turn = block_on(harness.prompt("again")).unwrap();
     assert_eq!(turn.text(), "two");
-    let sent = stage.front_end().request();
+    let sent = harness.front_end().request();
     assert!(
         String::from_utf8(sent.body().to_vec())
             .unwrap()
@@ -154,10 +154,10 @@ fn a_time_that_never_comes_is_not_waited_for_by_the_clock() {
             Step::pause(far),
             Step::text("b"),
         ]);
-        let mut stage = Stage::new(Workspace::new(), script).clock(&clock);
+        let mut harness = Harness::new(Workspace::new(), script).clock(&clock);
         let (waker, wakes) = mpsc::channel();
         let waker = Waker::from(Arc::new(Count(waker)));
-        let mut say = pin!(stage.say("hello"));
+        let mut say = pin!(harness.prompt("hello"));
         // The turn is stuck, and says so by waiting for ever.
         loop {
             let poll = say.as_mut().poll(&mut Context::from_waker(&waker));

@@ -1,13 +1,15 @@
-//! What a front end keeps from turn to turn, and sends again.
+//! Tests of the conversations that front ends store and send again.
 
 use bytes::Bytes;
+use copilot_wire::ag_ui::testing::App;
 use copilot_wire::github::testing::CopilotChat;
 use copilot_wire::meilisearch::testing::SearchChat;
 use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Widget};
 use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
-use copilot_wire::testing::{Answer, FrontEnd, Next, Stage, StageError};
+use copilot_wire::testing::{Answer, FrontEnd, Harness, HarnessError, Next};
+use copilot_wire::ui_stream::testing::ChatPage;
 use copilot_wire::{Agent, Reply, Request, async_trait, github, meilisearch, openai};
 use futures::executor::block_on;
 use http::{HeaderName, HeaderValue};
@@ -51,27 +53,29 @@ impl<P: Protocol> Agent<P> for Clerk {
 }
 
 fn ask<F: FrontEnd>(front: F, prompt: &str) -> String {
-    let mut stage = Stage::new(front, Clerk);
-    block_on(stage.say(prompt)).unwrap().text()
+    let mut harness = Harness::new(front, Clerk);
+    block_on(harness.prompt(prompt)).unwrap().text()
 }
 
 #[test]
 fn a_question_is_gone_when_the_user_types_on() {
     fn type_on<F: FrontEnd>(front: F) {
-        let mut stage = Stage::new(front, Clerk);
+        let mut harness = Harness::new(front, Clerk);
         block_on(async {
-            let turn = stage.say("delete").await.unwrap();
+            let turn = harness.prompt("delete").await.unwrap();
             assert!(turn.question().is_some(), "{turn}");
-            let turn = stage.say("hello").await.unwrap();
+            let turn = harness.prompt("hello").await.unwrap();
             assert_eq!(turn.to_string(), "text: hello!\n");
-            let stale = stage.decide(true).await;
-            assert!(matches!(stale, Err(StageError::NoQuestion)));
+            let stale = harness.decide(true).await;
+            assert!(matches!(stale, Err(HarnessError::NoQuestion)));
         });
     }
     type_on(Workspace::new());
     type_on(CopilotChat::new("clerk"));
     type_on(OpenAiClient::new("m"));
     type_on(SearchChat::new("films"));
+    type_on(ChatPage::new());
+    type_on(App::new());
 
     // Played by hand: what was typed stands, and there is nothing to decide.
     let mut front = CopilotChat::new("clerk");
@@ -79,10 +83,10 @@ fn a_question_is_gone_when_the_user_types_on() {
         \"title\":\"Delete?\",\"message\":\"\",\"confirmation\":{\"id\":\"1\"}}\n\n\
         data: [DONE]\n\n";
     while let Some(event) = front.decode(&mut asks).unwrap() {
-        front.hear(&event);
+        front.receive(&event);
     }
     assert!(matches!(front.next(), Next::Question(_)));
-    front.say("hello");
+    front.prompt("hello");
     let typed = front.request();
     front.decide(true);
     assert_eq!(front.request().body(), typed.body());
@@ -109,18 +113,18 @@ fn a_call_is_gone_when_the_user_types_on() {
         let data = Answer::text("calm");
         Workspace::new().widget(Tier::Primary, widget.clone(), data)
     };
-    let mut stage = Stage::new(front(), Reader);
+    let mut harness = Harness::new(front(), Reader);
     block_on(async {
-        let turn = stage.say("read").await.unwrap();
+        let turn = harness.prompt("read").await.unwrap();
         assert_eq!(turn.calls().len(), 1);
-        let turn = stage.say("hello").await.unwrap();
+        let turn = harness.prompt("hello").await.unwrap();
         assert_eq!(turn.to_string(), "text: hello!\n");
-        assert!(stage.answer_itself().await.is_err());
+        assert!(harness.answer_itself().await.is_err());
         // Nor is it that of a request from elsewhere.
-        stage.say("read").await.unwrap();
+        harness.prompt("read").await.unwrap();
         let mut recorded = front();
-        recorded.say("hello");
-        let turn = stage.send(recorded.request()).await.unwrap();
+        recorded.prompt("hello");
+        let turn = harness.send(recorded.request()).await.unwrap();
         assert_eq!(turn.to_string(), "text: hello!\n");
     });
 
@@ -129,10 +133,10 @@ fn a_call_is_gone_when_the_user_types_on() {
     let mut calls: &[u8] = b"event: copilotFunctionCall\ndata: {\"function\":\"ask\",\
         \"input_arguments\":{}}\n\n";
     while let Some(event) = front.decode(&mut calls).unwrap() {
-        front.hear(&event);
+        front.receive(&event);
     }
     assert!(matches!(front.next(), Next::Calls(_)));
-    front.say("hello");
+    front.prompt("hello");
     let typed = front.request();
     front.answer(vec![Answer::text("calm")]);
     assert_eq!(front.request().body(), typed.body());
@@ -141,25 +145,25 @@ fn a_call_is_gone_when_the_user_types_on() {
 #[test]
 fn a_turn_that_is_dropped_half_way_is_over() {
     fn leave<F: FrontEnd>(front: F) {
-        let mut stage = Stage::new(front, Clerk);
+        let mut harness = Harness::new(front, Clerk);
         block_on(async {
             {
-                let mut say = Box::pin(stage.say("half"));
+                let mut say = Box::pin(harness.prompt("half"));
                 for _ in 0..3 {
                     assert!(futures::poll!(&mut say).is_pending());
                 }
             }
             assert!(matches!(
-                stage.decide(true).await,
-                Err(StageError::NoQuestion)
+                harness.decide(true).await,
+                Err(HarnessError::NoQuestion)
             ));
-            let turn = stage.say("messages").await.unwrap();
+            let turn = harness.prompt("messages").await.unwrap();
             assert_eq!(
                 turn.text(),
                 "User: half; Assistant: Half an ; User: messages; "
             );
             // Nothing of the half turn is said again, and the stream of the next is read afresh.
-            let turn = stage.say("messages").await.unwrap();
+            let turn = harness.prompt("messages").await.unwrap();
             assert_eq!(turn.text().matches("Half an").count(), 2, "{turn}");
             assert!(turn.faults().is_empty());
         });
@@ -168,6 +172,8 @@ fn a_turn_that_is_dropped_half_way_is_over() {
     leave(CopilotChat::new("clerk"));
     leave(OpenAiClient::new("m"));
     leave(SearchChat::new("films"));
+    leave(ChatPage::new());
+    leave(App::new());
 }
 
 #[test]
@@ -176,7 +182,7 @@ fn a_conversation_goes_on_from_a_request() {
         read(front.request().body()).unwrap()
     }
     fn said<F: FrontEnd>(mut front: F) -> F {
-        front.say("before");
+        front.prompt("before");
         front
     }
     let openbb = request(|b| QueryRequest::from_json(b).ok(), said(Workspace::new()));
@@ -209,7 +215,7 @@ fn a_conversation_goes_on_from_a_request() {
 #[test]
 fn the_id_of_a_conversation_is_the_same_in_every_run() {
     fn sent<F: FrontEnd>(mut front: F) -> String {
-        front.say("hello");
+        front.prompt("hello");
         format!("{:?}", front.request())
     }
     assert_eq!(sent(Workspace::new()), sent(Workspace::new()));
@@ -232,12 +238,12 @@ fn a_workspace_may_have_any_name() {
 fn headers_add_up() {
     let name = HeaderName::from_static("x-user");
     let value = HeaderValue::from_static;
-    let mut stage = Stage::new(Workspace::new(), Clerk)
+    let mut harness = Harness::new(Workspace::new(), Clerk)
         .header(name.clone(), value("ada"))
         .header(name, value("eve"))
         .header(HeaderName::from_static("x-trace-id"), value("mine"));
     block_on(async {
-        assert_eq!(stage.say("headers").await.unwrap().text(), "ada, eve");
-        assert_eq!(stage.say("id").await.unwrap().text(), "mine");
+        assert_eq!(harness.prompt("headers").await.unwrap().text(), "ada, eve");
+        assert_eq!(harness.prompt("id").await.unwrap().text(), "mine");
     });
 }

@@ -1,15 +1,17 @@
-//! What goes wrong on a stage is in the transcript, or an error.
+//! Faults in a harness are in the transcript, or an error.
 
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::ag_ui::testing::App;
 use copilot_wire::github::testing::CopilotChat;
 use copilot_wire::meilisearch::testing::SearchChat;
 use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire::testing::{Clock, FrontEnd, Stage};
+use copilot_wire::testing::{Clock, FrontEnd, Harness};
+use copilot_wire::ui_stream::testing::ChatPage;
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::executor::block_on;
 
@@ -30,8 +32,8 @@ impl<P: Protocol> Agent<P> for Clumsy {
 }
 
 fn faults<F: FrontEnd>(front: F, prompt: &str) -> Vec<String> {
-    let mut stage = Stage::new(front, Clumsy);
-    let turn = block_on(stage.say(prompt)).unwrap();
+    let mut harness = Harness::new(front, Clumsy);
+    let turn = block_on(harness.prompt(prompt)).unwrap();
     assert!(turn.text().starts_with("So far. "), "{turn}");
     turn.faults().to_vec()
 }
@@ -48,22 +50,24 @@ fn a_failure_is_a_fault() {
     all(|| CopilotChat::new("clumsy"));
     all(|| OpenAiClient::new("m"));
     all(|| SearchChat::new("films"));
+    all(ChatPage::new);
+    all(App::new);
 }
 
 #[test]
 fn a_request_that_is_refused_is_an_error() {
-    let mut stage = Stage::new(Workspace::new(), Clumsy);
+    let mut harness = Harness::new(Workspace::new(), Clumsy);
     let request = |body: &'static str| {
         let mut request = http::Request::new(Bytes::from_static(body.as_bytes()));
         *request.uri_mut() = "/v1/query".parse().unwrap();
         request
     };
-    let refused = block_on(stage.send(request(r#"{"messages":[]}"#))).unwrap_err();
+    let refused = block_on(harness.send(request(r#"{"messages":[]}"#))).unwrap_err();
     assert_eq!(
         refused.to_string(),
         "refused with 422 Unprocessable Entity: messages: must not be empty"
     );
-    let refused = block_on(stage.send(request("{"))).unwrap_err();
+    let refused = block_on(harness.send(request("{"))).unwrap_err();
     assert!(
         refused.to_string().starts_with("refused with 400"),
         "{refused}"
@@ -88,7 +92,7 @@ fn recorded_requests_play_as_well() {
             continue;
         }
         let request = http::Request::new(Bytes::from(std::fs::read(&path).unwrap()));
-        let turn = block_on(Stage::new(Workspace::new(), Echo).send(request));
+        let turn = block_on(Harness::new(Workspace::new(), Echo).send(request));
         let turn = turn.unwrap_or_else(|error| panic!("{name}: {error}"));
         assert!(turn.faults().is_empty(), "{name}: {turn}");
         assert!(
@@ -116,8 +120,8 @@ fn a_stream_that_cannot_be_read_on_is_one_fault() {
         }
     }
     let clock = Clock::new();
-    let mut stage = Stage::new(Workspace::new(), Loud(clock.clone())).clock(&clock);
-    let turn = block_on(stage.say("sing")).unwrap();
+    let mut harness = Harness::new(Workspace::new(), Loud(clock.clone())).clock(&clock);
+    let turn = block_on(harness.prompt("sing")).unwrap();
     let [stream, agent] = turn.faults() else {
         panic!("{:?}", turn.faults());
     };

@@ -1,5 +1,7 @@
-//! One agent on every stage: what each front end perceives, asks and sends.
+//! One agent on every harness: what each front end perceives, asks and sends.
 
+use copilot_wire::ag_ui::RunAgentInput;
+use copilot_wire::ag_ui::testing::App;
 use copilot_wire::anthropic::testing::AnthropicClient;
 use copilot_wire::github::testing::CopilotChat;
 use copilot_wire::json::Json;
@@ -11,7 +13,9 @@ use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Tiers, Wid
 use copilot_wire::protocol::{
     AgentError, Citation, Confirmation, Conversation, Protocol, Table, ToolCall,
 };
-use copilot_wire::testing::{Answer, FrontEnd, Heard, Stage, StageError};
+use copilot_wire::testing::{Answer, Effect, FrontEnd, Harness, HarnessError};
+use copilot_wire::ui_stream::ChatRequest;
+use copilot_wire::ui_stream::testing::ChatPage;
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::executor::block_on;
 use serde_json::json;
@@ -47,8 +51,8 @@ impl<P: Protocol> Agent<P> for Librarian {
 const TABLE: &str = r"\n\n**Pages**\n\n| page |\n| --- |\n| 1 |\n\n";
 
 fn look_up<F: FrontEnd>(front: F, expected: &str) {
-    let mut stage = Stage::new(front, Librarian);
-    let turn = block_on(stage.say("find it")).unwrap();
+    let mut harness = Harness::new(front, Librarian);
+    let turn = block_on(harness.prompt("find it")).unwrap();
     assert_eq!(turn.to_string(), expected);
     assert!(turn.faults().is_empty());
     assert!(!turn.events().is_empty());
@@ -82,9 +86,36 @@ fn each_front_end_hears_its_own_form_of_the_words() {
     );
 }
 
+#[test]
+fn web_pages_and_apps_have_tables_as_data_and_as_text() {
+    look_up(
+        ChatPage::new(),
+        &format!(
+            "status: Looking it up\n\
+             text: There is a page.\\n\n\
+             table: Pages [{{\"page\":1}}]\n\
+             text: {}\n\
+             citation: The page <https://example.com/page>\n",
+            TABLE.trim_start_matches(r"\n")
+        ),
+    );
+    look_up(
+        App::new(),
+        &format!(
+            "status: Looking it up\n\
+             text: There is a page.\\n\n\
+             table: Pages [{{\"page\":1}}]\n\
+             text: {}\n\
+             citation: The page <https://example.com/page>\n\
+             text: \\n\\n**Sources**\\n\\n- [The page](https://example.com/page)\\n\n",
+            TABLE.trim_start_matches(r"\n")
+        ),
+    );
+}
+
 fn for_text<F: FrontEnd>(front: F, _: &str) {
-    let mut stage = Stage::new(front, Librarian);
-    let turn = block_on(stage.say("find it")).unwrap();
+    let mut harness = Harness::new(front, Librarian);
+    let turn = block_on(harness.prompt("find it")).unwrap();
     let text = turn.text();
     assert!(text.starts_with("There is a page.\n"), "{text}");
     assert!(
@@ -103,21 +134,21 @@ fn modern() -> QueryRequest {
 }
 
 fn decide<F: FrontEnd>(front: F) {
-    let mut stage = Stage::new(front, Librarian);
+    let mut harness = Harness::new(front, Librarian);
     block_on(async {
         assert!(matches!(
-            stage.decide(true).await,
-            Err(StageError::NoQuestion)
+            harness.decide(true).await,
+            Err(HarnessError::NoQuestion)
         ));
-        let turn = stage.say("tidy up").await.unwrap();
+        let turn = harness.prompt("tidy up").await.unwrap();
         assert_eq!(turn.question().unwrap().id, "tidy-1", "{turn}");
-        let turn = stage.decide(true).await.unwrap();
+        let turn = harness.decide(true).await.unwrap();
         assert_eq!(turn.to_string(), "text: Done.\n");
         // What was answered is not asked any more.
-        let again = stage.decide(true).await;
-        assert!(matches!(again, Err(StageError::NoQuestion)));
-        stage.say("tidy up").await.unwrap();
-        let turn = stage.decide(false).await.unwrap();
+        let again = harness.decide(true).await;
+        assert!(matches!(again, Err(HarnessError::NoQuestion)));
+        harness.prompt("tidy up").await.unwrap();
+        let turn = harness.decide(false).await.unwrap();
         assert_eq!(turn.to_string(), "text: Left.\n");
     });
 }
@@ -129,6 +160,8 @@ fn a_question_is_answered_on_every_front_end() {
     decide(OpenAiClient::new("m"));
     decide(AnthropicClient::new("m"));
     decide(SearchChat::new("films"));
+    decide(ChatPage::new());
+    decide(App::new());
 }
 
 /// Reads the first widget and says what came back.
@@ -164,20 +197,20 @@ fn dashboard() -> Workspace {
 
 #[test]
 fn a_workspace_answers_from_its_widgets() {
-    let mut stage = Stage::new(dashboard(), Reader);
+    let mut harness = Harness::new(dashboard(), Reader);
     block_on(async {
-        let turn = stage.say("How high?").await.unwrap();
+        let turn = harness.prompt("How high?").await.unwrap();
         let [call] = turn.calls() else {
             panic!("{turn}");
         };
         assert_eq!(call.name, "get_widget_data");
-        let turn = stage.answer_itself().await.unwrap();
+        let turn = harness.answer_itself().await.unwrap();
         assert_eq!(
             turn.to_string(),
             "text: read: [{\"hour\":3,\"metres\":6.1}]\n"
         );
         // The text before the call, the call, its result and the answer are all in the history.
-        let request = stage.front_end().request();
+        let request = harness.front_end().request();
         let query = QueryRequest::from_json(request.body()).unwrap();
         let roles: Vec<_> = query.messages.iter().map(|m| m.role().clone()).collect();
         assert_eq!(format!("{roles:?}"), "[Human, Ai, Ai, Tool, Ai]",);
@@ -191,10 +224,10 @@ fn an_answer_may_be_anything() {
         (Answer::failed("no tide"), "text: failed: no tide\n"),
     ];
     for (answer, expected) in cases {
-        let mut stage = Stage::new(dashboard(), Reader);
+        let mut harness = Harness::new(dashboard(), Reader);
         let turn = block_on(async {
-            stage.say("How high?").await.unwrap();
-            stage.answer([answer]).await.unwrap()
+            harness.prompt("How high?").await.unwrap();
+            harness.answer([answer]).await.unwrap()
         });
         assert_eq!(turn.to_string(), expected);
     }
@@ -208,20 +241,20 @@ fn what_cannot_be_answered_is_an_error() {
         let mut tiers = Tiers::default();
         tiers.primary.push(widget);
         request.widgets = Some(Widgets::Tiers(tiers));
-        let mut stage = Stage::new(Workspace::continuing(request), Reader);
-        let none = stage.answer([]).await;
-        assert!(matches!(none, Err(StageError::Calls { calls: 0, .. })));
-        stage.say("How high?").await.unwrap();
-        let own = stage.answer_itself().await.unwrap_err();
+        let mut harness = Harness::new(Workspace::continuing(request), Reader);
+        let none = harness.answer([]).await;
+        assert!(matches!(none, Err(HarnessError::Calls { calls: 0, .. })));
+        harness.prompt("How high?").await.unwrap();
+        let own = harness.answer_itself().await.unwrap_err();
         assert_eq!(
             own.to_string(),
             "the front end has no answer of its own to get_widget_data"
         );
-        let two = stage.answer([Answer::text("1"), Answer::text("2")]).await;
+        let two = harness.answer([Answer::text("1"), Answer::text("2")]).await;
         let two = two.unwrap_err();
         assert_eq!(two.to_string(), "the turn before made 1 calls, not 2");
         // The call is still open.
-        let turn = stage.answer([Answer::text("calm")]).await.unwrap();
+        let turn = harness.answer([Answer::text("calm")]).await.unwrap();
         assert_eq!(turn.text(), "read: calm");
     });
 }
@@ -243,45 +276,41 @@ impl<P: Protocol> Agent<P> for Caller {
     }
 }
 
-#[test]
-fn an_openai_client_runs_tools() {
-    let schema = json!({"type": "object", "properties": {"place": {"type": "string"}}});
-    let tool = Function::new("get_tide", "The tide").parameters(Json::encode(&schema).unwrap());
-    let mut stage = Stage::new(
-        OpenAiClient::new("m").system("Be brief.").tools([tool]),
-        Caller,
-    );
+fn run_tools<F: FrontEnd>(front: F) {
+    let mut harness = Harness::new(front, Caller);
     block_on(async {
-        let turn = stage.say("The tide?").await.unwrap();
+        let turn = harness.prompt("The tide?").await.unwrap();
         assert_eq!(turn.to_string(), "call: get_tide {\"place\":\"Brest\"}\n");
         let answer = Answer::data(&json!({"metres": 6})).unwrap();
-        let turn = stage.answer([answer]).await.unwrap();
+        let turn = harness.answer([answer]).await.unwrap();
         assert_eq!(turn.to_string(), "text: It says {\"metres\":6}\n");
     });
 }
 
 #[test]
-fn an_anthropic_client_runs_tools() {
-    let tools = || [copilot_wire::anthropic::Tool::new("get_tide", "The tide")];
-    let client = AnthropicClient::new("m").system("Be brief.").tools(tools());
-    let mut stage = Stage::new(client, Caller);
-    block_on(async {
-        let turn = stage.say("The tide?").await.unwrap();
-        assert_eq!(turn.to_string(), "call: get_tide {\"place\":\"Brest\"}\n");
-        let answer = Answer::data(&json!({"metres": 6})).unwrap();
-        let turn = stage.answer([answer]).await.unwrap();
-        assert_eq!(turn.to_string(), "text: It says {\"metres\":6}\n");
-    });
+fn clients_run_tools() {
+    let schema = json!({"type": "object", "properties": {"place": {"type": "string"}}});
+    let schema = Json::encode(&schema).unwrap();
+    let tool = Function::new("get_tide", "The tide").parameters(schema);
+    run_tools(OpenAiClient::new("m").system("Be brief.").tools([tool]));
+    let tool = copilot_wire::anthropic::Tool::new("get_tide", "The tide");
+    run_tools(AnthropicClient::new("m").system("Be brief.").tools([tool]));
+    let input = br#"{"messages":[],"tools":[{"name":"get_tide","description":"The tide"}]}"#;
+    run_tools(App::continuing(RunAgentInput::from_json(input).unwrap()));
+    let request = br#"{"messages":[],"tools":{"get_tide":{"description":"The tide"}}}"#;
+    run_tools(ChatPage::continuing(
+        ChatRequest::from_json(request).unwrap(),
+    ));
 }
 
 #[test]
 fn a_stream_that_breaks_off_is_noticed() {
     fn broken<F: FrontEnd>(mut front: F, mut stream: &[u8]) -> String {
-        front.say("hello");
+        front.prompt("hello");
         let mut text = String::new();
         while let Some(event) = front.decode(&mut stream).unwrap() {
-            for heard in front.hear(&event) {
-                if let Heard::Text(piece) = heard {
+            for heard in front.receive(&event) {
+                if let Effect::Text(piece) = heard {
                     text.push_str(&piece);
                 }
             }
@@ -300,6 +329,15 @@ fn a_stream_that_breaks_off_is_noticed() {
     let cut = b"event: content_block_delta\ndata: {\"type\":\"content_block_delta\",\"index\":0,\"delta\":{\"type\":\"text_delta\",\"text\":\"Hi\"}}\n\n";
     let no_stop = "Hi: Broken(\"the stream ended without message_stop\")";
     assert_eq!(broken(AnthropicClient::new("m"), cut), no_stop);
+    let cut = b"data: {\"type\":\"start\"}\n\ndata: {\"type\":\"text-start\",\"id\":\"1\"}\n\n\
+        data: {\"type\":\"text-delta\",\"id\":\"1\",\"delta\":\"Hi\"}\n\n";
+    let no_finish = "Hi: Broken(\"the stream ended without finish: it looks complete\")";
+    assert_eq!(broken(ChatPage::new(), cut), no_finish);
+    let cut = b"data: {\"type\":\"RUN_STARTED\",\"threadId\":\"t\",\"runId\":\"r\"}\n\n\
+        data: {\"type\":\"TEXT_MESSAGE_START\",\"messageId\":\"m\"}\n\n\
+        data: {\"type\":\"TEXT_MESSAGE_CONTENT\",\"messageId\":\"m\",\"delta\":\"Hi\"}\n\n";
+    let no_finish = "Hi: Broken(\"the stream ended without RUN_FINISHED: it looks complete\")";
+    assert_eq!(broken(App::new(), cut), no_finish);
     let done = [&finished[..], b"data: [DONE]\n\n"].concat();
     assert_eq!(broken(OpenAiClient::new("m"), &done), "Hi: Nothing");
     assert_eq!(broken(SearchChat::new("w"), &done), "Hi: Nothing");

@@ -10,7 +10,7 @@ use copilot_wire::protocol::{
     AgentError, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, Protocol,
     Role, ToolCall, ToolResult, ToolRun, Usage,
 };
-use copilot_wire::testing::{Answer, Clock, FrontEnd, Script, Stage, Step};
+use copilot_wire::testing::{Answer, Clock, FrontEnd, Harness, Script, Step};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::executor::block_on;
 use serde_json::{Value, json};
@@ -41,25 +41,28 @@ impl<P: Protocol> Agent<P> for Clerk {
 /// Plays two calls, their results and a further question; returns what the model was given last.
 fn compare<F: FrontEnd>(front: F, itself: bool) -> Vec<Value> {
     let clerk = Clerk::default();
-    let mut stage = Stage::new(front, clerk.clone());
+    let mut harness = Harness::new(front, clerk.clone());
     block_on(async {
-        let mut turn = stage.say("compare").await.unwrap();
+        let mut turn = harness.prompt("compare").await.unwrap();
         let mut made = Vec::new();
         while !turn.calls().is_empty() {
             assert!(turn.faults().is_empty(), "{turn}");
             let calls: Vec<_> = turn.calls().iter().map(|call| call.name.clone()).collect();
             turn = match itself {
-                true => stage.answer_itself().await.unwrap(),
+                true => harness.answer_itself().await.unwrap(),
                 false => {
                     let answers = calls.iter().map(|name| Answer::text(format!("of {name}")));
-                    stage.answer(answers.collect::<Vec<_>>()).await.unwrap()
+                    harness.answer(answers.collect::<Vec<_>>()).await.unwrap()
                 }
             };
             made.extend(calls);
         }
         assert_eq!(made.len(), 2);
         assert_eq!(turn.text(), "Compared.");
-        assert_eq!(stage.say("and then?").await.unwrap().text(), "Compared.");
+        assert_eq!(
+            harness.prompt("and then?").await.unwrap().text(),
+            "Compared."
+        );
     });
     let given = clerk.given.lock().unwrap();
     assert_eq!(given.len(), 2);
@@ -131,7 +134,7 @@ fn nothing_is_called_when_one_of_several_calls_cannot_be_made() {
     }
     for names in [vec!["a", "unknown"], vec!["unknown", "a"], vec![]] {
         let client = OpenAiClient::new("m").tools([Function::new("a", "")]);
-        let turn = block_on(Stage::new(client, Careless(names)).say("go")).unwrap();
+        let turn = block_on(Harness::new(client, Careless(names)).prompt("go")).unwrap();
         assert!(turn.calls().is_empty(), "{turn}");
         assert!(turn.to_string().contains("error: "), "{turn}");
     }
@@ -283,7 +286,7 @@ fn reasoning_runs_of_tools_and_usage_show_where_a_front_end_has_them() {
             Step::text("High."),
             Step::Usage(Usage::new(3, 4)),
         ]);
-        let turn = block_on(Stage::new(front, script).clock(&clock).say("tides?")).unwrap();
+        let turn = block_on(Harness::new(front, script).clock(&clock).prompt("tides?")).unwrap();
         assert!(turn.faults().is_empty(), "{turn}");
         turn.to_string()
     }

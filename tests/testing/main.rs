@@ -14,3 +14,4 @@ mod front_ends;
 mod history;
 mod runtime;
 mod script;
+mod workspace;

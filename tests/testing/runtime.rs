@@ -1,4 +1,4 @@
-//! A stage inside a runtime: time waits for what the runtime has put off.
+//! A harness inside a runtime: time waits for what the runtime has put off.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use copilot_wire::openai::OpenAi;
 use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::protocol::{AgentError, Protocol};
-use copilot_wire::testing::{Clock, Stage, Transcript};
+use copilot_wire::testing::{Clock, Harness, Transcript};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::future::{Either, select};
 use tokio::runtime::Builder;
@@ -85,8 +85,9 @@ impl<P: Protocol> Agent<P> for Hurried {
 fn play(work: Work) -> Transcript<OpenAi> {
     let runtime = Builder::new_current_thread().build().unwrap();
     let clock = Clock::new();
-    let mut stage = Stage::new(OpenAiClient::new("m"), Hurried(clock.clone(), work)).clock(&clock);
-    runtime.block_on(stage.say("now")).unwrap()
+    let mut harness =
+        Harness::new(OpenAiClient::new("m"), Hurried(clock.clone(), work)).clock(&clock);
+    runtime.block_on(harness.prompt("now")).unwrap()
 }
 
 #[test]
@@ -94,6 +95,6 @@ fn time_stands_still_while_the_runtime_has_work() {
     for work in [Work::Receives, Work::Yields, Work::Spawned, Work::Spins] {
         let turn = play(work);
         assert_eq!(turn.to_string(), "text: in time\n");
-        assert_eq!(turn.took(), Duration::from_secs(2));
+        assert_eq!(turn.duration(), Duration::from_secs(2));
     }
 }

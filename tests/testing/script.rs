@@ -8,7 +8,7 @@ use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::protocol::{
     AgentError, Conversation, Env, EventDecoder, Protocol, Role, Status, ToolCall,
 };
-use copilot_wire::testing::{Clock, Script, Stage, Step};
+use copilot_wire::testing::{Clock, Harness, Script, Step};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::StreamExt;
 use futures::executor::block_on;
@@ -57,23 +57,23 @@ fn a_model_is_scripted() {
             Step::text("day"),
         ])
         .turn([Step::text("well"), Step::fail("overloaded")]);
-    let mut stage =
-        Stage::new(CopilotChat::new("loud"), Loud(model.clone(), clock.clone())).clock(&clock);
+    let mut harness =
+        Harness::new(CopilotChat::new("loud"), Loud(model.clone(), clock.clone())).clock(&clock);
     block_on(async {
-        let turn = stage.say("greet me").await.unwrap();
+        let turn = harness.prompt("greet me").await.unwrap();
         assert_eq!(turn.to_string(), "text: GOOD DAY\n");
-        assert_eq!(turn.took(), Duration::from_millis(1500));
-        let turn = stage.say("and now?").await.unwrap();
+        assert_eq!(turn.duration(), Duration::from_millis(1500));
+        let turn = harness.prompt("and now?").await.unwrap();
         assert!(turn.to_string().starts_with("text: WELL\n"), "{turn}");
         assert_eq!(turn.faults(), ["the agent failed: overloaded"]);
         // Past its end a script fails.
-        let turn = stage.say("more").await.unwrap();
+        let turn = harness.prompt("more").await.unwrap();
         assert_eq!(
             turn.faults(),
             ["the agent failed: the script has no further turn"]
         );
     });
-    let asked = model.asked();
+    let asked = model.requests();
     assert_eq!(asked.len(), 3);
     assert_eq!(asked[0].messages.len(), 1);
     assert_eq!(asked[0].messages[0].role, Role::User);
@@ -86,8 +86,8 @@ fn a_call_that_was_not_offered_fails() {
     let call = ToolCall::new("delete_everything", &json!({})).unwrap();
     let script =
         Script::new(&clock).turn([Step::Status(Status::new("Thinking")), Step::call(call)]);
-    let mut stage = Stage::new(Workspace::new(), script);
-    let turn = block_on(stage.say("go")).unwrap();
+    let mut harness = Harness::new(Workspace::new(), script);
+    let turn = block_on(harness.prompt("go")).unwrap();
     assert!(turn.calls().is_empty());
     assert_eq!(turn.faults().len(), 1, "{turn}");
 }

@@ -11,6 +11,5 @@ mod golden;
 mod page;
 mod replies;
 mod requests;
-mod rules;
 mod server;
 mod support;

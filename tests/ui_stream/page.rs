@@ -4,7 +4,7 @@ use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     AgentError, Confirmation, Conversation, Protocol, Status, Table, Tool, ToolCall,
 };
-use copilot_wire::testing::{Answer, FrontEnd, Heard, Next};
+use copilot_wire::testing::{Answer, Effect, FrontEnd, Next};
 use copilot_wire::ui_stream::testing::ChatPage;
 use copilot_wire::ui_stream::{Mount, UiStream};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
@@ -50,19 +50,19 @@ fn mounted() -> Router {
     router(mount.tool(Tool::new("getLocation", "")), Helper)
 }
 
-/// One turn: what the user perceives, and what the page does next.
-fn turn(page: &mut ChatPage, router: &Router) -> (Vec<Heard>, Next) {
+/// Runs one turn and returns the effects on the user, and the next action of the page.
+fn turn(page: &mut ChatPage, router: &Router) -> (Vec<Effect>, Next) {
     let body = page.request().into_body();
     let body = std::str::from_utf8(&body).unwrap();
     let reply = send(router, Method::POST, ChatPage::PATH, body).into_body();
     read(page, &reply)
 }
 
-fn read(page: &mut ChatPage, reply: &str) -> (Vec<Heard>, Next) {
+fn read(page: &mut ChatPage, reply: &str) -> (Vec<Effect>, Next) {
     let mut input = reply.as_bytes();
     let mut heard = Vec::new();
     while let Some(event) = page.decode(&mut input).unwrap() {
-        heard.extend(page.hear(&event));
+        heard.extend(page.receive(&event));
     }
     (heard, FrontEnd::next(page))
 }
@@ -70,9 +70,9 @@ fn read(page: &mut ChatPage, reply: &str) -> (Vec<Heard>, Next) {
 #[test]
 fn a_page_shows_text_steps_and_tables() {
     let mut page = ChatPage::new();
-    page.say("hi");
+    page.prompt("hi");
     let (heard, next) = turn(&mut page, &mounted());
-    let lines: Vec<String> = heard.iter().map(Heard::to_string).collect();
+    let lines: Vec<String> = heard.iter().map(Effect::to_string).collect();
     assert_eq!(
         lines,
         [
@@ -98,7 +98,7 @@ fn a_page_runs_its_tools() {
         (Answer::failed("no"), "getLocation: no true"),
     ] {
         let (mut page, router) = (ChatPage::new(), mounted());
-        page.say("where");
+        page.prompt("where");
         let (_, next) = turn(&mut page, &router);
         let Next::Calls(calls) = next else {
             panic!("{next:?}")
@@ -106,7 +106,7 @@ fn a_page_runs_its_tools() {
         assert_eq!(calls[0].name, "getLocation");
         page.answer(vec![answer]);
         let (heard, next) = turn(&mut page, &router);
-        assert_eq!(heard, [Heard::Text(expected.into())]);
+        assert_eq!(heard, [Effect::Text(expected.into())]);
         assert_eq!(next, Next::Nothing);
         // The message was continued, not doubled.
         assert_eq!(page.messages().len(), 2);
@@ -117,7 +117,7 @@ fn a_page_runs_its_tools() {
 fn a_page_answers_approval_requests() {
     for accepted in [true, false] {
         let (mut page, router) = (ChatPage::new(), mounted());
-        page.say("delete");
+        page.prompt("delete");
         let (_, next) = turn(&mut page, &router);
         let Next::Question(asked) = next else {
             panic!("{next:?}")
@@ -129,7 +129,7 @@ fn a_page_answers_approval_requests() {
         page.decide(accepted);
         let (heard, next) = turn(&mut page, &router);
         let text = format!("q1 {accepted} Some(Json(Number, 1 bytes))");
-        assert_eq!(heard[heard.len() - 1], Heard::Text(text));
+        assert_eq!(heard[heard.len() - 1], Effect::Text(text));
         assert_eq!(next, Next::Nothing);
         let state = page.messages()[1].parts[1].state.as_deref();
         assert_eq!(
@@ -165,19 +165,19 @@ fn a_page_fails_where_the_strictest_version_does() {
         ),
     ] {
         let mut page = ChatPage::new();
-        page.say("hi");
+        page.prompt("hi");
         let (_, next) = read(&mut page, &format!("{START}data: {chunk}\n\n{END}"));
         assert_eq!(next, Next::Broken(why));
     }
     let mut page = ChatPage::new();
-    page.say("hi");
+    page.prompt("hi");
     let (_, next) = read(&mut page, START);
     assert_eq!(
         next,
         Next::Broken("the stream ended without finish: it looks complete")
     );
     let mut page = ChatPage::new();
-    page.say("hi");
+    page.prompt("hi");
     let tool = "data: {\"type\":\"tool-input-available\",\"toolCallId\":\"c\",\"toolName\":\"f\",\"input\":1}\n\n\
         data: {\"type\":\"tool-output-available\",\"toolCallId\":\"c\",\"output\":1}\n\n";
     let (_, next) = read(&mut page, &format!("{START}{tool}{END}"));
@@ -190,7 +190,7 @@ fn a_page_fails_where_the_strictest_version_does() {
 #[test]
 fn a_page_shows_failures() {
     let mut page = ChatPage::new();
-    page.say("hi");
+    page.prompt("hi");
     let (heard, next) = read(
         &mut page,
         &format!("{START}data: {{\"type\":\"error\",\"errorText\":\"away\"}}\n\n"),

@@ -1,4 +1,4 @@
-//! What pages of every version send: recorded with `tests/interop/ui-stream/record.mjs`.
+//! Requests of pages of every version, recorded with `tests/interop/ui-stream/record.mjs`.
 
 use bytes::Bytes;
 use copilot_wire::protocol::{Conversation, HistoryItem, Message, Protocol, Role, Tool};
@@ -56,6 +56,10 @@ fn a_text() {
     let again = read(&fixture("req-regenerate-7.json"));
     assert_eq!(again.trigger, Trigger::RegenerateMessage);
     assert_eq!(again.prompt().as_deref(), Some("What is this?"));
+    // A trigger that is not known, and members of the page's own.
+    let odd = read(&fixture("req-odd.json"));
+    assert_eq!(odd.prompt().as_deref(), Some("What is this?"));
+    assert!(odd.unknown.get("user").is_some());
 }
 
 #[test]

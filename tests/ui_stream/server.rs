@@ -2,7 +2,10 @@
 
 use copilot_wire::Router;
 use copilot_wire::router::{Cors, MountError};
-use copilot_wire::ui_stream::Mount;
+use copilot_wire::testing::check::{Target, check};
+use copilot_wire::testing::kit;
+use copilot_wire::ui_stream::{Mount, UiStream};
+use futures::executor::block_on;
 use http::{HeaderValue, Method};
 
 use crate::support::{agent, hello, router, send};
@@ -106,4 +109,11 @@ fn a_page_of_another_origin_is_let_in_by_one_line() {
     let allowed = Some(origin);
     // A refusal too: the page could not show it otherwise.
     assert_eq!(asked(&router), [(204, allowed.clone()), (400, allowed)]);
+}
+
+#[test]
+fn the_conformance_kit_finds_nothing() {
+    let router = router(Mount::new(), agent(crate::golden::parts));
+    let report = block_on(check(&router, Target::new(kit::<UiStream>())));
+    assert!(report.is_clean(), "{report}");
 }

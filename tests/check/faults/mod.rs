@@ -1,9 +1,11 @@
-//! What is done wrong: for every rule, an endpoint that breaks it and nothing else.
+//! For every rule, an endpoint that breaks this rule only.
 
+mod ag_ui;
 mod anthropic;
 mod chunk;
 mod http;
 mod openbb;
+mod ui_stream;
 
 use crate::script::{Fault, Front};
 
@@ -16,6 +18,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Broken> {
         chunk::FAULTS,
         openbb::FAULTS,
         anthropic::FAULTS,
+        ag_ui::FAULTS,
+        ui_stream::FAULTS,
     ]
     .into_iter()
     .flatten()

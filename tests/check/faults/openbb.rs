@@ -21,7 +21,7 @@ fn described(asked: &Asked<'_>, answer: Answer, from: &str, to: &str) -> Answer 
     }
 }
 
-/// What a call in [`OPENBB`] becomes.
+/// The event that replaces a call in [`OPENBB`].
 fn called(answer: Answer, call: &str) -> Answer {
     answer.said(CALL, call)
 }

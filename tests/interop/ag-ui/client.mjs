@@ -20,6 +20,13 @@ const failure = async (promise) => {
   }
   throw new Error('it did not fail');
 };
+/** Fetches, and passes on every byte alone: characters and frames are split. */
+const byByte = async (input, init) => {
+  const response = await fetch(input, init);
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  const body = ReadableStream.from(Array.from(bytes, (byte) => Uint8Array.of(byte)));
+  return new Response(body, { status: response.status, headers: response.headers });
+};
 const of = ({ events }, type) => events.filter((event) => event.type === type);
 const results = ({ agent }, contents) =>
   agent.messages.at(-1).toolCalls.map(({ id }, at) => result(id, contents[at]));
@@ -42,6 +49,10 @@ const cases = {
     same(of(page, 'ACTIVITY_SNAPSHOT')[0].content, { name: 'T', rows: [{ a: 1 }] });
     same(of(page, 'RUN_STARTED')[0].threadId, 'thread-1');
     noted('words', page);
+  },
+  'a stream that comes byte by byte': async (app) => {
+    const page = await run(app('words', { fetch: byByte }), { say: 'Hello' });
+    same(text(page), WORDS);
   },
   'reasoning, tools of the agent, chart, usage': async (app) => {
     const page = await run(app('parts'), { say: 'Hello' });

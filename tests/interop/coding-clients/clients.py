@@ -151,7 +151,7 @@ def main():
     passed = failed = 0
     for name, (client, call) in CLIENTS.items():
         cells = []
-        question = "What happens when a client leaves?"
+        question = "What happens when a client disconnects?"
         for server, prompt, expected, posts, leaves in [
             (answers, question, "client", 1, 0),
             (answers, call, "tide-42", 2, 0),

@@ -23,7 +23,7 @@ def expected(name):
         if not error["terminal"]
     )
     notifications = []
-    for frame in (fixtures / f"recorded/{name}.sse").read_bytes().decode().split("\n\n"):
+    for frame in (fixtures / f"recorded/{name}/stream.sse").read_bytes().decode().split("\n\n"):
         if frame.startswith("data: {"):
             for choice in json.loads(frame[6:]).get("choices", []):
                 for call in choice["delta"]["tool_calls"] or []:

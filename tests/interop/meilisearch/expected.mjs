@@ -12,7 +12,7 @@ export const tools = read("tools_documented_2026.json");
 
 /** The arguments of all notifications of a recording, in order. */
 function notifications(name) {
-  const stream = readFileSync(new URL(`recorded/${name}.sse`, fixtures), "utf8");
+  const stream = readFileSync(new URL(`recorded/${name}/stream.sse`, fixtures), "utf8");
   return stream
     .split("\n\n")
     .filter((frame) => frame.startsWith("data: {"))

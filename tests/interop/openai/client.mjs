@@ -26,6 +26,21 @@ const failure = async (promise) => {
   }
   throw new Error('it did not fail');
 };
+/** How often a client with its own retries posts for one failing turn. */
+const posted = async (model, stream) => {
+  let posts = 0;
+  const counting = (...args) => {
+    posts += 1;
+    return fetch(...args);
+  };
+  const retrying = new OpenAI({ baseURL, apiKey: 'none', timeout: 20_000, fetch: counting });
+  const ask = async () => {
+    const answer = await retrying.chat.completions.create({ model, messages, stream });
+    if (stream) for await (const _ of answer);
+  };
+  await failure(ask());
+  return posts;
+};
 const same = (found, expected) => {
   const [one, two] = [JSON.stringify(found), JSON.stringify(expected)];
   if (one !== two) throw new Error(`${one} instead of ${two}`);
@@ -107,6 +122,18 @@ const cases = {
     const { usage } = await whole('usage');
     same([usage.total_tokens, usage.prompt_tokens_details.cached_tokens, usage.completion_tokens_details.reasoning_tokens], [29, 3, 7]);
   },
+  'reasoning': async () => {
+    const thought = 'Two and two "is" \u2028 four.\nOr is it?';
+    const chunks = await iterate('reasoning');
+    same(text(chunks), 'Four.');
+    same(chunks.map((chunk) => chunk.choices[0].delta.reasoning_content ?? '').join(''), thought);
+    same(chunks.at(-1).choices[0].finish_reason, 'stop');
+    same(await helper('reasoning').finalContent(), 'Four.');
+    const { message } = (await whole('reasoning')).choices[0];
+    same([message.content, message.reasoning_content], ['Four.', thought]);
+    same((await failure(iterate('reasoning-fails'))).message, 'The model is away.');
+    same((await failure(whole('reasoning-fails'))).status, 400);
+  },
   'refusal': async () => {
     same((await helper('refusal').finalMessage()).refusal, "I can't help.");
     same((await whole('refusal')).choices[0].message.refusal, "I can't help.");
@@ -135,6 +162,11 @@ const cases = {
   'failure, whole': async () => {
     const error = await failure(whole('fails'));
     same([error.constructor.name, error.status, error.error.message], ['BadRequestError', 400, 'The model is away.']);
+  },
+  "failure, one request with the client's own retries": async () => {
+    for (const model of ['fails', 'fails-at-once', 'panics']) {
+      for (const stream of [true, false]) same([model, stream, await posted(model, stream)], [model, stream, 1]);
+    }
   },
   'relayed stream': async () => {
     const stream = helper('relay/calls', { tools });

@@ -62,6 +62,15 @@ def failure(run, *args, **extra):
     raise AssertionError("it did not fail")
 
 
+def posted(model, stream):
+    """How often a client with its own retries posts for one failing turn."""
+    posts = []
+    http = openai.DefaultHttpxClient(event_hooks={"request": [posts.append]})
+    using = openai.OpenAI(base_url=sys.argv[1], api_key="none", timeout=20, http_client=http)
+    failure(lambda: list(using.chat.completions.create(model=model, messages=MESSAGES, stream=stream)))
+    return len(posts)
+
+
 def same(found, expected):
     assert found == expected, f"{found!r} instead of {expected!r}"
 
@@ -147,6 +156,19 @@ def usage_whole():
     same(found, (29, 3, 7))
 
 
+def reasoning():
+    thought = 'Two and two "is" \u2028 four.\nOr is it?'
+    chunks = iterate("reasoning")
+    same(text(chunks), "Four.")
+    same("".join(getattr(c.choices[0].delta, "reasoning_content", None) or "" for c in chunks), thought)
+    same(chunks[-1].choices[0].finish_reason, "stop")
+    for completion in [helper("reasoning"), whole("reasoning")]:
+        message = completion.choices[0].message
+        same((message.content, message.reasoning_content), ("Four.", thought))
+    same(failure(iterate, "reasoning-fails").message, "The model is away.")
+    same(failure(whole, "reasoning-fails").status_code, 400)
+
+
 def refusal():
     same(helper("refusal").choices[0].message.refusal, "I can't help.")
     same(whole("refusal").choices[0].message.refusal, "I can't help.")
@@ -177,6 +199,11 @@ def fails_iterated():
 def fails_whole():
     error = failure(whole, "fails")
     same((type(error).__name__, error.status_code, error.body["message"]), ("BadRequestError", 400, "The model is away."))
+
+
+def fails_once():
+    found = [posted(model, stream) for model in ["fails", "fails-at-once", "panics"] for stream in [True, False]]
+    same(found, [1] * 6)
 
 
 def relayed():
@@ -230,6 +257,7 @@ CASES = {
     "usage, iterated": usage_iterated,
     "usage, helper": usage_helper,
     "usage, whole": usage_whole,
+    "reasoning": reasoning,
     "refusal": refusal,
     "length and filter": length_and_filter,
     "two choices with log probabilities": choices,
@@ -237,6 +265,7 @@ CASES = {
     "failure on the way, helper": lambda: same(failure(helper, "fails").message, "The model is away."),
     "failure at once": lambda: same(failure(iterate, "fails-at-once").message, "The model is away."),
     "failure, whole": fails_whole,
+    "failure, one request with the client's own retries": fails_once,
     "relayed stream": relayed,
     "relayed stream, cut": lambda: same(type(failure(iterate, "relay/cut", tools=TOOLS)).__name__, "APIError"),
     "question and answer": question,

@@ -58,6 +58,17 @@ const cases = {
     same(opened.data.filter(({ type }) => type === 'data-status').map(({ data }) => data.message), ['working']);
     same(opened.finished, 1);
   },
+  'a stream that comes byte by byte': async () => {
+    const fetched = async (url, init) => {
+      const response = await fetch(url, init);
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      const body = ReadableStream.from(Array.from(bytes, (byte) => Uint8Array.of(byte)));
+      return new Response(body, { status: response.status, headers: response.headers });
+    };
+    const opened = await say('words', 'Hello', { fetch: fetched });
+    fine(opened, 1);
+    same(texts(last(opened))[0], 'Hello\n"quoted" \\ \u2028 é 🦀 ');
+  },
   'golden streams are read as by version 7': async () => {
     for (const name of golden) {
       if (name.startsWith('approval') && !approvals) continue;

@@ -23,7 +23,7 @@ impl Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Nothing is retained between frames.
+    /// Creates the decoder. The limit is not used, because nothing is retained between frames.
     fn new(_: usize) -> Self {
         Self::default()
     }

@@ -1,4 +1,4 @@
-//! What the Pager shows.
+//! The events of the Pager.
 
 use std::convert::Infallible;
 

@@ -1,4 +1,4 @@
-//! What the Pager sends.
+//! The request of the Pager.
 
 use copilot_wire::protocol::{Conversation, HistoryItem, Message, Role};
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 pub struct PagerRequest {
     /// The lines, oldest first.
     pub lines: Vec<Line>,
-    /// Whether the answer comes as a stream.
+    /// `true` if the answer is a stream.
     #[serde(default = "yes")]
     pub stream: bool,
 }
 
-/// What one side said.
+/// A message of one side.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Line {
     /// `user` or `agent`.

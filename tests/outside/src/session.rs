@@ -1,6 +1,7 @@
 //! One reply as it is written.
 
-use copilot_wire::protocol::{self, Failure, Part, SendError};
+use copilot_wire::json::Escape;
+use copilot_wire::protocol::{self, Failure, Part, SendError, TextFrame};
 use serde_json::{Value, json};
 
 use crate::{Event, Note};
@@ -11,8 +12,8 @@ pub struct Session {
     stream: bool,
     /// The number of the newest block.
     block: u64,
-    /// Whether that block is open: the first text opens it.
-    open: bool,
+    /// The bytes around text while that block is open: the first text opens it.
+    open: Option<TextFrame>,
     beats: u64,
     /// The text and the notes of a document.
     text: String,
@@ -24,7 +25,7 @@ impl Session {
         Self {
             stream,
             block: 0,
-            open: false,
+            open: None,
             beats: 0,
             text: String::new(),
             notes: Vec::new(),
@@ -39,7 +40,7 @@ impl Session {
     }
 
     fn close(&mut self, out: &mut Vec<u8>) {
-        if std::mem::take(&mut self.open) {
+        if self.open.take().is_some() {
             self.write("end", &json!({"block": self.block}), out);
         }
     }
@@ -54,14 +55,21 @@ impl Session {
 impl protocol::Session for Session {
     type Event = Event;
 
+    fn text_frame(&self) -> Option<TextFrame> {
+        self.open.clone()
+    }
+
     fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        if !std::mem::replace(&mut self.open, true) {
+        if !self.stream {
+            self.text.push_str(text);
+            return Ok(());
+        }
+        if self.open.is_none() {
             self.block += 1;
             self.write("start", &json!({"block": self.block}), out);
         }
-        self.text.push_str(text);
-        let delta = json!({"block": self.block, "text": text});
-        self.write("delta", &delta, out);
+        let frame = self.open.get_or_insert_with(|| delta(self.block));
+        frame.write(text, out);
         Ok(())
     }
 
@@ -98,14 +106,14 @@ impl protocol::Session for Session {
         self.write("beat", &json!({"beats": self.beats}), out);
     }
 
-    /// The end of the last block is the end of the answer: two events in one frame.
+    /// Writes the end of the last block and the end of the answer: two events in one frame.
     fn finish(&mut self, out: &mut Vec<u8>) {
         if !self.stream {
             let document = json!({"text": self.text, "notes": self.notes});
             out.extend_from_slice(document.to_string().as_bytes());
             return;
         }
-        let block = self.open.then_some(self.block);
+        let block = self.open.as_ref().map(|_| self.block);
         self.write("end", &json!({"block": block, "done": true}), out);
     }
 
@@ -118,4 +126,10 @@ impl protocol::Session for Session {
         self.close(out);
         self.write("failed", &failed, out);
     }
+}
+
+/// The bytes around every piece of text of a block.
+fn delta(block: u64) -> TextFrame {
+    let head = format!("event: delta\ndata: {{\"block\":{block},\"text\":\"");
+    TextFrame::new(head, &b"\"}\n\n"[..], Escape::Json)
 }

@@ -5,7 +5,7 @@ use copilot_wire::protocol::{EventDecoder, EventError, Notice, Status};
 use copilot_wire::router::Mount;
 use copilot_wire::testing::check::{Judge, Level, Rule, Stream};
 use copilot_wire::testing::{
-    Answer, BoxError, FrontEnd, Heard, MissingEnd, Next, Node, Sample, Setup, Summary, Toolkit,
+    Answer, BoxError, Effect, FrontEnd, MissingEnd, Next, Node, Sample, Setup, Summary, Toolkit,
     post, question,
 };
 use http::HeaderMap;
@@ -51,7 +51,7 @@ impl FrontEnd for PagerScreen {
 
     const PATH: &'static str = "/pager";
 
-    fn say(&mut self, text: &str) {
+    fn prompt(&mut self, text: &str) {
         self.request.lines.push(Line::new("user", text));
     }
 
@@ -66,14 +66,14 @@ impl FrontEnd for PagerScreen {
         self.decoder.next(input)
     }
 
-    fn hear(&mut self, event: &Event) -> Vec<Heard> {
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
         match event {
             Event::Delta { text, .. } => {
                 self.said.push_str(text);
-                vec![Heard::Text(text.clone())]
+                vec![Effect::Text(text.clone())]
             }
-            Event::Note(Note(text)) => vec![Heard::Status(Status::new(text))],
-            Event::Failed(why) => vec![Heard::Error(Notice::new(why))],
+            Event::Note(Note(text)) => vec![Effect::Status(Status::new(text))],
+            Event::Failed(why) => vec![Effect::Error(Notice::new(why))],
             _ => Vec::new(),
         }
     }
@@ -92,7 +92,7 @@ impl FrontEnd for PagerScreen {
     fn answer(&mut self, _: Vec<Answer>) {}
 
     fn decide(&mut self, accepted: bool) {
-        self.say(if accepted { "yes" } else { "no" });
+        self.prompt(if accepted { "yes" } else { "no" });
     }
 }
 

@@ -17,7 +17,7 @@ use bytes::Bytes;
 use copilot_wire::openbb::{Descriptor, OpenBb};
 use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Env, EventDecoder, Protocol};
 use copilot_wire::testing::check::{Target, check, recorded};
-use copilot_wire::testing::{Clock, Stage, kit};
+use copilot_wire::testing::{Clock, Harness, kit};
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait, protocols};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
@@ -69,8 +69,12 @@ fn router() -> Router {
     router.mount(Screen("/pager"), Quick).unwrap()
 }
 
-fn ask(router: &Router, request: http::request::Builder, body: &'static str) -> Response<String> {
-    let chunks = stream::iter([Ok::<_, std::io::Error>(Bytes::from(body))]);
+fn ask(
+    router: &Router,
+    request: http::request::Builder,
+    body: impl Into<Bytes>,
+) -> Response<String> {
+    let chunks = stream::iter([Ok::<_, std::io::Error>(body.into())]);
     let request = request.header("content-type", "application/json");
     let response = block_on(router.handle(request.body(chunks).unwrap()));
     let (head, body) = response.into_parts();
@@ -109,6 +113,55 @@ fn it_answers_without_a_stream() {
 }
 
 #[test]
+fn a_failure_without_a_stream_has_a_status() {
+    let router = Router::new();
+    let router = router.mount_fn(Screen("/pager"), async |request: Request<Pager>, _| {
+        let failed = AgentError::new("gave up");
+        Err(match request.prompt().as_deref() {
+            Some("again") => failed.retryable(),
+            Some("busy") => failed.status(http::StatusCode::TOO_MANY_REQUESTS),
+            _ => failed,
+        })
+    });
+    let router = router.unwrap();
+    for (prompt, status, again) in [
+        ("hi", 400, false),
+        ("again", 503, true),
+        ("busy", 429, false),
+    ] {
+        let whole = format!(r#"{{"lines":[{{"by":"user","text":"{prompt}"}}],"stream":false}}"#);
+        let reply = ask(&router, http::Request::post("/pager"), whole);
+        assert_eq!(reply.status(), status, "{prompt}");
+        assert_eq!(
+            reply.headers().contains_key("x-should-retry"),
+            status == 400
+        );
+        let failed = format!(r#"{{"again":{again},"failed":"gave up"}}"#);
+        assert_eq!(*reply.body(), failed);
+    }
+}
+
+/// Text takes the same bytes with the frame of a block as through the session.
+#[test]
+fn text_is_written_with_the_frame_of_its_block() {
+    let texts = ["a \"b\"\n", "\u{1}\u{2028}", "é"];
+    let router = Router::new();
+    let agent = move |_: Request<Pager>, reply: Reply<Pager>| async move {
+        for text in texts {
+            reply.text(text).await?;
+        }
+        Ok(())
+    };
+    let router = router.mount_fn(Screen("/pager"), agent).unwrap();
+    let reply = ask(&router, http::Request::post("/pager"), HI);
+    let deltas = texts.map(|text| {
+        let data = serde_json::json!({"block": 1, "text": text});
+        format!("event: delta\ndata: {data}\n\n")
+    });
+    assert!(reply.body().contains(&deltas.concat()), "{}", reply.body());
+}
+
+#[test]
 fn it_refuses_in_plain_text() {
     let reply = ask(&router(), http::Request::post("/pager"), "{");
     assert_eq!(reply.status(), 400);
@@ -119,8 +172,8 @@ fn it_refuses_in_plain_text() {
 #[test]
 fn it_is_staged_with_blocks_beats_and_two_events_in_one_frame() {
     let clock = Clock::new();
-    let mut stage = Stage::new(PagerScreen::new(), Slow(clock.clone())).clock(&clock);
-    let turn = block_on(stage.say("hi")).unwrap();
+    let mut harness = Harness::new(PagerScreen::new(), Slow(clock.clone())).clock(&clock);
+    let turn = block_on(harness.prompt("hi")).unwrap();
     let events: Vec<_> = turn.events().iter().map(|(_, event)| event).collect();
     let beats = events
         .iter()
@@ -155,7 +208,7 @@ fn it_is_staged_with_blocks_beats_and_two_events_in_one_frame() {
     let shown = "text: You said hi\nstatus: Thinking\ntext: Well.\n";
     assert_eq!(turn.to_string(), shown);
 
-    let turn = block_on(stage.say("fail")).unwrap();
+    let turn = block_on(harness.prompt("fail")).unwrap();
     assert!(turn.to_string().contains("error: gave up"), "{turn}");
 }
 
@@ -171,11 +224,11 @@ fn a_question_in_text_is_answered() {
             }
         }
     }
-    let mut stage = Stage::new(PagerScreen::new(), Careful);
-    let turn = block_on(stage.say("delete")).unwrap();
+    let mut harness = Harness::new(PagerScreen::new(), Careful);
+    let turn = block_on(harness.prompt("delete")).unwrap();
     assert!(turn.question().is_some(), "{turn}");
     assert!(turn.text().contains("For ever."), "{turn}");
-    let turn = block_on(stage.decide(true)).unwrap();
+    let turn = block_on(harness.decide(true)).unwrap();
     assert_eq!(turn.text(), "true");
 }
 

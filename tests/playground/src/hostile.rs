@@ -1,4 +1,4 @@
-//! What an agent says that wants to run scripts in the reader's browser or to reach outside.
+//! The output of an agent that tries to run scripts in the reader's browser, or to load from other servers.
 //!
 //! The prompt carries the address of a server that must never hear of it.
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use copilot_wire::meilisearch::{
-    Append, Call, Meilisearch, Message, Progress, Say, Search, SearchFailure, Sources,
+    Append, Call, Meilisearch, Message, Output, Progress, Search, SearchFailure, Sources,
 };
 use copilot_wire::openbb::{Artifact, FunctionCall, OpenBb, PromptSuggestions, StatusUpdate, Tier};
 use copilot_wire::protocol::{
@@ -168,13 +168,13 @@ async fn search<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(),
     let search = Search::new("movies", "robot").filter("year > 1900");
     let call = Call::new("call_1", "_meiliSearchInIndex", search.to_arguments());
     for said in [
-        Say::Progress(Progress::new("call_1", &search)),
-        Say::Append(Append::new(Message::calls([&call]))),
-        Say::Sources(Sources::new("call_1", &films)?),
-        Say::Append(Append::new(Message::tool("call_1", "Metropolis (1927)"))),
-        Say::Progress(Progress::new("call_2", &Search::new("nope", "robot"))),
-        Say::SearchFailure(SearchFailure::new(404, "Index `nope` not found.")),
-        Say::RoundBreak,
+        Output::Progress(Progress::new("call_1", &search)),
+        Output::Append(Append::new(Message::calls([&call]))),
+        Output::Sources(Sources::new("call_1", &films)?),
+        Output::Append(Append::new(Message::tool("call_1", "Metropolis (1927)"))),
+        Output::Progress(Progress::new("call_2", &Search::new("nope", "robot"))),
+        Output::SearchFailure(SearchFailure::new(404, "Index `nope` not found.")),
+        Output::RoundBreak,
     ] {
         reply.send(said).await?;
     }

@@ -11,10 +11,15 @@ use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 
-/// The chapter, whose snippets are doctests of this package.
+/// The chapter on servers, whose snippets are doctests of this package.
 #[cfg(doctest)]
 #[doc = include_str!("../../../src/guide/servers.md")]
 pub struct Servers;
+
+/// The server on the front page of the reference.
+#[cfg(doctest)]
+#[doc = include_str!("../../../src/guide/first_server.md")]
+pub struct FirstServer;
 
 struct Parrot;
 
@@ -31,7 +36,7 @@ fn router() -> Router {
     router.mount(descriptor, Parrot).unwrap()
 }
 
-/// What is asked, and what a parrot says to it.
+/// The question, and the parrot's answer.
 const QUESTION: &str = r#"{"messages":[{"role":"human","content":"hello"}]}"#;
 const ANSWER: &str = "event: copilotMessageChunk\ndata: {\"delta\":\"hello\"}\n\n";
 

@@ -8,8 +8,10 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Client {
     stream: TcpStream,
-    /// What came and was not yet taken.
+    /// The bytes that were received and not yet consumed.
     waiting: Vec<u8>,
+    /// A header line of every post.
+    key: Option<String>,
 }
 
 /// The head of a response.
@@ -23,7 +25,7 @@ pub struct Response {
 }
 
 impl Response {
-    /// The header of this name.
+    /// Returns the header of this name.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers
@@ -51,10 +53,18 @@ impl Client {
         Ok(Self {
             stream,
             waiting: Vec::new(),
+            key: None,
         })
     }
 
-    /// The socket.
+    /// Sets a header line that every [`post`](Self::post) has.
+    #[must_use]
+    pub fn key(mut self, line: impl Into<String>) -> Self {
+        self.key = Some(line.into());
+        self
+    }
+
+    /// Returns the socket.
     #[must_use]
     pub fn socket(&self) -> &TcpStream {
         &self.stream
@@ -99,12 +109,10 @@ impl Client {
     ///
     /// When the connection is gone.
     pub fn post(&mut self, path: &str, body: impl AsRef<[u8]>) -> io::Result<()> {
-        self.request(
-            "POST",
-            path,
-            &["content-type: application/json"],
-            body.as_ref(),
-        )
+        let key = self.key.clone();
+        let mut headers = vec!["content-type: application/json"];
+        headers.extend(key.as_deref());
+        self.request("POST", path, &headers, body.as_ref())
     }
 
     /// Says that nothing more will be sent, and goes on reading.

@@ -1,4 +1,4 @@
-//! What the kernel knows about sockets and memory.
+//! The kernel's figures of sockets and memory.
 
 use std::fs;
 use std::net::{SocketAddr, TcpStream};
@@ -32,7 +32,8 @@ fn sockets() -> Vec<Socket> {
     table.lines().skip(1).filter_map(parse).collect()
 }
 
-/// What the kernel took from the other end of `client` and has not handed on: sent and not yet
+/// Returns the bytes that the kernel accepted from the peer of `client` and that `client` has not
+/// received: sent and not yet
 /// read, plus queued and not yet sent.
 #[must_use]
 pub fn accepted(client: &TcpStream) -> usize {
@@ -51,7 +52,7 @@ pub fn accepted(client: &TcpStream) -> usize {
     bytes
 }
 
-/// How many connections a server holds: open ones, and those that only the client has closed.
+/// Returns the number of a server's connections: open ones, and those that only the client has closed.
 #[must_use]
 pub fn open(server: SocketAddr) -> usize {
     const ESTABLISHED: u8 = 1;
@@ -62,7 +63,7 @@ pub fn open(server: SocketAddr) -> usize {
     sockets().iter().filter(|socket| held(socket)).count()
 }
 
-/// The memory of a process in bytes: what is resident now.
+/// Returns the resident memory of a process, in bytes.
 #[must_use]
 pub fn memory(process: u32) -> usize {
     let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();

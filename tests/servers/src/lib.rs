@@ -4,12 +4,18 @@
 
 mod client;
 mod kernel;
+mod nginx;
 mod program;
 mod puppet;
+mod redis;
 mod server;
+mod stress;
 
 pub use client::{Client, Response};
 pub use kernel::{accepted, memory, open};
+pub use nginx::Nginx;
 pub use program::Program;
 pub use puppet::{PATHS, PIECE, Puppet, chunk, say, say_to, sorry};
+pub use redis::Redis;
 pub use server::{SERVERS, Server, Start};
+pub use stress::{Cost, Place, stress};

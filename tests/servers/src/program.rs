@@ -9,7 +9,7 @@ use crate::Client;
 /// A running program that prints `http://ADDRESS` first. Dropping it kills it.
 #[derive(Debug)]
 pub struct Program {
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub address: SocketAddr,
     process: Child,
 }
@@ -39,6 +39,12 @@ impl Program {
                 Err(io::Error::other(format!("it printed {first:?}")))
             }
         }
+    }
+
+    /// Returns the memory that it has resident, in bytes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        crate::memory(self.process.id())
     }
 
     /// Sends a signal, such as `TERM`.

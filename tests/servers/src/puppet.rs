@@ -14,13 +14,13 @@ use tokio::sync::Semaphore;
 /// Does what the prompt says, and counts what lives and what is written. Clones share the counts.
 #[derive(Clone, Debug)]
 pub struct Puppet {
-    /// How many agents are at work.
+    /// The number of running agents.
     pub alive: Arc<AtomicUsize>,
-    /// How many ever started.
+    /// The number of started agents.
     pub started: Arc<AtomicUsize>,
-    /// How many bytes `flood` has written.
+    /// The number of bytes that `flood` has written.
     pub written: Arc<AtomicUsize>,
-    /// What `steps` waits for before each word.
+    /// The semaphore that `steps` waits for before each word.
     pub permits: Arc<Semaphore>,
 }
 
@@ -131,14 +131,23 @@ impl<P: Protocol> Agent<P> for Puppet {
 }
 
 impl Puppet {
-    /// The puppet on every front end.
+    /// Returns a router with the puppet on every front end.
     ///
     /// # Errors
     ///
     /// Never: no two front ends share a path.
     pub fn mount(&self) -> Result<Router, MountError> {
+        self.mount_on(Router::new())
+    }
+
+    /// Mounts the puppet on every front end of `router`.
+    ///
+    /// # Errors
+    ///
+    /// When `router` has one of the paths.
+    pub fn mount_on(&self, router: Router) -> Result<Router, MountError> {
         let descriptor = Descriptor::new("puppet", "Puppet", "Does as it is told");
-        Router::new()
+        router
             .mount(descriptor, self.clone())?
             .mount(Mount::unverified(), self.clone())?
             .mount("puppet", self.clone())?
@@ -161,7 +170,7 @@ impl Puppet {
     }
 }
 
-/// Where the puppet answers.
+/// The paths of the puppet.
 pub const PATHS: [&str; 4] = [
     "/v1/query",
     "/github",
@@ -169,13 +178,13 @@ pub const PATHS: [&str; 4] = [
     "/chats/main/chat/completions",
 ];
 
-/// A request to the OpenBB mount that tells the puppet what to do.
+/// Returns a request to the OpenBB mount with a command for the puppet.
 #[must_use]
 pub fn say(prompt: &str) -> String {
     format!(r#"{{"messages":[{{"role":"human","content":"{prompt}"}}]}}"#)
 }
 
-/// The same to the mount at `path`, for a stream.
+/// Returns a request for a stream to the mount at `path`.
 #[must_use]
 pub fn say_to(path: &str, prompt: &str) -> String {
     if path == "/v1/query" {
@@ -185,13 +194,13 @@ pub fn say_to(path: &str, prompt: &str) -> String {
     format!(r#"{{"model":"puppet","stream":true,"messages":{messages}}}"#)
 }
 
-/// The event that the OpenBB mount says a text in.
+/// Returns the OpenBB event of a text.
 #[must_use]
 pub fn chunk(text: &str) -> String {
     format!("event: copilotMessageChunk\ndata: {{\"delta\":\"{text}\"}}\n\n")
 }
 
-/// What it says when the agent failed without a message.
+/// The text after a failure without a message.
 #[must_use]
 pub fn sorry() -> String {
     chunk("\\n\\nSorry, something went wrong and the answer is incomplete.")

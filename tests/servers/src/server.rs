@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 /// A running server. Dropping it stops it.
 #[derive(Debug)]
 pub struct Server {
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub address: SocketAddr,
     stop: Option<Stop>,
     thread: Option<JoinHandle<()>>,

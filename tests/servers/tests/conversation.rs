@@ -11,7 +11,7 @@
 use std::time::Duration;
 
 use analyst::Analyst;
-use copilot_wire::openbb::{Event, OpenBb, Say};
+use copilot_wire::openbb::{Event, OpenBb, Output};
 use copilot_wire::protocol::EventDecoder;
 use serde_json::{Value, json};
 use server_tests::{Client, SERVERS, Server, Start};
@@ -44,7 +44,7 @@ fn ask(client: &mut Client, request: &Value) -> Vec<Event> {
 
 fn text(events: &[Event]) -> String {
     let deltas = events.iter().filter_map(|event| match event {
-        Event::Say(Say::MessageChunk(delta)) => Some(delta.as_str()),
+        Event::Output(Output::MessageChunk(delta)) => Some(delta.as_str()),
         _ => None,
     });
     deltas.collect()
@@ -126,30 +126,30 @@ fn rows_become_a_table_a_chart_and_a_citation() {
             said.contains("9 rows") && said.contains("close 239"),
             "{name}: {said}"
         );
-        let count = |wanted: fn(&Say) -> bool| {
+        let count = |wanted: fn(&Output) -> bool| {
             let says = events.iter().filter_map(|event| match event {
-                Event::Say(say) => Some(say),
+                Event::Output(output) => Some(output),
                 _ => None,
             });
-            says.filter(|say| wanted(say)).count()
+            says.filter(|output| wanted(output)).count()
         };
         assert_eq!(
-            count(|say| matches!(say, Say::MessageArtifact(_))),
+            count(|output| matches!(output, Output::MessageArtifact(_))),
             2,
             "{name}"
         );
         assert_eq!(
-            count(|say| matches!(say, Say::CitationCollection(_))),
+            count(|output| matches!(output, Output::CitationCollection(_))),
             1,
             "{name}"
         );
         assert_eq!(
-            count(|say| matches!(say, Say::PromptSuggestions(_))),
+            count(|output| matches!(output, Output::PromptSuggestions(_))),
             1,
             "{name}"
         );
         assert!(
-            count(|say| matches!(say, Say::StatusUpdate(_))) > 0,
+            count(|output| matches!(output, Output::StatusUpdate(_))) > 0,
             "{name}"
         );
     }

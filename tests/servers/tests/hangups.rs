@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use server_tests::{Client, PATHS, Puppet, SERVERS, chunk, memory, open, say, say_to};
 
 const CLIENTS: usize = 10_000;
-/// How many are connected at a time.
+/// The number of concurrent connections.
 const AT_ONCE: usize = 8;
 
 /// splitmix64

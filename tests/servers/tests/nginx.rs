@@ -4,93 +4,19 @@
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used)]
 
-use std::fs;
-use std::net::{Ipv4Addr, SocketAddr, TcpListener};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::net::SocketAddr;
+use std::time::Duration;
 
-use server_tests::{Client, Puppet, SERVERS, chunk, say};
+use copilot_wire::protocol::Refusal;
+use http::StatusCode;
+use server_tests::{Client, Nginx, Puppet, SERVERS, chunk, say};
 
-/// A running nginx. Dropping it stops it.
-struct Nginx {
-    process: Child,
-    address: SocketAddr,
-    folder: PathBuf,
-}
-
-impl Drop for Nginx {
-    fn drop(&mut self) {
-        // Its workers end with the master, which must hear of it before it is gone.
-        let pid = self.process.id().to_string();
-        let _ = Command::new("kill").args(["-TERM", &pid]).status();
-        let _ = self.process.wait();
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-fn free_port() -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
-    listener.local_addr().unwrap()
-}
-
-impl Nginx {
-    /// `None` where nginx is not installed.
-    fn start(name: &str, locations: &str) -> Option<Self> {
-        let program = ["/usr/sbin/nginx", "/usr/bin/nginx", "/usr/local/sbin/nginx"]
-            .into_iter()
-            .find(|program| Path::new(program).exists())?;
-        let process = std::process::id();
-        let folder = std::env::temp_dir().join(format!("copilot-wire-nginx-{process}-{name}"));
-        fs::create_dir_all(&folder).unwrap();
-        let address = free_port();
-        // `/etc/nginx/nginx.conf` of Debian, less what names files of the system, plus gzip for
-        // everything. Buffering is on by default, HTTP/1.0 to the upstream as well.
-        let path = folder.display();
-        let configuration = format!(
-            "daemon off; pid {path}/pid; error_log {path}/error.log;\n\
-             worker_processes 1;\n\
-             events {{ worker_connections 768; }}\n\
-             http {{\n\
-               sendfile on; tcp_nopush on; types_hash_max_size 2048;\n\
-               default_type application/octet-stream; access_log off;\n\
-               gzip on; gzip_types *; gzip_min_length 0; gzip_proxied any;\n\
-               client_body_temp_path {path}/body; proxy_temp_path {path}/proxy;\n\
-               fastcgi_temp_path {path}/fastcgi; uwsgi_temp_path {path}/uwsgi;\n\
-               scgi_temp_path {path}/scgi;\n\
-               server {{ listen {address}; {locations} }}\n\
-             }}\n"
-        );
-        let file = folder.join("nginx.conf");
-        fs::write(&file, configuration).unwrap();
-        let process = Command::new(program)
-            .arg("-p")
-            .arg(&folder)
-            .arg("-c")
-            .arg(&file)
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let nginx = Self {
-            process,
-            address,
-            folder,
-        };
-        let start = Instant::now();
-        while Client::connect(address).is_err() {
-            assert!(start.elapsed() < Duration::from_secs(20), "nginx is not up");
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        Some(nginx)
-    }
-}
-
-/// A location that passes everything on.
+/// Returns a location that passes all requests on.
 fn everything(upstream: SocketAddr, more: &str) -> String {
     format!("location / {{ proxy_pass http://{upstream}; {more} }}")
 }
 
-/// The next piece of the body, whether it came in chunks or not.
+/// Returns the next piece of the body, chunked or not.
 fn read(client: &mut Client, wanted: &str) {
     let piece = client.chunk().unwrap();
     assert_eq!(String::from_utf8(piece).unwrap(), wanted);
@@ -101,7 +27,7 @@ fn every_word_passes_before_the_next_is_said() {
     for (name, start) in SERVERS {
         let puppet = Puppet::default();
         let server = start(puppet.mount().unwrap());
-        let Some(nginx) = Nginx::start(name, &everything(server.address, "")) else {
+        let Some(nginx) = Nginx::start(&everything(server.address, "")).unwrap() else {
             println!("skipped: nginx is not installed");
             return;
         };
@@ -136,7 +62,7 @@ fn nginx_would_hold_words_back() {
     let puppet = Puppet::default();
     let server = server_tests::Server::hyper(puppet.mount().unwrap());
     let ignore = "proxy_ignore_headers X-Accel-Buffering;";
-    let Some(nginx) = Nginx::start("buffering", &everything(server.address, ignore)) else {
+    let Some(nginx) = Nginx::start(&everything(server.address, ignore)).unwrap() else {
         println!("skipped: nginx is not installed");
         return;
     };
@@ -149,6 +75,32 @@ fn nginx_would_hold_words_back() {
     assert!(came.is_err(), "{came:?}");
 }
 
+/// nginx has the whole body when it sends the request, and gives up on a server that closes the
+/// connection meanwhile: its client would get 502.
+#[test]
+fn a_refusal_before_a_large_body_passes() {
+    for (name, start) in SERVERS {
+        let refuse = async |_| {
+            let message = "an API key is missing";
+            Err(Refusal::new(StatusCode::UNAUTHORIZED, message))
+        };
+        let server = start(Puppet::default().mount().unwrap().guard(refuse));
+        let locations = everything(server.address, "client_max_body_size 32m;");
+        let Some(nginx) = Nginx::start(&locations).unwrap() else {
+            println!("skipped: nginx is not installed");
+            return;
+        };
+        for address in [nginx.address, server.address] {
+            for path in ["/v1/query", "/v1/chat/completions", "/nothing"] {
+                let mut client = Client::connect(address).unwrap();
+                client.post(path, vec![b' '; 8 << 20]).unwrap();
+                let status = client.response().unwrap().0.status;
+                assert_eq!(status, if path == "/nothing" { 404 } else { 401 }, "{name}");
+            }
+        }
+    }
+}
+
 /// Below a path, which nginx strips or not, the agent is where its descriptor says.
 #[test]
 fn a_server_below_a_path_is_where_it_says() {
@@ -158,7 +110,7 @@ fn a_server_below_a_path_is_where_it_says() {
         let upstream = server.address;
         for (strips, slash) in [("strips", "/"), ("passes", "")] {
             let location = format!("location /agents/ {{ proxy_pass http://{upstream}{slash}; }}");
-            let Some(nginx) = Nginx::start(&format!("{name}-{strips}"), &location) else {
+            let Some(nginx) = Nginx::start(&location).unwrap() else {
                 println!("skipped: nginx is not installed");
                 return;
             };

@@ -1,4 +1,4 @@
-//! What a stream does on a real connection: starts at once, waits for its reader, and stops.
+//! Streams on real connections start at once, wait for their readers, and stop.
 
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(

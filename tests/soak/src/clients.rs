@@ -35,7 +35,7 @@ impl Random {
     }
 }
 
-/// What a client does.
+/// The behaviour of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Behaviour {
     /// Reads a stream of a second to its end, several on one connection.
@@ -60,7 +60,17 @@ pub(crate) enum Behaviour {
     Exaggerates,
     /// Has the agent panic or give up.
     Provokes,
+    /// Has no key, and sends a large body.
+    Intrudes,
+    /// Sends more requests than a key may.
+    Hurries,
 }
+
+/// The number of requests that a key may send in a minute: more than any client of its own does.
+pub(crate) const PER_MINUTE: u32 = 600;
+
+/// The key of those who hurry.
+pub(crate) const HURRIED: &str = "hurried";
 
 fn fault(what: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, what.to_owned())
@@ -71,7 +81,7 @@ fn expect(met: bool, what: impl FnOnce() -> String) -> io::Result<()> {
 }
 
 impl Behaviour {
-    pub(crate) const ALL: [Self; 11] = [
+    pub(crate) const ALL: [Self; 13] = [
         Self::Polite,
         Self::Slow,
         Self::Leaves,
@@ -83,18 +93,25 @@ impl Behaviour {
         Self::Errs,
         Self::Exaggerates,
         Self::Provokes,
+        Self::Intrudes,
+        Self::Hurries,
     ];
 
-    /// Most are polite.
+    /// Picks a behaviour; most clients read to the end.
     pub(crate) fn any(random: &mut Random) -> Self {
         let choice = random.below(2 * Self::ALL.len());
         Self::ALL.get(choice).copied().unwrap_or(Self::Polite)
     }
 
+    /// Returns `true` if only a server with keys has an answer to it.
+    pub(crate) fn needs_keys(self) -> bool {
+        matches!(self, Self::Intrudes | Self::Hurries)
+    }
+
     /// Comes, does it, and goes; an error is one that it did not provoke.
-    pub(crate) fn act(self, address: SocketAddr, random: &mut Random) -> io::Result<()> {
+    pub(crate) fn act(self, address: SocketAddr, key: &str, random: &mut Random) -> io::Result<()> {
         let path = random.of(&PATHS)?;
-        let mut client = Client::connect(address)?;
+        let mut client = Client::connect(address)?.key(key);
         match self {
             Self::Polite => {
                 for _ in 0..=random.below(3) {
@@ -140,14 +157,15 @@ impl Behaviour {
                 Ok(())
             }
             Self::BreaksOff => {
-                let request = request(path, &say_to(path, "brook"));
+                let request = request(path, key, &say_to(path, "brook"));
                 let sent = request.get(..random.below(request.len()));
                 client.send(sent.unwrap_or_default())?;
                 sleep(random.millis(300));
                 Ok(())
             }
             Self::Drips => {
-                for piece in request(path, &say_to(path, "brook")).chunks(1 + random.below(60)) {
+                let request = request(path, key, &say_to(path, "brook"));
+                for piece in request.chunks(1 + random.below(60)) {
                     client.send(piece)?;
                     sleep(random.millis(20));
                 }
@@ -173,7 +191,7 @@ impl Behaviour {
             }
             Self::Exaggerates => {
                 let head = format!(
-                    "POST {path} HTTP/1.1\r\nhost: localhost\r\n\
+                    "POST {path} HTTP/1.1\r\nhost: localhost\r\n{key}\r\n\
                      content-type: application/json\r\ncontent-length: 1000000000\r\n\r\n"
                 );
                 client.send(head.as_bytes())?;
@@ -189,21 +207,46 @@ impl Behaviour {
                     .any(|words| body.contains(words));
                 expect(head.status == 200 && told, || format!("{prompt}: {body}"))
             }
+            Self::Intrudes => {
+                let mut client = Client::connect(address)?;
+                client.post(path, vec![b' '; 1 << 20])?;
+                let (head, body) = client.response()?;
+                expect(head.status == 401, || {
+                    format!("{} without a key: {body}", head.status)
+                })
+            }
+            Self::Hurries => hurry(path, client.key(format!("x-api-key: {HURRIED}"))),
         }
     }
 }
 
-fn request(path: &str, body: &str) -> Vec<u8> {
+/// Sends requests until there were too many: at the latest when two minutes have been used up.
+fn hurry(path: &str, mut client: Client) -> io::Result<()> {
+    for _ in 0..=2 * PER_MINUTE {
+        client.post(path, "{}")?;
+        let (head, _) = client.response()?;
+        if head.status == 429 {
+            let wait = head
+                .header("retry-after")
+                .and_then(|wait| wait.parse().ok());
+            let wait: u32 = wait.ok_or_else(|| fault("no time to come back"))?;
+            return expect((1..=60).contains(&wait), || format!("wait for {wait} s"));
+        }
+    }
+    Err(fault("a key without a limit"))
+}
+
+fn request(path: &str, key: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     let head = format!(
-        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
-         content-length: {length}\r\n\r\n"
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\n{key}\r\n\
+         content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
     );
     [head.as_bytes(), body.as_bytes()].concat()
 }
 
-/// A stream that came to its end, with all of its words.
-fn whole(path: &str, status: u16, body: &str) -> io::Result<()> {
+/// Returns an error unless a stream is complete, with all of its words.
+pub(crate) fn whole(path: &str, status: u16, body: &str) -> io::Result<()> {
     let ended = path == "/v1/query" || body.ends_with("data: [DONE]\n\n");
     let words = body.matches("drop").count();
     let whole = status == 200 && ended && words == 50 && !body.contains("Sorry");

@@ -2,11 +2,20 @@
 
 use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read, Write};
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::Ordering;
 
+use axum_server::Settings;
 use server_tests::{Puppet, SERVERS};
+use tokio::net::TcpListener;
+use tokio::sync::oneshot;
+
+use crate::CLIENTS;
+use crate::clients::{HURRIED, PER_MINUTE};
+
+/// The name of the gateway.
+pub(crate) const GATEWAY: &str = "axum";
 
 /// A server in a process of its own, which ends with this.
 pub(crate) struct Served {
@@ -39,12 +48,16 @@ impl Served {
         })
     }
 
-    /// What it holds in memory.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Returns its resident memory.
     pub(crate) fn memory(&self) -> usize {
         server_tests::memory(self.process.id())
     }
 
-    /// How many agents and sockets are alive.
+    /// Returns the number of running agents and open sockets.
     pub(crate) fn left(&mut self) -> io::Result<(usize, usize)> {
         if let Some(input) = &mut self.input {
             input.write_all(b"?\n")?;
@@ -74,7 +87,7 @@ impl Drop for Served {
     }
 }
 
-/// The other end: serves the puppet until the input ends.
+/// Serves the puppet until standard input ends.
 pub(crate) fn serve(name: &str) -> Result<(), Box<dyn Error>> {
     // The puppet panics when it is told to; any other panic is a fault.
     let hook = std::panic::take_hook();
@@ -85,14 +98,40 @@ pub(crate) fn serve(name: &str) -> Result<(), Box<dyn Error>> {
         }
     }));
     let puppet = Puppet::default();
+    if name == GATEWAY {
+        return gateway(&puppet);
+    }
     let known = SERVERS.iter().find(|(known, _)| *known == name);
     let (_, start) = known.ok_or("no such server")?;
     // Its failures are told to it; anything else on standard error is a fault.
     let server = start(puppet.mount()?.observe(|_| {}));
-    println!("{}", server.address);
+    tell(server.address, &puppet)
+}
+
+/// Tells where the server is, and how many agents are at work whenever it is asked.
+fn tell(address: SocketAddr, puppet: &Puppet) -> Result<(), Box<dyn Error>> {
+    println!("{address}");
     for line in io::stdin().lines() {
         line?;
         println!("{}", puppet.alive.load(Ordering::SeqCst));
     }
     Ok(())
+}
+
+/// Serves the puppet behind the guards of the gateway, with a key for every client.
+fn gateway(puppet: &Puppet) -> Result<(), Box<dyn Error>> {
+    let keys = (0..CLIENTS).map(|client| format!("key-{client}"));
+    let keys = keys.chain([HURRIED.to_owned()]);
+    let mut settings = Settings::new(keys.map(|key| (format!("user of {key}"), key)).collect());
+    settings.per_minute = PER_MINUTE;
+    let app = axum_server::gateway(settings, |router| puppet.mount_on(router))?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    let listener = runtime.block_on(TcpListener::bind((Ipv4Addr::LOCALHOST, 0)))?;
+    let address = listener.local_addr()?;
+    let (stop, stopped) = oneshot::channel::<()>();
+    let server = axum_server::serve(listener, app, async { drop(stopped.await) });
+    let server = runtime.spawn(server);
+    tell(address, puppet)?;
+    drop(stop);
+    Ok(runtime.block_on(server)??)
 }

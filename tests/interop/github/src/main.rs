@@ -5,7 +5,7 @@ use std::error::Error;
 use std::io::{BufRead, Write, stdin, stdout};
 
 use copilot_wire::github::verify::{HeaderPair, KeySet, RequestSigner, verify};
-use copilot_wire::github::{ChatRequest, Confirmation, Event, GitHub, Reference, Say};
+use copilot_wire::github::{ChatRequest, Confirmation, Event, GitHub, Output, Reference};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Env, Protocol, Session as _};
 use serde::Deserialize;
@@ -88,7 +88,7 @@ fn answer(signer: &RequestSigner, command: Command) -> Result<Value, Box<dyn Err
                 "openai": std::str::from_utf8(&openai)?,
             })
         }
-        Command::Text { text } => encode(&[Say::Text(text).into()])?,
+        Command::Text { text } => encode(&[Output::Text(text).into()])?,
         Command::Confirmation {
             id,
             title,
@@ -105,7 +105,7 @@ fn answer(signer: &RequestSigner, command: Command) -> Result<Value, Box<dyn Err
             let references = names.iter().enumerate();
             let references =
                 references.map(|(id, name)| Reference::new("interop.test", id.to_string(), name));
-            encode(&[Say::References(references.collect()).into()])?
+            encode(&[Output::References(references.collect()).into()])?
         }
         Command::Done => encode(&[Event::Finish, Event::Done])?,
     })

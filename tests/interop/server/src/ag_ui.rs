@@ -39,7 +39,7 @@ const NATIVE: [&str; 9] = [
     "panics",
 ];
 
-/// How many runs of `slow` were dropped.
+/// The number of runs of `slow` that were dropped.
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 
 struct Leaves;

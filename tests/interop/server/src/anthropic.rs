@@ -46,7 +46,7 @@ const NATIVE: [&str; 16] = [
 
 const CALLS: &[u8] = include_bytes!("../../../../fixtures/anthropic/call.sse");
 
-/// How many agents were dropped before they were done.
+/// The number of agents that were dropped before they were done.
 static LEFT: AtomicU64 = AtomicU64::new(0);
 
 struct Waiting;
@@ -57,7 +57,7 @@ impl Drop for Waiting {
     }
 }
 
-/// What only this protocol has.
+/// Behaviour that only this protocol has.
 struct Native(&'static str);
 
 #[async_trait]

@@ -85,12 +85,14 @@ impl<P: Protocol> Agent<P> for Confirm {
     }
 }
 
-const NATIVE: [&str; 13] = [
+const NATIVE: [&str; 15] = [
     "slow",
     "fails",
     "fails-at-once",
     "panics",
     "usage",
+    "reasoning",
+    "reasoning-fails",
     "length",
     "filter",
     "refusal",
@@ -103,7 +105,7 @@ const NATIVE: [&str; 13] = [
 
 const CALLS: &[u8] = include_bytes!("../../../../fixtures/openai/chunk-tool-calls.sse");
 
-/// What only this protocol has.
+/// Behaviour that only this protocol has.
 struct Native(&'static str);
 
 #[async_trait]
@@ -131,6 +133,16 @@ impl Agent<OpenAi> for Native {
                 reply
                     .send(Usage::new(19, 10).cached(3).reasoning(7))
                     .await?;
+            }
+            "reasoning" | "reasoning-fails" => {
+                reply.reasoning("Two and two \"is\"").await?;
+                reply.reasoning(" \u{2028} four.\n").await?;
+                reply.text("Fo").await?;
+                reply.reasoning("Or is it?").await?;
+                if self.0 == "reasoning-fails" {
+                    return Err(AgentError::new("The model is away."));
+                }
+                reply.text("ur.").await?;
             }
             "length" => {
                 reply.text("cut off").await?;

@@ -41,9 +41,9 @@ const NATIVE: [&str; 14] = [
 
 const CALL: &[u8] = include_bytes!("../../../../fixtures/responses/call.sse");
 
-/// How often an agent has failed.
+/// The number of failures of an agent.
 static RUNS: AtomicUsize = AtomicUsize::new(0);
-/// How often a client has left before the end.
+/// The number of clients that disconnected before the end.
 static LEFT: AtomicUsize = AtomicUsize::new(0);
 
 /// Counts an agent that is dropped before its end.

@@ -1,9 +1,10 @@
-//! Errors and `Debug` are small, and show neither what somebody wrote nor a credential.
+//! Errors and `Debug` output are short, and contain neither the user's texts nor credentials.
 
 use bytes::Bytes;
+use copilot_wire::meilisearch::admin::{WorkspaceChange, WorkspaceSettings};
 use copilot_wire::meilisearch::{
     ApiError, Call, ChatRequest, Failure, Instance, Meilisearch, Message, Progress, Search,
-    SearchFailure, WorkspaceChange, WorkspaceSettings,
+    SearchFailure,
 };
 use copilot_wire::protocol::{Protocol, Refusal};
 use http::StatusCode;
@@ -11,8 +12,8 @@ use serde_json::json;
 
 const SECRET: &str = "s3cr3tCanary0123456789";
 
-/// All that can be seen of an error.
-fn shown(error: ApiError) -> String {
+/// Returns all displayed forms of an error.
+fn text(error: ApiError) -> String {
     let own = format!("{error:?} {error:#?} {error}");
     let refusal = Refusal::from(error);
     let body = String::from_utf8(Meilisearch::refuse(&refusal).into_body().into()).unwrap();
@@ -40,9 +41,9 @@ fn a_refused_value_is_not_repeated_unless_it_is_a_number_and_short() {
     ] {
         let error = read(&value);
         assert_eq!(error.code, "unimplemented_multi_choice_chat_completions");
-        let shown = shown(error);
-        assert!(!shown.contains(SECRET), "{shown}");
-        assert!(shown.len() < 2000, "{} bytes", shown.len());
+        let text = text(error);
+        assert!(!text.contains(SECRET), "{text}");
+        assert!(text.len() < 2000, "{} bytes", text.len());
     }
 }
 
@@ -55,14 +56,14 @@ fn a_refused_name_is_bounded() {
     assert_eq!(read.code, "unimplemented_external_function_calling");
     let upstream = json!({"code": long, "message": SECRET.repeat(10_000)}).to_string();
     let upstream = ApiError::read(StatusCode::BAD_REQUEST, upstream.as_bytes());
-    for shown in [
-        shown(read),
-        shown(ApiError::internal_function(&long)),
-        shown(ApiError::workspace_not_found(&long)),
+    for text in [
+        text(read),
+        text(ApiError::internal_function(&long)),
+        text(ApiError::workspace_not_found(&long)),
         format!("{upstream:?} {upstream}"),
     ] {
-        assert!(shown.len() < 3000, "{} bytes", shown.len());
-        assert!(!shown.contains(SECRET));
+        assert!(text.len() < 3000, "{} bytes", text.len());
+        assert!(!text.contains(SECRET));
     }
 }
 
@@ -72,7 +73,7 @@ fn what_was_said_is_not_shown() {
     let progress = Progress::new("a", &Search::new("movies", SECRET).filter(SECRET));
     let request = ChatRequest::new("m", [Message::user(SECRET), Message::calls([&call])]);
     let failure = Failure::new("transport_error", SECRET);
-    for shown in [
+    for text in [
         format!("{call:?}"),
         format!("{progress:?}"),
         format!("{:?}", progress.search().unwrap()),
@@ -80,7 +81,7 @@ fn what_was_said_is_not_shown() {
         format!("{failure:?}"),
         format!("{:?}", SearchFailure::new(500, SECRET)),
     ] {
-        assert!(!shown.contains(SECRET), "{shown}");
+        assert!(!text.contains(SECRET), "{text}");
     }
 }
 
@@ -98,20 +99,17 @@ fn an_address_shows_no_credentials() {
         ("https://host.example", "//host.example"),
     ] {
         let instance = Instance::new(url).unwrap();
-        let shown = format!("{instance:?} {instance:#?}");
-        assert!(
-            !shown.contains("s3cr3t") && !shown.contains("me:"),
-            "{shown}"
-        );
-        assert!(shown.contains(host), "{shown}");
-        // The requests go there all the same.
+        let text = format!("{instance:?} {instance:#?}");
+        assert!(!text.contains("s3cr3t") && !text.contains("me:"), "{text}");
+        assert!(text.contains(host), "{text}");
+        // The requests are still sent to that URL.
         let request = instance.workspaces(0, 1).unwrap();
         assert_eq!(
             request.uri().to_string(),
             format!("{url}/chats?offset=0&limit=1")
         );
     }
-    // Of a workspace any text may come.
+    // The URL of a workspace can be any text.
     for url in [
         "https://me:s3cr3tCanary0123456789@host.example",
         "https://me:s3cr3tCanary0123456789/@host.example/v1",
@@ -128,9 +126,9 @@ fn an_address_shows_no_credentials() {
         assert_eq!(settings.base_url.as_deref(), Some(url));
         let mut change = WorkspaceChange::default();
         change.base_url = url.into();
-        let shown = format!("{settings:?} {change:?}");
-        assert!(!shown.contains(SECRET), "{shown}");
+        let text = format!("{settings:?} {change:?}");
+        assert!(!text.contains(SECRET), "{text}");
     }
-    let shown = format!("{:?}", WorkspaceChange::default());
-    assert!(shown.contains("base_url: Keep"), "{shown}");
+    let text = format!("{:?}", WorkspaceChange::default());
+    assert!(text.contains("base_url: Unchanged"), "{text}");
 }

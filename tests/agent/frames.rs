@@ -1,0 +1,334 @@
+//! The frames of a reply: their times, their order, and back-pressure.
+
+use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll, Waker};
+
+use bytes::Bytes;
+use copilot_wire::openbb::{Event, FunctionCall, OpenBb, Output, QueryRequest};
+use copilot_wire::protocol::{AgentError, Conversation, Env, Protocol, SendError};
+use copilot_wire::{Agent, Body, Reply, Request, async_trait};
+use futures::channel::{mpsc, oneshot};
+use futures::executor::block_on;
+use futures::{Stream, StreamExt};
+
+use crate::support::*;
+
+#[test]
+fn a_ready_agent_leaves_as_one_frame() {
+    let body = body(|reply| async move {
+        for word in ["one", "two", "three"] {
+            reply.text(word).await?;
+        }
+        Ok(())
+    });
+    assert_eq!(
+        frames(body),
+        [chunk("one") + &chunk("two") + &chunk("three")]
+    );
+}
+
+#[test]
+fn a_waiting_agent_flushes_at_once() {
+    let (sender, receiver) = mpsc::unbounded::<&str>();
+    let receiver = Arc::new(Mutex::new(Some(receiver)));
+    let mut body = body(move |reply| {
+        let mut receiver = receiver.lock().unwrap().take().unwrap();
+        async move {
+            while let Some(word) = receiver.next().await {
+                reply.text(word).await?;
+            }
+            Ok(())
+        }
+    });
+    assert_eq!(poll(&mut body), Poll::Pending);
+    sender.unbounded_send("one").unwrap();
+    assert_eq!(poll(&mut body), Poll::Ready(Some(chunk("one"))));
+    assert_eq!(poll(&mut body), Poll::Pending);
+    sender.unbounded_send("two").unwrap();
+    sender.unbounded_send("three").unwrap();
+    assert_eq!(
+        poll(&mut body),
+        Poll::Ready(Some(chunk("two") + &chunk("three")))
+    );
+    drop(sender);
+    assert_eq!(poll(&mut body), Poll::Ready(None));
+    assert_eq!(poll(&mut body), Poll::Ready(None));
+}
+
+#[test]
+fn nothing_is_written_ahead_of_a_reader_that_stalls() {
+    const PIECE: usize = 1000;
+    let written = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&written);
+    let mut body = body(move |reply| {
+        let counter = Arc::clone(&counter);
+        async move {
+            let piece = "x".repeat(PIECE);
+            for _ in 0..64_000 {
+                reply.text(&piece).await?;
+                counter.fetch_add(PIECE, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    });
+    let Poll::Ready(Some(first)) = poll(&mut body) else {
+        panic!("a frame is due")
+    };
+    assert!((16 * 1024..20 * 1024).contains(&first.len()));
+    assert!(written.load(Ordering::Relaxed) <= first.len());
+    let rest: usize = frames(body).iter().map(String::len).sum();
+    assert_eq!(written.load(Ordering::Relaxed), 64_000 * PIECE);
+    assert_eq!(first.len() + rest, 64_000 * chunk(&"x".repeat(PIECE)).len());
+}
+
+#[test]
+fn dropping_the_body_drops_the_agent() {
+    struct Flag(Arc<AtomicBool>);
+    impl Drop for Flag {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let gone = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&gone);
+    let mut body = body(move |reply| {
+        let flag = Flag(Arc::clone(&flag));
+        async move {
+            reply.text("one").await?;
+            std::future::pending::<()>().await;
+            drop(flag);
+            Ok(())
+        }
+    });
+    assert!(poll(&mut body).is_ready());
+    assert!(!gone.load(Ordering::Relaxed));
+    drop(body);
+    assert!(gone.load(Ordering::Relaxed));
+}
+
+#[test]
+fn a_reply_that_outlives_the_body_is_closed() {
+    let kept = Arc::new(Mutex::new(None));
+    let slot = Arc::clone(&kept);
+    let mut body = body(move |reply| {
+        slot.lock().unwrap().replace(reply);
+        async { Ok(()) }
+    });
+    assert_eq!(
+        poll(&mut body),
+        Poll::Pending,
+        "the turn goes on while the reply lives"
+    );
+    let reply = kept.lock().unwrap().take().unwrap();
+    block_on(reply.text("one")).unwrap();
+    assert_eq!(poll(&mut body), Poll::Ready(Some(chunk("one"))));
+    drop(body);
+    assert!(matches!(
+        block_on(reply.text("two")),
+        Err(SendError::Closed)
+    ));
+    let call = FunctionCall::new("get_widget_data", &()).unwrap();
+    assert!(matches!(reply.end(call), Err(SendError::Closed)));
+}
+
+#[test]
+fn silence_is_broken_after_a_whole_silent_tick() {
+    let (tick, ticks) = mpsc::unbounded();
+    let (word, words) = mpsc::unbounded::<&str>();
+    let observer = Observer {
+        ticks: Mutex::new(Some(ticks)),
+        ..Observer::default()
+    };
+    let env = observed(&Arc::new(observer));
+    let words = Arc::new(Mutex::new(Some(words)));
+    let mut body = body_in(&env, move |reply| {
+        let mut words = words.lock().unwrap().take().unwrap();
+        async move {
+            while let Some(word) = words.next().await {
+                reply.text(word).await?;
+            }
+            Ok(())
+        }
+    });
+    let ping = Poll::Ready(Some(": ping\n\n".to_owned()));
+
+    assert_eq!(poll(&mut body), Poll::Pending);
+    tick.unbounded_send(()).unwrap();
+    assert_eq!(
+        poll(&mut body),
+        Poll::Pending,
+        "the first tick may follow a word closely"
+    );
+    tick.unbounded_send(()).unwrap();
+    assert_eq!(poll(&mut body), ping);
+    tick.unbounded_send(()).unwrap();
+    assert_eq!(poll(&mut body), ping);
+
+    word.unbounded_send("one").unwrap();
+    assert_eq!(poll(&mut body), Poll::Ready(Some(chunk("one"))));
+    tick.unbounded_send(()).unwrap();
+    assert_eq!(poll(&mut body), Poll::Pending);
+    tick.unbounded_send(()).unwrap();
+    assert_eq!(poll(&mut body), ping);
+}
+
+// The three hand-over tests.
+
+#[test]
+fn a_reply_goes_to_a_thread_and_back_within_one_poll() {
+    let body = body(|reply| async move {
+        reply.text("here").await?;
+        let there = std::thread::spawn(move || {
+            block_on(reply.text("there")).unwrap();
+            reply
+        });
+        let reply = there.join().unwrap();
+        reply.text("back").await?;
+        Ok(())
+    });
+    assert_eq!(
+        frames(body),
+        [chunk("here") + &chunk("there") + &chunk("back")]
+    );
+}
+
+#[test]
+fn a_body_runs_inside_another() {
+    let outer = body(|reply| async move {
+        reply.text("outer").await?;
+        let mut inner = body(|reply| async move {
+            reply.text("inner").await?;
+            Ok(())
+        });
+        while let Some(Ok(frame)) = inner.next().await {
+            reply.text(&format!("[{}]", frame.len())).await?;
+        }
+        reply.text("outer").await?;
+        Ok(())
+    });
+    let length = chunk("inner").len();
+    assert_eq!(
+        whole(outer),
+        chunk("outer") + &chunk(&format!("[{length}]")) + &chunk("outer")
+    );
+}
+
+#[test]
+fn writes_from_another_thread_wake_the_body() {
+    let body = body(|reply| async move {
+        let (done, wait) = oneshot::channel::<()>();
+        std::thread::spawn(move || {
+            for _ in 0..1000 {
+                block_on(reply.text(&"y".repeat(100))).unwrap();
+            }
+            drop(reply);
+            drop(done);
+        });
+        let _ = wait.await;
+        Ok(())
+    });
+    assert_eq!(whole(body), chunk(&"y".repeat(100)).repeat(1000));
+}
+
+#[test]
+fn writes_in_a_join_all_arrive() {
+    let body = body(|reply| async move {
+        let piece = "w".repeat(5000);
+        let writes = (0..50).map(|_| reply.text(&piece));
+        for result in futures::future::join_all(writes).await {
+            result?;
+        }
+        Ok(())
+    });
+    assert_eq!(whole(body), chunk(&"w".repeat(5000)).repeat(50));
+}
+
+#[test]
+fn a_stream_of_events_needs_no_agent() {
+    let call =
+        || FunctionCall::new("get_widget_data", &serde_json::json!({"widget_uuid": "x"})).unwrap();
+    let say = |text: &str| Ok(Event::from(Output::MessageChunk(text.into())));
+    let events = vec![say("one"), say("two"), Ok(call().into()), say("never")];
+    let body =
+        Body::from_events::<OpenBb, _>(&request(), futures::stream::iter(events), &Env::default());
+    let text = whole(body);
+    assert!(text.starts_with(&(chunk("one") + &chunk("two") + "event: copilotFunctionCall\n")));
+    assert!(!text.contains("never"));
+
+    let broken = vec![
+        say("one"),
+        Err(AgentError::new("Half an answer.")),
+        say("never"),
+    ];
+    let body =
+        Body::from_events::<OpenBb, _>(&request(), futures::stream::iter(broken), &Env::default());
+    assert_eq!(whole(body), chunk("one") + &chunk("\\n\\nHalf an answer."));
+}
+
+#[test]
+fn an_agent_in_its_own_body_costs_no_wakes() {
+    let mut body = body(|reply| async move {
+        for _ in 0..2000 {
+            reply.text(&"v".repeat(100)).await?;
+        }
+        Ok(())
+    });
+    let count = Arc::new(Count(AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&count));
+    let mut cx = Context::from_waker(&waker);
+    while let Poll::Ready(Some(_)) = body.poll_next_unpin(&mut cx) {}
+    assert!(body.is_done());
+    assert_eq!(count.0.load(Ordering::Relaxed), 0);
+}
+
+#[test]
+fn a_request_turns_native_only_in_its_own_protocol() {
+    struct Either;
+    #[async_trait]
+    impl<P: Protocol> Agent<P> for Either {
+        async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+            match request.native::<OpenBb>(reply) {
+                Ok((request, reply)) => {
+                    let request: QueryRequest = request.into_inner();
+                    reply
+                        .text(&format!("{} message", request.messages.len()))
+                        .await?;
+                }
+                Err((request, reply)) => {
+                    reply.text(&request.prompt().unwrap_or_default()).await?;
+                }
+            }
+            Ok(())
+        }
+    }
+    let body = Body::run(Either, request(), &Env::default());
+    assert_eq!(whole(body), chunk("1 message"));
+    // Behind a pointer an agent is the same agent.
+    let shared: Arc<dyn Agent<OpenBb>> = Arc::new(Either);
+    assert_eq!(
+        whole(Body::run(shared, request(), &Env::default())),
+        chunk("1 message")
+    );
+}
+
+#[test]
+fn bodies_and_replies_move_between_threads() {
+    fn send<T: Send>() {}
+    fn sync<T: Sync>() {}
+    send::<Body>();
+    send::<Reply<OpenBb>>();
+    sync::<Reply<OpenBb>>();
+    send::<Request<OpenBb>>();
+    fn stream<T: Stream<Item = Result<Bytes, Infallible>> + Unpin>() {}
+    stream::<Body>();
+}
+
+#[cfg(feature = "tokio")]
+#[test]
+fn without_a_tokio_runtime_there_is_no_keep_alive() {
+    let env = Env::default();
+    let body = body_in(&env, |reply| async move { Ok(reply.text("one").await?) });
+    assert_eq!(whole(body), chunk("one"));
+}

@@ -1,0 +1,183 @@
+//! Reports of turns.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, SystemTime};
+
+use copilot_wire::Router;
+use copilot_wire::protocol::{Env, Environment, Outcome, Ticks};
+use futures::StreamExt;
+use futures::executor::block_on;
+use http::request::Parts;
+
+use crate::support::*;
+
+#[derive(Default)]
+struct Clock(AtomicUsize);
+
+/// An environment whose clock is a second later whenever it is asked.
+impl Environment for Clock {
+    fn now(&self) -> SystemTime {
+        let seconds = self.0.fetch_add(1, Ordering::Relaxed) as u64;
+        SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+    }
+
+    fn ticks(&self, _: Duration) -> Option<Ticks> {
+        None
+    }
+}
+
+fn reporting() -> (Router, Arc<Mutex<Vec<String>>>) {
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&reports);
+    let router = Router::new()
+        .guard(async |mut parts: Parts| {
+            parts.extensions.insert(User("Ali"));
+            Ok(parts)
+        })
+        .observe(move |turn| {
+            let told = match turn.outcome {
+                Outcome::Failed { sent, .. } | Outcome::Panicked { sent } => format!(" {sent}"),
+                _ => String::new(),
+            };
+            let report = format!(
+                "{} {}{told} {:?} {:?} {}s {}b {}e {}t {}",
+                turn.path,
+                turn.outcome.as_str(),
+                turn.conversation_id,
+                turn.first_byte.map(|time| time.as_secs()),
+                turn.duration.as_secs(),
+                turn.bytes,
+                turn.events,
+                turn.usage.map_or(0, |usage| usage.input_tokens),
+                turn.extensions.get().map_or("", |User(name)| *name),
+            );
+            log.lock().unwrap().push(report);
+        })
+        .env(Env::new(Clock::default()))
+        .mount(descriptor("one"), Echo)
+        .unwrap()
+        .mount("one", Echo)
+        .unwrap();
+    (router, reports)
+}
+
+#[test]
+fn every_turn_is_reported_once_when_it_is_over() {
+    let (router, reports) = reporting();
+    let reported = || std::mem::take(&mut *reports.lock().unwrap());
+    let turn = |prompt: &str| {
+        let asked = post("/one/query").header("x-trace-id", "talk-1");
+        let response = handle(&router, asked, chunks(human(prompt)));
+        assert!(reports.lock().unwrap().is_empty(), "it is not over");
+        response.into_body()
+    };
+    let size = text(turn("one two three")).len();
+    let head = "/one/query";
+    let id = r#"Some("talk-1")"#;
+    assert_eq!(
+        reported(),
+        [format!("{head} answered {id} Some(1) 2s {size}b 5e 7t Ali")]
+    );
+    let size = text(turn("fail")).len();
+    assert_eq!(
+        reported(),
+        [format!(
+            "{head} failed true {id} Some(1) 2s {size}b 0e 0t Ali"
+        )]
+    );
+    let size = text(turn("panic")).len();
+    assert_eq!(
+        reported(),
+        [format!(
+            "{head} panicked true {id} Some(1) 2s {size}b 0e 0t Ali"
+        )]
+    );
+
+    // Before the first byte, after it, and with bytes that nobody read.
+    drop(turn("wait"));
+    assert_eq!(
+        reported(),
+        [format!("{head} client_left {id} None 1s 0b 0e 0t Ali")]
+    );
+    let mut body = turn("wait");
+    let size = block_on(body.next()).unwrap().unwrap().len();
+    drop(body);
+    assert_eq!(
+        reported(),
+        [format!(
+            "{head} client_left {id} Some(1) 2s {size}b 1e 0t Ali"
+        )]
+    );
+
+    // A detached run ends its turn itself.
+    let mut body = turn("one");
+    let run = body.detach().unwrap();
+    drop(body);
+    assert!(reported().is_empty());
+    block_on(run);
+    assert_eq!(
+        reported(),
+        [format!("{head} answered {id} None 1s 0b 3e 7t Ali")]
+    );
+
+    // An answer without a stream.
+    let body = r#"{"model":"one","messages":[{"role":"user","content":"hello"}]}"#;
+    let (_, answer) = ask(&router, post("/v1/chat/completions"), body.to_owned());
+    let size = answer.len();
+    let reports = reported();
+    let end = format!("Some(1) 2s {size}b 3e 7t Ali");
+    assert!(
+        reports.len() == 1 && reports[0].ends_with(&end),
+        "{reports:?} {end}"
+    );
+}
+
+#[test]
+fn a_refused_request_is_reported_and_no_fault() {
+    let (router, reports) = reporting();
+    let (status, body) = ask(&router, post("/one/query"), "[]".to_owned());
+    assert_eq!(status, 422, "{body}");
+    let (status, _) = ask(&router, post("/v1/chat/completions"), user("two", "hello"));
+    assert_eq!(status, 404);
+    // Documents are no turns.
+    let _ = get(&router, "/agents.json");
+    let _ = get(&router, "/none");
+    let reports = reports.lock().unwrap().clone();
+    assert_eq!(reports.len(), 2, "{reports:?}");
+    assert!(
+        reports[0].starts_with("/one/query refused None None 1s"),
+        "{reports:?}"
+    );
+    assert!(
+        reports[1].starts_with("/v1/chat/completions refused"),
+        "{reports:?}"
+    );
+}
+
+/// The line for a log is one line, and says where and why.
+#[test]
+fn a_report_is_a_line() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&lines);
+    let router = Router::new()
+        .observe(move |turn| log.lock().unwrap().push(turn.to_string()))
+        .mount(descriptor("one"), Echo)
+        .unwrap();
+    for prompt in ["fail", "panic", "hello"] {
+        drop(text(
+            handle(&router, post("/one/query"), chunks(human(prompt))).into_body(),
+        ));
+    }
+    let _ = ask(&router, http::Request::post("/one/query"), String::new());
+    assert_eq!(
+        *lines.lock().unwrap(),
+        [
+            "openbb turn at /one/query failed: the disk\\nis full",
+            "openbb turn at /one/query panicked",
+            "openbb turn at /one/query answered",
+            "openbb turn at /one/query was refused (415 Unsupported Media Type): \
+             content-type must be application/json",
+        ]
+    );
+}

@@ -1,0 +1,233 @@
+//! Limits of request bodies: their size, their memory, their time.
+
+use std::pin::pin;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+use copilot_wire::github::Mount;
+use copilot_wire::protocol::{AgentError, Env, Environment, Protocol, Ticks};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use futures::channel::mpsc;
+use futures::{StreamExt, stream};
+
+use crate::guards::{Greeter, api_key};
+use crate::support::*;
+
+#[test]
+fn stalled_uploads_share_a_budget_and_others_are_served() {
+    const MIB: usize = 1024 * 1024;
+    let router = Router::new()
+        .body_budget(32 * MIB)
+        .mount(descriptor("one"), Echo)
+        .unwrap();
+    let small = || ask(&router, post("/one/query"), human("hello")).0;
+    let (mut held, mut refused) = (Vec::new(), 0);
+    for _ in 0..60 {
+        let request = post("/one/query").body(stalled(MIB)).unwrap();
+        let mut upload = Box::pin(router.handle(request));
+        match poll(upload.as_mut()) {
+            Poll::Pending => held.push(upload),
+            Poll::Ready(response) => {
+                assert_eq!(response.status(), 503);
+                assert!(response.headers().contains_key("retry-after"));
+                refused += 1;
+            }
+        }
+        assert_eq!(small(), 200);
+    }
+    assert!(held.len() < 32 && refused > 28, "{} {refused}", held.len());
+    drop(held);
+    let response = handle(&router, post("/one/query"), chunks(" ".repeat(8 * MIB)));
+    assert_eq!(response.status(), 400, "the budget is whole again");
+}
+
+/// The bytes of a request are in the budget until its agent drops them.
+#[test]
+fn a_request_under_way_is_in_the_budget() {
+    struct Keeper;
+    #[async_trait]
+    impl<P: Protocol> Agent<P> for Keeper {
+        async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+            reply.text("one").await?;
+            let _request = request;
+            std::future::pending().await
+        }
+    }
+    let router = Router::new()
+        .body_budget(48 * 1024)
+        .mount(descriptor("one"), Keeper)
+        .unwrap();
+    // Documents of the crate's own are slices of the request's bytes.
+    let large = format!(
+        r#"{{"messages":[{{"role":"human","content":"x"}}],"extra_state":{{"a":"{}"}}}}"#,
+        "a".repeat(20 * 1024)
+    );
+    let turn = || handle(&router, post("/one/query"), chunks(large.clone()));
+    let first = turn();
+    assert_eq!(first.status(), 200);
+    assert_eq!(turn().status(), 503);
+    drop(first);
+    assert_eq!(turn().status(), 200);
+}
+
+/// Ticks that a test drives.
+struct Timer(Mutex<Option<mpsc::UnboundedReceiver<()>>>);
+
+impl Environment for Timer {
+    fn ticks(&self, period: Duration) -> Option<Ticks> {
+        assert_eq!(period, Duration::from_secs(5));
+        Some(self.0.lock().unwrap().take()?.boxed())
+    }
+}
+
+#[test]
+fn an_upload_that_stalls_is_refused_after_a_while() {
+    let (tick, ticks) = mpsc::unbounded();
+    let router = Router::new()
+        .body_timeout(Duration::from_secs(5))
+        .env(Env::new(Timer(Mutex::new(Some(ticks)))))
+        .mount(descriptor("one"), Echo)
+        .unwrap();
+    let request = post("/one/query").body(stalled(10)).unwrap();
+    let mut upload = pin!(router.handle(request));
+    assert!(poll(upload.as_mut()).is_pending());
+    tick.unbounded_send(()).unwrap();
+    let Poll::Ready(response) = poll(upload.as_mut()) else {
+        panic!("it still waits");
+    };
+    assert_eq!(response.status(), 408);
+    assert!(
+        response
+            .headers()
+            .contains_key("access-control-allow-origin")
+    );
+    let body = text(response.into_body());
+    assert!(body.contains("took longer than 5s"), "{body}");
+}
+
+/// A body of some chunks, which counts how often it is polled.
+fn counted(chunks: usize, polls: &Arc<AtomicUsize>) -> Chunks {
+    let polls = Arc::clone(polls);
+    let chunk = move |_| {
+        polls.fetch_add(1, Ordering::Relaxed);
+        Ok(Bytes::from_static(&[b' '; 1000]))
+    };
+    stream::iter(0..chunks).map(chunk).boxed()
+}
+
+/// A client that still sends when its connection is closed may lose the response.
+#[test]
+fn a_refusal_waits_for_the_rest_of_the_body() {
+    let router = Router::new().body_limit(4000).guard(api_key);
+    let router = router.mount(descriptor("one"), Greeter).unwrap();
+    let length = |length: &str| post("/one/query").header("content-length", length);
+    let chunked = || post("/one/query").header("transfer-encoding", "chunked");
+    for (path, request, read) in [
+        ("at the limit", length("4000"), 4),
+        ("in chunks", chunked(), 5),
+        ("beyond the limit", length("4001"), 0),
+        (
+            "a client that asks first",
+            length("3000").header("expect", "100-continue"),
+            0,
+        ),
+        (
+            "over HTTP/2",
+            length("3000").version(http::Version::HTTP_2),
+            0,
+        ),
+        ("no body", post("/one/query"), 0),
+        ("no such path", length("3000").uri("/two"), 3),
+    ] {
+        let polls = Arc::default();
+        let chunks = if [0, 5].contains(&read) { 50 } else { read };
+        let response = handle(&router, request, counted(chunks, &polls));
+        assert!([401, 404].contains(&response.status().as_u16()), "{path}");
+        assert_eq!(polls.load(Ordering::Relaxed), read, "{path}");
+    }
+    // What is not there without a timer is not waited for.
+    let response = handle(&router, length("3000"), stalled(1000));
+    assert_eq!(response.status(), 401);
+}
+
+#[test]
+fn a_refusal_waits_for_a_while() {
+    let (tick, ticks) = mpsc::unbounded();
+    let router = Router::new()
+        .guard(api_key)
+        .env(Env::new(Timer(Mutex::new(Some(ticks)))))
+        .mount(descriptor("one"), Greeter)
+        .unwrap();
+    let request = post("/one/query").header("content-length", "3000");
+    let mut upload = pin!(router.handle(request.body(stalled(1000)).unwrap()));
+    assert!(poll(upload.as_mut()).is_pending());
+    tick.unbounded_send(()).unwrap();
+    let Poll::Ready(response) = poll(upload.as_mut()) else {
+        panic!("it still waits");
+    };
+    assert_eq!(response.status(), 401);
+}
+
+#[cfg(feature = "verify")]
+#[test]
+fn an_unsigned_request_is_refused_before_its_body_is_read() {
+    use copilot_wire::github::verify::KeySet;
+
+    let router = Router::new()
+        .mount(Mount::verified(KeySet::default()), Echo)
+        .unwrap();
+    let response = handle(&router, post("/github"), unread());
+    assert_eq!(response.status(), 401);
+}
+
+/// The limit of a route is less than that of the router, and never more.
+#[test]
+fn a_mount_may_read_less_than_the_router() {
+    let router = |mount: Mount| {
+        let router = Router::new().body_limit(64 * 1024);
+        let router = router.mount(mount, Echo).unwrap();
+        router.mount(descriptor("one"), Echo).unwrap()
+    };
+    let small = router(Mount::unverified().body_limit(1024));
+    let large = router(Mount::unverified().body_limit(1024 * 1024));
+    let body = |size: usize| chunks(user("m", &"x".repeat(size)));
+    let status = |router: &Router, path: &str, size| {
+        handle(router, post(path), body(size)).status().as_u16()
+    };
+    assert_eq!(status(&small, "/github", 500), 200);
+    assert_eq!(status(&small, "/github", 2000), 413);
+    // A length that is announced is believed.
+    let announced = post("/github")
+        .header("content-length", "2000")
+        .header("expect", "100-continue");
+    assert_eq!(handle(&small, announced, unread()).status(), 413);
+    assert_eq!(status(&large, "/github", 2000), 200);
+    assert_eq!(status(&large, "/github", 70 * 1024), 413);
+    // Other mounts have the router's.
+    let response = handle(&small, post("/one/query"), chunks(human(&"x".repeat(2000))));
+    assert_eq!(response.status(), 200);
+}
+
+#[cfg(feature = "verify")]
+#[test]
+fn a_body_with_a_wrong_signature_is_read_up_to_the_limit_of_the_mount() {
+    use copilot_wire::github::verify::KeySet;
+
+    let router = Router::new()
+        .mount(Mount::verified(KeySet::default()), Echo)
+        .unwrap();
+    let signed = post("/github")
+        .header("github-public-key-identifier", "k")
+        .header("github-public-key-signature", "MAYCAQECAQE=");
+    let mut read = 0;
+    let endless = stream::repeat_with(move || {
+        read += 1;
+        assert!(read <= 8 * 1024 + 1, "more than 8 MiB is read");
+        Ok(Bytes::from_static(&[b' '; 1024]))
+    });
+    let response = handle(&router, signed, endless.boxed());
+    assert_eq!(response.status(), 413);
+}
