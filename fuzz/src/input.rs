@@ -18,7 +18,7 @@ impl<'a> Input<'a> {
         }
     }
 
-    /// A number below `bound`, of one byte.
+    /// Reads a number below `bound` from one byte.
     pub fn below(&mut self, bound: u8) -> u8 {
         self.byte() % bound
     }
@@ -34,7 +34,7 @@ impl<'a> Input<'a> {
         bytes
     }
 
-    /// Text out of a byte of length and as many bytes, with replacement where they are not UTF-8.
+    /// Reads text: a byte of length and as many bytes, with replacement characters for invalid UTF-8.
     pub fn text(&mut self) -> String {
         String::from_utf8_lossy(self.bytes()).into_owned()
     }

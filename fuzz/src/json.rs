@@ -35,7 +35,7 @@ impl<'de> Deserialize<'de> for Ordered {
     }
 }
 
-/// Any bytes as a JSON text.
+/// Reads any bytes as a JSON text.
 pub fn json(data: &[u8]) {
     if let Ok(text) = std::str::from_utf8(data) {
         escaping(text);
@@ -98,7 +98,7 @@ fn escaping(text: &str) {
     assert_eq!(Json::parse(out).unwrap().string().as_deref(), Some(text));
 }
 
-/// Every value inside, as serde_json finds it.
+/// Returns every value inside, as serde_json reads it.
 fn walk(json: &Json, depth: u8) {
     if depth == 20 {
         return;
@@ -152,7 +152,7 @@ fn texts(all: &[Json]) -> Vec<&str> {
     all.iter().map(Json::text).collect()
 }
 
-/// A reader that keeps what it does not know gives back the same members.
+/// Checks that a reader that retains unknown members writes the same members.
 fn members(body: &Bytes, json: &Json) {
     if json.kind() != Kind::Object {
         return;

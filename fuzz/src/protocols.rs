@@ -1,4 +1,4 @@
-//! What holds for every protocol: its requests, its events, and its words.
+//! Targets for every protocol: requests, events, and parts.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -39,17 +39,17 @@ impl Visit for Each<'_> {
     }
 }
 
-/// Any bytes as the request body of every protocol.
+/// Reads any bytes as the request body of every protocol.
 pub fn requests(data: &[u8]) {
     visit(&mut Each(data, Property::Request));
 }
 
-/// Any bytes as the response of every protocol; the first one says how they are cut.
+/// Reads any bytes as the response of every protocol; the first one is the size of the chunks.
 pub fn events(data: &[u8]) {
     visit(&mut Each(data, Property::Event));
 }
 
-/// Any sequence of shared words to every protocol.
+/// Writes any sequence of shared parts to every protocol.
 pub fn words(data: &[u8]) {
     visit(&mut Each(data, Property::Word));
 }
@@ -83,7 +83,7 @@ fn read<P: Protocol>(body: &[u8]) -> Option<Request<P>> {
     }
 }
 
-/// Any bytes as the request body of one protocol.
+/// Reads any bytes as the request body of one protocol.
 pub fn request<P: Toolkit>(data: &[u8]) {
     let Some(request) = read::<P>(data) else {
         return;
@@ -129,7 +129,7 @@ pub fn request<P: Toolkit>(data: &[u8]) {
     }
 }
 
-/// Any bytes as the response of one protocol; the first one says how they are cut.
+/// Reads any bytes as the response of one protocol; the first one is the size of the chunks.
 pub fn event<P: Toolkit>(data: &[u8]) {
     let mut input = Input(data);
     let how = input.byte();
@@ -160,7 +160,7 @@ pub fn event<P: Toolkit>(data: &[u8]) {
     }
 }
 
-/// One moment and one id for all.
+/// An environment with a fixed time and id.
 fn fixed() -> Env {
     struct Fixed;
     impl Environment for Fixed {
@@ -262,7 +262,7 @@ impl<P: Protocol> Agent<P> for Speaker {
     }
 }
 
-/// Any sequence of shared words to one protocol.
+/// Writes any sequence of shared parts to one protocol.
 pub fn word<P: Toolkit>(data: &[u8]) {
     let request = read::<P>(P::SAMPLE.request.as_bytes()).unwrap();
     let speaker = Arc::new(Speaker(Mutex::new(data.to_vec())));

@@ -60,7 +60,7 @@ fn mounted() -> Mounted {
 
 const METHODS: [&str; 6] = ["POST", "GET", "HEAD", "OPTIONS", "PUT", "patch"];
 
-/// Method, path, headers and body.
+/// Sends a request with any method, path, headers and body.
 pub fn router(data: &[u8]) {
     let Mounted {
         router,

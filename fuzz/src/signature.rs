@@ -7,7 +7,7 @@ use http::{HeaderMap, HeaderValue};
 
 use super::input::Input;
 
-/// A choice, then what that choice takes.
+/// Reads the kind of input, then its arguments.
 pub fn signature(data: &[u8]) {
     let mut input = Input(data);
     let choice = input.below(5);

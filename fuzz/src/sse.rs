@@ -6,7 +6,7 @@ use copilot_wire::sse::{
 
 use super::input::{Chunks, Input};
 
-/// What a reader is to see, in order.
+/// The expected output, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Seen {
     Event {
@@ -18,7 +18,7 @@ pub enum Seen {
     Retry(u64),
 }
 
-/// The standard's section 9.2.6, step by step: decode the whole, then lines, then fields.
+/// Implements the standard's section 9.2.6 step by step: decode the whole, then lines, then fields.
 pub fn naive(stream: &[u8]) -> Vec<Seen> {
     let stream = stream.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(stream);
     let text = String::from_utf8_lossy(stream);
@@ -75,7 +75,7 @@ pub fn naive(stream: &[u8]) -> Vec<Seen> {
     seen
 }
 
-/// What our decoder sees, and what stopped it.
+/// Returns the output of our decoder, and its error.
 pub fn ours(stream: &[u8], how: u8, limit: usize) -> (Vec<Seen>, Option<DecodeError>) {
     let mut decoder = Decoder::new()
         .limit(limit)
@@ -107,7 +107,7 @@ pub fn ours(stream: &[u8], how: u8, limit: usize) -> (Vec<Seen>, Option<DecodeEr
     (seen, None)
 }
 
-/// One byte says how to cut the stream, one how small the decoder's budget is, the rest is the stream.
+/// Decodes a stream. The first byte is the size of the chunks, the second the decoder's limit.
 pub fn decode(data: &[u8]) {
     let mut input = Input(data);
     let (how, budget) = (input.byte(), input.byte());
@@ -167,7 +167,7 @@ pub fn decode(data: &[u8]) {
     assert_eq!(read.next(), None);
 }
 
-/// Hostile fields, written in every way there is: exactly the events that were written come out.
+/// Writes hostile fields in every way, and checks that the decoder returns exactly these events.
 pub fn encode(data: &[u8]) {
     let mut input = Input(data);
     let how = input.byte();

@@ -39,7 +39,7 @@ pub enum Line {
     Say(usize),
 }
 
-/// What the agent does.
+/// A step of the agent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Act {
     /// Says it, and waits as long as it takes.
@@ -66,7 +66,7 @@ pub enum Act {
     Panic,
 }
 
-/// What happens around it.
+/// A step of the environment.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Step {
     /// Puts an act on the script.
@@ -86,7 +86,7 @@ pub enum Step {
     DropElsewhere(bool),
 }
 
-/// What came of saying something, polling something.
+/// The result of a write or a poll.
 #[derive(Clone, PartialEq)]
 pub enum Outcome {
     Said,
@@ -171,12 +171,12 @@ fn step(input: &mut Input<'_>) -> Step {
     }
 }
 
-/// What the agent and the world around it share.
+/// The state that the agent and the environment share.
 #[derive(Default)]
 pub struct Stage {
     script: Mutex<VecDeque<Act>>,
     prompter: Mutex<Option<Waker>>,
-    /// Where the reply lies while others may use it.
+    /// The reply, while others may use it.
     table: Mutex<Option<Reply<Plain>>>,
     outcomes: Mutex<Vec<Outcome>>,
     incidents: Mutex<Vec<String>>,
@@ -239,7 +239,7 @@ async fn say(reply: &Reply<Plain>, line: Line) -> Result<(), SendError> {
     }
 }
 
-/// The same, with panics caught on the spot.
+/// Does the same, with panics caught at once.
 async fn say_safely(reply: &Reply<Plain>, line: Line) -> Outcome {
     let mut saying = pin!(say(reply, line));
     poll_fn(
@@ -329,7 +329,7 @@ async fn yield_once() {
     .await;
 }
 
-/// What came of it, and the reply.
+/// Returns the result, and the reply.
 type Back = (Outcome, Reply<Plain>);
 
 /// An agent that says something of its own and something on the reply of another body.
@@ -387,7 +387,7 @@ impl Wake for Count {
 #[derive(Default)]
 struct Poller {
     count: Arc<Count>,
-    /// How often it had been woken when it was last told to wait.
+    /// The number of wakes when it last returned `Pending`.
     waits: Option<usize>,
 }
 
@@ -406,7 +406,7 @@ impl Poller {
         poll
     }
 
-    /// Whether it waits and nobody has woken it.
+    /// Returns `true` if it waits and was not woken.
     fn sleeps(&self) -> bool {
         self.waits == Some(self.count.0.load(Ordering::SeqCst))
     }
@@ -420,7 +420,7 @@ fn poll_body(body: &mut Body, poller: &mut Poller, elsewhere: bool) -> Outcome {
     }
 }
 
-/// Two bytes and more for each step.
+/// Reads the steps, of two bytes or more each.
 pub fn reply(data: &[u8]) {
     let mut input = Input(data);
     let mut steps = Vec::new();
@@ -436,10 +436,10 @@ pub fn play(steps: &[Step]) {
     let observer = Arc::clone(&stage);
     let env = Env::new(World(Arc::clone(&stage))).observe(move |turn| {
         let incident = match turn.outcome {
-            protocol::Outcome::Failed { error, told, .. } => {
-                format!("failed {} {told}", error.message())
+            protocol::Outcome::Failed { error, sent, .. } => {
+                format!("failed {} {sent}", error.message())
             }
-            protocol::Outcome::Panicked { told, .. } => format!("panicked {told}"),
+            protocol::Outcome::Panicked { sent, .. } => format!("panicked {sent}"),
             _ => return,
         };
         lock(&observer.incidents).push(incident);
@@ -521,21 +521,21 @@ pub fn play(steps: &[Step]) {
             }
         }
         model.step(step);
-        let told = &steps[..=at];
+        let sent = &steps[..=at];
         assert_eq!(
             *lock(&stage.outcomes),
             model.outcomes,
-            "outcomes after {told:?}"
+            "outcomes after {sent:?}"
         );
         lock(&stage.outcomes).clear();
         model.outcomes.clear();
         assert!(
             !(reader.sleeps() && model.has_news()),
-            "the body is not woken after {told:?}"
+            "the body is not woken after {sent:?}"
         );
         assert!(
             !(runner.sleeps() && model.run_can_go_on()),
-            "the run is not woken after {told:?}"
+            "the run is not woken after {sent:?}"
         );
     }
 
@@ -544,6 +544,10 @@ pub fn play(steps: &[Step]) {
     model.step(Step::DropRun);
     if let Some(body) = &mut body {
         lock(&stage.script).extend([Act::Drop, Act::Answer]);
+        let prompter = lock(&stage.prompter).take();
+        if let Some(prompter) = prompter {
+            prompter.wake();
+        }
         model.step(Step::Script(Act::Drop));
         model.step(Step::Script(Act::Answer));
         for _ in 0..1000 {

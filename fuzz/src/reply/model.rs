@@ -1,14 +1,14 @@
-//! What a reply, a body and a run must do, without a lock, a desk or a waker.
+//! A model of reply, body and run, without locks, staging or wakers.
 
 use std::collections::VecDeque;
 
 use super::plain::{PANIC, Session};
 use super::{Act, Line, Outcome, Step};
 
-/// How many bytes may wait before a write waits.
+/// The number of unsent bytes at which a write waits.
 const HIGH_WATER: usize = 16 * 1024;
 
-/// How a turn ends whose agent left no message.
+/// The end of a turn whose agent failed without a message.
 pub const SORRY: &str = "fail Sorry, something went wrong and the answer is incomplete.\n";
 
 #[derive(Clone, Copy, PartialEq)]
@@ -41,7 +41,7 @@ enum End {
 }
 
 pub struct Model {
-    /// What every step gave, for the driver to compare and clear.
+    /// The results of the steps, which the driver compares and clears.
     pub outcomes: Vec<Outcome>,
     pub incidents: Vec<String>,
     script: VecDeque<Act>,
@@ -53,7 +53,7 @@ pub struct Model {
     /// The reply went down with a panic.
     in_panic: bool,
     end: Option<End>,
-    /// Whether the agent is there, and where it is polled: by the body, or by itself.
+    /// The state of the agent: dropped, polled by the body, or detached.
     alive: bool,
     detached: bool,
     /// `detach` was called, so the end of the body does not close the reply.
@@ -93,14 +93,14 @@ impl Default for Model {
 }
 
 impl Model {
-    /// Whether a reader that waits should be woken.
+    /// `true` if a waiting reader must be woken.
     pub fn has_news(&self) -> bool {
         self.reader == Reader::Attached
             && !self.done
             && (!self.waiting.is_empty() || self.turn == Turn::Closed)
     }
 
-    /// Whether a run that waits should be woken.
+    /// `true` if a waiting run must be woken.
     pub fn run_can_go_on(&self) -> bool {
         let full = self.reader == Reader::Attached && self.waiting.len() >= HIGH_WATER;
         self.alive && self.detached && matches!(self.blocked, Some(Act::Speak(_))) && !full
@@ -168,7 +168,7 @@ impl Model {
         self.outcomes.push(outcome);
     }
 
-    /// A whole silent tick must have passed.
+    /// Checks that a whole silent tick has passed.
     fn keep_alive(&mut self) -> Outcome {
         while self.ticks > 0 {
             self.ticks -= 1;
@@ -226,13 +226,13 @@ impl Model {
         self.polled = None;
     }
 
-    /// The agent said something in its own poll: what came from elsewhere now lies before it.
+    /// Adds a write of the agent in its own poll, after writes from elsewhere.
     fn said(&mut self, outcome: Outcome) {
         self.polled = Some(0);
         self.outcomes.push(outcome);
     }
 
-    /// Something is said while the agent is polled, but not from there. Only what came the same way
+    /// Adds a write from elsewhere while the agent is polled. Only writes from the same place
     /// counts as waiting: what the agent said lies where others cannot see it.
     fn say_beside(&mut self, line: Line) {
         let beside = self.polled.unwrap_or(0);
@@ -314,7 +314,7 @@ impl Model {
         }
     }
 
-    /// The turn closes when the agent is done and the reply is gone.
+    /// Closes the turn when the agent is done and the reply is dropped.
     fn close(&mut self) {
         let Some(end) = self.end else { return };
         if self.holder != Holder::Nobody || self.turn == Turn::Closed {
@@ -327,15 +327,15 @@ impl Model {
         };
         let open = self.turn == Turn::Open;
         self.turn = Turn::Closed;
-        let told = open && self.reader == Reader::Attached;
+        let sent = open && self.reader == Reader::Attached;
         match end {
             End::Failed if open => self.write("fail on purpose\n"),
             End::Panicked | End::Dropped if open => self.write(SORRY),
             _ => self.write("finish\n"),
         }
         match end {
-            End::Failed => self.incidents.push(format!("failed on purpose {told}")),
-            End::Panicked => self.incidents.push(format!("panicked {told}")),
+            End::Failed => self.incidents.push(format!("failed on purpose {sent}")),
+            End::Panicked => self.incidents.push(format!("panicked {sent}")),
             End::Answered | End::Dropped => {}
         }
     }

@@ -49,7 +49,7 @@ impl From<Ending> for Event {
     }
 }
 
-/// The panic of a test: no hook hears of it.
+/// Panics without calling the panic hook.
 pub fn intended() -> ! {
     resume_unwind(Box::new("intended"))
 }
@@ -98,7 +98,7 @@ impl Decode for Unread {
 }
 
 impl Session {
-    /// Text goes through the session after every third word only.
+    /// Returns `true` after every third part, when text has to go through the session.
     pub fn has_frame(words: usize) -> bool {
         words % 3 != 2
     }
@@ -173,7 +173,7 @@ impl protocol::Session for Session {
     }
 }
 
-/// What is said to make a word fail half-way.
+/// The text that makes a part fail in the middle.
 pub const FAIL: &str = "fails";
-/// What is said to make a word or a text panic half-way.
+/// The text that makes a part or text panic in the middle.
 pub const PANIC: &str = "panics";
