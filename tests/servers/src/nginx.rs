@@ -37,8 +37,11 @@ impl Nginx {
         let folder = env::temp_dir().join(name);
         fs::create_dir_all(&folder)?;
         let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+        // Another process can take the port before nginx does: only nginx knows this path.
+        let ready = format!("/ready-{}-{number}", process::id());
+        let locations = format!("location = {ready} {{ return 204; }} {locations}");
         let file = folder.join("nginx.conf");
-        fs::write(&file, configuration(&folder, address, locations))?;
+        fs::write(&file, configuration(&folder, address, &locations))?;
         let mut command = Command::new(program);
         command.arg("-p").arg(&folder).arg("-c").arg(&file);
         let nginx = Self {
@@ -47,14 +50,24 @@ impl Nginx {
             folder,
         };
         let start = Instant::now();
-        while let Err(error) = Client::connect(address) {
+        while !answers(address, &ready) {
             if start.elapsed() > Duration::from_secs(20) {
-                return Err(error);
+                return Err(io::Error::other("nginx does not answer"));
             }
             thread::sleep(Duration::from_millis(10));
         }
         Ok(Some(nginx))
     }
+}
+
+/// Returns `true` if a request for `path` has the status 204.
+fn answers(address: SocketAddr, path: &str) -> bool {
+    let exchange = || {
+        let mut client = Client::connect(address)?;
+        client.request("GET", path, &[], b"")?;
+        client.head()
+    };
+    matches!(exchange(), Ok(head) if head.status == 204)
 }
 
 /// Returns `/etc/nginx/nginx.conf` of Debian, less what names files of the system, plus gzip for
@@ -83,6 +96,10 @@ impl Drop for Nginx {
         let pid = self.process.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &pid]).status();
         let _ = self.process.wait();
+        if thread::panicking() {
+            let log = fs::read_to_string(self.folder.join("error.log"));
+            eprintln!("nginx: {}", log.unwrap_or_default());
+        }
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
