@@ -10,6 +10,7 @@ use super::{
 };
 use crate::json::Json;
 use crate::json::model::Field;
+use crate::models::TooLarge;
 
 /// An accumulator that assembles events to a message.
 ///
@@ -26,7 +27,7 @@ use crate::json::model::Field;
 /// }
 /// assert!(!message.is_complete(), "there was no stop reason");
 /// assert_eq!(message.finish().text(), "Hello");
-/// # Ok::<(), copilot_wire::anthropic::TooLarge>(())
+/// # Ok::<(), copilot_wire::models::TooLarge>(())
 /// ```
 #[derive(Clone)]
 pub struct Accumulator {
@@ -35,15 +36,6 @@ pub struct Accumulator {
     stopped: bool,
     weight: usize,
     limit: usize,
-}
-
-/// The error if the assembled events exceed the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the message is larger than the limit of {limit} bytes")]
-#[non_exhaustive]
-pub struct TooLarge {
-    /// The limit, in bytes.
-    pub limit: usize,
 }
 
 /// A block that is not complete.
@@ -188,7 +180,7 @@ impl Accumulator {
     fn grow(&mut self, bytes: usize) -> Result<(), TooLarge> {
         let weight = self.weight.saturating_add(bytes);
         if weight > self.limit {
-            return Err(TooLarge { limit: self.limit });
+            return Err(TooLarge::new(self.limit));
         }
         self.weight = weight;
         Ok(())

@@ -84,7 +84,7 @@ mod session;
 #[cfg(feature = "testing")]
 pub mod testing;
 
-pub use accumulator::{Accumulator, TooLarge};
+pub use accumulator::Accumulator;
 pub use block::{ContentBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock};
 pub use content::Content;
 pub use decoder::Decoder;

@@ -6,6 +6,7 @@
 
 mod card;
 mod mount;
+mod relay;
 mod reminder;
 
 use std::marker::PhantomData;
@@ -19,6 +20,7 @@ use crate::protocol::{Env, Protocol};
 use crate::router::{MountError, Site};
 
 use card::Card;
+pub use relay::{Relay, RelayError, TooLarge, Upstream};
 pub(crate) use reminder::split_reminder;
 
 /// A protocol whose requests name a model.

@@ -10,6 +10,7 @@ use super::{
     FinishReason, FunctionCall, FunctionDelta, Logprobs, Usage,
 };
 use crate::json::{Json, Kind, Members};
+use crate::models::TooLarge;
 
 /// An accumulator that assembles chunks to messages and calls.
 ///
@@ -36,7 +37,7 @@ use crate::json::{Json, Kind, Members};
 /// let completion = accumulator.finish();
 /// assert_eq!(completion.calls()[0].function.arguments, r#"{"port":"Brest"}"#);
 /// assert!(!completion.is_complete(), "there was no finish reason");
-/// # Ok::<(), copilot_wire::openai::TooLarge>(())
+/// # Ok::<(), copilot_wire::models::TooLarge>(())
 /// ```
 #[derive(Clone)]
 pub struct Accumulator {
@@ -45,15 +46,6 @@ pub struct Accumulator {
     choices: BTreeMap<u32, Building>,
     weight: usize,
     limit: usize,
-}
-
-/// The error if the assembled chunks exceed the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the completion is larger than the limit of {limit} bytes")]
-#[non_exhaustive]
-pub struct TooLarge {
-    /// The limit, in bytes.
-    pub limit: usize,
 }
 
 /// A choice that is not complete.
@@ -113,7 +105,7 @@ impl Accumulator {
     pub fn push(&mut self, chunk: &ChatCompletionChunk) -> Result<(), TooLarge> {
         let weight = self.weight.saturating_add(self.weigh(chunk));
         if weight > self.limit {
-            return Err(TooLarge { limit: self.limit });
+            return Err(TooLarge::new(self.limit));
         }
         // The weight of members that were replaced is subtracted.
         let mut freed = 0;
@@ -155,7 +147,7 @@ impl Accumulator {
     pub(super) fn push_text(&mut self, text: &str) -> Result<(), TooLarge> {
         let weight = self.weight.saturating_add(text.len());
         if weight > self.limit {
-            return Err(TooLarge { limit: self.limit });
+            return Err(TooLarge::new(self.limit));
         }
         self.weight = weight;
         append(&mut self.choices.entry(0).or_default().content, Some(text));

@@ -120,7 +120,7 @@ mod tool_call;
 mod turn;
 mod usage;
 
-pub use accumulator::{Accumulator, TooLarge};
+pub use accumulator::Accumulator;
 pub use chunk::{ChatCompletionChunk, Choice};
 pub use completion::{ChatCompletion, CompletedChoice};
 pub use content::{Content, Part};

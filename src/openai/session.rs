@@ -9,7 +9,7 @@ use super::calls::weight;
 use super::turn::Turn;
 use super::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending,
-    ErrorObject, Event, TooLarge, Usage, retained,
+    ErrorObject, Event, Usage, retained,
 };
 use crate::json::model::Field as _;
 use crate::json::{Escape, Json, Kind, Members, ObjectWriter, ValueWriter, write};
@@ -431,12 +431,6 @@ fn completion(whole: Accumulator) -> ChatCompletion {
         }
     }
     completion
-}
-
-impl From<TooLarge> for SendError {
-    fn from(error: TooLarge) -> Self {
-        Self::TooLarge { limit: error.limit }
-    }
 }
 
 /// Returns an iterator over the unknown members of a chunk. Invalid values of known members are not

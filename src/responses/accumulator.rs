@@ -5,6 +5,7 @@ use std::fmt;
 
 use super::{ContentPart, EventKind, Item, Response, StreamEvent};
 use crate::json::List;
+use crate::models::TooLarge;
 
 /// An accumulator that assembles events to a response.
 ///
@@ -19,15 +20,6 @@ pub struct Accumulator {
     ended: bool,
     weight: usize,
     limit: usize,
-}
-
-/// The error if the assembled events exceed the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the response is larger than the limit of {limit} bytes")]
-#[non_exhaustive]
-pub struct TooLarge {
-    /// The limit, in bytes.
-    pub limit: usize,
 }
 
 /// An item that is not complete.
@@ -113,7 +105,7 @@ impl Accumulator {
     fn weigh(&mut self, more: usize) -> Result<(), TooLarge> {
         let weight = self.weight.saturating_add(more);
         if weight > self.limit {
-            return Err(TooLarge { limit: self.limit });
+            return Err(TooLarge::new(self.limit));
         }
         self.weight = weight;
         Ok(())

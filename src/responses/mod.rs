@@ -121,7 +121,7 @@ mod stored;
 pub mod testing;
 mod tool;
 
-pub use accumulator::{Accumulator, TooLarge};
+pub use accumulator::Accumulator;
 pub use content::{Annotation, Content, ContentPart};
 pub use decoder::Decoder;
 pub use error::ErrorObject;

@@ -162,10 +162,13 @@ fn play(name: &str, events: &[String]) {
     let request = ChatRequest::new("m", vec![ChatMessage::user("x")]).stream(true);
     let mut session = OpenAi::session(&request, &fixed());
     let mut out = Vec::new();
-    while let Some(chunk) = relay
+    while let Some(event) = relay
         .next(&mut input)
         .unwrap_or_else(|e| panic!("{name}: {e}"))
     {
+        let Event::Chunk(chunk) = event else {
+            continue;
+        };
         assert!(chunk.text().is_none_or(|text| text.len() <= stream.len()));
         assert!(!all.is_complete());
         assert!(all.text().len() <= stream.len());

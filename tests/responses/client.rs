@@ -1,9 +1,10 @@
 //! The client role: streams of other servers, whole, cut and hostile.
 
 use copilot_wire::Router;
-use copilot_wire::protocol::{AgentError, EventDecoder, EventError, ToolCall};
+use copilot_wire::models::TooLarge;
+use copilot_wire::protocol::{AgentError, EventDecoder, EventError};
 use copilot_wire::responses::{
-    Accumulator, Event, EventKind, Model, Relay, RelayError, Responses, StreamEvent, TooLarge,
+    Accumulator, Event, EventKind, Model, Relay, RelayError, Responses, StreamEvent,
 };
 use proptest::prelude::*;
 
@@ -140,11 +141,7 @@ fn relay(upstream: &'static str) -> String {
         for piece in upstream.as_bytes().chunks(11) {
             relay.text(piece, &reply).await?;
         }
-        let response = relay.finish()?;
-        match response.calls().next() {
-            Some(call) => Ok(reply.call(ToolCall::try_from(call)?)?),
-            None => Ok(()),
-        }
+        Ok(relay.end(reply)?)
     })
 }
 

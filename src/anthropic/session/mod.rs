@@ -9,7 +9,7 @@ use std::mem;
 
 use super::{
     Accumulator, ContentBlock, Delta, ErrorObject, Event, Message, MessageDelta, MessagesRequest,
-    Stop, StopReason, TextBlock, ThinkingBlock, TooLarge, ToolUseBlock, Usage, new_id,
+    Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage, new_id,
 };
 use crate::json::model::object;
 use crate::json::{Escape, Json, Members, ValueWriter};
@@ -403,12 +403,6 @@ fn location(url: &str, title: &str, cited_text: &str) -> Json {
     });
     // An object of strings is valid JSON.
     Json::parse(out).unwrap_or_default()
-}
-
-impl From<TooLarge> for SendError {
-    fn from(error: TooLarge) -> Self {
-        Self::TooLarge { limit: error.limit }
-    }
 }
 
 impl std::fmt::Debug for Session {
