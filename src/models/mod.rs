@@ -1,8 +1,8 @@
-//! Models: the names under which agents are mounted in the protocols of language models, and the
-//! list of all models.
+//! What the protocols of language models have in common: agents mounted as models, the list of all
+//! models, and relays of other servers' answers.
 //!
 //! A [`Model`] mounts an agent for one protocol. The models of all protocols share one list at
-//! `GET /v1/models`, in which each name occurs once.
+//! `GET /v1/models`, in which each name occurs once. A [`Relay`] passes the answer of a model on.
 
 mod card;
 mod mount;
