@@ -307,7 +307,7 @@ model!(ResumeEntry, null: absent {
 });
 
 /// The status of an interrupt.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ResumeStatus {
     /// The payload is the answer.

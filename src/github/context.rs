@@ -22,14 +22,14 @@ use super::reference::Reference;
 /// | no `client.*`, and the repository redacted | the App cannot read the repository, which removes the editor's context too | install the App on it |
 /// | no `client.*` at all | the App lacks the permission "Copilot Editor Context", or the user excluded the file, or no file is open | set the permission; ask the user |
 /// | a file whose content is a marker | the file is excluded, hidden or too large | ask for another file |
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Context<'a> {
     references: Vec<&'a Reference>,
     web: bool,
 }
 
 /// An attachment that the agent may not read.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Withheld<'a> {
     /// The type of the attachment, such as `github.repository`.

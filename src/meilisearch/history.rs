@@ -33,7 +33,7 @@ use super::{Event, Message};
 ///
 /// The model's provider refuses a call without its result, and a result without its call: if a
 /// stream ended between the two, the incomplete pair is omitted.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct History {
     messages: Vec<Message>,
     /// The messages that the server asked to append in the current turn, in order.

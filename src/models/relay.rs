@@ -88,7 +88,7 @@ pub struct Relay<U: Upstream> {
 }
 
 /// The reason why a stream cannot be relayed.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RelayError<F> {
     /// The stream has a frame that is not a valid event.

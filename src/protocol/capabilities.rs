@@ -1,5 +1,7 @@
 //! The parts of a reply that a front end shows in its own form.
 
+use std::fmt;
+
 /// The parts of a reply that a front end shows, or asks, in a way of its own rather than as text or
 /// not at all.
 ///
@@ -22,7 +24,7 @@
 ///     }
 /// }
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Capabilities(u16);
 
 impl Capabilities {
@@ -57,5 +59,23 @@ impl Capabilities {
     #[must_use]
     pub const fn has(self, other: Self) -> bool {
         self.0 & other.0 == other.0
+    }
+}
+
+impl fmt::Debug for Capabilities {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = [
+            (Self::STEPS, "STEPS"),
+            (Self::CITATIONS, "CITATIONS"),
+            (Self::TABLES, "TABLES"),
+            (Self::CHARTS, "CHARTS"),
+            (Self::ERRORS, "ERRORS"),
+            (Self::QUESTIONS, "QUESTIONS"),
+            (Self::CALLS, "CALLS"),
+            (Self::REASONING, "REASONING"),
+            (Self::TOOL_RUNS, "TOOL_RUNS"),
+        ];
+        let names = names.iter().filter(|(capability, _)| self.has(*capability));
+        f.debug_set().entries(names.map(|(_, name)| name)).finish()
     }
 }

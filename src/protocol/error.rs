@@ -10,7 +10,7 @@ use crate::json::{JsonError, WriteError};
 use crate::sse::DecodeError;
 
 /// An error of writing to a reply.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SendError {
     /// The client disconnected, or the turn has ended. Nothing more can be sent.
@@ -35,7 +35,7 @@ pub enum SendError {
 }
 
 /// An error of reading a received event.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum EventError {
     /// The stream cannot be read any further.

@@ -64,7 +64,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response};
 
 /// The ability of a front end to resume a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Resumption {
     /// It cannot ask for it.

@@ -264,7 +264,7 @@ impl Citation {
 }
 
 /// The error of rows that cannot be shown.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TableError {
     /// The rows did not serialize.
@@ -331,7 +331,7 @@ impl Table {
 }
 
 /// The kind of a chart, with the row members that it draws.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ChartKind {
     /// A line chart: one line for each `y` over `x`.

@@ -68,7 +68,7 @@ pub struct Harness<F: FrontEnd> {
 }
 
 /// An error of starting a turn.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum HarnessError {
     /// The request was refused.

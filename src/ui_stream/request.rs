@@ -54,7 +54,7 @@ model!(ChatRequest {
 });
 
 /// The action of the user.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Trigger {
     /// Sent a message, the result of a tool, or an answer to a question.

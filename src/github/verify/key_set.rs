@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use super::{KeyId, PublicKey, SignatureHeaders, VerifyErrorKind};
 
 /// A set of keys. Clones share the same list.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KeySet(Arc<[PublicKey]>);
 
 impl KeySet {

@@ -19,7 +19,7 @@ const END: &str = "-----END PUBLIC KEY-----";
 ///
 /// A key that is not a P-256 key is retained as unsupported, so that a request with its identifier
 /// is refused with [`UnsupportedKey`](VerifyErrorKind::UnsupportedKey).
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct PublicKey {
     identifier: KeyId,
     key: Option<VerifyingKey>,

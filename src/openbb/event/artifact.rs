@@ -47,7 +47,7 @@ impl Default for ArtifactType {
 }
 
 /// The reason why an artifact cannot be created.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ArtifactError {
     /// The content cannot be serialized as JSON.

@@ -14,7 +14,7 @@ pub struct RawEvent {
 }
 
 /// The reason why an event cannot be sent as a raw event.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RawEventError {
     /// The event is a function call, which ends the turn: use

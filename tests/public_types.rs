@@ -1,0 +1,87 @@
+//! The traits that users of the public types rely on.
+
+#![cfg(all(
+    feature = "ag_ui",
+    feature = "anthropic",
+    feature = "github",
+    feature = "openai",
+    feature = "openbb",
+    feature = "responses",
+    feature = "ui_stream"
+))]
+
+use std::error::Error;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+use copilot_wire::json::{Escape, JsonError, Kind, WriteError};
+use copilot_wire::openbb::{ArtifactError, OpenBb, RawEventError, StateError};
+use copilot_wire::protocol::{
+    AgentError, Capabilities, ChartKind, Env, EventDecoder, EventError, Level, Protocol, Refusal,
+    Resumption, SendError, TableError, Turn,
+};
+use copilot_wire::router::MountError;
+use copilot_wire::sse::{DecodeError, EventId, EventName, InvalidId, InvalidName};
+use copilot_wire::{Body, Reply, Request, Router, anthropic, openai, responses};
+
+fn is_shared<T: Debug + Send + Sync + Unpin + 'static>() {}
+
+fn is_error<T: Error + Clone + Eq + Send + Sync + Unpin + 'static>() {}
+
+fn is_key<T: Clone + Debug + Eq + Hash + Send + Sync + 'static>() {}
+
+#[test]
+fn what_runs_a_turn_can_be_sent_and_shared() {
+    is_shared::<Body>();
+    is_shared::<Request<OpenBb>>();
+    is_shared::<Reply<OpenBb>>();
+    is_shared::<Router>();
+    is_shared::<Env>();
+    is_shared::<EventDecoder<OpenBb>>();
+    is_shared::<AgentError>();
+    is_shared::<Turn<'static>>();
+    is_shared::<openai::Relay>();
+    is_shared::<anthropic::Relay>();
+    is_shared::<responses::Relay>();
+}
+
+#[test]
+fn errors_can_be_compared_cloned_and_sent() {
+    is_error::<ArtifactError>();
+    is_error::<DecodeError>();
+    is_error::<EventError>();
+    is_error::<InvalidId>();
+    is_error::<InvalidName>();
+    is_error::<JsonError>();
+    is_error::<MountError>();
+    is_error::<RawEventError>();
+    is_error::<Refusal>();
+    is_error::<SendError>();
+    is_error::<StateError>();
+    is_error::<TableError>();
+    is_error::<WriteError>();
+    is_error::<anthropic::RelayError>();
+    is_error::<openai::RelayError>();
+    is_error::<responses::RelayError>();
+}
+
+#[test]
+fn small_values_can_be_keys() {
+    is_key::<Capabilities>();
+    is_key::<ChartKind>();
+    is_key::<Escape>();
+    is_key::<EventId>();
+    is_key::<EventName>();
+    is_key::<Kind>();
+    is_key::<Level>();
+    is_key::<Resumption>();
+}
+
+#[test]
+fn capabilities_are_printed_by_name() {
+    assert_eq!(format!("{:?}", Capabilities::TEXT), "{}");
+    assert_eq!(
+        format!("{:?}", <openai::OpenAi as Protocol>::CAPABILITIES),
+        r#"{"CALLS", "REASONING"}"#
+    );
+}
