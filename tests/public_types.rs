@@ -85,3 +85,9 @@ fn capabilities_are_printed_by_name() {
         r#"{"CALLS", "REASONING"}"#
     );
 }
+
+#[test]
+fn levels_are_ordered_by_severity() {
+    assert!(Level::Info < Level::Warning && Level::Warning < Level::Error);
+    assert_eq!([Level::Error, Level::Info].into_iter().max(), Some(Level::Error));
+}

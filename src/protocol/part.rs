@@ -32,11 +32,11 @@ pub enum Part<'a> {
     Calls(&'a [ToolCall]),
 }
 
-/// The severity of a status.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+/// The severity of a status, in ascending order: `Info`, `Warning`, `Error`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Level {
-    /// Creates an ordinary step.
+    /// An ordinary step.
     #[default]
     Info,
     /// A warning.

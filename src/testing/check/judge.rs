@@ -1,5 +1,6 @@
 //! The collector of findings.
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -83,7 +84,7 @@ impl Judge {
                 None => report.unseen.push(rule.id),
             }
         }
-        let order = |finding: &Finding| (finding.rule.level, finding.rule.id);
+        let order = |finding: &Finding| (Reverse(finding.rule.level), finding.rule.id);
         report.findings.sort_by_key(order);
         report.passed.sort_unstable();
         report.unseen.sort_unstable();

@@ -2,15 +2,15 @@
 
 use serde::Serialize;
 
-/// The severity of a broken rule.
+/// The severity of a broken rule, in ascending order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]
 pub enum Level {
-    /// A known reader fails, or shows something wrong.
-    Error,
     /// Every known reader copes, or only some deployments are affected.
     Warning,
+    /// A known reader fails, or shows something wrong.
+    Error,
 }
 
 impl Level {
