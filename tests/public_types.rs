@@ -15,7 +15,8 @@ use std::fmt::Debug;
 use std::hash::Hash;
 
 use copilot_wire::json::{Escape, JsonError, Kind, WriteError};
-use copilot_wire::openbb::{ArtifactError, OpenBb, RawEventError, StateError};
+use copilot_wire::openai::FinishReason;
+use copilot_wire::openbb::{ArtifactError, OpenBb, OptionValue, Output, RawEventError, StateError};
 use copilot_wire::protocol::{
     AgentError, Capabilities, ChartKind, Env, EventDecoder, EventError, Level, Protocol, Refusal,
     Resumption, SendError, TableError, Turn,
@@ -87,7 +88,23 @@ fn capabilities_are_printed_by_name() {
 }
 
 #[test]
+fn texts_convert_borrowed_and_owned() {
+    for name in ["stop", "length", "provider_reason"] {
+        let reason = FinishReason::from(name);
+        assert_eq!(FinishReason::from(name.to_owned()), reason);
+        assert_eq!(name.parse(), Ok(reason.clone()));
+        assert_eq!(reason.to_string(), name);
+    }
+    assert_eq!(OptionValue::from(String::new()), OptionValue::Off);
+    assert_eq!(OptionValue::from("deep".to_owned()), "deep".into());
+    assert_eq!(Output::from("word".to_owned()), Output::from("word"));
+}
+
+#[test]
 fn levels_are_ordered_by_severity() {
     assert!(Level::Info < Level::Warning && Level::Warning < Level::Error);
-    assert_eq!([Level::Error, Level::Info].into_iter().max(), Some(Level::Error));
+    assert_eq!(
+        [Level::Error, Level::Info].into_iter().max(),
+        Some(Level::Error)
+    );
 }

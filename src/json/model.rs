@@ -364,6 +364,23 @@ macro_rules! names {
             }
         }
 
+        impl From<String> for $model {
+            fn from(name: String) -> Self {
+                match name.as_str() {
+                    $($name => Self::$variant,)*
+                    _ => Self::Other(name),
+                }
+            }
+        }
+
+        impl std::str::FromStr for $model {
+            type Err = std::convert::Infallible;
+
+            fn from_str(name: &str) -> Result<Self, Self::Err> {
+                Ok(Self::from(name))
+            }
+        }
+
         impl std::fmt::Display for $model {
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str(self.as_str())

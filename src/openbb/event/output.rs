@@ -86,6 +86,12 @@ impl From<&str> for Output {
     }
 }
 
+impl From<String> for Output {
+    fn from(text: String) -> Self {
+        Self::MessageChunk(text)
+    }
+}
+
 impl From<Output> for Event {
     fn from(output: Output) -> Self {
         Self::Output(output)

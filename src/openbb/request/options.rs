@@ -58,6 +58,12 @@ impl<'a> From<&'a str> for OptionValue<'a> {
     }
 }
 
+impl From<String> for OptionValue<'_> {
+    fn from(text: String) -> Self {
+        text_value(Cow::Owned(text))
+    }
+}
+
 impl Options {
     /// Sets a switch in the form that the others have. What is off is left out, as by the Workspace.
     #[cfg(feature = "testing")]
