@@ -16,7 +16,9 @@ use std::hash::Hash;
 
 use copilot_wire::json::{Escape, JsonError, Kind, WriteError};
 use copilot_wire::openai::FinishReason;
-use copilot_wire::openbb::{ArtifactError, OpenBb, OptionValue, Output, RawEventError, StateError};
+use copilot_wire::openbb::{
+    ArtifactError, OpenBb, OptionValue, Output, RawEventError, StateError, Url,
+};
 use copilot_wire::protocol::{
     AgentError, Capabilities, ChartKind, Env, EventDecoder, EventError, Level, Protocol, Refusal,
     Resumption, SendError, TableError, Turn,
@@ -98,6 +100,15 @@ fn texts_convert_borrowed_and_owned() {
     assert_eq!(OptionValue::from(String::new()), OptionValue::Off);
     assert_eq!(OptionValue::from("deep".to_owned()), "deep".into());
     assert_eq!(Output::from("word".to_owned()), Output::from("word"));
+}
+
+#[test]
+fn a_url_is_its_text_and_hides_its_secrets_in_debug() {
+    let url = Url::from("https://user:secret@host.example/a?key=secret");
+    assert_eq!(url.to_string(), url.as_str());
+    assert_eq!(AsRef::<str>::as_ref(&url), url.as_str());
+    assert!(!format!("{url:?}").contains("secret"), "{url:?}");
+    assert_eq!(Url::from(String::from(url.clone())), url);
 }
 
 #[test]

@@ -7,9 +7,24 @@ use crate::json::model::Field;
 use crate::json::{JsonError, Reader, ValueWriter};
 use crate::protocol::shown::Address;
 
-/// A URL as text, unchecked. `Debug` prints neither user, password nor query, which can be secrets.
+/// A URL as text, unchecked. `Debug` prints neither user, password nor query, which can be secrets;
+/// `Display` prints all of it.
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Url(String);
+
+impl Url {
+    /// Returns the text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl AsRef<str> for Url {
+    fn as_ref(&self) -> &str {
+        &self.0
+    }
+}
 
 impl Deref for Url {
     type Target = str;
@@ -19,9 +34,21 @@ impl Deref for Url {
     }
 }
 
-impl<T: Into<String>> From<T> for Url {
-    fn from(url: T) -> Self {
-        Self(url.into())
+impl From<&str> for Url {
+    fn from(url: &str) -> Self {
+        Self(url.to_owned())
+    }
+}
+
+impl From<String> for Url {
+    fn from(url: String) -> Self {
+        Self(url)
+    }
+}
+
+impl From<Url> for String {
+    fn from(url: Url) -> Self {
+        url.0
     }
 }
 
@@ -34,6 +61,12 @@ impl PartialEq<str> for Url {
 impl PartialEq<&str> for Url {
     fn eq(&self, other: &&str) -> bool {
         self.0 == *other
+    }
+}
+
+impl fmt::Display for Url {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
