@@ -3,6 +3,8 @@
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::time::Duration;
+
 use copilot_wire::sse::{Decoder, EventId, EventName, EventWriter, Frame, comment};
 use serde_json::Value;
 
@@ -12,7 +14,7 @@ const CASES: &str = include_str!("../fixtures/sse/conformance.json");
 struct Outcome {
     /// Name, data and last event id.
     events: Vec<[String; 3]>,
-    retry: Vec<u64>,
+    retry: Vec<Duration>,
     comments: Vec<String>,
     last_event_id: String,
 }
@@ -31,7 +33,7 @@ impl Outcome {
                 })
                 .collect(),
             retry: list(&value["retry"])
-                .map(|retry| retry.as_u64().unwrap())
+                .map(|retry| Duration::from_millis(retry.as_u64().unwrap()))
                 .collect(),
             comments: list(&value["comments"]).map(text).collect(),
             last_event_id: text(&value["last_event_id"]),
@@ -50,7 +52,7 @@ impl Outcome {
                             .push([event.name(), event.data(), event.id()].map(str::to_owned));
                     }
                     Frame::Comment(text) => outcome.comments.push(text.into_owned()),
-                    Frame::Retry(millis) => outcome.retry.push(millis),
+                    Frame::Retry(time) => outcome.retry.push(time),
                     _ => panic!("unknown frame"),
                 }
             }
@@ -233,7 +235,7 @@ fn write(fields: &Value, out: &mut Vec<u8>) -> Result<(), String> {
         writer = writer.id(&EventId::try_from(id).map_err(|error| error.to_string())?);
     }
     if let Some(millis) = fields["retry"].as_u64() {
-        writer = writer.retry(millis);
+        writer = writer.retry(Duration::from_millis(millis));
     }
     if let Some(data) = fields["data"].as_str() {
         writer = writer.data(data);

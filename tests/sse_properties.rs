@@ -4,6 +4,8 @@
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::time::Duration;
+
 use copilot_wire::sse::{
     DecodeError, Decoder, Event, EventId, EventName, EventWriter, Frame, comment, encode,
 };
@@ -30,10 +32,10 @@ fn decode(mut stream: &[u8], sizes: &[usize]) -> Vec<Frame<'static>> {
 }
 
 fn frame_retry(frame: &Frame<'_>) -> Frame<'static> {
-    let Frame::Retry(millis) = frame else {
+    let Frame::Retry(time) = frame else {
         panic!("unknown frame: {frame:?}")
     };
-    Frame::Retry(*millis)
+    Frame::Retry(*time)
 }
 
 fn whole(stream: &[u8]) -> Vec<Frame<'static>> {
@@ -404,7 +406,7 @@ fn a_retry_beyond_u64_saturates() {
     let mut decoder = Decoder::new();
     let stream = format!("retry: {}0\n", u64::MAX);
     assert_eq!(decoder.next(&mut stream.as_bytes()), Ok(None));
-    assert_eq!(decoder.retry(), Some(u64::MAX));
+    assert_eq!(decoder.retry(), Some(Duration::from_millis(u64::MAX)));
 }
 
 #[test]

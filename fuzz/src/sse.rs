@@ -1,5 +1,7 @@
 //! The event stream against a second, naive reading of the standard.
 
+use std::time::Duration;
+
 use copilot_wire::sse::{
     DecodeError, Decoder, Event, EventId, EventName, EventWriter, Frame, comment, encode as write,
 };
@@ -15,7 +17,7 @@ pub enum Seen {
         id: String,
     },
     Comment(String),
-    Retry(u64),
+    Retry(Duration),
 }
 
 /// Implements the standard's section 9.2.6 step by step: decode the whole, then lines, then fields.
@@ -67,7 +69,9 @@ pub fn naive(stream: &[u8]) -> Vec<Seen> {
             "data" => data.push(value.into()),
             "id" if !value.contains('\0') => id = value.into(),
             "retry" if !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit()) => {
-                seen.push(Seen::Retry(value.parse().unwrap_or(u64::MAX)));
+                seen.push(Seen::Retry(Duration::from_millis(
+                    value.parse().unwrap_or(u64::MAX),
+                )));
             }
             _ => {}
         }
@@ -91,7 +95,7 @@ pub fn ours(stream: &[u8], how: u8, limit: usize) -> (Vec<Seen>, Option<DecodeEr
                     id: event.id().into(),
                 }),
                 Ok(Some(Frame::Comment(text))) => seen.push(Seen::Comment(text.into_owned())),
-                Ok(Some(Frame::Retry(millis))) => seen.push(Seen::Retry(millis)),
+                Ok(Some(Frame::Retry(time))) => seen.push(Seen::Retry(time)),
                 Ok(Some(frame)) => panic!("an unknown frame: {frame:?}"),
                 Ok(None) => {
                     assert!(chunk.is_empty(), "input was left behind");
@@ -140,7 +144,7 @@ pub fn decode(data: &[u8]) {
         .filter(|seen| matches!(seen, Seen::Event { .. }));
     assert_eq!(named.count(), events.len());
     let retries = expected.iter().rev().find_map(|seen| match seen {
-        Seen::Retry(millis) => Some(*millis),
+        Seen::Retry(time) => Some(*time),
         _ => None,
     });
     assert_eq!(decoder.retry(), retries);
@@ -198,7 +202,7 @@ pub fn encode(data: &[u8]) {
             if let Ok(name) = &name {
                 writer = writer.name(name);
             }
-            drop(writer.retry(9).data(&text));
+            drop(writer.retry(Duration::from_millis(9)).data(&text));
             assert_eq!(out.len(), length);
         }
         let mut seen_name = "message";
@@ -226,8 +230,9 @@ pub fn encode(data: &[u8]) {
                 id.as_str().clone_into(&mut last_id);
             }
             if shape & 8 != 0 {
-                writer = writer.retry(u64::from(shape));
-                expected.push(Seen::Retry(u64::from(shape)));
+                let time = Duration::from_millis(shape.into());
+                writer = writer.retry(time);
+                expected.push(Seen::Retry(time));
             }
             let writer = if shape & 16 != 0 {
                 writer.data_with(|out| {

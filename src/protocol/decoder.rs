@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::time::Duration;
 
 use super::{EventError, Protocol};
 use crate::sse;
@@ -183,9 +184,9 @@ impl<P: Protocol> EventDecoder<P> {
         &self.decoder
     }
 
-    /// Returns the reconnection time that the server sent, in milliseconds.
+    /// Returns the reconnection time that the server sent.
     #[must_use]
-    pub fn retry(&self) -> Option<u64> {
+    pub fn retry(&self) -> Option<Duration> {
         self.frames.retry()
     }
 }

@@ -17,6 +17,7 @@
 //! can only have complete fields of an unfinished block.
 
 use std::borrow::Cow;
+use std::time::Duration;
 use std::{fmt, mem};
 
 use super::head::Head;
@@ -59,7 +60,7 @@ pub struct Decoder {
     /// The head of the last event with a short name.
     head: Head,
     last_id: String,
-    retry: Option<u64>,
+    retry: Option<Duration>,
     limit: usize,
     report_comments: bool,
     report_retry: bool,
@@ -92,7 +93,7 @@ enum Found<'b> {
         data: Option<&'b [u8]>,
     },
     Comment(Option<&'b [u8]>),
-    Retry(u64),
+    Retry(Duration),
 }
 
 /// The buffered part that the last frame borrows. It is cleared by the next call, because the frame
@@ -165,10 +166,10 @@ impl Decoder {
         &self.last_id
     }
 
-    /// Returns the reconnection time in milliseconds, if the stream has set one. Numbers beyond
+    /// Returns the reconnection time, if the stream has set one. Numbers of milliseconds beyond
     /// `u64` become `u64::MAX`.
     #[must_use]
-    pub const fn retry(&self) -> Option<u64> {
+    pub const fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
@@ -217,7 +218,7 @@ impl Decoder {
                 let held = self.held.open_line().strip_prefix(b":").unwrap_or_default();
                 Frame::Comment(text(comment.unwrap_or(held)))
             }
-            Found::Retry(millis) => Frame::Retry(millis),
+            Found::Retry(time) => Frame::Retry(time),
         }))
     }
 
@@ -306,11 +307,11 @@ impl Decoder {
                     self.held.forget_id();
                     block.id = Some(value);
                 }
-                Line::Retry(millis) => {
-                    self.retry = Some(millis);
+                Line::Retry(time) => {
+                    self.retry = Some(time);
                     if self.report_retry {
                         self.hold(block);
-                        return Ok(Some(Found::Retry(millis)));
+                        return Ok(Some(Found::Retry(time)));
                     }
                 }
                 Line::Comment(text) => {
@@ -400,10 +401,10 @@ impl Decoder {
                 let len = value.len();
                 self.held.line_is_id(len);
             }
-            Line::Retry(millis) => {
-                self.retry = Some(millis);
+            Line::Retry(time) => {
+                self.retry = Some(time);
                 self.held.forget_line();
-                return self.report_retry.then_some(Found::Retry(millis));
+                return self.report_retry.then_some(Found::Retry(time));
             }
             Line::Comment(_) if self.report_comments => {
                 self.spent = Spent::Line;

@@ -1,6 +1,7 @@
 //! Writing of events.
 
 use std::io::Write as _;
+use std::time::Duration;
 
 use super::line::{find_line_end, split_line};
 use super::{Event, EventId, EventName};
@@ -52,10 +53,11 @@ impl<'a> EventWriter<'a> {
         self.field(b"id: ", id.as_str())
     }
 
-    /// Writes the `retry` field: the time in milliseconds that a reader waits before it reconnects.
-    pub fn retry(self, millis: u64) -> Self {
+    /// Writes the `retry` field: the time that a reader waits before it reconnects, in whole
+    /// milliseconds.
+    pub fn retry(self, time: Duration) -> Self {
         // Writing to a `Vec` cannot fail.
-        let _ = writeln!(self.event.out, "retry: {millis}");
+        let _ = writeln!(self.event.out, "retry: {}", time.as_millis());
         self
     }
 

@@ -1,6 +1,7 @@
 //! Frames: the output of a decoder.
 
 use std::borrow::Cow;
+use std::time::Duration;
 
 use super::Event;
 
@@ -13,9 +14,9 @@ pub enum Frame<'a> {
     /// A comment line, without its colon. Only with
     /// [`Decoder::report_comments`](super::Decoder::report_comments).
     Comment(Cow<'a, str>),
-    /// A change of the reconnection time, in milliseconds. Only with
+    /// A change of the reconnection time. Only with
     /// [`Decoder::report_retry`](super::Decoder::report_retry).
-    Retry(u64),
+    Retry(Duration),
 }
 
 /// The reason why decoding failed.

@@ -1,5 +1,7 @@
 //! Splitting and parsing of lines.
 
+use std::time::Duration;
+
 /// Splits the first line off `bytes`: the line, its line end, and the rest.
 ///
 /// HTML standard, server-sent events, "Parsing an event stream": a line ends with CR LF, with LF or
@@ -131,7 +133,7 @@ pub(super) enum Line<'l> {
     Data(&'l [u8]),
     Name(&'l [u8]),
     Id(&'l [u8]),
-    Retry(u64),
+    Retry(Duration),
     Ignored,
 }
 
@@ -170,15 +172,16 @@ fn value<'l>(line: &'l [u8], name: &[u8]) -> Option<&'l [u8]> {
     }
 }
 
-/// Parses a `retry` value: ASCII digits only, base ten. The standard sets no upper bound; numbers
-/// beyond `u64` become `u64::MAX`.
-fn millis(value: &[u8]) -> Option<u64> {
+/// Parses a `retry` value: ASCII digits only, base ten, in milliseconds. The standard sets no upper
+/// bound; numbers beyond `u64` become `u64::MAX`.
+fn millis(value: &[u8]) -> Option<Duration> {
     if value.is_empty() || !value.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    Some(value.iter().fold(0_u64, |millis, digit| {
+    let millis = value.iter().fold(0_u64, |millis, digit| {
         millis
             .saturating_mul(10)
             .saturating_add(u64::from(digit - b'0'))
-    }))
+    });
+    Some(Duration::from_millis(millis))
 }

@@ -82,7 +82,7 @@ pub(crate) fn decode(mut stream: &[u8], sizes: &[usize]) -> Read {
         errors,
         outcome: decoder.decoder().outcome(),
         done: decoder.decoder().is_done(),
-        retry: decoder.retry(),
+        retry: decoder.retry().map(|time| time.as_millis() as u64),
     }
 }
 
