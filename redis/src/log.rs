@@ -39,7 +39,7 @@ impl Entry {
         if id == END {
             let word = std::str::from_utf8(&value).ok();
             let end = word
-                .and_then(ReplyEnd::parse)
+                .and_then(|word| word.parse().ok())
                 .ok_or_else(Fault::unexpected)?;
             return Ok(Self::End(end));
         }

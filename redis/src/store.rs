@@ -288,10 +288,10 @@ impl Shared {
             self.set_next(id, next);
             return Ok(());
         }
-        match ReplyEnd::parse(&answer) {
-            Some(end) => Err(StoreError::Sealed(end)),
-            None if answer == "gone" => Err(StoreError::Gone),
-            None => Err(Fault::unexpected().into()),
+        match answer.parse() {
+            Ok(end) => Err(StoreError::Sealed(end)),
+            Err(_) if answer == "gone" => Err(StoreError::Gone),
+            Err(_) => Err(Fault::unexpected().into()),
         }
     }
 
@@ -307,10 +307,10 @@ impl Shared {
             .arg(&log)
             .arg(id.to_string());
         let answer = word(self.connection.script(&script).await?)?;
-        match ReplyEnd::parse(&answer) {
-            Some(end) => Ok(end),
-            None if answer == "gone" => Err(StoreError::Gone),
-            None => Err(Fault::unexpected().into()),
+        match answer.parse() {
+            Ok(end) => Ok(end),
+            Err(_) if answer == "gone" => Err(StoreError::Gone),
+            Err(_) => Err(Fault::unexpected().into()),
         }
     }
 
@@ -434,7 +434,7 @@ fn done(answer: Value) -> Result<(), StoreError> {
 fn parse_state(answer: &str) -> Option<ReplyState> {
     let mut words = answer.split(' ');
     let mut state = ReplyState::new(words.next()?.parse().ok()?);
-    state.end = ReplyEnd::parse(words.next()?);
+    state.end = words.next()?.parse().ok();
     state.read = words.next()?.parse().ok()?;
     state.attended = words.next()? == "1";
     Some(state)

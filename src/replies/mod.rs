@@ -28,7 +28,8 @@ pub use events::{count_events, cut_events, skip_events};
 pub use memory::MemoryReplyStore;
 pub use runs::Task;
 pub use store::{
-    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+    ConversationKey, InvalidReplyEnd, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore,
+    StoreError,
 };
 pub(crate) use user::{UserReplies, unavailable};
 

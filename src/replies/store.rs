@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::str::FromStr;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -122,14 +123,29 @@ impl ReplyEnd {
             Self::Lost => "lost",
         }
     }
+}
 
-    /// Parses what [`as_str`](Self::as_str) returns.
-    #[must_use]
-    pub fn parse(word: &str) -> Option<Self> {
-        let all = [Self::Done, Self::Failed, Self::Cancelled, Self::Lost];
-        all.into_iter().find(|end| end.as_str() == word)
+impl fmt::Display for ReplyEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
+
+impl FromStr for ReplyEnd {
+    type Err = InvalidReplyEnd;
+
+    fn from_str(word: &str) -> Result<Self, InvalidReplyEnd> {
+        let all = [Self::Done, Self::Failed, Self::Cancelled, Self::Lost];
+        let end = all.into_iter().find(|end| end.as_str() == word);
+        end.ok_or(InvalidReplyEnd)
+    }
+}
+
+/// The error for a text that is not a [`ReplyEnd`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("not an end of a reply")]
+#[non_exhaustive]
+pub struct InvalidReplyEnd;
 
 /// The facts about a reply that a store needs when its log is created.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -233,7 +249,7 @@ pub enum StoreError {
     #[error("reply already exists")]
     Exists,
     /// The log has its end.
-    #[error("reply already ended: {}", .0.as_str())]
+    #[error("reply already ended: {0}")]
     Sealed(ReplyEnd),
     /// There is no such log, it has expired, or a part of it is missing.
     #[error("no such reply")]

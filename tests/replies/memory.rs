@@ -32,6 +32,20 @@ fn keeps_the_rules() {
 }
 
 #[test]
+fn an_end_is_read_from_its_name() {
+    let ends = [
+        ReplyEnd::Done,
+        ReplyEnd::Failed,
+        ReplyEnd::Cancelled,
+        ReplyEnd::Lost,
+    ];
+    for end in ends {
+        assert_eq!(end.to_string().parse(), Ok(end));
+    }
+    assert!("Done".parse::<ReplyEnd>().is_err());
+}
+
+#[test]
 fn is_bounded() {
     in_virtual_time(async {
         let store = store().limit(4000);
