@@ -21,11 +21,12 @@ use copilot_wire::openbb::{
 };
 use copilot_wire::protocol::{
     AgentError, Capabilities, ChartKind, Env, EventDecoder, EventError, Level, Protocol, Refusal,
-    Resumption, SendError, TableError, Turn,
+    Resumption, SendError, TableError, ToolCall, Turn,
 };
 use copilot_wire::router::MountError;
 use copilot_wire::sse::{DecodeError, EventId, EventName, InvalidId, InvalidName};
-use copilot_wire::{Body, Reply, Request, Router, anthropic, openai, responses};
+use copilot_wire::{Body, Reply, Request, Router, ag_ui, anthropic, openai, responses};
+use serde_json::json;
 
 fn is_shared<T: Debug + Send + Sync + Unpin + 'static>() {}
 
@@ -109,6 +110,24 @@ fn a_url_is_its_text_and_hides_its_secrets_in_debug() {
     assert_eq!(AsRef::<str>::as_ref(&url), url.as_str());
     assert!(!format!("{url:?}").contains("secret"), "{url:?}");
     assert_eq!(Url::from(String::from(url.clone())), url);
+}
+
+#[test]
+fn calls_of_models_convert_to_the_shared_vocabulary() {
+    let arguments = json!({"city": "Brest"});
+    let call = ToolCall::new("weather", &arguments).unwrap();
+    let text = arguments.to_string();
+    let openai = openai::ToolCall::new("1", "weather", &arguments).unwrap();
+    assert_eq!(ToolCall::try_from(&openai), Ok(call.clone()));
+    let item = responses::Item::call("1", "weather", text.clone());
+    assert_eq!(ToolCall::try_from(&item), Ok(call.clone()));
+    let ag_ui = ag_ui::ToolCall::new("1", "weather", text);
+    assert_eq!(ToolCall::try_from(&ag_ui), Ok(call.clone()));
+    let anthropic = anthropic::ToolUseBlock::new("1", "weather", &arguments).unwrap();
+    assert_eq!(ToolCall::from(&anthropic), call);
+
+    let invalid = ag_ui::ToolCall::new("1", "weather", "[1]");
+    assert!(ToolCall::try_from(&invalid).is_err());
 }
 
 #[test]

@@ -8,8 +8,8 @@ use http::StatusCode;
 use super::content::Content;
 use super::mount::Settings;
 use crate::json::model::{Field as _, model, names};
-use crate::json::{Json, Kind, List, Members};
-use crate::protocol::Refusal;
+use crate::json::{Json, JsonError, Kind, List, Members};
+use crate::protocol::{self, Refusal};
 
 /// A request of an app: `RunAgentInput`, with the whole conversation.
 ///
@@ -233,6 +233,19 @@ impl ToolCall {
             },
             unknown: Members::new(),
         }
+    }
+}
+
+impl TryFrom<&ToolCall> for protocol::ToolCall {
+    type Error = JsonError;
+
+    /// Converts the call to that of the shared vocabulary. Empty arguments are an object without
+    /// members.
+    fn try_from(call: &ToolCall) -> Result<Self, JsonError> {
+        Ok(Self {
+            name: call.function.name.clone(),
+            arguments: Json::parse_object(&call.function.arguments)?,
+        })
     }
 }
 

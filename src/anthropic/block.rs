@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::content::join;
 use crate::json::model::{Field, json_api, model};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, WriteError};
+use crate::protocol::ToolCall;
 use crate::protocol::shown::Size;
 
 /// A block of content.
@@ -186,6 +187,16 @@ impl ToolUseBlock {
             input: crate::json::model::encode(input)?,
             unknown: Members::new(),
         })
+    }
+}
+
+impl From<&ToolUseBlock> for ToolCall {
+    /// Converts the call to that of the shared vocabulary, for a reply of any protocol.
+    fn from(call: &ToolUseBlock) -> Self {
+        Self {
+            name: call.name.clone(),
+            arguments: call.input.clone(),
+        }
     }
 }
 

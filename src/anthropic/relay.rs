@@ -64,10 +64,6 @@ impl Upstream for Anthropic {
     }
 
     fn calls(answer: &Message) -> Result<Vec<ToolCall>, JsonError> {
-        let calls = answer.calls().map(|call| ToolCall {
-            name: call.name.clone(),
-            arguments: call.input.clone(),
-        });
-        Ok(calls.collect())
+        Ok(answer.calls().map(ToolCall::from).collect())
     }
 }

@@ -333,12 +333,10 @@ impl FrontEnd for App {
 
 /// Returns a call as the shared vocabulary has it. Arguments that are no JSON are a string.
 fn vocabulary(call: &ToolCall) -> protocol::ToolCall {
-    let text = &call.function.arguments;
-    let arguments = Json::parse_object(text).or_else(|_| Json::encode(text));
-    protocol::ToolCall {
+    protocol::ToolCall::try_from(call).unwrap_or_else(|_| protocol::ToolCall {
         name: call.function.name.clone(),
-        arguments: arguments.unwrap_or_default(),
-    }
+        arguments: Json::encode(&call.function.arguments).unwrap_or_default(),
+    })
 }
 
 fn text(json: &Json, name: &str) -> Option<String> {

@@ -8,7 +8,7 @@ use crate::anthropic::{
     Accumulator, Anthropic, Content, ContentBlock, Delta, Event, MessageParam, MessagesRequest,
     Tool, ToolResultBlock, ToolUseBlock,
 };
-use crate::protocol::{self, EventDecoder, EventError, Notice};
+use crate::protocol::{EventDecoder, EventError, Notice, ToolCall};
 use crate::testing::{Answer, Effect, FrontEnd, Next, post, question};
 
 /// A simulated program with an Anthropic library: it sends messages and tools, and reads blocks.
@@ -123,7 +123,7 @@ impl FrontEnd for AnthropicClient {
             return question(&text).map_or(Next::Nothing, Next::Question);
         }
         self.calls = calls;
-        Next::Calls(self.calls.iter().map(call).collect())
+        Next::Calls(self.calls.iter().map(ToolCall::from).collect())
     }
 
     fn answer(&mut self, answers: Vec<Answer>) {
@@ -140,13 +140,5 @@ impl FrontEnd for AnthropicClient {
 
     fn decide(&mut self, accepted: bool) {
         self.prompt(if accepted { "yes" } else { "no" });
-    }
-}
-
-/// Converts a call.
-fn call(call: &ToolUseBlock) -> protocol::ToolCall {
-    protocol::ToolCall {
-        name: call.name.clone(),
-        arguments: call.input.clone(),
     }
 }
