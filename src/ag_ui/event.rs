@@ -178,10 +178,10 @@ impl Event {
     /// Reads the data of one event.
     pub(super) fn read(data: &str) -> Result<Self, EventError> {
         let json = Json::parse(Bytes::copy_from_slice(data.as_bytes()))?;
-        let shape = || EventError::Shape("an event must be an object with a type");
+        let shape = || EventError::Invalid("an event must be an object with a type");
         let kind = json.get("type").ok_or_else(shape)?;
         let kind = kind.string().ok_or_else(shape)?;
-        let missing = EventError::Shape("a member that the type of the event demands is missing");
+        let missing = EventError::Invalid("a member that the type of the event demands is missing");
         Self::read_known(&kind, &json).ok_or(missing)
     }
 }

@@ -132,7 +132,9 @@ impl Event {
         let index = || {
             let index = json.get("index").and_then(|index| index.as_u64());
             let index = index.and_then(|index| u32::try_from(index).ok());
-            index.ok_or(EventError::Shape("an event of a block must have an index"))
+            index.ok_or(EventError::Invalid(
+                "an event of a block must have an index",
+            ))
         };
         Ok(match kind.as_deref() {
             Some("message_start") => Self::MessageStart(member(&json, "message")?),
@@ -207,7 +209,7 @@ impl Event {
 /// Reads a member that an event must have.
 fn member<T: Field>(json: &Json, name: &str) -> Result<T, EventError> {
     let value = json.get(name).and_then(|value| T::from_raw(&value));
-    value.ok_or(EventError::Shape("an event must have its object"))
+    value.ok_or(EventError::Invalid("an event must have its object"))
 }
 
 /// An event that an agent of this protocol sends besides the shared parts. The reply numbers the

@@ -39,11 +39,11 @@ impl Chunk {
     ///
     /// # Errors
     ///
-    /// [`EventError::Shape`] if the value is not an object.
+    /// [`EventError::Invalid`] if the value is not an object.
     pub fn new(json: Json) -> Result<Self, EventError> {
         match json.kind() {
             Kind::Object => Ok(Self(json)),
-            _ => Err(EventError::Shape("a chunk must be an object")),
+            _ => Err(EventError::Invalid("a chunk must be an object")),
         }
     }
 

@@ -92,17 +92,17 @@ impl Event {
         match event.name() {
             "copilot_confirmation" => {
                 let confirmation = Confirmation::from_raw(&json()?);
-                let wrong = EventError::Shape("a confirmation must be an object");
+                let wrong = EventError::Invalid("a confirmation must be an object");
                 confirmation.map(Self::Confirmation).ok_or(wrong)
             }
             "copilot_references" => {
                 let list = List::from_raw(&json()?);
-                let list = list.ok_or(EventError::Shape("references must be an array"))?;
+                let list = list.ok_or(EventError::Invalid("references must be an array"))?;
                 Ok(Output::References(list).into())
             }
             "copilot_errors" => {
                 let list = List::from_raw(&json()?);
-                let list = list.ok_or(EventError::Shape("errors must be an array"))?;
+                let list = list.ok_or(EventError::Invalid("errors must be an array"))?;
                 Ok(Output::Errors(list).into())
             }
             "message" if data.trim() == "[DONE]" => Ok(Self::Done),
@@ -110,7 +110,7 @@ impl Event {
             name => match EventName::try_from(name) {
                 Ok(name) => Ok(Output::Raw(Raw::new(name, data)).into()),
                 // A decoded name has no line end, so this cannot fail.
-                Err(_) => Err(EventError::Shape("an event name")),
+                Err(_) => Err(EventError::Invalid("an event name")),
             },
         }
     }

@@ -158,7 +158,7 @@ impl Decoder {
             Piece::Refusal(text) => events.push(Event::Refusal(text)),
             Piece::Call(call) => {
                 if let Err(TooLarge) = self.calls.push(call, self.limit, events) {
-                    return Err(EventError::Shape("a call must not exceed the limit"));
+                    return Err(EventError::Invalid("a call must not exceed the limit"));
                 }
             }
             Piece::Finish(reason) => {

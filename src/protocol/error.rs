@@ -46,7 +46,7 @@ pub enum EventError {
     Data(#[from] JsonError),
     /// A required member of the data is missing or has another type.
     #[error("event data: {0}")]
-    Shape(&'static str),
+    Invalid(&'static str),
     /// The stream ended before the answer was complete.
     #[error("{0}")]
     Truncated(&'static str),

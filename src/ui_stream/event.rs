@@ -163,10 +163,10 @@ impl Event {
             return Ok(Self::Done);
         }
         let json = Json::parse(Bytes::copy_from_slice(data.as_bytes()))?;
-        let shape = || EventError::Shape("a chunk must be an object with a type");
+        let shape = || EventError::Invalid("a chunk must be an object with a type");
         let kind = json.get("type").ok_or_else(shape)?;
         let kind = kind.string().ok_or_else(shape)?;
-        let missing = EventError::Shape("a member that the type of the chunk demands is missing");
+        let missing = EventError::Invalid("a member that the type of the chunk demands is missing");
         Self::read_known(&kind, &json).ok_or(missing)
     }
 }

@@ -219,7 +219,7 @@ fn events_that_break_the_protocol_are_errors_and_the_next_one_is_read() {
         let mut input = stream.as_bytes();
         let error = decoder.next(&mut input).unwrap_err();
         assert!(
-            matches!(error, EventError::Data(_) | EventError::Shape(_)),
+            matches!(error, EventError::Data(_) | EventError::Invalid(_)),
             "{event}"
         );
         assert_eq!(

@@ -291,7 +291,7 @@ fn what_is_held_is_bounded() {
             Err(error) => break error,
         }
     };
-    assert!(matches!(error, EventError::Shape(_)), "{error}");
+    assert!(matches!(error, EventError::Invalid(_)), "{error}");
     // A thousand calls that never end, each at its own index.
     let many: String = (0..1000)
         .map(|index| chunk("1", &call(index, Some("f"), ""), None))

@@ -83,7 +83,7 @@ fn events_that_break_their_promise() {
         ("copilotPromptSuggestions", "{}"),
     ] {
         assert!(
-            matches!(event(name, text), Err(EventError::Shape(_))),
+            matches!(event(name, text), Err(EventError::Invalid(_))),
             "{name} {text}"
         );
     }

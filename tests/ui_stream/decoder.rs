@@ -145,7 +145,7 @@ fn every_member_that_readers_demand_is_demanded() {
             let sent = format!("data: {broken}\n\n");
             let mut decoder = EventDecoder::<UiStream>::new();
             let read = decoder.next(&mut sent.as_bytes());
-            assert!(matches!(read, Err(EventError::Shape(_))), "{broken}");
+            assert!(matches!(read, Err(EventError::Invalid(_))), "{broken}");
             // The stream can be read on.
             let next = decoder.next(&mut &b"data: {\"type\":\"finish\"}\n\n"[..]);
             assert!(matches!(next, Ok(Some(Event::Finish(_)))));

@@ -93,7 +93,7 @@ impl Decode for Unread {
     }
 
     fn frame(&mut self, _: &sse::Event<'_>, _: &mut Events<Event>) -> Result<(), EventError> {
-        Err(EventError::Shape("never read"))
+        Err(EventError::Invalid("never read"))
     }
 }
 

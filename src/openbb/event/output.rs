@@ -211,11 +211,11 @@ impl Event {
             CHUNK_NAME => {
                 let delta = data.get("delta");
                 let delta = delta.as_ref().and_then(Json::string);
-                let delta = delta.ok_or(EventError::Shape("a chunk needs a string `delta`"))?;
+                let delta = delta.ok_or(EventError::Invalid("a chunk needs a string `delta`"))?;
                 Output::MessageChunk(delta.into_owned())
             }
             CALL => {
-                let call = FunctionCall::received(&data).ok_or(EventError::Shape(
+                let call = FunctionCall::received(&data).ok_or(EventError::Invalid(
                     "a call needs a string `function` and an object `input_arguments`",
                 ))?;
                 return Ok(Self::FunctionCall(call));
@@ -224,13 +224,15 @@ impl Event {
             ARTIFACT => Output::MessageArtifact(object(&data)?),
             CITATIONS => {
                 if data.get("citations").unwrap_or_default().kind() != Kind::Array {
-                    return Err(EventError::Shape("citations need an array `citations`"));
+                    return Err(EventError::Invalid("citations need an array `citations`"));
                 }
                 Output::CitationCollection(object(&data)?)
             }
             SUGGESTIONS => {
                 if data.get("suggestions").unwrap_or_default().kind() != Kind::Array {
-                    return Err(EventError::Shape("suggestions need an array `suggestions`"));
+                    return Err(EventError::Invalid(
+                        "suggestions need an array `suggestions`",
+                    ));
                 }
                 Output::PromptSuggestions(object(&data)?)
             }
@@ -253,7 +255,7 @@ fn delta(data: &str) -> Option<Cow<'_, str>> {
 }
 
 fn object<T: Field>(data: &Json) -> Result<T, EventError> {
-    Field::from_raw(data).ok_or(EventError::Shape(
+    Field::from_raw(data).ok_or(EventError::Invalid(
         "the data of this event must be an object",
     ))
 }

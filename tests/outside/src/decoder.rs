@@ -33,7 +33,7 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        let shape = || EventError::Shape("no event of the Pager");
+        let shape = || EventError::Invalid("no event of the Pager");
         let data: Value = serde_json::from_str(frame.data()).map_err(|_| shape())?;
         let number = |name: &str| data.get(name).and_then(Value::as_u64);
         let text = |name: &str| data.get(name).and_then(Value::as_str).map(str::to_owned);

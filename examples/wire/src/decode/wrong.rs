@@ -60,7 +60,7 @@ impl Wrong {
     pub(super) fn with(error: EventError, data: &str) -> Self {
         let error = match error {
             EventError::Data(error) => error,
-            EventError::Shape(what) => return Self::of(what),
+            EventError::Invalid(what) => return Self::of(what),
             error => return Self::of(&error.to_string()),
         };
         // Data that is not JSON has no path.
