@@ -14,10 +14,11 @@ use std::error::Error;
 use std::fmt::Debug;
 use std::hash::Hash;
 
-use copilot_wire::json::{Escape, JsonError, Kind, WriteError};
+use copilot_wire::github::SessionInfo;
+use copilot_wire::json::{Escape, Json, JsonError, Kind, Members, WriteError};
 use copilot_wire::openai::FinishReason;
 use copilot_wire::openbb::{
-    ArtifactError, OpenBb, OptionValue, Output, RawEventError, StateError, Url,
+    ArtifactError, Feature, Features, OpenBb, OptionValue, Output, RawEventError, StateError, Url,
 };
 use copilot_wire::protocol::{
     AgentError, Capabilities, ChartKind, Env, EventDecoder, EventError, Level, Protocol, Refusal,
@@ -128,6 +129,31 @@ fn calls_of_models_convert_to_the_shared_vocabulary() {
 
     let invalid = ag_ui::ToolCall::new("1", "weather", "[1]");
     assert!(ToolCall::try_from(&invalid).is_err());
+}
+
+#[test]
+fn collections_are_iterated_in_order() {
+    let members = Members::from_iter([
+        ("a", Json::encode(&1).unwrap()),
+        ("b", Json::encode(&2).unwrap()),
+    ]);
+    let mut keys = Vec::new();
+    for (key, _) in &members {
+        keys.push(key);
+    }
+    assert_eq!(keys, ["a", "b"]);
+    assert_eq!(members.iter().rev().len(), 2);
+    assert_eq!(members.iter().next_back().map(|(key, _)| key), Some("b"));
+    assert_eq!(members.clone().into_iter().collect::<Members>(), members);
+
+    let mut features = Features::default();
+    features.set("file-upload", Feature::Switch(true));
+    for feature in &features {
+        assert_eq!(feature, ("file-upload", &Feature::Switch(true)));
+    }
+    for line in &SessionInfo::parse("Current User's Login: gr2m") {
+        assert_eq!(line, ("Current User's Login", "gr2m"));
+    }
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 use copilot_wire::json::{
-    Elements, Entries, Escape, Json, Kind, Members, ObjectWriter, Reader, escape, write,
+    ArrayIter, Escape, Json, Kind, Members, ObjectIter, ObjectWriter, Reader, escape, write,
 };
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -107,7 +107,7 @@ fn walk(json: &Json, depth: u8) {
     match json.kind() {
         Kind::Array => {
             let theirs: Vec<Box<RawValue>> = serde_json::from_str(text).unwrap();
-            let ours: Vec<Json> = Elements::collect(json.elements());
+            let ours: Vec<Json> = ArrayIter::collect(json.elements());
             assert_eq!(
                 texts(&ours),
                 theirs.iter().map(|raw| raw.get()).collect::<Vec<_>>()
@@ -115,7 +115,7 @@ fn walk(json: &Json, depth: u8) {
             ours.iter().for_each(|json| walk(json, depth + 1));
         }
         Kind::Object => {
-            let ours: Vec<_> = Entries::collect(json.members());
+            let ours: Vec<_> = ObjectIter::collect(json.members());
             // serde_json refuses keys with half of a surrogate pair.
             if let Ok(Ordered(theirs)) = serde_json::from_str(text) {
                 let theirs = theirs.iter().map(|(key, raw)| (key.as_str(), raw.get()));

@@ -72,7 +72,7 @@ impl Usage {
         let cached = newer.cache_read_input_tokens;
         self.cache_read_input_tokens = cached.or(self.cache_read_input_tokens);
         self.output_tokens = newer.output_tokens;
-        for (key, value) in newer.unknown.iter() {
+        for (key, value) in &newer.unknown {
             self.unknown.retain(|known| known != key);
             self.unknown.push(key, value.clone());
         }

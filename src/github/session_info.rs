@@ -1,5 +1,8 @@
 //! The context message of github.com.
 
+use std::iter::Copied;
+use std::slice;
+
 /// The content of github.com's `_session` message (recorded request).
 ///
 /// The content is lines of `Key: value`. The client wrote it, not the user: do not display it, and
@@ -38,7 +41,7 @@ impl<'a> SessionInfo<'a> {
     }
 
     /// Returns an iterator over all lines, in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&'a str, &'a str)> {
+    pub fn iter(&self) -> Copied<slice::Iter<'_, (&'a str, &'a str)>> {
         self.lines.iter().copied()
     }
 
@@ -58,5 +61,14 @@ impl<'a> SessionInfo<'a> {
     #[must_use]
     pub fn login(&self) -> Option<&'a str> {
         self.get("Current User's Login")
+    }
+}
+
+impl<'s, 'a> IntoIterator for &'s SessionInfo<'a> {
+    type Item = (&'a str, &'a str);
+    type IntoIter = Copied<slice::Iter<'s, (&'a str, &'a str)>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }

@@ -1,6 +1,7 @@
 //! Unknown members of objects.
 
-use std::fmt;
+use std::iter::FusedIterator;
+use std::{fmt, slice, vec};
 
 use serde::{Serialize, Serializer};
 
@@ -44,8 +45,8 @@ impl Members {
     }
 
     /// Returns an iterator over the members in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
-        self.0.iter().map(|(key, value)| (key.as_str(), value))
+    pub fn iter(&self) -> MembersIter<'_> {
+        MembersIter(self.0.iter())
     }
 
     /// Retains the members whose key passes a test.
@@ -61,6 +62,53 @@ impl Members {
     /// Returns `true` if there are no members.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+}
+
+/// An iterator over members, see [`Members::iter`].
+#[derive(Clone, Debug, Default)]
+pub struct MembersIter<'a>(slice::Iter<'a, (String, Json)>);
+
+fn member((key, value): &(String, Json)) -> (&str, &Json) {
+    (key, value)
+}
+
+impl<'a> Iterator for MembersIter<'a> {
+    type Item = (&'a str, &'a Json);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(member)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl DoubleEndedIterator for MembersIter<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        self.0.next_back().map(member)
+    }
+}
+
+impl ExactSizeIterator for MembersIter<'_> {}
+impl FusedIterator for MembersIter<'_> {}
+
+impl<'a> IntoIterator for &'a Members {
+    type Item = (&'a str, &'a Json);
+    type IntoIter = MembersIter<'a>;
+
+    fn into_iter(self) -> MembersIter<'a> {
+        self.iter()
+    }
+}
+
+impl IntoIterator for Members {
+    type Item = (String, Json);
+    type IntoIter = vec::IntoIter<(String, Json)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.into_iter()
     }
 }
 

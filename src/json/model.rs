@@ -295,7 +295,7 @@ macro_rules! model {
                     {
                         Field::write_to(&self.$later, object.member($later_key));
                     })*
-                    for (key, value) in self.unknown.iter() {
+                    for (key, value) in &self.unknown {
                         let unset = match key {
                             $($key => is_unset(&self.$field, model!(@always $always)),)*
                             $($later_key => is_unset(&self.$later, model!(@always $later_always)),)*

@@ -181,7 +181,7 @@ impl<'a> ObjectWriter<'a> {
 
     /// Writes the unknown members of a model.
     pub fn members(&mut self, members: &Members) -> &mut Self {
-        for (key, value) in members.iter() {
+        for (key, value) in members {
             self.member(key).raw(value);
         }
         self

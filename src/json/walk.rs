@@ -1,6 +1,7 @@
 //! Access to the content of JSON values.
 
 use std::borrow::Cow;
+use std::iter::FusedIterator;
 
 use bytes::Bytes;
 use serde::de::DeserializeOwned;
@@ -81,10 +82,10 @@ impl Json {
 
     /// Returns an iterator over the members of an object in order, duplicates included; empty if it
     /// is not an object.
-    pub fn members(&self) -> Entries<'_> {
+    pub fn members(&self) -> ObjectIter<'_> {
         let mut reader = self.reader();
         let open = reader.open(Container::Object);
-        Entries(Walk {
+        ObjectIter(Walk {
             reader,
             first: true,
             done: !open,
@@ -92,10 +93,10 @@ impl Json {
     }
 
     /// Returns an iterator over the elements of an array in order; empty if it is not an array.
-    pub fn elements(&self) -> Elements<'_> {
+    pub fn elements(&self) -> ArrayIter<'_> {
         let mut reader = self.reader();
         let open = reader.open(Container::Array);
-        Elements(Walk {
+        ArrayIter(Walk {
             reader,
             first: true,
             done: !open,
@@ -145,9 +146,9 @@ impl<'a> Walk<'a> {
 
 /// An iterator over the members of an object, see [`Json::members`].
 #[derive(Clone, Debug)]
-pub struct Entries<'a>(Walk<'a>);
+pub struct ObjectIter<'a>(Walk<'a>);
 
-impl<'a> Iterator for Entries<'a> {
+impl<'a> Iterator for ObjectIter<'a> {
     type Item = (Cow<'a, str>, Json);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -159,12 +160,16 @@ impl<'a> Iterator for Entries<'a> {
 
 /// An iterator over the elements of an array, see [`Json::elements`].
 #[derive(Clone, Debug)]
-pub struct Elements<'a>(Walk<'a>);
+pub struct ArrayIter<'a>(Walk<'a>);
 
-impl Iterator for Elements<'_> {
+impl Iterator for ArrayIter<'_> {
     type Item = Json;
 
     fn next(&mut self) -> Option<Self::Item> {
         self.0.next(Container::Array, Reader::value)
     }
 }
+
+// `Walk` remembers its end.
+impl FusedIterator for ObjectIter<'_> {}
+impl FusedIterator for ArrayIter<'_> {}

@@ -130,7 +130,7 @@ impl Accumulator {
             let old = head.usage.replace(usage.detached());
             freed += old.as_ref().map_or(0, Usage::weight);
         }
-        for (key, value) in chunk.unknown.iter() {
+        for (key, value) in &chunk.unknown {
             freed += match key {
                 PADDING => retained::weight(key, value),
                 _ => self.unknown.put(key, value),
@@ -257,7 +257,7 @@ impl Building {
         if let Some(reason) = &choice.finish_reason {
             self.finish_reason = Some(reason.clone());
         }
-        for (key, value) in delta.unknown.iter() {
+        for (key, value) in &delta.unknown {
             let old = self.message_unknown.get_mut(key);
             let new = match (old, value.string()) {
                 (Some(Unknown::Text(all)), Some(text)) => {
@@ -275,7 +275,7 @@ impl Building {
             let old = self.message_unknown.insert(key.to_owned(), new);
             freed += old.map_or(0, |old| retained::OVERHEAD + key.len() + old.len());
         }
-        for (key, value) in choice.unknown.iter() {
+        for (key, value) in &choice.unknown {
             freed += match key {
                 // The member `message` is assembled from the deltas.
                 "message" => retained::weight(key, value),

@@ -107,7 +107,7 @@ impl Building {
             self.arguments
                 .push_str(function.arguments.as_deref().unwrap_or_default());
         }
-        for (key, value) in fragment.unknown.iter() {
+        for (key, value) in &fragment.unknown {
             if self.unknown.len() < MAX_UNKNOWN {
                 self.unknown.push(key, retained::copy(value));
             }

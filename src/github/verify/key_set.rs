@@ -1,3 +1,4 @@
+use std::slice;
 use std::sync::Arc;
 
 use serde::{Deserialize, de::DeserializeOwned};
@@ -36,7 +37,7 @@ impl KeySet {
     }
 
     /// Returns an iterator over all keys, in the order of the document.
-    pub fn iter(&self) -> impl Iterator<Item = &PublicKey> {
+    pub fn iter(&self) -> slice::Iter<'_, PublicKey> {
         self.0.iter()
     }
 
@@ -68,6 +69,15 @@ impl KeySet {
         self.get(headers.key_identifier())
             .ok_or(VerifyErrorKind::UnknownKeyIdentifier)?
             .check(body, headers.signature())
+    }
+}
+
+impl<'a> IntoIterator for &'a KeySet {
+    type Item = &'a PublicKey;
+    type IntoIter = slice::Iter<'a, PublicKey>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 

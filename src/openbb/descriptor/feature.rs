@@ -1,5 +1,8 @@
 //! Features of agents and controls for users.
 
+use std::iter::Map;
+use std::slice;
+
 use crate::json::model::{Field, model, object};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
 use crate::openbb::request::string;
@@ -85,7 +88,7 @@ impl Features {
     }
 
     /// Returns an iterator over all features in order.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, &Feature)> {
+    pub fn iter(&self) -> <&Self as IntoIterator>::IntoIter {
         self.0.iter().map(|(key, feature)| (key.as_str(), feature))
     }
 
@@ -93,6 +96,16 @@ impl Features {
     pub(super) fn switches(&self) -> Self {
         let switch = |(_, feature): &&(String, Feature)| matches!(feature, Feature::Switch(_));
         Self(self.0.iter().filter(switch).cloned().collect())
+    }
+}
+
+impl<'a> IntoIterator for &'a Features {
+    type Item = (&'a str, &'a Feature);
+    type IntoIter =
+        Map<slice::Iter<'a, (String, Feature)>, fn(&'a (String, Feature)) -> Self::Item>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }
 
