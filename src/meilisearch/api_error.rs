@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use bytes::Bytes;
 use http::StatusCode;
 
 use crate::json::{Escape, Json, JsonError, Kind, ObjectWriter};
@@ -152,7 +153,7 @@ impl ApiError {
 
     /// Returns the body of the response.
     #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
+    pub fn to_json(&self) -> Bytes {
         let mut out = Vec::with_capacity(256);
         let mut object = ObjectWriter::new(&mut out, Escape::Json);
         object
@@ -164,7 +165,7 @@ impl ApiError {
                 &format!("https://docs.meilisearch.com/errors#{}", self.code),
             );
         object.finish();
-        out
+        out.into()
     }
 
     /// Converts a refusal. Refusals of the router, before the request is read, get the server's

@@ -106,7 +106,7 @@ impl Refusal {
 
     /// Serializes the refusal as `{"error":{"code":…,"message":…,"path":…}}`.
     #[must_use]
-    pub fn to_json(&self) -> Vec<u8> {
+    pub fn to_json(&self) -> Bytes {
         let error = Detail {
             code: &self.code,
             message: &self.message,
@@ -115,7 +115,7 @@ impl Refusal {
         let mut out = Vec::with_capacity(128);
         // Three strings always serialise.
         let _ = json::write(&Body { error }, Escape::JsonAndSeparators, &mut out);
-        out
+        out.into()
     }
 }
 

@@ -59,7 +59,7 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq
     }
 
     /// Writes a request as a client does. `None` without a client's side.
-    fn to_body(request: &Self::Request) -> Option<Vec<u8>> {
+    fn to_body(request: &Self::Request) -> Option<Bytes> {
         let _ = request;
         None
     }

@@ -35,6 +35,7 @@ pub use front_end::App;
 
 use std::future::Future;
 
+use bytes::Bytes;
 use http::HeaderMap;
 
 use super::{AgUi, Decoder, Event, Mount, RunAgentInput};
@@ -79,8 +80,8 @@ impl Toolkit for AgUi {
         native::native(input)
     }
 
-    fn to_body(input: &RunAgentInput) -> Option<Vec<u8>> {
-        Some(input.to_json().into())
+    fn to_body(input: &RunAgentInput) -> Option<Bytes> {
+        Some(input.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

@@ -34,6 +34,7 @@ pub use front_end::AnthropicClient;
 
 use std::future::Future;
 
+use bytes::Bytes;
 use http::HeaderMap;
 
 use super::{Anthropic, Decoder, Event, MessagesRequest, Model};
@@ -81,8 +82,8 @@ impl Toolkit for Anthropic {
         native::native(request, headers)
     }
 
-    fn to_body(request: &MessagesRequest) -> Option<Vec<u8>> {
-        Some(request.to_json().into())
+    fn to_body(request: &MessagesRequest) -> Option<Bytes> {
+        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

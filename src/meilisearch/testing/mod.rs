@@ -10,6 +10,7 @@ pub use front_end::SearchChat;
 
 use std::future::Future;
 
+use bytes::Bytes;
 use http::HeaderMap;
 
 use super::{ChatRequest, Decoder, Event, Meilisearch, Outcome};
@@ -75,8 +76,8 @@ impl Toolkit for Meilisearch {
         native::native(request, headers)
     }
 
-    fn to_body(request: &ChatRequest) -> Option<Vec<u8>> {
-        Some(request.to_json().into())
+    fn to_body(request: &ChatRequest) -> Option<Bytes> {
+        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

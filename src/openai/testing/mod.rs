@@ -34,6 +34,7 @@ pub use front_end::OpenAiClient;
 
 use std::future::Future;
 
+use bytes::Bytes;
 use http::HeaderMap;
 
 use super::{ChatRequest, Decoder, Event, Model, OpenAi};
@@ -89,8 +90,8 @@ impl Toolkit for OpenAi {
         native::native(request, headers)
     }
 
-    fn to_body(request: &ChatRequest) -> Option<Vec<u8>> {
-        Some(request.to_json().into())
+    fn to_body(request: &ChatRequest) -> Option<Bytes> {
+        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

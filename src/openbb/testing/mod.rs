@@ -25,6 +25,7 @@ pub use front_end::Workspace;
 
 use std::future::Future;
 
+use bytes::Bytes;
 use http::header::ORIGIN;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
@@ -73,8 +74,8 @@ impl Toolkit for OpenBb {
         native::native(request, headers)
     }
 
-    fn to_body(request: &QueryRequest) -> Option<Vec<u8>> {
-        Some(request.to_json().into())
+    fn to_body(request: &QueryRequest) -> Option<Bytes> {
+        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

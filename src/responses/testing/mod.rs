@@ -34,6 +34,7 @@ pub use front_end::ResponsesClient;
 
 use std::future::Future;
 
+use bytes::Bytes;
 use http::HeaderMap;
 
 use super::{Decoder, Event, Model, Responses, ResponsesRequest};
@@ -83,8 +84,8 @@ impl Toolkit for Responses {
         native::native(request, headers)
     }
 
-    fn to_body(request: &ResponsesRequest) -> Option<Vec<u8>> {
-        Some(request.to_json().into())
+    fn to_body(request: &ResponsesRequest) -> Option<Bytes> {
+        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

@@ -33,6 +33,7 @@ pub use chat_page::ChatPage;
 
 use std::future::Future;
 
+use bytes::Bytes;
 use http::HeaderMap;
 
 use super::{ChatRequest, Decoder, Event, Mount, UiStream};
@@ -77,8 +78,8 @@ impl Toolkit for UiStream {
         native::native(request)
     }
 
-    fn to_body(request: &ChatRequest) -> Option<Vec<u8>> {
-        Some(request.to_json().into())
+    fn to_body(request: &ChatRequest) -> Option<Bytes> {
+        Some(request.to_json())
     }
 
     fn mount() -> impl router::Mount<Protocol = Self> {

@@ -137,8 +137,8 @@ impl Toolkit for Pager {
         Node::object([("stream", request.stream.into())])
     }
 
-    fn to_body(request: &PagerRequest) -> Option<Vec<u8>> {
-        serde_json::to_vec(request).ok()
+    fn to_body(request: &PagerRequest) -> Option<Bytes> {
+        serde_json::to_vec(request).ok().map(Bytes::from)
     }
 
     fn mount() -> impl Mount<Protocol = Self> {
