@@ -12,14 +12,14 @@ use crate::sse;
 #[derive(Debug, Default)]
 pub struct Decoder {
     template: TextTemplate<Event>,
-    over: bool,
+    done: bool,
 }
 
 impl Decoder {
     /// Returns `true` if the run has ended: `RUN_FINISHED` or `RUN_ERROR`.
     #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.over
+    pub fn is_done(&self) -> bool {
+        self.done
     }
 }
 
@@ -42,9 +42,9 @@ impl Decode for Decoder {
         let data = frame.data();
         let event = self.template.read(data, || Event::read(data))?;
         match event {
-            Event::RunFinished(_) | Event::RunError(_) => self.over = true,
+            Event::RunFinished(_) | Event::RunError(_) => self.done = true,
             // A stream may hold several runs.
-            Event::RunStarted(_) => self.over = false,
+            Event::RunStarted(_) => self.done = false,
             _ => {}
         }
         events.push(event);
@@ -53,7 +53,7 @@ impl Decode for Decoder {
 
     /// Apps accept a truncated stream as complete. This decoder does not.
     fn end(&mut self, _: &mut Events<Event>) -> Result<(), EventError> {
-        match self.over {
+        match self.done {
             true => Ok(()),
             false => Err(EventError::Truncated(
                 "the stream ended without RUN_FINISHED",

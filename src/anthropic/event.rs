@@ -160,7 +160,7 @@ impl Event {
 
     /// Appends the event as a frame, without the rules that a reply enforces. Writes nothing for
     /// [`End`](Self::End) and [`Other`](Self::Other).
-    pub fn encode(&self, out: &mut Vec<u8>) {
+    pub fn write(&self, out: &mut Vec<u8>) {
         let name = match self {
             Self::MessageStart(_) => "message_start",
             Self::ContentBlockStart { .. } => "content_block_start",

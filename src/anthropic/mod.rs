@@ -183,7 +183,7 @@ impl Protocol for Anthropic {
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
         let error = ErrorObject::new(ErrorObject::INVALID_REQUEST, AgentError::LOST);
-        Event::Error(error).encode(out);
+        Event::Error(error).write(out);
     }
 
     /// Forbids clients to repeat a turn that failed in its stream.

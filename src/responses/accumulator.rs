@@ -116,9 +116,10 @@ impl Accumulator {
         self.items.entry(index).or_default()
     }
 
-    /// Returns `true` if the response has ended. Otherwise the stream was interrupted.
+    /// Returns `true` if the last event of the response was received: it is complete, incomplete or
+    /// failed. Otherwise the stream was interrupted.
     #[must_use]
-    pub fn is_ended(&self) -> bool {
+    pub fn is_complete(&self) -> bool {
         self.ended
     }
 

@@ -10,7 +10,6 @@ use crate::sse;
 #[derive(Debug, Default)]
 pub struct Decoder {
     template: TextTemplate<Event>,
-    ended: bool,
     done: bool,
 }
 
@@ -33,9 +32,8 @@ impl Decode for Decoder {
         let data = frame.data();
         let read = || Event::read(frame.name(), data);
         let event = self.template.read(data, read)?;
-        match &event {
-            Event::Stream(event) => self.ended |= event.is_last(),
-            _ => self.done = true,
+        if let Event::Stream(event) = &event {
+            self.done |= event.is_last();
         }
         events.push(event);
         Ok(())
@@ -44,7 +42,7 @@ impl Decode for Decoder {
     /// Checks that the last event was read. `[DONE]` is not required, because OpenAI's own streams
     /// end without it.
     fn end(&mut self, _: &mut Events<Event>) -> Result<(), EventError> {
-        if self.ended {
+        if self.done {
             return Ok(());
         }
         Err(EventError::Truncated(
@@ -54,13 +52,8 @@ impl Decode for Decoder {
 }
 
 impl Decoder {
-    /// Returns `true` if the response has ended: complete, incomplete or failed.
-    #[must_use]
-    pub fn is_ended(&self) -> bool {
-        self.ended
-    }
-
-    /// Returns `true` if `[DONE]` was read.
+    /// Returns `true` if the last event of the response was read: it is complete, incomplete or
+    /// failed.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done

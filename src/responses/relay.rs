@@ -68,7 +68,7 @@ impl Upstream for Responses {
     }
 
     fn finish(answer: Accumulator) -> Option<Response> {
-        answer.is_ended().then(|| answer.finish())
+        answer.is_complete().then(|| answer.finish())
     }
 
     fn calls(answer: &Response) -> Result<Vec<ToolCall>, JsonError> {

@@ -12,14 +12,14 @@ use crate::sse;
 #[derive(Debug, Default)]
 pub struct Decoder {
     template: TextTemplate<Event>,
-    over: bool,
+    done: bool,
 }
 
 impl Decoder {
     /// Returns `true` if the stream has come to its end: `finish`, `error`, `abort` or `[DONE]`.
     #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.over
+    pub fn is_done(&self) -> bool {
+        self.done
     }
 }
 
@@ -38,7 +38,7 @@ impl Decode for Decoder {
     ) -> Result<(), EventError> {
         let data = frame.data();
         let event = self.template.read(data, || Event::read(data))?;
-        self.over |= matches!(
+        self.done |= matches!(
             event,
             Event::Finish(_) | Event::Error(_) | Event::Abort(_) | Event::Done
         );
@@ -48,7 +48,7 @@ impl Decode for Decoder {
 
     /// Pages accept a truncated stream as complete. This decoder does not.
     fn end(&mut self, _: &mut Events<Event>) -> Result<(), EventError> {
-        match self.over {
+        match self.done {
             true => Ok(()),
             false => Err(EventError::Truncated("the stream ended without finish")),
         }

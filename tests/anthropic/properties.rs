@@ -113,7 +113,7 @@ proptest! {
     ) {
         let mut stream = Vec::new();
         for event in &events {
-            event.encode(&mut stream);
+            event.write(&mut stream);
         }
         prop_assert_eq!(decode(&stream, &sizes), events);
     }

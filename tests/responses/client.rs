@@ -74,14 +74,14 @@ fn accumulated(stream: &str) -> Accumulator {
             whole.push(&event).unwrap();
         }
     }
-    assert_eq!(decoder.end().is_ok(), whole.is_ended());
+    assert_eq!(decoder.end().is_ok(), whole.is_complete());
     whole
 }
 
 #[test]
 fn the_smallest_stream_is_a_whole_response() {
     let whole = accumulated(SMALLEST);
-    assert!(whole.is_ended());
+    assert!(whole.is_complete());
     let response = whole.finish();
     assert_eq!(response.text(), "Hi");
     assert_eq!(response.usage.unwrap().total_tokens, 3);
@@ -94,7 +94,7 @@ fn a_cut_stream_keeps_what_came() {
         .find("event: response.function_call_arguments.done")
         .unwrap();
     let whole = accumulated(&stream[..end]);
-    assert!(!whole.is_ended());
+    assert!(!whole.is_complete());
     let response = whole.finish();
     assert!(response.text().starts_with("Let me look."));
     let call = response.calls().next().unwrap();

@@ -274,7 +274,7 @@ impl FrontEnd for App {
     fn next(&mut self) -> Next {
         self.decoder = EventDecoder::new();
         self.begin();
-        let over = mem::take(&mut self.verify).is_over();
+        let over = mem::take(&mut self.verify).is_done();
         let calls = mem::take(&mut self.calls);
         if mem::take(&mut self.failed) {
             return Next::Nothing;

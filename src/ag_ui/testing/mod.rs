@@ -69,7 +69,7 @@ impl Toolkit for AgUi {
 
     fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
         let missing = MissingEnd::new("the stream ends without RUN_FINISHED", "ag-ui/finish");
-        (!decoder.is_over()).then_some(missing)
+        (!decoder.is_done()).then_some(missing)
     }
 
     fn describe(event: &Event) -> Summary {

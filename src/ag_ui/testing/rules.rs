@@ -137,7 +137,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     }
     if stream.exchange.is_complete() {
         let end = stream.exchange.last().to_vec();
-        judge.expect(&FINISH, verify.is_over(), at, end);
+        judge.expect(&FINISH, verify.is_done(), at, end);
     }
 }
 

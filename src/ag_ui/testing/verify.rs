@@ -73,7 +73,7 @@ pub(super) struct Verify {
 
 impl Verify {
     /// Returns `true` if the run has ended.
-    pub(super) fn is_over(&self) -> bool {
+    pub(super) fn is_done(&self) -> bool {
         self.over
     }
 

@@ -112,7 +112,7 @@ impl Session {
     fn write(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
         match &mut self.message {
             Some(message) => message.push(event)?,
-            None => event.encode(out),
+            None => event.write(out),
         }
         Ok(())
     }
@@ -339,7 +339,7 @@ impl protocol::Session for Session {
             Some(_) => Event::Ping,
             None => Event::MessageDelta(MessageDelta::default()),
         };
-        event.encode(out);
+        event.write(out);
     }
 
     fn is_failed(&self) -> bool {

@@ -128,7 +128,7 @@ impl FrontEnd for ResponsesClient {
         let Event::Stream(event) = event else {
             return Vec::new();
         };
-        if self.answer.is_ended() || self.failed {
+        if self.answer.is_complete() || self.failed {
             return Vec::new();
         }
         if self.answer.push(event).is_err() {
@@ -141,7 +141,7 @@ impl FrontEnd for ResponsesClient {
 
     fn next(&mut self) -> Next {
         let answer = mem::take(&mut self.answer);
-        let (ended, failed) = (answer.is_ended(), mem::take(&mut self.failed));
+        let (ended, failed) = (answer.is_complete(), mem::take(&mut self.failed));
         self.decoder = EventDecoder::new();
         let answer = answer.finish();
         let text = answer.text();

@@ -70,7 +70,7 @@ impl Toolkit for Responses {
     }
 
     fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
-        (!decoder.is_ended()).then_some(MissingEnd::new(
+        (!decoder.is_done()).then_some(MissingEnd::new(
             "the stream ends without response.completed",
             "responses/end",
         ))

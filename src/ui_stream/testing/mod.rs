@@ -67,7 +67,7 @@ impl Toolkit for UiStream {
 
     fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
         let missing = MissingEnd::new("the stream ends without finish", "ui/finish");
-        (!decoder.is_over()).then_some(missing)
+        (!decoder.is_done()).then_some(missing)
     }
 
     fn describe(event: &Event) -> Summary {

@@ -9,14 +9,14 @@ use crate::{Event, Note};
 /// Reads the events of one stream.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    over: bool,
+    done: bool,
 }
 
 impl Decoder {
     /// Returns `true` if the answer is complete, or has failed.
     #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.over
+    pub fn is_done(&self) -> bool {
+        self.done
     }
 }
 
@@ -47,14 +47,14 @@ impl Decode for Decoder {
             "end" => {
                 events.extend(block.map(Event::End));
                 if data.get("done") == Some(&Value::Bool(true)) {
-                    self.over = true;
+                    self.done = true;
                     events.push(Event::Done);
                 }
             }
             "note" => events.push(Event::Note(Note(text("text").ok_or_else(shape)?))),
             "beat" => events.push(Event::Beat(number("beats").ok_or_else(shape)?)),
             "failed" => {
-                self.over = true;
+                self.done = true;
                 events.push(Event::Failed(text("failed").ok_or_else(shape)?));
             }
             _ => {}
@@ -63,7 +63,7 @@ impl Decode for Decoder {
     }
 
     fn end(&mut self, _: &mut Events<Event>) -> Result<(), EventError> {
-        match self.over {
+        match self.done {
             true => Ok(()),
             false => Err(EventError::Truncated("the answer is not complete")),
         }

@@ -164,6 +164,6 @@ impl Toolkit for Pager {
 
     fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
         let missing = MissingEnd::new("the answer is not complete", "pager/open-block");
-        (!decoder.is_over()).then_some(missing)
+        (!decoder.is_done()).then_some(missing)
     }
 }
