@@ -16,7 +16,7 @@ use crate::protocol::{self, SendError};
 /// use copilot_wire::github::Confirmation;
 ///
 /// let question = Confirmation::new("id-123", "Turn it off?", "The flag `copilot` goes off.")
-///     .with_metadata(&std::collections::BTreeMap::from([("flag", "copilot")]))?;
+///     .metadata(&std::collections::BTreeMap::from([("flag", "copilot")]))?;
 /// assert_eq!(question.confirmation.text(), r#"{"id":"id-123","flag":"copilot"}"#);
 /// # Ok::<(), copilot_wire::protocol::SendError>(())
 /// ```
@@ -68,7 +68,7 @@ impl Confirmation {
     ///
     /// [`SendError::Invalid`] if the value is not an object, [`SendError::Write`] if it cannot be
     /// serialized.
-    pub fn with_metadata<T: Serialize + ?Sized>(mut self, metadata: &T) -> Result<Self, SendError> {
+    pub fn metadata<T: Serialize + ?Sized>(mut self, metadata: &T) -> Result<Self, SendError> {
         let metadata = Json::encode(metadata)?;
         if metadata.kind() != Kind::Object {
             return Err(SendError::Invalid("metadata must be an object".into()));
@@ -104,7 +104,7 @@ impl Confirmation {
         // The answer is matched by the id, so a member `id` of the data is removed.
         let data = data.members().filter(|(key, _)| key != "id");
         let data: Members = data.map(|(key, value)| (key.into_owned(), value)).collect();
-        confirmation.with_metadata(&data)
+        confirmation.metadata(&data)
     }
 }
 

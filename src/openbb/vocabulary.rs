@@ -167,8 +167,8 @@ fn chart(chart: &Chart, session: &Session) -> Result<Event, SendError> {
 fn finish(artifact: Artifact, name: &str, about: Option<&str>, session: &Session) -> Event {
     let artifact = artifact
         .uuid(session.env.uuid())
-        .named(name)
-        .described(about.unwrap_or_default());
+        .name(name)
+        .description(about.unwrap_or_default());
     Event::Output(artifact.into())
 }
 

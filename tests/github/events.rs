@@ -49,7 +49,7 @@ fn built(function: &str, arguments: &Value) -> Vec<Event> {
             let id = it["id"].as_str().unwrap();
             let mut question = Confirmation::new(id, string(&it["title"]), string(&it["message"]));
             if let Some(metadata) = it.get("metadata") {
-                question = question.with_metadata(metadata).unwrap();
+                question = question.metadata(metadata).unwrap();
             }
             vec![question.into()]
         }
@@ -108,7 +108,7 @@ fn events_are_byte_identical_to_the_sdk() {
         if let (Some(metadata), Event::Confirmation(question)) = (ordered(&case), &mut events[0]) {
             let id = value["args"][0]["id"].as_str().unwrap();
             *question = Confirmation::new(id, question.title.clone(), question.message.clone())
-                .with_metadata(&metadata)
+                .metadata(&metadata)
                 .unwrap();
         }
         if let Event::Output(Output::References(list)) = &mut events[0] {
@@ -149,14 +149,14 @@ fn compact(json: &Json) -> Json {
 fn metadata_is_spread_as_in_javascript() {
     let metadata = Json::parse(r#"{"b":1,"10":2,"2":3,"01":4,"id":"inner","-1":5,"4294967295":6}"#);
     let question = Confirmation::new("outer", "t", "m")
-        .with_metadata(&metadata.unwrap())
+        .metadata(&metadata.unwrap())
         .unwrap();
     // The output of Node.js: JSON.stringify({id: "outer", ...metadata})
     let spread = r#"{"2":3,"10":2,"id":"inner","b":1,"01":4,"-1":5,"4294967295":6}"#;
     assert_eq!(question.confirmation.text(), spread);
     for odd in ["[]", "7", "null", "\"x\""] {
         let error = Confirmation::new("1", "t", "m")
-            .with_metadata(&Json::parse(odd).unwrap())
+            .metadata(&Json::parse(odd).unwrap())
             .unwrap_err();
         assert!(matches!(error, SendError::Invalid(_)), "{odd}");
     }

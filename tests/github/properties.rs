@@ -93,7 +93,7 @@ fn confirmation() -> impl Strategy<Value = Confirmation> {
     (any::<(String, String, String)>(), object, unknown()).prop_map(
         |((id, title, message), metadata, unknown)| {
             let question = Confirmation::new(&id, title, message);
-            let mut question = question.with_metadata(&metadata).unwrap();
+            let mut question = question.metadata(&metadata).unwrap();
             question.unknown = unknown;
             question
         },

@@ -60,8 +60,8 @@ fn event(input: &Json) -> Option<Event> {
         output_event(
             artifact
                 .uuid(text(&args, "uuid"))
-                .named(&text(&args, "name"))
-                .described(text(&args, "description")),
+                .name(&text(&args, "name"))
+                .description(text(&args, "description")),
         )
     };
     Some(match &*call.string().unwrap() {
@@ -159,7 +159,7 @@ fn event(input: &Json) -> Option<Event> {
         "citations_full" => output_event(
             Citation::web("https://example.com")
                 .id("d4ea65d0-03d7-4684-9f85-58a628518867")
-                .described("page")
+                .description("page")
                 .detail(&serde_json::json!({"Name": "Example"}))
                 .unwrap()
                 .quote([BoundingBox::new("q", 1, [1.0, 2.5, 3.0, 4.0])]),

@@ -158,10 +158,10 @@ pub(crate) fn functions(request: &QueryRequest) -> Vec<FunctionCall> {
             .into(),
         AssignTasksToAgents::new([TaskRequest::new("1", agent, "do it")]).into(),
         AddGenerativeWidget::note("n", "text").into(),
-        AddGenerativeWidget::html("h", "<p>").on_tab("t").into(),
+        AddGenerativeWidget::html("h", "<p>").inner_tab("t").into(),
         AddGenerativeWidget::table("t", &rows)
             .unwrap()
-            .described("d")
+            .description("d")
             .into(),
         AddGenerativeWidget::chart("c", &line, &rows)
             .unwrap()

@@ -58,7 +58,7 @@ fn the_document() {
         .option("web-search")
         .control(
             "model",
-            Control::select("Model", "a", [("A", "a"), ("B", "b")]).described("Pick"),
+            Control::select("Model", "a", [("A", "a"), ("B", "b")]).description("Pick"),
         )
         .control("verbose", Control::toggle("Verbose", false))
         .control("name", Control::text("Name", "Me").placeholder("e.g. Me"))

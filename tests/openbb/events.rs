@@ -150,8 +150,8 @@ pub(crate) fn constructors() -> Vec<Event> {
         output_event(
             Artifact::table(&rows())
                 .unwrap()
-                .named("A \"table\"")
-                .described("of mine"),
+                .name("A \"table\"")
+                .description("of mine"),
         ),
         output_event(Artifact::table(&json!([])).unwrap()),
         output_event(Artifact::text("note", "# Title")),
@@ -166,7 +166,7 @@ pub(crate) fn constructors() -> Vec<Event> {
         output_event(Artifact::raw("newest", "r", crate::json("[1]"))),
         output_event(CitationCollection::new([
             Citation::web("https://example.com")
-                .described("page")
+                .description("page")
                 .detail(&json!({"Name": "E"}))
                 .unwrap()
                 .quote([BoundingBox::new("q", 1, [1.0, 2.5, 3.0, 4.0])]),
@@ -281,7 +281,7 @@ fn artifacts_that_cannot_be_made() {
 #[test]
 fn names_are_unique_in_a_chat() {
     let request = crate::request("v2_repost_as_sent_by_workspace");
-    let named = |name: &str| Artifact::table(&rows()).unwrap().named(name);
+    let named = |name: &str| Artifact::table(&rows()).unwrap().name(name);
     let mut shown = StatusUpdate::info("step").artifact(named("T"));
     shown.artifacts.get_or_insert_default().push(named("T"));
     let events = [
@@ -290,7 +290,7 @@ fn names_are_unique_in_a_chat() {
         output_event(named("T")),
         output_event(shown),
         output_event(named("T").uuid("u")),
-        output_event(named("T").uuid("u").named("T 4")),
+        output_event(named("T").uuid("u").name("T 4")),
     ];
     let out = encode(&request, events).unwrap();
     let turn = workspace::read(&out).unwrap();
@@ -316,7 +316,7 @@ fn names_are_unique_in_a_chat() {
 /// Two new artifacts with the same name in one step get different names.
 #[test]
 fn names_are_unique_in_a_step() {
-    let named = |name: &str| Artifact::table(&rows()).unwrap().named(name);
+    let named = |name: &str| Artifact::table(&rows()).unwrap().name(name);
     let one = named("X").uuid("u");
     let step = StatusUpdate::info("step")
         .artifact(one.clone())
@@ -364,8 +364,8 @@ fn names_and_ids_without_asking() {
     assert_eq!(one.description, "A table of data");
     let chart = Artifact::chart(&line(), &rows())
         .unwrap()
-        .named("")
-        .described("");
+        .name("")
+        .description("");
     assert_eq!(
         (chart.name.as_str(), chart.description.as_str()),
         ("line chart", "A line chart of data")
@@ -419,8 +419,8 @@ fn no_null_of_ours_and_every_null_of_the_user() {
     let table = Artifact::table(&json!([{"a": null}]))
         .unwrap()
         .uuid("u")
-        .named("T")
-        .described("d");
+        .name("T")
+        .description("d");
     assert_eq!(
         data(&plain(), output_event(table)).unwrap(),
         r#"{"type":"table","name":"T","description":"d","uuid":"u","content":[{"a":null}]}"#,

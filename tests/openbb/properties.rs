@@ -60,8 +60,8 @@ fn event() -> impl Strategy<Value = Event> {
             output_event(
                 Artifact::table(&rows)
                     .unwrap()
-                    .named(&name)
-                    .described(about),
+                    .name(&name)
+                    .description(about),
             )
         }),
         (text(), text()).prop_map(|(name, html)| output_event(Artifact::html(&name, &html))),

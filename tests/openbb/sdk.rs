@@ -19,7 +19,7 @@ fn line_separators_are_escaped() {
                 .detail(&json!({text: text}))
                 .unwrap(),
         ),
-        output_event(Artifact::table(&json!([{text: text}])).unwrap().named(text)),
+        output_event(Artifact::table(&json!([{text: text}])).unwrap().name(text)),
         FunctionCall::new("save_skill", &json!({"name": text}))
             .unwrap()
             .into(),

@@ -101,14 +101,14 @@ impl AddGenerativeWidget {
 
     /// Sets the description.
     #[must_use]
-    pub fn described(mut self, description: impl Into<String>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }
 
     /// Sets the dashboard tab to add the widget to.
     #[must_use]
-    pub fn on_tab(mut self, tab: impl Into<String>) -> Self {
+    pub fn inner_tab(mut self, tab: impl Into<String>) -> Self {
         self.inner_tab = tab.into();
         self
     }

@@ -239,7 +239,7 @@ impl Control {
 
     /// Sets the description.
     #[must_use]
-    pub fn described(mut self, description: impl Into<String>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();
         self
     }

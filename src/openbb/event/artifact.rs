@@ -132,7 +132,7 @@ impl Artifact {
         let content = crate::openbb::request::string(text);
         let description = if name.is_empty() { kind.as_str() } else { name };
         let description = description.to_owned();
-        Self::of(kind, String::new(), description, Some(content)).named(name)
+        Self::of(kind, String::new(), description, Some(content)).name(name)
     }
 
     /// Creates a text in Markdown.
@@ -147,7 +147,7 @@ impl Artifact {
         Self::text_of(ArtifactType::Html, name, html)
     }
 
-    /// Creates a table of rows. Unless it is [`named`](Self::named), its name is `Table_` and four
+    /// Creates a table of rows. Unless [`name`](Self::name) sets another, its name is `Table_` and four
     /// hex digits.
     ///
     /// # Errors
@@ -161,7 +161,7 @@ impl Artifact {
         Ok(table)
     }
 
-    /// Creates a chart of rows. Unless it is [`named`](Self::named), its name is that of its kind,
+    /// Creates a chart of rows. Unless [`name`](Self::name) sets another, its name is that of its kind,
     /// such as `line chart`.
     ///
     /// # Errors
@@ -220,7 +220,7 @@ impl Artifact {
 
     /// Sets the name, in which `"` is replaced by `'`. An empty name is ignored.
     #[must_use]
-    pub fn named(mut self, name: &str) -> Self {
+    pub fn name(mut self, name: &str) -> Self {
         // The Workspace puts the name into an HTML attribute.
         let name = name.replace('"', "'");
         if !name.is_empty() {
@@ -233,7 +233,7 @@ impl Artifact {
 
     /// Sets the description. An empty one is ignored.
     #[must_use]
-    pub fn described(mut self, description: impl Into<String>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         let description = description.into();
         if !description.is_empty() {
             self.description = description;

@@ -193,7 +193,7 @@ impl Citation {
 
     /// Sets the description of the source.
     #[must_use]
-    pub fn described(mut self, description: impl Into<String>) -> Self {
+    pub fn description(mut self, description: impl Into<String>) -> Self {
         self.source_info.description = description.into();
         self
     }

@@ -30,7 +30,7 @@ pub(crate) async fn answer<P: Protocol>(
     if let Ok((_, reply)) = request.native::<OpenBb>(reply) {
         let html = HTML.replace("AWAY", away);
         reply.send(Artifact::html("hostile page", &html)).await?;
-        let citation = Citation::web("javascript:hit()").described(MARKUP);
+        let citation = Citation::web("javascript:hit()").description(MARKUP);
         reply.send(CitationCollection::new([citation])).await?;
         reply.send(PromptSuggestions::new([MARKUP])).await?;
     }

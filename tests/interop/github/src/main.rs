@@ -97,7 +97,7 @@ fn answer(signer: &RequestSigner, command: Command) -> Result<Value, Box<dyn Err
         } => {
             let mut question = Confirmation::new(&id, title, message);
             if let Some(metadata) = metadata {
-                question = question.with_metadata(&Json::parse(metadata)?)?;
+                question = question.metadata(&Json::parse(metadata)?)?;
             }
             encode(&[question.into()])?
         }
