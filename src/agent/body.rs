@@ -28,6 +28,28 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// 16 KiB are unsent; then everything written so far is returned as one frame. Dropping it drops the
 /// agent.
 ///
+/// A [`Router`](crate::Router) makes bodies. Without one:
+///
+/// ```
+/// use copilot_wire::protocol::{AgentError, Conversation, Env};
+/// use copilot_wire::{Body, Protocol, Reply, Request, agent_fn};
+/// use futures::StreamExt;
+///
+/// async fn echo<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+///     Ok(reply.text(request.prompt().unwrap_or_default()).await?)
+/// }
+///
+/// async fn stream<P: Protocol>(message: P::Request) -> Vec<u8> {
+///     let mut body = Body::run(agent_fn(echo::<P>), Request::new(message), &Env::default());
+///     let mut stream = Vec::new();
+///     while let Some(Ok(frame)) = body.next().await {
+///         stream.extend_from_slice(&frame);
+///     }
+///     assert!(body.is_done());
+///     stream
+/// }
+/// ```
+///
 /// # Cancel safety
 ///
 /// Polling again after an interruption loses nothing.

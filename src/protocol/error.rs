@@ -60,6 +60,22 @@ pub enum EventError {
 ///
 /// By default clients are told not to retry the turn, because an agent with side effects would have them
 /// twice; [`retryable`](Self::retryable) allows it.
+///
+/// ```
+/// use copilot_wire::protocol::AgentError;
+///
+/// fn port(text: &str) -> Result<u16, AgentError> {
+///     Ok(text.parse()?)
+/// }
+///
+/// let error = port("http").unwrap_err();
+/// assert_eq!(error.to_string(), "invalid digit found in string");
+/// assert!(!error.message().contains("digit"));
+///
+/// let error = error.user_message("The setting `port` is not a number.").retryable();
+/// assert_eq!(error.message(), "The setting `port` is not a number.");
+/// assert!(error.failure().retryable);
+/// ```
 pub struct AgentError {
     message: Option<Box<str>>,
     retryable: bool,

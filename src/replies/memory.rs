@@ -33,6 +33,25 @@ const OVERHEAD: usize = 512;
 ///
 /// Logs expire by the clock of its environment, and have 1 GiB together by default. Without a timer a
 /// read waits until there is something to return.
+///
+/// ```
+/// use std::time::Duration;
+///
+/// use copilot_wire::replies::{MemoryReplyStore, ReplyEnd, ReplyId, ReplyMeta, ReplyStore};
+///
+/// # futures::executor::block_on(async {
+/// let store = MemoryReplyStore::new().limit(64 << 20);
+/// let (id, minute) = (ReplyId::from_bytes([7; 32]), Duration::from_secs(60));
+/// store.create(&id, &ReplyMeta::new(minute, minute)).await?;
+/// store.append(&id, 0, "data: Hello\n\n".into()).await?;
+/// store.seal(&id, ReplyEnd::Done).await?;
+///
+/// let page = store.read(&id, 0).await?;
+/// assert_eq!(page.events, "data: Hello\n\n");
+/// assert_eq!((page.next, page.end), (1, Some(ReplyEnd::Done)));
+/// # Ok::<(), copilot_wire::replies::StoreError>(()) })?;
+/// # Ok::<(), copilot_wire::replies::StoreError>(())
+/// ```
 pub struct MemoryReplyStore {
     env: Env,
     limit: usize,

@@ -5,6 +5,29 @@
 //! and reads the answers as the real one does; each turn returns a
 //! [`Transcript`].
 //!
+//! ```
+//! use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+//! use copilot_wire::testing::{FrontEnd, Harness, HarnessError};
+//! use copilot_wire::{Agent, Reply, Request, async_trait};
+//!
+//! struct Echo;
+//!
+//! #[async_trait]
+//! impl<P: Protocol> Agent<P> for Echo {
+//!     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+//!         Ok(reply.text(request.prompt().unwrap_or_default()).await?)
+//!     }
+//! }
+//!
+//! // For the front end of any protocol.
+//! async fn echoes(front_end: impl FrontEnd) -> Result<(), HarnessError> {
+//!     let turn = Harness::new(front_end, Echo).prompt("Hello").await?;
+//!     assert_eq!(turn.text(), "Hello");
+//!     assert!(turn.faults().is_empty());
+//!     Ok(())
+//! }
+//! ```
+//!
 //! Each protocol's front end is in the protocol's own module `testing`. [`Toolkit`] is the trait that a
 //! protocol implements for this module and the tools built on it; [`kit`] turns it into a value.
 //!
