@@ -95,7 +95,7 @@ fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
             openbb::StatusUpdate::info("Working").into(),
             openbb::PromptSuggestions::new(["Yes"]).into(),
         ],
-        [openbb::GetWidgetData::of(Vec::<openbb::DataSource>::new()).into()],
+        [openbb::GetWidgetData::new(Vec::<openbb::DataSource>::new()).into()],
     );
     #[cfg(feature = "ui_stream")]
     ends::<UiStream>(

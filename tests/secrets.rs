@@ -379,7 +379,7 @@ fn shown(search: &mut Search) {
     {
         use copilot_wire::github::{Mount, SkillCall, Token};
         let headers = headers();
-        search.debug("Token", &Token::of(&headers).unwrap());
+        search.debug("Token", &Token::from_headers(&headers).unwrap());
         search.debug("SkillCall", &SkillCall::new(SECRET, headers));
         search.debug("Mount", &Mount::unverified());
     }
@@ -395,7 +395,7 @@ fn shown(search: &mut Search) {
         let mut shown = vec![
             format!("{signer:?}"),
             format!("{:?}", signer.key_set()),
-            format!("{:?}", SignatureHeaders::read(&signed).unwrap()),
+            format!("{:?}", SignatureHeaders::from_headers(&signed).unwrap()),
             format!("{:?}", Verifier::new(signer.key_set())),
             format!("{:?}", Mount::verified(signer.key_set())),
         ];
@@ -405,7 +405,7 @@ fn shown(search: &mut Search) {
             verify(b"{}", &HeaderMap::new(), &signer.key_set()).unwrap_err(),
             verify(b"{}", &signed, &RequestSigner::from_seed(b"x").key_set()).unwrap_err(),
         ];
-        wrong.extend(SignatureHeaders::read(&headers()).err());
+        wrong.extend(SignatureHeaders::from_headers(&headers()).err());
         for error in wrong {
             shown.push(format!("{error:?} {error}"));
         }

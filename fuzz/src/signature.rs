@@ -23,7 +23,7 @@ pub fn signature(data: &[u8]) {
                     }
                 }
             }
-            let _ = SignatureHeaders::read(&headers);
+            let _ = SignatureHeaders::from_headers(&headers);
             // Nobody signed these.
             assert!(verify(input.0, &headers, &signer.key_set()).is_err());
         }
@@ -84,7 +84,7 @@ pub fn signature(data: &[u8]) {
             if let Ok(identifier) = KeyId::new(&text) {
                 assert_eq!(identifier.as_str(), text);
             }
-            let _ = PublicKey::from_pem(KeyId::of_pem(&text), &text, true).is_supported();
+            let _ = PublicKey::from_pem(KeyId::from_pem(&text), &text, true).is_supported();
         }
     }
 }

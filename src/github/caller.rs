@@ -19,12 +19,12 @@ impl<'a> Token<'a> {
     ///
     /// let mut headers = http::HeaderMap::new();
     /// headers.insert("X-GitHub-Token", "ghu_secret".parse().unwrap());
-    /// let token = Token::of(&headers).unwrap();
+    /// let token = Token::from_headers(&headers).unwrap();
     /// assert_eq!(token.as_str(), "ghu_secret");
     /// assert_eq!(format!("{token:?}"), "Token(..)");
     /// ```
     #[must_use]
-    pub fn of(headers: &'a HeaderMap) -> Option<Self> {
+    pub fn from_headers(headers: &'a HeaderMap) -> Option<Self> {
         header(headers, "x-github-token").map(Self)
     }
 

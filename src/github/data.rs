@@ -76,7 +76,7 @@ pub enum Exclusion {
 impl Exclusion {
     /// Recognizes a marker; the complete text must be one.
     #[must_use]
-    pub fn of(content: &str) -> Option<Self> {
+    pub fn parse(content: &str) -> Option<Self> {
         match content {
             "content-exclusion" => Some(Self::ContentExclusion),
             "hidden-file" => Some(Self::HiddenFile),
@@ -107,7 +107,7 @@ impl ClientFile {
     /// Returns the reason why the text is missing, if it is.
     #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
-        Exclusion::of(&self.content)
+        Exclusion::parse(&self.content)
     }
 }
 
@@ -152,7 +152,7 @@ impl ClientSelection {
     /// Returns the reason why the text is missing, if it is.
     #[must_use]
     pub fn exclusion(&self) -> Option<Exclusion> {
-        Exclusion::of(&self.content)
+        Exclusion::parse(&self.content)
     }
 }
 

@@ -186,7 +186,7 @@ impl<K: super::verify::KeySource> Gate for Signed<K> {
     }
 
     fn admit_head(&self, headers: &HeaderMap) -> Result<(), Refusal> {
-        let read = super::verify::SignatureHeaders::read(headers);
+        let read = super::verify::SignatureHeaders::from_headers(headers);
         read.map(drop).map_err(unverified)
     }
 }

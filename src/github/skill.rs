@@ -72,7 +72,7 @@ impl<T> SkillCall<T> {
     /// Returns the user's token.
     #[must_use]
     pub fn token(&self) -> Option<Token<'_>> {
-        Token::of(&self.headers)
+        Token::from_headers(&self.headers)
     }
 }
 

@@ -12,7 +12,7 @@ use crate::protocol::shown::{Cut, Size};
 
 /// An error response: an HTTP status and the body `{"message","code","type","link"}`.
 ///
-/// A client [reads](Self::read) it; a server creates it and returns it as a [`Refusal`].
+/// A client [reads](Self::from_response) it; a server creates it and returns it as a [`Refusal`].
 ///
 /// `Display` and `Debug` print status and code only: the message can repeat the request.
 #[derive(Clone, PartialEq, Eq)]
@@ -129,7 +129,7 @@ impl ApiError {
     /// Reads the body of a response whose status is not a success. A body of another form, such as
     /// a proxy's page, gives an empty code.
     #[must_use]
-    pub fn read(status: StatusCode, body: &[u8]) -> Self {
+    pub fn from_response(status: StatusCode, body: &[u8]) -> Self {
         let json = Json::parse(body.to_vec()).unwrap_or_default();
         let text = |key| -> Cow<'static, str> {
             let value = json.get(key).unwrap_or_default();

@@ -37,7 +37,7 @@
 //!         }
 //!         let selected = request.widgets().find(|(tier, _)| *tier == Tier::Primary);
 //!         match selected {
-//!             Some((_, widget)) => Ok(reply.end(GetWidgetData::of([widget]))?),
+//!             Some((_, widget)) => Ok(reply.end(GetWidgetData::new([widget]))?),
 //!             None => Ok(reply.text("Attach a widget first.").await?),
 //!         }
 //!     }

@@ -53,7 +53,7 @@ impl Session {
         }
         Self {
             env: env.clone(),
-            era: Era::of(request),
+            era: Era::from_request(request),
             has_client_sql: request.option("client-sql").is_on(),
             has_orchestration: agents || request.option("agent-orchestration").is_on(),
             tools: request.tools.iter().cloned().collect(),

@@ -215,7 +215,7 @@ fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
         ));
     };
     check_schema(&call.name, &widget.schema(), &call.arguments)?;
-    Ok(GetWidgetData::of([with_arguments(widget, &call.arguments)]).into())
+    Ok(GetWidgetData::new([with_arguments(widget, &call.arguments)]).into())
 }
 
 /// Creates a data source of a widget with its current arguments, which `arguments` override.

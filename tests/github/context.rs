@@ -261,7 +261,7 @@ fn what_is_withheld_says_why() {
 
 #[test]
 fn a_marker_is_the_whole_text() {
-    assert_eq!(Exclusion::of("hidden-file"), Some(Exclusion::HiddenFile));
+    assert_eq!(Exclusion::parse("hidden-file"), Some(Exclusion::HiddenFile));
     for text in [
         "",
         "hidden-file\n",
@@ -269,7 +269,7 @@ fn a_marker_is_the_whole_text() {
         "a hidden-file",
         "Hidden-file",
     ] {
-        assert_eq!(Exclusion::of(text), None, "{text:?}");
+        assert_eq!(Exclusion::parse(text), None, "{text:?}");
     }
 }
 

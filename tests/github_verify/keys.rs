@@ -148,12 +148,12 @@ fn a_document_without_keys_is_an_error() {
 fn identifiers_are_the_sums_of_the_published_keys() {
     for key in json("keys.json")["public_keys"].as_array().unwrap() {
         assert_eq!(
-            KeyId::of_pem(key["key"].as_str().unwrap()).as_str(),
+            KeyId::from_pem(key["key"].as_str().unwrap()).as_str(),
             key["key_identifier"]
         );
     }
     let signer = RequestSigner::generate().unwrap();
-    assert_eq!(&KeyId::of_pem(signer.pem()), signer.identifier());
+    assert_eq!(&KeyId::from_pem(signer.pem()), signer.identifier());
     assert_eq!(signer.identifier().as_str().len(), 64);
 }
 

@@ -67,7 +67,7 @@ fn errors_tell_their_kind_and_no_more() {
         )
         .unwrap_err(),
     ];
-    let parts = SignatureHeaders::read(&signer.sign(BODY)).unwrap();
+    let parts = SignatureHeaders::from_headers(&signer.sign(BODY)).unwrap();
     let texts = errors
         .iter()
         .flat_map(|error| {

@@ -55,7 +55,7 @@ fn a_refused_name_is_bounded() {
     let read = ChatRequest::read(&body.to_string().into()).unwrap_err();
     assert_eq!(read.code, "unimplemented_external_function_calling");
     let upstream = json!({"code": long, "message": SECRET.repeat(10_000)}).to_string();
-    let upstream = ApiError::read(StatusCode::BAD_REQUEST, upstream.as_bytes());
+    let upstream = ApiError::from_response(StatusCode::BAD_REQUEST, upstream.as_bytes());
     for text in [
         text(read),
         text(ApiError::internal_function(&long)),

@@ -296,7 +296,11 @@ fn long_lists_of_settings_are_read_in_linear_time() {
         WorkspaceSettings::from_json(&keys).unwrap().unknown.len(),
         MANY
     );
-    assert!(ApiError::read(StatusCode::OK, &keys).code.is_empty());
+    assert!(
+        ApiError::from_response(StatusCode::OK, &keys)
+            .code
+            .is_empty()
+    );
     assert_eq!(Search::from_json(&keys).unwrap().unknown.len(), MANY);
 }
 
@@ -360,7 +364,7 @@ fn depth_costs_no_stack() {
         let _ = IndexSettings::from_json(&body);
         let _ = Workspaces::from_json(&body);
         let _ = Search::from_json(&body);
-        let _ = ApiError::read(StatusCode::OK, &body);
+        let _ = ApiError::from_response(StatusCode::OK, &body);
         let _ = serde_json::from_slice::<Message>(&body);
         let _ = Json::parse(body).map(Message::from_json);
     }

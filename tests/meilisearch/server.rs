@@ -160,7 +160,7 @@ fn refusals_of_our_own_making_are_the_servers_too() {
     ] {
         let recorded = fixture(&format!("recorded/{name}/body.json"));
         assert_eq!(error.to_json(), recorded, "{name}");
-        assert_eq!(ApiError::read(error.status, &recorded), error);
+        assert_eq!(ApiError::from_response(error.status, &recorded), error);
         let refusal = Refusal::from(error);
         assert_eq!(
             Meilisearch::refuse(&refusal).into_body(),
@@ -168,7 +168,7 @@ fn refusals_of_our_own_making_are_the_servers_too() {
             "{name}"
         );
     }
-    let page = ApiError::read(StatusCode::BAD_GATEWAY, b"<html>");
+    let page = ApiError::from_response(StatusCode::BAD_GATEWAY, b"<html>");
     assert_eq!(page.to_string(), "refused with status 502");
 }
 

@@ -96,7 +96,7 @@ fn event(input: &Json) -> Option<Event> {
                 source.widget_uuid = Some(text(&request, "uuid"));
                 source.args(&members(request.get("input_arguments")))
             };
-            FunctionCall::from(GetWidgetData::of(requests.elements().map(source))).into()
+            FunctionCall::from(GetWidgetData::new(requests.elements().map(source))).into()
         }
         "function_call" => {
             let call = FunctionCall::raw(

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::{called, data, decode, plain, read, request};
 
 pub(crate) fn all_widgets(request: &QueryRequest) -> GetWidgetData {
-    GetWidgetData::of(request.widgets().map(|(_, widget)| widget))
+    GetWidgetData::new(request.widgets().map(|(_, widget)| widget))
 }
 
 /// `get_widget_data` is written in the form of the request's era.
@@ -90,7 +90,7 @@ fn what_an_era_cannot_say() {
     let mut two = request("e3_tool_result_data_object");
     let (_, widget) = two.widgets().next().unwrap();
     let twice: [&Widget; 2] = [widget, widget];
-    let refused = data(&two, FunctionCall::from(GetWidgetData::of(twice)));
+    let refused = data(&two, FunctionCall::from(GetWidgetData::new(twice)));
     assert!(
         matches!(refused, Err(SendError::Unsupported(_))),
         "{refused:?}"
@@ -98,13 +98,13 @@ fn what_an_era_cannot_say() {
     two.messages = [Message::human("x")].into_iter().collect();
     let none = data(
         &two,
-        FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")])),
+        FunctionCall::from(GetWidgetData::new([DataSource::new("o", "i")])),
     );
     assert!(matches!(none, Err(SendError::Invalid(_))));
     // Today's form needs an origin, an id and a widget.
     let nameless = data(
         &plain(),
-        FunctionCall::from(GetWidgetData::of([DataSource::new("", "i")])),
+        FunctionCall::from(GetWidgetData::new([DataSource::new("", "i")])),
     );
     assert!(matches!(nameless, Err(SendError::Invalid(_))));
     let nothing = data(&plain(), FunctionCall::from(GetWidgetData::default()));
@@ -148,8 +148,8 @@ pub(crate) fn functions(request: &QueryRequest) -> Vec<FunctionCall> {
     let mut arguments = Members::new();
     arguments.push("symbol", crate::json("null"));
     vec![
-        GetWidgetData::of([widget]).into(),
-        GetWidgetData::of([widget]).extra().into(),
+        GetWidgetData::new([widget]).into(),
+        GetWidgetData::new([widget]).extra().into(),
         GetParamsOptions::new([ParamOptionsQuery::new(widget, "symbol", &arguments)]).into(),
         AddWidgetToDashboard::new([source(), DataSource::rich_note("OpenBB", "n", "# N")]).into(),
         UpdateWidgetInDashboard::new(WidgetUpdate::new(widget, arguments.clone())).into(),
@@ -246,7 +246,7 @@ fn arguments_on_the_wire() {
     let mut ssm = DataSource::new("o", "i");
     ssm.ssm_request = Some(crate::json(r#"{"query":"q"}"#));
     assert_eq!(
-        arguments(GetWidgetData::of([ssm]).into()),
+        arguments(GetWidgetData::new([ssm]).into()),
         r#"{"data_sources":[{"origin":"o","id":"i","input_args":{},"ssm_request":{"query":"q"}}]}"#,
     );
 }

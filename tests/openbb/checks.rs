@@ -120,7 +120,7 @@ fn what_is_checked_before_a_call_leaves() {
 
 #[test]
 fn state_that_is_never_empty_and_never_invented() {
-    let call = || FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")]));
+    let call = || FunctionCall::from(GetWidgetData::new([DataSource::new("o", "i")]));
     let state = |call: FunctionCall| called(&plain(), call).unwrap().get("extra_state").unwrap();
     assert_eq!(
         state(call()).text(),

@@ -31,7 +31,11 @@ fn write(event: Event) -> usize {
 
 fn ask(request: &QueryRequest) {
     let mut session = OpenBb::session(request, &env());
-    let _ = (Era::of(request), request.prompt(), request.decision());
+    let _ = (
+        Era::from_request(request),
+        request.prompt(),
+        request.decision(),
+    );
     let _ = (request.messages().count(), request.documents().count());
     let _ = (request.option("x"), request.delegation());
     let state = State::new("state", 1).take::<serde_json::Value>(request);

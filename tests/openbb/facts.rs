@@ -212,7 +212,7 @@ fn every_request_says_what_it_says() {
     for (name, era, prompt, messages, documents, widgets) in facts {
         names.retain(|other| *other != format!("req_{name}.json"));
         let request = request(name);
-        assert_eq!(Era::of(&request), era, "{name}");
+        assert_eq!(Era::from_request(&request), era, "{name}");
         assert_eq!(request.prompt().unwrap(), prompt, "{name}");
         assert_eq!(request.messages().count(), messages, "{name}");
         assert_eq!(

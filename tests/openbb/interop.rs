@@ -78,7 +78,7 @@ fn requests() -> Vec<QueryRequest> {
     tool.url = "http://localhost:8787/mcp".into();
     first.tools.push(tool);
     let asked: Vec<_> = first.widgets().map(|(_, widget)| widget).collect();
-    let Event::FunctionCall(call) = Event::from(FunctionCall::from(GetWidgetData::of(asked)))
+    let Event::FunctionCall(call) = Event::from(FunctionCall::from(GetWidgetData::new(asked)))
     else {
         panic!()
     };

@@ -75,7 +75,11 @@ fn tool(name: &str, schema: &str) -> QueryRequest {
 
 /// Calls all accessors that a reply uses, and returns their counts.
 fn ask(request: &QueryRequest) -> [usize; 5] {
-    let _ = (session(request), Era::of(request), request.prompt());
+    let _ = (
+        session(request),
+        Era::from_request(request),
+        request.prompt(),
+    );
     let _ = (request.decision(), request.delegation());
     let _ = (request.option("x"), request.extra_state());
     let _ = (OpenBb::next_call(request), request.extra_citations());

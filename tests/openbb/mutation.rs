@@ -24,7 +24,7 @@ fn check(body: &str, what: &str) {
 
 /// Calls all accessors of a request.
 fn visit(request: &QueryRequest) {
-    let _ = Era::of(request);
+    let _ = Era::from_request(request);
     let _ = (request.prompt(), request.decision(), request.delegation());
     let _ = (
         request.messages().count(),

@@ -36,7 +36,7 @@ impl Agent<OpenBb> for Analyst {
         }
         let widget = request.widgets().next().map(|(_, widget)| widget);
         if let (Some(widget), None) = (widget, request.last_result()) {
-            reply.end(GetWidgetData::of([widget]))?;
+            reply.end(GetWidgetData::new([widget]))?;
         }
         Ok(())
     }

@@ -129,7 +129,7 @@ fn a_person_never_calls() {
 /// The SDK's `get_widget_data` sends no state; the published Workspace then drops the result.
 #[test]
 fn every_call_carries_a_state() {
-    let call = called(&plain(), GetWidgetData::of([DataSource::new("o", "i")])).unwrap();
+    let call = called(&plain(), GetWidgetData::new([DataSource::new("o", "i")])).unwrap();
     assert!(call.get("extra_state").unwrap().members().next().is_some());
 }
 

@@ -29,7 +29,7 @@ fn there_and_back() {
         done: vec!["a".into()],
         left: 2,
     };
-    let call = GetWidgetData::of([DataSource::new("o", "i")]);
+    let call = GetWidgetData::new([DataSource::new("o", "i")]);
     let call = STEPS.put(call, &steps).unwrap();
     let state = called(&plain(), call).unwrap().get("extra_state").unwrap();
     assert_eq!(
@@ -119,7 +119,7 @@ fn states_side_by_side() {
         r#"{"steps":{"version":2,"value":{"done":[],"left":1}},"copilot_function_call_arguments":{"summary":"old"}}"#,
     );
     let call =
-        FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")])).state_from(&before);
+        FunctionCall::from(GetWidgetData::new([DataSource::new("o", "i")])).state_from(&before);
     let call = OTHER.put(call, &7).unwrap();
     let call = OTHER.put(call, &8).unwrap();
     assert_eq!(
@@ -137,7 +137,7 @@ fn the_state_of_a_turn() {
     turn.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01".into();
     turn.add_usage(Usage::new(10, 2).cached_input_tokens(4));
     turn.add_usage(Usage::new(20, 3));
-    let call = FunctionCall::from(GetWidgetData::of([DataSource::new("o", "i")]));
+    let call = FunctionCall::from(GetWidgetData::new([DataSource::new("o", "i")]));
     let call = call.turn_state(&turn);
     let sent = called(&plain(), call).unwrap().get("extra_state").unwrap();
     assert_eq!(

@@ -101,7 +101,7 @@ impl Agent<OpenBb> for Reader {
         if r.prompt().as_deref() == Some("hello") {
             return Ok(reply.text("hello!").await?);
         }
-        let call = GetWidgetData::of(r.widgets().map(|(_, widget)| widget));
+        let call = GetWidgetData::new(r.widgets().map(|(_, widget)| widget));
         Ok(reply.end(call)?)
     }
 }

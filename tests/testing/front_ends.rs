@@ -183,7 +183,7 @@ impl Agent<OpenBb> for Reader {
         let Some((_, widget)) = request.widgets().next() else {
             return Err(AgentError::new("nothing on the dashboard"));
         };
-        let call = GetWidgetData::of([widget]);
+        let call = GetWidgetData::new([widget]);
         reply.text("Let me look.").await?;
         Ok(reply.end(call)?)
     }

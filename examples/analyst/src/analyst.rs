@@ -65,7 +65,7 @@ impl Analyst {
                 reply
                     .status(step.detail("widgets", names.join(", ")))
                     .await?;
-                return Ok(reply.end(GetWidgetData::of(widgets))?);
+                return Ok(reply.end(GetWidgetData::new(widgets))?);
             }
             let data: Vec<Dataset> = request.documents().map(Into::into).collect();
             return self.report(request, &data, reply).await;

@@ -54,7 +54,7 @@ impl Upstream {
         let status = response.status();
         if !status.is_success() {
             let body = response.bytes().await?;
-            return Err(ApiError::read(status, &body).into());
+            return Err(ApiError::from_response(status, &body).into());
         }
         Ok(Answer {
             response,

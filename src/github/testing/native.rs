@@ -44,7 +44,7 @@ pub(super) fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
         ("session", session.into()),
         ("skills", Node::list(request.skills())),
         ("integration", integration_id(headers).into()),
-        ("token", Token::of(headers).is_some().into()),
+        ("token", Token::from_headers(headers).is_some().into()),
         ("unknown", Node::names(&request.unknown)),
     ])
 }

@@ -53,7 +53,7 @@ impl SignatureHeaders {
     /// [`UnknownKeyIdentifier`](VerifyErrorKind::UnknownKeyIdentifier) if the identifier is not a
     /// valid [`KeyId`]; [`MalformedSignature`](VerifyErrorKind::MalformedSignature) as in
     /// [`Signature::from_base64`]. A header that occurs twice is refused like an invalid value.
-    pub fn read(headers: &HeaderMap) -> Result<Self, VerifyError> {
+    pub fn from_headers(headers: &HeaderMap) -> Result<Self, VerifyError> {
         let newer = Fields::of(headers, HeaderPair::Newer);
         let fields = if newer.is_absent() {
             Fields::of(headers, HeaderPair::Older)

@@ -31,7 +31,7 @@ impl KeyId {
     ///
     /// This is not documented, but true for every published key. It is only needed to write a key
     /// document: verification uses the identifiers in the document.
-    pub fn of_pem(pem: &str) -> Self {
+    pub fn from_pem(pem: &str) -> Self {
         let digits = Sha256::digest(pem.as_bytes());
         let hex = |nibble: u8| char::from_digit(nibble.into(), 16);
         Self(

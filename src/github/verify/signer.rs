@@ -59,7 +59,7 @@ impl RequestSigner {
         let pem = public_key::to_pem(key.verifying_key());
         Self {
             key,
-            identifier: KeyId::of_pem(&pem),
+            identifier: KeyId::from_pem(&pem),
             pem,
         }
     }

@@ -77,5 +77,5 @@ fn claim(body: &[u8], headers: &HeaderMap) -> Result<SignatureHeaders, VerifyErr
     if body.is_empty() {
         return Err(VerifyErrorKind::EmptyBody.into());
     }
-    SignatureHeaders::read(headers)
+    SignatureHeaders::from_headers(headers)
 }

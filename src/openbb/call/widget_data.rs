@@ -95,7 +95,7 @@ impl From<&Widget> for DataSource {
 /// use copilot_wire::openbb::{FunctionCall, GetWidgetData, QueryRequest};
 ///
 /// fn fetch_all(request: &QueryRequest) -> FunctionCall {
-///     GetWidgetData::of(request.widgets().map(|(_, widget)| widget)).into()
+///     GetWidgetData::new(request.widgets().map(|(_, widget)| widget)).into()
 /// }
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,7 +112,7 @@ pub struct GetWidgetData {
 impl GetWidgetData {
     /// Creates a call for the data of widgets, with their current arguments.
     #[must_use]
-    pub fn of<S: Into<DataSource>>(sources: impl IntoIterator<Item = S>) -> Self {
+    pub fn new<S: Into<DataSource>>(sources: impl IntoIterator<Item = S>) -> Self {
         Self {
             data_sources: sources.into_iter().map(Into::into).collect(),
             ..Self::default()

@@ -36,7 +36,7 @@ pub enum Era {
 impl Era {
     /// Detects the era of a request.
     #[must_use]
-    pub fn of(request: &QueryRequest) -> Self {
+    pub fn from_request(request: &QueryRequest) -> Self {
         // `messages` replaced `query` in March 2024.
         if !request.query.is_empty() {
             return Self::E0;

@@ -30,7 +30,7 @@ pub(super) fn native(request: &QueryRequest, _: &HeaderMap) -> Node {
     let skills = request.skills_catalog.iter().map(|skill| &skill.slug);
     let skills = skills.chain(request.selected_skills.iter().map(|skill| &skill.slug));
     Node::object([
-        ("era", format!("{:?}", Era::of(request)).into()),
+        ("era", format!("{:?}", Era::from_request(request)).into()),
         ("delegation", delegation.into()),
         ("primary", tier(Tier::Primary)),
         ("secondary", tier(Tier::Secondary)),

@@ -142,7 +142,7 @@ async fn data<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(), A
     };
     let selected = request.widgets().find(|(tier, _)| *tier == Tier::Primary);
     match selected {
-        Some((_, widget)) => Ok(reply.end(GetWidgetData::of([widget]))?),
+        Some((_, widget)) => Ok(reply.end(GetWidgetData::new([widget]))?),
         None => Ok(reply.text("There is no widget in context.").await?),
     }
 }
