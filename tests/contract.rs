@@ -220,7 +220,7 @@ fn capabilities<P: Protocol<Event: PartialEq>>(body: &str) {
         let native = !said && events.iter().any(|event| !plain.contains(event));
         assert_eq!(
             native,
-            P::CAPABILITIES.has(capability),
+            P::CAPABILITIES.contains(capability),
             "{}: {part:?}",
             P::NAME
         );

@@ -130,9 +130,9 @@ impl Protocol for AgUi {
 
     const NAME: &'static str = "ag-ui";
     const CAPABILITIES: Capabilities = Capabilities::STEPS
-        .and(Capabilities::CALLS)
-        .and(Capabilities::REASONING)
-        .and(Capabilities::TOOL_RUNS);
+        .with(Capabilities::CALLS)
+        .with(Capabilities::REASONING)
+        .with(Capabilities::TOOL_RUNS);
 
     fn read(_: &Parts, body: Bytes) -> Result<RunAgentInput, Refusal> {
         RunAgentInput::read(&body)

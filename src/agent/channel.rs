@@ -152,7 +152,7 @@ pub(super) enum Outcome {
 
 impl<P: Protocol> Channel<P> {
     /// `true` if the answer's text is scanned, so that a question after it is visible.
-    const SCANS: bool = !P::CAPABILITIES.has(Capabilities::QUESTIONS);
+    const SCANS: bool = !P::CAPABILITIES.contains(Capabilities::QUESTIONS);
 
     pub(super) fn new(mut session: P::Session, record: Record, is_stream: bool) -> Self {
         let mut out = Vec::new();

@@ -131,9 +131,9 @@ impl Protocol for Anthropic {
 
     const NAME: &'static str = "anthropic";
     const CAPABILITIES: Capabilities = Capabilities::STEPS
-        .and(Capabilities::REASONING)
-        .and(Capabilities::TOOL_RUNS)
-        .and(Capabilities::CALLS);
+        .with(Capabilities::REASONING)
+        .with(Capabilities::TOOL_RUNS)
+        .with(Capabilities::CALLS);
 
     fn read(_: &Parts, body: Bytes) -> Result<MessagesRequest, Refusal> {
         MessagesRequest::read(&body)

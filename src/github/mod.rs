@@ -106,8 +106,8 @@ impl Protocol for GitHub {
 
     const NAME: &'static str = "github";
     const CAPABILITIES: Capabilities = Capabilities::CITATIONS
-        .and(Capabilities::ERRORS)
-        .and(Capabilities::QUESTIONS);
+        .with(Capabilities::ERRORS)
+        .with(Capabilities::QUESTIONS);
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         if body.is_empty() {

@@ -159,7 +159,7 @@ impl Protocol for OpenAi {
     type Decoder = Decoder;
 
     const NAME: &'static str = "openai";
-    const CAPABILITIES: Capabilities = Capabilities::CALLS.and(Capabilities::REASONING);
+    const CAPABILITIES: Capabilities = Capabilities::CALLS.with(Capabilities::REASONING);
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)

@@ -134,12 +134,12 @@ impl Protocol for OpenBb {
 
     const NAME: &'static str = "openbb";
     const CAPABILITIES: Capabilities = Capabilities::STEPS
-        .and(Capabilities::CITATIONS)
-        .and(Capabilities::TABLES)
-        .and(Capabilities::CHARTS)
-        .and(Capabilities::ERRORS)
-        .and(Capabilities::CALLS)
-        .and(Capabilities::TOOL_RUNS);
+        .with(Capabilities::CITATIONS)
+        .with(Capabilities::TABLES)
+        .with(Capabilities::CHARTS)
+        .with(Capabilities::ERRORS)
+        .with(Capabilities::CALLS)
+        .with(Capabilities::TOOL_RUNS);
 
     fn read(_: &Parts, body: Bytes) -> Result<QueryRequest, Refusal> {
         QueryRequest::read(&body)

@@ -17,7 +17,7 @@ use std::fmt;
 /// impl<P: Protocol> Agent<P> for Worker {
 ///     async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
 ///         reply.status("Reading the report").await?;
-///         if !P::CAPABILITIES.has(Capabilities::STEPS) {
+///         if !P::CAPABILITIES.contains(Capabilities::STEPS) {
 ///             reply.text("I am reading the report.\n\n").await?;
 ///         }
 ///         Ok(())
@@ -49,15 +49,15 @@ impl Capabilities {
     /// A tool that the agent ran is shown with its arguments and its result.
     pub const TOOL_RUNS: Self = Self(1 << 8);
 
-    /// Returns these capabilities and those of `other`.
+    /// Returns the union of both sets.
     #[must_use]
-    pub const fn and(self, other: Self) -> Self {
+    pub const fn with(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Returns `true` if all of `other` are among these.
+    /// Returns `true` if this set contains all of `other`.
     #[must_use]
-    pub const fn has(self, other: Self) -> bool {
+    pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 }
@@ -75,7 +75,9 @@ impl fmt::Debug for Capabilities {
             (Self::REASONING, "REASONING"),
             (Self::TOOL_RUNS, "TOOL_RUNS"),
         ];
-        let names = names.iter().filter(|(capability, _)| self.has(*capability));
+        let names = names
+            .iter()
+            .filter(|(capability, _)| self.contains(*capability));
         f.debug_set().entries(names.map(|(_, name)| name)).finish()
     }
 }

@@ -157,9 +157,9 @@ impl Protocol for Responses {
 
     const NAME: &'static str = "responses";
     const CAPABILITIES: Capabilities = Capabilities::STEPS
-        .and(Capabilities::CALLS)
-        .and(Capabilities::REASONING)
-        .and(Capabilities::TOOL_RUNS);
+        .with(Capabilities::CALLS)
+        .with(Capabilities::REASONING)
+        .with(Capabilities::TOOL_RUNS);
 
     fn read(_: &Parts, body: Bytes) -> Result<ResponsesRequest, Refusal> {
         ResponsesRequest::read(&body)

@@ -119,10 +119,10 @@ impl Protocol for UiStream {
 
     const NAME: &'static str = "ui-stream";
     const CAPABILITIES: Capabilities = Capabilities::STEPS
-        .and(Capabilities::CITATIONS)
-        .and(Capabilities::CALLS)
-        .and(Capabilities::REASONING)
-        .and(Capabilities::TOOL_RUNS);
+        .with(Capabilities::CITATIONS)
+        .with(Capabilities::CALLS)
+        .with(Capabilities::REASONING)
+        .with(Capabilities::TOOL_RUNS);
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)

@@ -50,7 +50,7 @@ impl Protocol for Pager {
     type Decoder = Decoder;
 
     const NAME: &'static str = "pager";
-    const CAPABILITIES: Capabilities = Capabilities::STEPS.and(Capabilities::ERRORS);
+    const CAPABILITIES: Capabilities = Capabilities::STEPS.with(Capabilities::ERRORS);
 
     fn read(_: &Parts, body: Bytes) -> Result<PagerRequest, Refusal> {
         let wrong = |_| Refusal::new(StatusCode::BAD_REQUEST, "not a request of the Pager");

@@ -172,11 +172,11 @@ fn excerpt(text: &str) -> String {
 
 /// Returns `true` if the front end shows questions as dialogs.
 pub(super) fn has_dialogs<P: Protocol>() -> bool {
-    P::CAPABILITIES.has(Capabilities::QUESTIONS)
+    P::CAPABILITIES.contains(Capabilities::QUESTIONS)
 }
 
 /// Returns `true` if the front end shows statuses. Otherwise the important ones are written as
 /// text.
 fn has_steps<P: Protocol>() -> bool {
-    P::CAPABILITIES.has(Capabilities::STEPS)
+    P::CAPABILITIES.contains(Capabilities::STEPS)
 }
