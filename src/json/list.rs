@@ -43,7 +43,7 @@ impl<T> List<T> {
     }
 
     /// Returns an iterator over the invalid elements.
-    pub fn odd(&self) -> impl Iterator<Item = &Json> {
+    pub fn invalid(&self) -> impl Iterator<Item = &Json> {
         self.odd_elements().map(|(_, json)| json)
     }
 

@@ -196,7 +196,7 @@ fn everything_else_that_a_request_has() {
     assert_eq!(message.covered_through_message_id, "m2");
 
     let repost = request("v2_repost_as_sent_by_workspace");
-    assert_eq!(repost.messages.len() + repost.messages.odd().count(), 7);
+    assert_eq!(repost.messages.len() + repost.messages.invalid().count(), 7);
     assert_eq!(repost.tools.first().unwrap().name, "tools_web_search");
 }
 
