@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::json::model::{Field, json_api, model};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 use crate::protocol::{Attachment, AttachmentContent};
 
 /// The content of a message.

@@ -9,7 +9,7 @@ use super::content::join;
 use crate::json::model::{Field, json_api, model};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, WriteError};
 use crate::protocol::ToolCall;
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// A block of content.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::json::model::{Field as _, model, object};
 use crate::json::{Escape, Members, ValueWriter};
 use crate::protocol::Refusal;
-use crate::protocol::shown::Cut;
+use crate::protocol::redacted::Cut;
 
 /// An error as sent to a client: the member `error` of `{"type":"error","error":{...}}`.
 ///

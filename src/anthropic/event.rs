@@ -10,7 +10,7 @@ use super::{
 use crate::json::model::{Field, object};
 use crate::json::{Escape, Json, JsonError, Kind, Reader, ValueWriter};
 use crate::protocol::EventError;
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq, Eq)]

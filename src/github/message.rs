@@ -7,7 +7,7 @@ use super::answer::Answer;
 use super::reference::Reference;
 use crate::json::model::{Field, json_api, model, present};
 use crate::json::{Escape, Json, JsonError, Kind, List, Members, Reader, ValueWriter};
-use crate::protocol::shown::{Cut, Size};
+use crate::protocol::redacted::{Cut, Size};
 
 /// A message of a request, with the members of recorded requests, GitHub's SDK, VS Code and
 /// `gh debug-cli`.

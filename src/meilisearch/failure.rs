@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::json::{Escape, Json, Kind, Members, ObjectWriter};
-use crate::protocol::shown::{Cut, Size};
+use crate::protocol::redacted::{Cut, Size};
 
 /// An error in the stream: a frame without `choices`.
 ///

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Uri};
 
-use crate::protocol::shown::Address;
+use crate::protocol::redacted::Address;
 
 use super::{ApiKey, ChatRequest};
 

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::json::{Escape, Json, Kind, ObjectWriter};
-use crate::protocol::shown::{Cut, Size};
+use crate::protocol::redacted::{Cut, Size};
 
 /// A message of the conversation, stored as its JSON object.
 ///

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::json::model::{Field as _, model};
 use crate::json::{Json, JsonError, Kind, Members};
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// `_meiliSearchProgress`: the start of a search. `Debug` does not print the arguments.
 #[derive(Clone, Default, PartialEq, Eq)]

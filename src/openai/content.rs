@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::model::{Field, json_api};
 use crate::json::{Json, JsonError, Kind, Reader, ValueWriter};
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// The content of a message.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use crate::json::model::{Field, model, object};
 use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, ValueWriter};
 use crate::protocol::Refusal;
-use crate::protocol::shown::Cut;
+use crate::protocol::redacted::Cut;
 
 /// An error as sent to a client: `{"error":{...}}`.
 ///

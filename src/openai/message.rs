@@ -5,7 +5,7 @@ use std::fmt;
 use super::{Content, FunctionCall, ToolCall};
 use crate::json::model::model;
 use crate::json::{List, Members};
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// A message of the conversation.
 #[derive(Clone, Default, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use serde::de::DeserializeOwned;
 use crate::json::model::{Field, model, names};
 use crate::json::{Json, JsonError, Kind, Members, Reader, WriteError};
 use crate::protocol;
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// The kind of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]

@@ -5,7 +5,7 @@ use std::ops::Deref;
 
 use crate::json::model::Field;
 use crate::json::{JsonError, Reader, ValueWriter};
-use crate::protocol::shown::Address;
+use crate::protocol::redacted::Address;
 
 /// A URL as text, unchecked. `Debug` prints neither user, password nor query, which can be secrets;
 /// `Display` prints all of it.

@@ -22,9 +22,9 @@ mod env;
 mod error;
 pub(crate) mod markdown;
 mod part;
+pub(crate) mod redacted;
 mod refusal;
 mod session;
-pub(crate) mod shown;
 #[allow(
     dead_code,
     reason = "for protocols whose text events differ in their text alone"

@@ -5,7 +5,7 @@ use std::fmt;
 
 use crate::json::model::{Field, json_api, model};
 use crate::json::{Json, JsonError, List, Members, Reader, ValueWriter};
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// The content of a message, or the output of a call.
 #[derive(Clone, Default, PartialEq, Eq)]

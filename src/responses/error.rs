@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::json::model::{Field as _, model, object};
 use crate::json::{Escape, Members, ValueWriter};
-use crate::protocol::shown::Cut;
+use crate::protocol::redacted::Cut;
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client.

@@ -8,7 +8,7 @@ use super::{Annotation, ContentPart, ErrorObject, Item, Response, Usage};
 use crate::json::Members;
 use crate::json::model::{Field as _, model, names};
 use crate::protocol::EventError;
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq)]

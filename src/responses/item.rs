@@ -6,7 +6,7 @@ use super::{Content, ContentPart};
 use crate::json::model::model;
 use crate::json::{Json, JsonError, List, Members};
 use crate::protocol;
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// An item of a conversation: a message, a call, its output, reasoning, or another kind.
 ///

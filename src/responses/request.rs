@@ -11,7 +11,7 @@ use super::{Item, Tool};
 use crate::json::model::{Field, json_api, model};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, WriteError};
 use crate::protocol::Refusal;
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// A request for a response, for clients and servers.
 ///

@@ -10,7 +10,7 @@ use super::mount::Settings;
 use crate::json::model::{Field as _, model, names};
 use crate::json::{Json, List, Members};
 use crate::protocol::Refusal;
-use crate::protocol::shown::Size;
+use crate::protocol::redacted::Size;
 
 /// A request of a page: the whole conversation.
 ///

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::json::model::{model, names};
 use crate::json::{Escape, List, Members, ObjectWriter};
-use crate::protocol::shown::Address;
+use crate::protocol::redacted::Address;
 
 use super::Setting;
 use crate::meilisearch::ApiKey;

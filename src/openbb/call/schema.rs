@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use super::fault::Fault;
 use crate::json::{Json, Kind};
 use crate::protocol::SendError;
-use crate::protocol::shown::Cut;
+use crate::protocol::redacted::Cut;
 
 /// The maximum depth to which schemas are followed.
 const DEPTH: usize = 16;
