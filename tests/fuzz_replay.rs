@@ -120,7 +120,7 @@ mod findings {
     }
 
     #[test]
-    fn a_word_from_another_thread_counts_even_if_the_next_one_panics() {
+    fn a_write_from_another_thread_counts_even_if_the_next_one_panics() {
         play(&[
             Step::Script(Act::Thread(Line::Word, 1)),
             Step::Script(Act::Speak(Line::WordPanics)),

@@ -243,7 +243,7 @@ fn numbers_are_kept_as_they_are() {
 }
 
 #[test]
-fn depth_costs_no_stack() {
+fn depth_needs_no_stack() {
     for depth in [1, 63, 64, 65, 128, 10_000, 1_000_000] {
         let text = "[".repeat(depth) + &"]".repeat(depth);
         assert_eq!(parse(&text).unwrap().kind(), Kind::Array);
@@ -405,7 +405,7 @@ fn a_model_keeps_what_it_does_not_read() {
 }
 
 #[test]
-fn one_bad_element_does_not_cost_the_others() {
+fn one_invalid_element_does_not_affect_the_others() {
     let body = Bytes::from_static(br#"[{"id":1},{"name":"x"},3,{"id":4}]"#);
     let mut read = Vec::new();
     let mut reader = Reader::new(&body).unwrap();

@@ -121,7 +121,7 @@ fn the_page_runs_its_own_script_and_nothing_else() {
 }
 
 #[test]
-fn the_page_hears_of_every_agent_whenever_it_is_mounted() {
+fn the_page_lists_every_agent_whenever_it_is_mounted() {
     let router = Router::new()
         .mount(descriptor(), Echo)
         .unwrap()

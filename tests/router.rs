@@ -105,7 +105,7 @@ fn a_trailing_slash_makes_no_difference() {
 }
 
 #[test]
-fn what_goes_wrong_with_feedback_is_told() {
+fn errors_of_feedback_are_reported() {
     let heard: Arc<Mutex<Vec<String>>> = Arc::default();
     let log = Arc::clone(&heard);
     let router = Router::new()

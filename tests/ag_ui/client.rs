@@ -49,7 +49,7 @@ fn chunks_and_unknown_events_are_read() {
 }
 
 #[test]
-fn a_broken_event_costs_only_itself() {
+fn a_broken_event_does_not_affect_others() {
     let stream = frames(&[
         r#"{"type":"RUN_STARTED","threadId":"t","runId":"r"}"#,
         "[DONE]",

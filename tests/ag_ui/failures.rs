@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::support::{read, stream_of};
 
 #[test]
-fn a_failure_before_any_text_is_told() {
+fn a_failure_before_any_text_is_sent() {
     let answer = read(&stream_of(|_| async {
         Err(AgentError::new("The model is away."))
     }));
@@ -41,7 +41,7 @@ fn a_failure_closes_what_is_open() {
 }
 
 #[test]
-fn a_panic_is_told() {
+fn a_panic_is_sent_as_a_failure() {
     let answer = read(&stream_of(|reply| async move {
         reply.text("Par").await?;
         panic!("a bug in the agent");

@@ -20,7 +20,7 @@ fn app() -> App {
 }
 
 #[test]
-fn every_part_is_heard() {
+fn every_part_is_received() {
     let says = agent(|_, reply| async move {
         reply.reasoning("Hm.").await?;
         reply.status("Looking").await?;

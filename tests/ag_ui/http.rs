@@ -79,7 +79,7 @@ fn a_page_of_another_origin_may_post() {
 }
 
 #[test]
-fn silence_is_broken_by_comments() {
+fn keep_alives_are_comments() {
     struct Impatient;
     impl Environment for Impatient {
         fn ticks(&self, _: Duration) -> Option<Ticks> {

@@ -182,7 +182,7 @@ fn a_yes_behind_a_question_is_a_decision() {
 }
 
 #[test]
-fn nulls_and_odd_elements_cost_nothing_else() {
+fn nulls_and_invalid_elements_do_not_affect_others() {
     let input = recorded("odd");
     assert_eq!(
         history(&input),

@@ -216,7 +216,7 @@ fn a_notice_is_text_and_the_run_goes_on() {
 }
 
 #[test]
-fn usage_is_told_at_the_end() {
+fn usage_is_sent_at_the_end() {
     let answer = read(&stream_of(|reply| async move {
         reply.usage(Usage::new(1, 1)).await?;
         let usage = Usage::new(10, u64::MAX)

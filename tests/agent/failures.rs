@@ -10,7 +10,7 @@ use futures::StreamExt;
 use crate::support::*;
 
 #[test]
-fn a_failure_is_told_in_the_protocols_way() {
+fn a_failure_is_sent_in_the_form_of_the_protocol() {
     let error = || AgentError::new("The database is away.");
     let told = body(move |reply| async move {
         reply.text("one").await?;
@@ -31,7 +31,7 @@ fn a_failure_is_told_in_the_protocols_way() {
 }
 
 #[test]
-fn a_panic_is_told_and_the_body_ends() {
+fn a_panic_is_sent_as_a_failure_and_the_body_ends() {
     let told = body(|reply| async move {
         reply.text("one").await?;
         panic!("a bug in the agent");
@@ -42,7 +42,7 @@ fn a_panic_is_told_and_the_body_ends() {
 }
 
 #[test]
-fn a_panic_in_a_drop_is_told_too() {
+fn a_panic_in_a_drop_is_sent_as_a_failure() {
     struct Bomb;
     impl Drop for Bomb {
         fn drop(&mut self) {
@@ -58,7 +58,7 @@ fn a_panic_in_a_drop_is_told_too() {
 }
 
 #[test]
-fn nothing_follows_an_ending_and_the_observer_hears_of_it() {
+fn nothing_follows_an_ending_and_the_observer_is_called() {
     let observer = Arc::new(Observer::default());
     let env = observed(&observer);
     let call = || {
@@ -105,7 +105,7 @@ fn nothing_follows_an_ending_and_the_observer_hears_of_it() {
 }
 
 #[test]
-fn a_client_that_leaves_is_no_incident() {
+fn a_disconnect_is_no_failure() {
     let observer = Arc::new(Observer::default());
     let env = observed(&observer);
     let mut body = body_in(&env, |reply| async move {
@@ -184,7 +184,7 @@ fn a_failing_serialisation_writes_nothing_and_the_turn_goes_on() {
 }
 
 #[test]
-fn a_panicking_observer_harms_nobody() {
+fn a_panicking_observer_does_not_affect_the_turn() {
     let env = Env::default().observe(|_| panic!("a bug in the observer"));
     let told = body_in(&env, |reply| async move {
         reply.text("one").await?;

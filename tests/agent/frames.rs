@@ -134,7 +134,7 @@ fn a_reply_that_outlives_the_body_is_closed() {
 }
 
 #[test]
-fn silence_is_broken_after_a_whole_silent_tick() {
+fn a_keep_alive_is_sent_after_a_whole_silent_tick() {
     let (tick, ticks) = mpsc::unbounded();
     let (word, words) = mpsc::unbounded::<&str>();
     let observer = Observer {

@@ -71,7 +71,7 @@ fn a_stream_of_the_real_server_is_read() {
 }
 
 #[test]
-fn what_is_odd_costs_only_itself() {
+fn an_invalid_value_does_not_affect_others() {
     let stream = frames(&[
         json!({"type": "tomorrow", "x": 1}),
         json!({"type": "content_block_delta", "delta": {}}),

@@ -338,7 +338,7 @@ impl Environment for Ticking {
 }
 
 #[test]
-fn silence_is_broken_with_what_resets_the_clock_of_claude_code() {
+fn a_keep_alive_resets_the_timeout_of_claude_code() {
     let slow = agent(|_, reply: Reply<Anthropic>| async move {
         let mut waits = 4;
         poll_fn(|cx| {

@@ -11,7 +11,7 @@ use crate::FRONTS;
 use crate::script::{Front, Head, Piece, Script};
 
 #[test]
-fn every_request_is_told_and_counted() {
+fn every_request_is_reported_and_counted() {
     for front in FRONTS {
         let script = Script::new(front, |_, answer| answer);
         let told = Mutex::new(Vec::new());

@@ -349,7 +349,7 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
 
 /// The filler is an empty text event, and no text may follow a confirmation or an ending.
 #[test]
-fn nothing_fills_the_silence_after_an_ending() {
+fn no_keep_alive_follows_an_ending() {
     let question = Confirmation::new("1", "Go on?", "");
     for ending in [question.into(), Event::Finish, Event::Done] {
         let mut session = GitHub::session(&ChatRequest::default(), &Env::default());

@@ -117,7 +117,7 @@ fn the_last_line_that_there_can_be_has_a_number() {
 const DEEP: usize = 10_000;
 
 #[test]
-fn depth_costs_no_stack() {
+fn depth_needs_no_stack() {
     for key in [
         "x",
         "content",

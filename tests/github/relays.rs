@@ -47,7 +47,7 @@ fn only_what_is_said_goes_on() {
 }
 
 #[test]
-fn a_failure_of_the_model_is_told() {
+fn a_failure_of_the_model_is_sent() {
     let (said, complete) = relay("chunk-error-midstream.sse");
     let [Output::Text(text), Output::Errors(errors)] = said.as_slice() else {
         panic!("{said:?}")

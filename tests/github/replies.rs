@@ -65,7 +65,7 @@ fn the_acknowledgement_does_not_wait_for_the_agent() {
 }
 
 #[test]
-fn a_failure_is_told_then_done() {
+fn a_failure_is_sent_then_done() {
     let reply = ask(agent(|_, reply| async move {
         reply.text("one").await?;
         Err(AgentError::new("The database is away."))
@@ -111,7 +111,7 @@ fn table() -> Table {
 }
 
 #[test]
-fn every_word_has_an_honest_equivalent() {
+fn every_part_has_an_equivalent() {
     let reply = ask(agent(|_, reply| async move {
         reply.status(Status::new("Reading")).await?;
         reply.text("High water: ").await?;

@@ -203,7 +203,7 @@ fn known_keys_are_fetched_once_an_age() {
 }
 
 #[test]
-fn unknown_identifiers_cannot_hammer_the_endpoint() {
+fn unknown_identifiers_cause_no_more_fetches() {
     let (endpoint, clock, keys) = setup();
     let [one, two] = signers();
     let verifier = Verifier::new(keys);

@@ -161,7 +161,7 @@ fn when_the_one_who_fetches_is_dropped_another_goes_on() {
 }
 
 #[test]
-fn requests_that_are_cancelled_cannot_hammer_the_endpoint() {
+fn cancelled_requests_cause_no_more_fetches() {
     let (endpoint, clock, keys) = setup();
     let signer = RequestSigner::from_seed(b"cancelled");
     let count = Arc::default();

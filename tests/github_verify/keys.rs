@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::*;
 
 #[test]
-fn a_key_that_is_no_p256_key_is_unsupported_and_harms_no_other() {
+fn a_key_that_is_no_p256_key_is_unsupported_and_does_not_affect_others() {
     let signer = RequestSigner::from_seed(b"neighbours");
     let pem = signer.pem();
     let mut broken: Vec<Value> = json("unsupported-keys.json")["keys"]

@@ -52,7 +52,7 @@ fn the_genuine_request_verifies() {
 }
 
 #[test]
-fn errors_tell_their_kind_and_no_more() {
+fn errors_contain_their_kind_only() {
     let signer = RequestSigner::from_seed(b"secrets");
     let (identifier, signature) = (signer.identifier(), signer.signature(BODY));
     let cause = KeyError::new(KeyErrorKind::Transport).cause("authorization: token ghu_secret");

@@ -219,7 +219,7 @@ fn an_error_after_the_end_of_the_answer_is_a_failure() {
 }
 
 #[test]
-fn garbage_costs_itself_only() {
+fn garbage_does_not_affect_other_events() {
     let stream = [
         chunk("1", &json!({"content": "a"}), None),
         "data: {\"choices\": [\n\ndata: <html>\n\n".into(),

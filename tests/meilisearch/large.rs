@@ -320,7 +320,7 @@ fn deep() -> Vec<String> {
 }
 
 #[test]
-fn depth_costs_no_stack() {
+fn depth_needs_no_stack() {
     let quoted = |text: &str| Json::encode(text).unwrap().text().to_owned();
     for value in deep() {
         for place in [

@@ -126,7 +126,7 @@ fn every_recording_decodes_as_expected() {
 
 proptest! {
     #[test]
-    fn no_border_matters(name in prop::sample::select(recordings()), sizes in prop::collection::vec(1_usize..400, 1..20)) {
+    fn chunk_borders_make_no_difference(name in prop::sample::select(recordings()), sizes in prop::collection::vec(1_usize..400, 1..20)) {
         let stream = fixture(&format!("recorded/{name}/stream.sse"));
         let (cut, uncut) = (decode(&stream, &sizes), whole(&stream));
         prop_assert_eq!(cut.events, uncut.events);

@@ -195,7 +195,7 @@ fn a_failure_is_an_error_and_no_finish() {
 }
 
 #[test]
-fn a_turn_ends_as_it_is_told_to() {
+fn a_turn_ends_with_the_given_reason() {
     let length = read(Tools::NONE, |reply| async move {
         reply.text("a").await?;
         Ok(reply.end(FinishReason::Length)?)
@@ -215,7 +215,7 @@ fn a_turn_ends_as_it_is_told_to() {
 }
 
 #[test]
-fn shared_words_become_what_every_reader_shows() {
+fn shared_parts_become_what_every_reader_shows() {
     let read = read(Tools::ALL, |reply| async move {
         reply.status(Status::new("Thinking")).await?;
         reply.text("Answer.").await?;

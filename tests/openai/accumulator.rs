@@ -224,7 +224,7 @@ fn alternatives_have_one_level_and_what_is_deeper_stays_as_it_came() {
 
 /// It fails by ending the process.
 #[test]
-fn alternatives_of_alternatives_cost_no_stack() {
+fn nested_alternatives_need_no_stack() {
     let deep = "{\"top_logprobs\":[".repeat(10_000) + &"]}".repeat(10_000);
     let chunk = chunk(&format!(
         r#"{{"choices":[{{"logprobs":{{"content":[{deep}]}}}}]}}"#
@@ -264,7 +264,7 @@ proptest! {
     /// Texts and calls of several choices, cut anywhere and mixed in any order that keeps the
     /// pieces of one thing in order.
     #[test]
-    fn cut_and_mixed_is_whole_again(
+    fn interleaved_fragments_are_joined(
         texts in prop::collection::vec("[a-zé\"{}]{0,20}", 1..4),
         arguments in prop::collection::vec("[a-zé\"{}]{0,20}", 0..5),
         seed in any::<u64>(),

@@ -229,7 +229,7 @@ fn rule_6_after_a_failure_there_is_one_error() {
 }
 
 #[test]
-fn rule_7_silence_is_broken_with_a_comment() {
+fn rule_7_a_keep_alive_is_a_comment() {
     let (mut session, mut out) = open(false, &fixed());
     out.clear();
     session.keep_alive(&mut out);

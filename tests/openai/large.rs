@@ -278,7 +278,7 @@ fn deep() -> Vec<String> {
 }
 
 #[test]
-fn depth_costs_no_stack_in_requests() {
+fn depth_needs_no_stack_in_requests() {
     for value in deep() {
         for place in [
             "@",
@@ -308,7 +308,7 @@ fn depth_costs_no_stack_in_requests() {
 }
 
 #[test]
-fn depth_costs_no_stack_in_answers() {
+fn depth_needs_no_stack_in_answers() {
     for value in deep() {
         for place in [
             "@",

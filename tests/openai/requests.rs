@@ -105,7 +105,7 @@ fn a_client_builds_what_a_server_reads() {
 }
 
 #[test]
-fn odd_elements_cost_only_themselves() {
+fn invalid_elements_do_not_affect_others() {
     let request = read(&json!({
         "model": null,
         "messages": [null, 7, {"role": 5, "content": {"type": "text", "text": "single"}}, {"content": true},

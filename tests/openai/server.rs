@@ -48,7 +48,7 @@ fn a_stream_is_golden() {
 }
 
 #[test]
-fn usage_is_told_when_it_is_asked_for() {
+fn usage_is_sent_when_it_is_requested() {
     let ask = |options: &str| {
         let body = format!(
             r#"{{"model":"m","messages":[{{"role":"user","content":"hi"}}],"stream":true,"stream_options":{options}}}"#

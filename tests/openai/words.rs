@@ -48,7 +48,7 @@ fn text(read: &Read) -> String {
 }
 
 #[test]
-fn every_word_is_said_honestly() {
+fn every_part_has_an_equivalent() {
     let rows = || json!([{"port": "Brest", "height": 4.2}]);
     let read = answer(move |reply| async move {
         reply

@@ -51,7 +51,7 @@ fn success_is_read() {
 
 /// The SDK refuses the complete request (422) for any one of these; this crate accepts it.
 #[test]
-fn one_odd_value_costs_nothing() {
+fn one_invalid_value_does_not_affect_others() {
     let with = |member: &str| {
         let request = read(format!(
             r#"{{"messages":[{{"role":"human","content":"hi"}}],{member}}}"#

@@ -51,7 +51,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn hostile_streams_cost_nothing_but_themselves(
+    fn hostile_streams_do_not_affect_others(
         pieces in prop::collection::vec("data: |event: response.completed\n|\n\n|\\[DONE\\]|\\{\"type\":|\"response.output_text.delta\"|,\"delta\":\"a\"|,\"output_index\":1e99|\\}|\\PC{0,4}", 0..24),
         size in 1_usize..9,
     ) {

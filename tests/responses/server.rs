@@ -227,7 +227,7 @@ impl Environment for Ticking {
 }
 
 #[test]
-fn silence_is_broken_with_a_numbered_event() {
+fn a_keep_alive_is_a_numbered_event() {
     let waited = Arc::new(AtomicBool::new(false));
     let silent = agent(move |reply| {
         let waited = Arc::clone(&waited);

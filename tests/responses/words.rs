@@ -43,7 +43,7 @@ fn nothing_said_is_an_empty_answer() {
 }
 
 #[test]
-fn every_word_is_said_honestly() {
+fn every_part_has_an_equivalent() {
     let rows = || json!([{"port": "Brest", "height": 4.2}]);
     let stream = answer(move |reply| async move {
         reply

@@ -40,7 +40,7 @@ fn serve(puppet: &Puppet) -> SocketAddr {
 }
 
 #[test]
-fn every_word_passes_before_the_next_is_said() {
+fn every_chunk_passes_before_the_next_is_written() {
     let puppet = Puppet::default();
     let address = serve(&puppet);
     let mut client = Client::connect(address).unwrap();

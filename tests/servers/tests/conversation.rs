@@ -52,7 +52,7 @@ fn text(events: &[Event]) -> String {
 
 /// A question about AAPL, the call for the widget's data, and the answer from it: October 2024.
 #[test]
-fn a_widget_is_asked_for_and_its_rows_are_told() {
+fn a_widget_is_requested_and_its_rows_are_sent() {
     let first = fixture("req_e2_flat_widgets_all_flags");
     for (name, start) in SERVERS {
         let server = serve(start);

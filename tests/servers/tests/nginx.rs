@@ -23,7 +23,7 @@ fn read(client: &mut Client, wanted: &str) {
 }
 
 #[test]
-fn every_word_passes_before_the_next_is_said() {
+fn every_chunk_passes_before_the_next_is_written() {
     for (name, start) in SERVERS {
         let puppet = Puppet::default();
         let server = start(puppet.mount().unwrap());

@@ -67,7 +67,7 @@ fn an_answer_that_ends_inside_an_event_is_wrong() {
 }
 
 #[test]
-fn an_empty_answer_is_told() {
+fn an_empty_answer_is_reported() {
     for body in [
         ": ping\n\n",
         "event: copilotMessageChunk\ndata: {\"delta\":\"\"}\n\n",
@@ -81,7 +81,7 @@ fn an_empty_answer_is_told() {
 }
 
 #[test]
-fn a_message_that_nobody_heard_is_told_and_not_counted() {
+fn a_message_without_an_answer_is_reported_and_not_counted() {
     const ONE: Option<&str> = Some("event: copilotMessageChunk\ndata: {\"delta\":\"1\"}\n\n");
     let (url, served) = answering(&[ONE, None, ONE]);
     let seen = run(&["chat", &url, "-p", "openbb"], "first\nlost\nlast\n");
@@ -98,7 +98,7 @@ fn a_message_that_nobody_heard_is_told_and_not_counted() {
 }
 
 #[test]
-fn the_last_message_that_nobody_heard_is_a_failure() {
+fn a_last_message_without_an_answer_is_a_failure() {
     let (url, served) = answering(&[None, None]);
     let seen = run(&["chat", &url, "-p", "openbb"], "one\ntwo\n");
     served.join().unwrap();

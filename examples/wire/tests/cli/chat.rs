@@ -346,7 +346,7 @@ fn widgets_have_the_data_of_the_file() {
 }
 
 #[test]
-fn a_refusal_is_shown_and_told_by_the_status() {
+fn a_refusal_is_shown_and_sets_the_exit_status() {
     let (server, _) = serve();
     let seen = run(
         &["chat", &server.url("/nowhere"), "-p", "openai", "-m", "x"],
@@ -358,7 +358,7 @@ fn a_refusal_is_shown_and_told_by_the_status() {
 }
 
 #[test]
-fn nobody_there_is_told_without_secrets() {
+fn an_unreachable_server_is_reported_without_secrets() {
     // Port 1 is not for servers; a port that was free may be taken by the next test.
     let url = "http://user:s3cret@127.0.0.1:1/v1/chat/completions?key=s3cret";
     let header = "authorization: Bearer s3cret";

@@ -156,7 +156,7 @@ fn an_agent_that_is_not_there_fails() {
 }
 
 #[test]
-fn nobody_there_cannot_be_judged() {
+fn an_unreachable_server_cannot_be_checked() {
     // Port 1 is not for servers; a port that was free may be taken by the next test.
     let seen = run(&["check", "http://127.0.0.1:1", "-p", "openbb"], "");
     assert_eq!((seen.status, &*seen.out), (2, ""));

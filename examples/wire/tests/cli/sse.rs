@@ -106,7 +106,7 @@ fn an_event_beyond_the_limit_is_refused() {
 }
 
 #[test]
-fn what_is_no_event_stream_is_told() {
+fn a_body_that_is_no_event_stream_is_reported() {
     let page = format!("<html>\x1b[2J{}", "x".repeat(100));
     for args in [
         &["sse"][..],
@@ -128,7 +128,7 @@ fn what_is_no_event_stream_is_told() {
 }
 
 #[test]
-fn usage_is_told_from_failure() {
+fn usage_errors_have_an_exit_status_of_their_own() {
     for args in [
         &["sse", "--chunk", "0"][..],
         &["sse", "/no/such/file"],
