@@ -17,9 +17,9 @@ use super::value::Json;
 ///
 /// let mut unknown = Members::new();
 /// unknown.push("size", Json::parse("1.50")?);
-/// assert_eq!(unknown.get("size").unwrap().text(), "1.50");
-/// assert_eq!(serde_json::to_string(&unknown).unwrap(), r#"{"size":1.50}"#);
-/// # Ok::<(), copilot_wire::json::JsonError>(())
+/// assert_eq!(unknown.get("size").map(Json::text), Some("1.50"));
+/// assert_eq!(Json::encode(&unknown)?.text(), r#"{"size":1.50}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Hash)]
 pub struct Members(Vec<(String, Json)>);

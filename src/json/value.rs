@@ -28,8 +28,8 @@ use super::string::unescape;
 ///
 /// let json = Json::parse(r#" {"rows": [1, 2.50], "name": "caf\u00e9"} "#)?;
 /// assert_eq!(json.kind(), Kind::Object);
-/// assert_eq!(json.get("rows").unwrap().text(), "[1, 2.50]");
-/// assert_eq!(json.get("name").unwrap().string().unwrap(), "café");
+/// assert_eq!(json.get("rows").unwrap_or_default().text(), "[1, 2.50]");
+/// assert_eq!(json.get("name").unwrap_or_default().string().as_deref(), Some("café"));
 /// assert_eq!(format!("{json:?}"), "Json(Object, 40 bytes)");
 /// # Ok::<(), copilot_wire::json::JsonError>(())
 /// ```
