@@ -2,18 +2,18 @@
 //!
 //! # Carry-over between calls
 //!
-//! Every byte of the stream is in one of three places: interpreted, buffered in `held`, or still in
+//! Every byte of the stream is in one of three places: interpreted, buffered in `partial`, or still in
 //! the caller's input. [`Decoder::next`] returns `None` only when the input is empty.
 //!
 //! | state before a call | handled by |
 //! |---|---|
 //! | the byte order mark is not decided (`mark_seen`) | `skip_mark` |
-//! | the last byte was a CR (`after_cr`) | `settle` drops an LF |
-//! | `held` has an open line | `settle` finishes it |
-//! | the last frame borrows from `held` (`spent`) | `settle` clears that part |
-//! | the decoder has failed (`failed`) | `settle` returns the error |
+//! | the last byte was a CR (`after_cr`) | `resume` drops an LF |
+//! | `partial` has an open line | `resume` finishes it |
+//! | the last frame borrows from `partial` (`spent`) | `resume` clears that part |
+//! | the decoder has failed (`failed`) | `resume` returns the error |
 //!
-//! Each of these sets `unsettled`; without it the next byte of the input starts a line, and `held`
+//! Each of these sets `must_resume`; without it the next byte of the input starts a line, and `partial`
 //! can only have complete fields of an unfinished block.
 
 use std::borrow::Cow;
@@ -21,8 +21,8 @@ use std::time::Duration;
 use std::{fmt, mem};
 
 use super::head::Head;
-use super::held::Held;
 use super::line::{Line, LineEnd, find_line_end, split_line};
+use super::partial::Partial;
 use super::{DecodeError, Event, Frame};
 
 /// The length of the longest piece that is appended to an open line without further checks.
@@ -56,7 +56,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 /// # Ok::<(), copilot_wire::sse::DecodeError>(())
 /// ```
 pub struct Decoder {
-    held: Held,
+    partial: Partial,
     /// The head of the last event with a short name.
     head: Head,
     last_id: String,
@@ -66,10 +66,10 @@ pub struct Decoder {
     report_retry: bool,
     /// Set if bytes at the start of the input, or the block of the last frame, must be handled
     /// before the next line.
-    unsettled: bool,
-    /// Set if `unsettled` is set for the open line in `held` alone.
+    must_resume: bool,
+    /// Set if `must_resume` is set for the open line in `partial` alone.
     in_line: bool,
-    /// The part of `held` that the last frame used.
+    /// The part of `partial` that the last frame used.
     spent: Spent,
     /// The number of bytes of the byte order mark that were read; its full length if there is none.
     mark_seen: usize,
@@ -114,14 +114,14 @@ impl Decoder {
     #[must_use]
     pub fn new() -> Self {
         Self {
-            held: Held::default(),
+            partial: Partial::default(),
             head: Head::default(),
             last_id: String::new(),
             retry: None,
             limit: Self::DEFAULT_LIMIT,
             report_comments: false,
             report_retry: false,
-            unsettled: true,
+            must_resume: true,
             in_line: false,
             spent: Spent::Nothing,
             mark_seen: 0,
@@ -200,23 +200,27 @@ impl Decoder {
         };
         Ok(Some(match found {
             Found::Event { name, data } => {
-                let name = name.unwrap_or_else(|| self.held.name());
+                let name = name.unwrap_or_else(|| self.partial.name());
                 let name = if self.head.is(name) {
                     Cow::Borrowed(self.head.name())
                 } else {
                     let name = text(name);
-                    if self.head.learn(&name) {
+                    if self.head.store(&name) {
                         Cow::Borrowed(self.head.name())
                     } else {
                         name
                     }
                 };
-                let data = text(data.unwrap_or_else(|| self.held.data()));
+                let data = text(data.unwrap_or_else(|| self.partial.data()));
                 Frame::Event(Event::from_parts(name, data, Cow::Borrowed(&self.last_id)))
             }
             Found::Comment(comment) => {
-                let held = self.held.open_line().strip_prefix(b":").unwrap_or_default();
-                Frame::Comment(text(comment.unwrap_or(held)))
+                let line = self
+                    .partial
+                    .open_line()
+                    .strip_prefix(b":")
+                    .unwrap_or_default();
+                Frame::Comment(text(comment.unwrap_or(line)))
             }
             Found::Retry(time) => Frame::Retry(time),
         }))
@@ -228,8 +232,8 @@ impl Decoder {
     #[inline]
     fn same_again<'b>(&self, input: &mut &'b [u8]) -> Option<&'b [u8]> {
         let scarce = self.last_id.len() + input.len() > self.limit;
-        // The head must be the start of a block: no carry-over, and no field in `held`.
-        if self.unsettled || scarce || !self.held.is_empty() {
+        // The head must be the start of a block: no carry-over, and no field in `partial`.
+        if self.must_resume || scarce || !self.partial.is_empty() {
             return None;
         }
         let rest = self.head.strip(input)?;
@@ -249,7 +253,7 @@ impl Decoder {
         let goes_on =
             input.len() <= SHORT && !input.iter().any(|byte| matches!(byte, b'\r' | b'\n'));
         if goes_on && !self.is_scarce(input) {
-            self.held.push_line(mem::take(input));
+            self.partial.push_line(mem::take(input));
             return true;
         }
         false
@@ -259,9 +263,9 @@ impl Decoder {
     /// through memory would cost a fifth of the time of a short event.
     #[inline]
     fn find<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, DecodeError> {
-        if self.unsettled {
-            let found = self.settle(input)?;
-            if found.is_some() || self.unsettled {
+        if self.must_resume {
+            let found = self.resume(input)?;
+            if found.is_some() || self.must_resume {
                 return Ok(found);
             }
         }
@@ -276,7 +280,7 @@ impl Decoder {
             if end == LineEnd::MayNeedLf {
                 // The next chunk may start with the LF of this line end.
                 self.after_cr = true;
-                self.unsettled = true;
+                self.must_resume = true;
             }
             match Line::parse(line) {
                 Line::Blank => {
@@ -289,57 +293,57 @@ impl Decoder {
                 }
                 Line::Data(value) => {
                     // The first data line is borrowed. Further ones need the buffer to be joined.
-                    if block.data.is_none() && !self.held.has_data() {
+                    if block.data.is_none() && !self.partial.has_data() {
                         block.data = Some(value);
                     } else {
                         if let Some(first) = block.data.take() {
-                            self.held.push_data(first);
+                            self.partial.push_data(first);
                         }
-                        self.held.push_data(value);
+                        self.partial.push_data(value);
                     }
                 }
                 Line::Name(value) => {
                     // The last `event` field of a block counts, also over one of an earlier chunk.
-                    self.held.forget_name();
+                    self.partial.forget_name();
                     block.name = Some(value);
                 }
                 Line::Id(value) => {
-                    self.held.forget_id();
+                    self.partial.forget_id();
                     block.id = Some(value);
                 }
                 Line::Retry(time) => {
                     self.retry = Some(time);
                     if self.report_retry {
-                        self.hold(block);
+                        self.buffer(block);
                         return Ok(Some(Found::Retry(time)));
                     }
                 }
                 Line::Comment(text) => {
                     if self.report_comments {
-                        self.hold(block);
+                        self.buffer(block);
                         return Ok(Some(Found::Comment(Some(text))));
                     }
                 }
                 Line::Ignored => {}
             }
         }
-        self.hold(block);
-        self.hold_line(input)?;
+        self.buffer(block);
+        self.buffer_line(input)?;
         Ok(None)
     }
 
     /// Handles the work that an earlier call left, and finishes the line that an earlier chunk
-    /// started. Stays unsettled if the input ends before that.
+    /// started. Stays must_resume if the input ends before that.
     #[inline(never)]
-    fn settle<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, DecodeError> {
+    fn resume<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, DecodeError> {
         if let Some(error) = self.failed {
             return Err(error);
         }
         self.in_line = false;
         match mem::take(&mut self.spent) {
             Spent::Nothing => {}
-            Spent::Line => self.held.forget_line(),
-            Spent::Block => self.held.clear(),
+            Spent::Line => self.partial.forget_line(),
+            Spent::Block => self.partial.clear(),
         }
         self.skip_mark(input);
         if input.is_empty() {
@@ -348,20 +352,20 @@ impl Decoder {
         if mem::take(&mut self.after_cr) {
             *input = input.strip_prefix(b"\n").unwrap_or(input);
         }
-        self.unsettled = false;
-        if self.held.open_line().is_empty() {
+        self.must_resume = false;
+        if self.partial.open_line().is_empty() {
             return Ok(None);
         }
         let Some((piece, end, rest)) = split_line(input) else {
-            self.hold_line(input)?;
+            self.buffer_line(input)?;
             return Ok(None);
         };
         self.check(Block::default(), piece.len())?;
-        self.held.push_line(piece);
+        self.partial.push_line(piece);
         *input = rest;
         if end == LineEnd::MayNeedLf {
             self.after_cr = true;
-            self.unsettled = true;
+            self.must_resume = true;
         }
         Ok(self.finish_line())
     }
@@ -379,7 +383,7 @@ impl Decoder {
                 Some(_) => {
                     // Not a mark after all: its first bytes are the start of a line.
                     let seen = BYTE_ORDER_MARK.get(..self.mark_seen).unwrap_or_default();
-                    self.held.push_line(seen);
+                    self.partial.push_line(seen);
                     self.mark_seen = BYTE_ORDER_MARK.len();
                 }
             }
@@ -388,30 +392,30 @@ impl Decoder {
 
     /// Interprets the open line, which is complete and not blank.
     fn finish_line<'b>(&mut self) -> Option<Found<'b>> {
-        match Line::parse(self.held.open_line()) {
+        match Line::parse(self.partial.open_line()) {
             Line::Data(value) => {
                 let len = value.len();
-                self.held.line_is_data(len);
+                self.partial.line_is_data(len);
             }
             Line::Name(value) => {
                 let len = value.len();
-                self.held.line_is_name(len);
+                self.partial.line_is_name(len);
             }
             Line::Id(value) => {
                 let len = value.len();
-                self.held.line_is_id(len);
+                self.partial.line_is_id(len);
             }
             Line::Retry(time) => {
                 self.retry = Some(time);
-                self.held.forget_line();
+                self.partial.forget_line();
                 return self.report_retry.then_some(Found::Retry(time));
             }
             Line::Comment(_) if self.report_comments => {
                 self.spent = Spent::Line;
-                self.unsettled = true;
+                self.must_resume = true;
                 return Some(Found::Comment(None));
             }
-            Line::Comment(_) | Line::Ignored | Line::Blank => self.held.forget_line(),
+            Line::Comment(_) | Line::Ignored | Line::Blank => self.partial.forget_line(),
         }
         None
     }
@@ -420,18 +424,18 @@ impl Decoder {
     /// the last event id is set even if there is no data; without data there is no event; the name
     /// does not outlive the block.
     fn dispatch<'b>(&mut self, block: Block<'b>) -> Option<Found<'b>> {
-        if let Some(id) = block.id.or_else(|| self.held.id()) {
+        if let Some(id) = block.id.or_else(|| self.partial.id()) {
             self.last_id.clear();
             self.last_id.push_str(&text(id));
         }
-        if block.data.is_none() && !self.held.has_data() {
-            self.held.clear();
+        if block.data.is_none() && !self.partial.has_data() {
+            self.partial.clear();
             return None;
         }
-        if !self.held.is_empty() {
-            // The event may borrow its name or data from `held`: the next call clears it.
+        if !self.partial.is_empty() {
+            // The event may borrow its name or data from `partial`: the next call clears it.
             self.spent = Spent::Block;
-            self.unsettled = true;
+            self.must_resume = true;
         }
         Some(Found::Event {
             name: block.name,
@@ -440,25 +444,25 @@ impl Decoder {
     }
 
     /// Buffers the fields of an unfinished block until the next call.
-    fn hold(&mut self, block: Block<'_>) {
+    fn buffer(&mut self, block: Block<'_>) {
         if let Some(name) = block.name {
-            self.held.set_name(name);
+            self.partial.set_name(name);
         }
         if let Some(id) = block.id {
-            self.held.set_id(id);
+            self.partial.set_id(id);
         }
         if let Some(data) = block.data {
-            self.held.push_data(data);
+            self.partial.push_data(data);
         }
     }
 
     /// Buffers the rest of the input, the start of a line.
-    fn hold_line(&mut self, input: &mut &[u8]) -> Result<(), DecodeError> {
+    fn buffer_line(&mut self, input: &mut &[u8]) -> Result<(), DecodeError> {
         let piece = mem::take(input);
         if !piece.is_empty() {
             self.check(Block::default(), piece.len())?;
-            self.held.push_line(piece);
-            self.unsettled = true;
+            self.partial.push_line(piece);
+            self.must_resume = true;
             self.in_line = true;
         }
         Ok(())
@@ -467,7 +471,7 @@ impl Decoder {
     /// Returns `true` if the buffered bytes and all of `input` may exceed the limit.
     #[inline]
     fn is_scarce(&self, input: &[u8]) -> bool {
-        self.held.len() + self.last_id.len() + input.len() > self.limit
+        self.partial.len() + self.last_id.len() + input.len() > self.limit
     }
 
     /// Checks the limit for `more` bytes of a line, before they are buffered.
@@ -475,7 +479,7 @@ impl Decoder {
     fn check(&mut self, block: Block<'_>, more: usize) -> Result<(), DecodeError> {
         let len = |part: Option<&[u8]>| part.map_or(0, <[u8]>::len);
         let block = len(block.name) + len(block.id) + len(block.data);
-        if block + more + self.held.len() + self.last_id.len() > self.limit {
+        if block + more + self.partial.len() + self.last_id.len() > self.limit {
             return Err(self.fail());
         }
         Ok(())
@@ -485,8 +489,8 @@ impl Decoder {
     fn fail(&mut self) -> DecodeError {
         let error = DecodeError::TooLarge { limit: self.limit };
         self.failed = Some(error);
-        self.held = Held::default();
-        self.unsettled = true;
+        self.partial = Partial::default();
+        self.must_resume = true;
         self.in_line = false;
         error
     }
@@ -502,7 +506,7 @@ impl Default for Decoder {
 impl fmt::Debug for Decoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder")
-            .field("held", &self.held.len())
+            .field("buffered", &self.partial.len())
             .field("limit", &self.limit)
             .field("failed", &self.failed)
             .finish_non_exhaustive()

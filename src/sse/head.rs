@@ -36,7 +36,7 @@ impl Head {
     }
 
     /// Stores the name of an event unless it is too long. Returns `true` if it was stored.
-    pub(super) fn learn(&mut self, name: &str) -> bool {
+    pub(super) fn store(&mut self, name: &str) -> bool {
         if name.len() > LONGEST {
             return false;
         }

@@ -37,9 +37,10 @@ mod encode;
 mod event;
 mod frame;
 mod head;
-mod held;
+
 mod line;
 mod name;
+mod partial;
 
 pub use decode::Decoder;
 pub use encode::{EventWriter, comment, encode};

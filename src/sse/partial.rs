@@ -8,7 +8,7 @@ const KEEP: usize = 16 * 1024;
 /// Data and the open line share one buffer, because most open lines become data: a long line that
 /// arrives in many pieces is appended and never moved.
 #[derive(Default)]
-pub(super) struct Held {
+pub(super) struct Partial {
     /// The data lines so far, from `data_start` to `data_end`, joined by LF; from `data_end` on, the
     /// open line. Bytes before `data_start` are the field name of the first data line.
     ///
@@ -24,7 +24,7 @@ pub(super) struct Held {
     has_id: bool,
 }
 
-impl Held {
+impl Partial {
     pub(super) fn is_empty(&self) -> bool {
         !self.has_data() && self.buffer.is_empty() && self.name.is_empty() && !self.has_id
     }
