@@ -10,6 +10,8 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
             b'A'..=b'Z' => byte - b'A',
             b'a'..=b'z' => byte - b'a' + 26,
             b'0'..=b'9' => byte - b'0' + 52,
+            // RFC 4648 section 5: the URL-safe alphabet differs in these two digits only, so both
+            // are read.
             b'+' | b'-' => 62,
             b'/' | b'_' => 63,
             b'=' => {
@@ -19,6 +21,7 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
             b' ' | b'\t' | b'\r' | b'\n' => continue,
             _ => return None,
         };
+        // Padding ends the data (RFC 4648 section 3.2).
         if padded {
             return None;
         }
@@ -26,6 +29,8 @@ pub(super) fn decode(text: &str) -> Option<Vec<u8>> {
         count += 6;
         if count >= 8 {
             count -= 8;
+            // At most 7 bits remain below the byte. Older bits are shifted out at the top and
+            // masked here.
             out.push(u8::try_from(bits >> count & 0xFF).ok()?);
         }
     }
@@ -42,6 +47,7 @@ pub(super) fn encode(bytes: &[u8]) -> String {
         let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
         for at in 0..4 {
             let digit = DIGITS.get((bits >> (18 - 6 * at) & 63) as usize);
+            // A chunk of n bytes fills n + 1 digits; the rest of the group is padding.
             let digit = digit.filter(|_| at <= chunk.len());
             out.push(digit.map_or('=', |digit| char::from(*digit)));
         }

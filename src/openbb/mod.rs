@@ -171,6 +171,7 @@ impl Protocol for OpenBb {
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
+        // A paragraph of its own: the reply may have ended in the middle of a word.
         let failure = format!("\n\n{}", AgentError::LOST);
         event::CHUNK.write(&failure, out);
     }

@@ -34,9 +34,12 @@ impl Mount for Descriptor {
 
     fn mount(self, agent: Arc<dyn Agent<OpenBb>>, site: &mut Site<'_>) -> Result<(), MountError> {
         site.agent(self.route(), agent)?;
+        // Requests come from the user's browser, so without these no page could read an answer.
         site.origins(ORIGINS.map(HeaderValue::from_static));
         let descriptors = &mut site.shared::<Descriptors>().0;
         descriptors.push(self);
+        // All again with each mount: the Workspace judges the document as a whole, so the names of
+        // any two agents can collide.
         descriptor::check_all(descriptors)
             .map_err(|error| MountError::Invalid(format!("descriptor: {error}")))?;
         site.document("/agents.json", |call| {
@@ -103,6 +106,7 @@ where
             Ok(feedback) => feedback,
             Err(refusal) => return self.refuse(&refusal),
         };
+        // The closure is called inside, so that a panic in it is caught with those of its future.
         let taken = async { (self.0)(feedback).await };
         match call.run::<OpenBb, _>(taken).await {
             // The Workspace accepts any status 2xx.

@@ -36,6 +36,9 @@ impl Session {
             .map(|entry| (entry.uuid.clone(), entry.name.clone()))
             .collect();
         let mut names = Names::default();
+        // The Workspace finds an artifact by its name in the chat, so a new one must not reuse a
+        // name. The context has the artifacts that it still stores; markers tell of those that it
+        // does not.
         for (uuid, name) in &context {
             names.take(name, uuid);
         }
@@ -73,6 +76,7 @@ impl Session {
         let (widgets, context) = (&self.widgets, &self.context);
         let positions = self
             .positions
+            // Made by need: a dashboard can have many widgets, and many replies cite none.
             .get_or_insert_with(|| positions(widgets, context));
         Some(match *positions.get(id)? {
             Position::Widget(at) => Source::Widget(&widgets.get(at)?.1),
@@ -94,6 +98,8 @@ impl protocol::Session for Session {
     type Event = Event;
 
     fn text_frame(&self) -> Option<TextFrame> {
+        // Text may go to the body without this session: nothing here depends on what was written as
+        // text.
         Some(CHUNK)
     }
 
@@ -143,6 +149,7 @@ fn positions(
         for id in widget.id().into_iter().chain([tool.into()]) {
             positions
                 .entry(id.into_owned())
+                // The first one counts, also where a tool's name is the id of a later widget.
                 .or_insert(Position::Widget(at));
         }
     }

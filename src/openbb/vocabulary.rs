@@ -27,6 +27,8 @@ pub(super) fn write(
         // The protocol has no event for either.
         Part::Reasoning(_) | Part::Usage(_) => Ok(()),
         Part::Cite(citation) if modern => cite(citation, session)?.write(session, out),
+        // At the end, and not here: a list of sources in the middle of a sentence would tear it
+        // apart.
         Part::Cite(citation) => {
             session.sources.push(citation.clone());
             Ok(())
@@ -67,6 +69,7 @@ pub(super) fn write(
 
 /// Writes the sources that a front end without citations reads as text, once.
 pub(super) fn sources(session: &mut Session, out: &mut Vec<u8>) {
+    // Taken, so that the end of the turn does not repeat what a question or a call has written.
     let sources = std::mem::take(&mut session.sources);
     if !sources.is_empty() {
         CHUNK.write(&markdown::sources(&sources), out);
@@ -214,6 +217,7 @@ fn call(call: &ToolCall, session: &Session) -> Result<FunctionCall, SendError> {
             "a tool that the request does not offer",
         ));
     };
+    // The front end would run the call as it is; here the agent learns of a wrong argument.
     check_schema(&call.name, &widget.schema(), &call.arguments)?;
     Ok(GetWidgetData::new([with_arguments(widget, &call.arguments)]).into())
 }

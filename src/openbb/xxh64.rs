@@ -13,10 +13,14 @@ const PRIMES: [u64; 5] = [
 /// Hashes `input` with seed 0.
 pub(super) fn xxh64(input: &[u8]) -> u64 {
     let [p1, p2, p3, p4, p5] = PRIMES;
+    // XXH64 as specified: stripes of 32 bytes in four lanes, then words of 8 and 4 bytes, then
+    // bytes.
     let (stripes, mut rest) = input.split_at(input.len() / 32 * 32);
     let mut hash = if stripes.is_empty() {
+        // Fewer than 32 bytes skip the lanes.
         p5
     } else {
+        // With a seed these would be `seed + p1 + p2`, `seed + p2`, `seed` and `seed - p1`.
         let mut lanes = [p1.wrapping_add(p2), p2, 0, 0_u64.wrapping_sub(p1)];
         for stripe in stripes.chunks_exact(32) {
             for (lane, word) in lanes.iter_mut().zip(stripe.chunks_exact(8)) {
@@ -46,6 +50,7 @@ pub(super) fn xxh64(input: &[u8]) -> u64 {
         hash ^= u64::from(byte).wrapping_mul(p5);
         hash = hash.rotate_left(11).wrapping_mul(p1);
     }
+    // The final mix: every bit of the input changes about half of the result.
     hash = (hash ^ (hash >> 33)).wrapping_mul(p2);
     hash = (hash ^ (hash >> 29)).wrapping_mul(p3);
     hash ^ (hash >> 32)

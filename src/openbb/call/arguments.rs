@@ -56,6 +56,8 @@ impl FunctionCall {
         let typed = match self.function.as_str() {
             "get_widget_data" | "get_extra_widget_data" => {
                 Some(Arguments::GetWidgetData(GetWidgetData {
+                    // Not by its model: calls of 2024 name widgets in `widget_uuid` or
+                    // `widget_uuids`.
                     data_sources: data_sources(json).into(),
                     extra: self.function == "get_extra_widget_data",
                     ..GetWidgetData::default()
@@ -81,6 +83,7 @@ impl FunctionCall {
             }
             _ => None,
         };
+        // A known function with arguments that are not an object is returned raw too.
         typed.unwrap_or_else(|| Arguments::Raw(json.clone()))
     }
 }

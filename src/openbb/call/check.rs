@@ -15,6 +15,7 @@ pub(in crate::openbb) fn prepare(
     session: &Session,
 ) -> Result<FunctionCall, SendError> {
     let mut call = call.clone();
+    // A relayed call was accepted by whoever sent it; changing it could break its result.
     if matches!(call.origin, Origin::Received) {
         return Ok(call);
     }
@@ -26,10 +27,13 @@ pub(in crate::openbb) fn prepare(
             "the arguments of a call must be an object".into(),
         ));
     }
+    // A raw call may be newer than these rules. The two checks above hold for all functions:
+    // without them the front end does not recognize the data as a call.
     if !matches!(call.origin, Origin::Raw) {
         check(&call, session)?;
     }
     if let "get_widget_data" | "get_extra_widget_data" = call.function.as_str() {
+        // The front end of an era knows one form only, also for raw calls.
         if let Some(arguments) = in_era(&call.input_arguments, session.era)? {
             call.input_arguments = arguments;
         }
@@ -47,6 +51,8 @@ fn check(call: &FunctionCall, session: &Session) -> Result<(), SendError> {
         list.elements().count()
     };
     match call.function.as_str() {
+        // A front end that does not know a function throws and marks the turn as failed, so what a
+        // request does not announce is refused here.
         "execute_client_sql" | "prepare_client_sql_tables" if !session.has_client_sql => {
             Err(SendError::Unsupported("SQL in the browser"))
         }

@@ -252,6 +252,7 @@ impl DataSource {
     #[must_use]
     pub fn rich_note(origin: impl Into<String>, name: &str, markdown: &str) -> Self {
         let mut arguments = Members::new();
+        // The Workspace reads these members of `input_args` for the widget `rich_note` only.
         arguments.push("content", crate::openbb::request::string(markdown));
         arguments.push("name", crate::openbb::request::string(name));
         Self {

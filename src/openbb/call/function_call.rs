@@ -47,6 +47,7 @@ pub(super) enum Origin {
 }
 
 impl PartialEq for Origin {
+    // A call that was made equals the same call read back, as `decode(encode(e)) == e` demands.
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -150,9 +151,12 @@ impl FunctionCall {
         };
         let own = self.extra_state.clone().unwrap_or_default();
         let mut set: HashSet<_> = own.members().map(|(key, _)| key).collect();
+        // These two belong to the call that was answered: its arguments, and the queue before it
+        // was taken. Copied, they would describe the wrong call, and make the queued calls again.
         set.extend([MODEL_ARGUMENTS.into(), super::queue::PENDING.into()]);
         let carried: Vec<_> = old
             .members()
+            // `insert` also drops further members with the same key: the first one counts.
             .filter(|(key, _)| set.insert(key.clone()))
             .map(|(key, value)| (key.into_owned(), value))
             .collect();
@@ -170,6 +174,8 @@ impl FunctionCall {
             return self;
         }
         let mut state = Members::new();
+        // The Workspace drops a `get_widget_data` call and its result from later requests if the
+        // state is empty, so there is always a member. Large arguments are not sent twice.
         let arguments = if self.input_arguments.as_bytes().len() <= MAX_COPIED {
             self.input_arguments.clone()
         } else {
@@ -179,6 +185,7 @@ impl FunctionCall {
         };
         state.push(MODEL_ARGUMENTS, arguments);
         self.extra_state = Some(state.to_raw());
+        // A raw call stays raw, or it would be checked after all.
         if matches!(self.origin, Origin::Made) {
             self.origin = Origin::Filled;
         }

@@ -90,6 +90,7 @@ impl AddGenerativeWidget {
     ) -> Result<Self, ArtifactError> {
         let rows = rows_of(rows)?;
         let params = ChartParams::new(kind, &rows)?;
+        // Pie and donut have no `xKey`, which this function requires: there is no such widget.
         if params.x_key.is_empty() {
             return Err(ArtifactError::NoAxes);
         }

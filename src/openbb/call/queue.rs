@@ -91,6 +91,7 @@ impl CallQueue {
     #[must_use]
     pub fn next(mut self) -> Option<FunctionCall> {
         let first = self.calls.pop_front()?;
+        // Without a queue nothing is added: the event adds the default state, marked as such.
         if self.calls.is_empty() {
             return Some(first);
         }

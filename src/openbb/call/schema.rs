@@ -43,6 +43,7 @@ struct Schema {
 
 impl Schema {
     fn of(json: &Json, depth: usize) -> Option<Self> {
+        // No schema means that every value matches: what is not followed cannot be refused.
         if depth == 0 || json.kind() != Kind::Object {
             return None;
         }
@@ -55,6 +56,7 @@ impl Schema {
                     let mut seen = HashSet::new();
                     let names = member.elements();
                     let names = names.filter_map(|name| name.string().map(Cow::into_owned));
+                    // Repeated names would each be looked up for every value.
                     schema.required = names.filter(|name| seen.insert(name.clone())).collect();
                 }
                 "properties" => {
@@ -86,6 +88,7 @@ impl Schema {
     }
 
     fn check_members(&self, value: &Json) -> Result<(), Fault> {
+        // The map below is built only when there is something to look up.
         if self.required.is_empty() && self.properties.is_empty() {
             return Ok(());
         }
@@ -100,6 +103,7 @@ impl Schema {
             Some((*at, name, schema, value))
         };
         let mut known: Vec<_> = members.iter().filter_map(known).collect();
+        // The order of a hash map is random, and the same arguments must give the same error.
         known.sort_unstable_by_key(|(at, ..)| *at);
         for (_, name, schema, value) in known {
             schema.check(value).map_err(|fault| fault.in_member(name))?;
@@ -140,6 +144,7 @@ impl Types {
         }
         for name in one.into_iter().chain(written.elements()) {
             let name = name.string().unwrap_or_default();
+            // One unknown type makes the set open: no value can be refused with certainty.
             let name = *TYPES.iter().find(|known| **known == name)?;
             if !names.contains(&name) {
                 names.push(name);
@@ -168,6 +173,7 @@ fn is_a(value: &Json, name: &str) -> bool {
         | ("array", Kind::Array)
         | ("object", Kind::Object) => true,
         // 1.0 is an integer in JSON schema.
+        // A number beyond the range of floats has no fraction that could be seen, and passes.
         ("integer", Kind::Number) => value.as_f64().is_none_or(|number| number.fract() == 0.0),
         _ => false,
     }

@@ -81,6 +81,8 @@ impl State {
         Self {
             name,
             version,
+            // A browser sends the state with each further request of the turn, so more than this is
+            // a mistake, or forged.
             limit: 256 * 1024,
         }
     }
@@ -126,6 +128,7 @@ impl State {
         if size > self.limit {
             return Err(StateError::Size { size });
         }
+        // The version comes before the value: another version may have another type.
         let found = own.get("version").and_then(|version| version.as_u64());
         if found != Some(self.version) {
             return Err(StateError::Version { found });

@@ -70,6 +70,7 @@ impl TurnState {
     /// Adds the tokens of one request, and counts the request.
     pub fn add_usage(&mut self, usage: Usage) {
         let turn = self.turn_usage.get_or_insert_default();
+        // The totals went through the browser and can be any number.
         let add = |total: &mut u64, tokens: u64| *total = total.saturating_add(tokens);
         add(&mut turn.input_tokens, usage.input_tokens);
         add(&mut turn.cached_input_tokens, usage.cached_input_tokens);
@@ -85,12 +86,15 @@ impl QueryRequest {
     /// turn its time zone and nothing else. Members of another type count as absent.
     #[must_use]
     pub fn turn_state(&self) -> TurnState {
+        // After a message of the user a new turn begins: the state of the previous one is not its
+        // own.
         let state = self.is_result().then(|| self.extra_state()).flatten();
         let member = |key: &str| state.as_ref()?.get(key);
         let text = |key: &str| Some(member(key)?.string()?.into_owned());
         TurnState {
             traceparent: text("traceparent").unwrap_or_default(),
             turn_usage: member("turn_usage").and_then(|usage| TurnUsage::from_raw(&usage)),
+            // The Workspace sends the time zone with the user's message only, not with results.
             timezone: text("timezone").unwrap_or_else(|| self.timezone.clone()),
         }
     }

@@ -55,6 +55,8 @@ impl Descriptor {
     ///
     /// The first [`DescriptorError`].
     pub fn check(&self) -> Result<(), DescriptorError> {
+        // The documentation says `^[a-z0-9-]+$`; OpenBB's own examples use underscores, and they
+        // work.
         let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "-_".contains(c);
         if self.id.is_empty() || !self.id.chars().all(plain) {
             return Err(DescriptorError::Id);
@@ -82,6 +84,7 @@ impl Descriptor {
         if !self.has("streaming") {
             return Err(DescriptorError::Streaming);
         }
+        // Either one alone: votes with nowhere to go, or a location that is never called.
         if self.has(FEEDBACK) == endpoints.feedback.is_empty() {
             return Err(DescriptorError::Feedback);
         }
@@ -93,6 +96,7 @@ impl Descriptor {
             if model.id.is_empty() || model.name.is_empty() || ids.contains(&&model.id) {
                 return Err(DescriptorError::Model);
             }
+            // A list and not a set: the author of a descriptor writes a handful.
             ids.push(&model.id);
         }
         Ok(())
@@ -105,6 +109,7 @@ fn check_feature(id: &str, feature: &Feature) -> Result<(), DescriptorError> {
         .chain(["streaming", FEEDBACK])
         .any(|known| known == id);
     match feature {
+        // Options of early 2026 arrive as `id=text`, so a `=` in the id would move the separator.
         Feature::Switch(_) if id.trim().is_empty() || id.contains('=') => {
             Err(DescriptorError::Option {
                 id: id.to_owned(),
@@ -159,6 +164,7 @@ fn fault(id: &str, control: &Control) -> Option<&'static str> {
 
 fn is_place(place: &str) -> bool {
     let clean = |c: char| !c.is_whitespace() && !c.is_control();
+    // `//host/path` has no scheme: the browser would take it for another server.
     is_url(place) || place.starts_with('/') && !place.starts_with("//") && place.chars().all(clean)
 }
 

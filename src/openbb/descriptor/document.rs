@@ -18,6 +18,7 @@ pub(crate) fn check_all(descriptors: &[Descriptor]) -> Result<(), DescriptorErro
             if other.id == descriptor.id {
                 return Err(DescriptorError::DuplicateId(descriptor.id.clone()));
             }
+            // The Workspace compares names without case among all agents that a user added.
             if other.name.to_lowercase() == descriptor.name.to_lowercase() {
                 return Err(DescriptorError::DuplicateName(descriptor.name.clone()));
             }
@@ -60,7 +61,10 @@ fn for_old_front_ends(descriptor: &Descriptor) -> Descriptor {
     old.has_streaming = Some(true);
     old.has_documents = Some(descriptor.has(Switch::FileUpload.as_str()));
     let reads_widgets = widgets.iter().any(|switch| descriptor.has(switch.as_str()));
+    // A front end that reads this flag lets it override the three features, so it must agree with
+    // them.
     old.has_function_calling = Some(reads_widgets);
+    // The schema of 2025 has booleans only, and one other value hides all agents of the server.
     old.features = descriptor.features.switches();
     let base = descriptor.base_url.trim_end_matches('/');
     if !base.is_empty() {
@@ -91,6 +95,7 @@ pub fn agents(document: &Bytes) -> Result<Vec<Descriptor>, JsonError> {
     let mut agents = Vec::new();
     let mut reader = Reader::new(document)?;
     reader.object(|reader, key| {
+        // The id is the key of the entry and no member of it.
         if let Some(mut descriptor) = Descriptor::read_from(reader)? {
             descriptor.id = key.into_owned();
             agents.push(descriptor);

@@ -72,6 +72,7 @@ pub struct Features(Vec<(String, Feature)>);
 impl Features {
     /// Sets a feature.
     pub fn set(&mut self, id: &str, feature: Feature) {
+        // In place, so that setting a feature again does not move its control on the page.
         match self.0.iter_mut().find(|(key, _)| key == id) {
             Some((_, old)) => *old = feature,
             None => self.0.push((id.to_owned(), feature)),
@@ -118,6 +119,7 @@ impl Field for Features {
         reader.object(|reader, key| {
             let feature = match reader.bool()? {
                 Some(on) => Feature::Switch(on),
+                // A failed read consumes nothing, so each of the three sees the same value.
                 None => match Control::read_from(reader)? {
                     Some(control) => Feature::Control(control),
                     None => Feature::Unknown(reader.value()?),

@@ -145,6 +145,7 @@ impl Descriptor {
     pub fn path(mut self, path: impl Into<String>) -> Self {
         self.route = path.into();
         let endpoints = self.endpoints.get_or_insert_default();
+        // An absolute URL was set by `url` and stays, in whichever order the two are called.
         if !endpoints.query.contains("://") {
             endpoints.query.clone_from(&self.route);
         }
@@ -230,6 +231,7 @@ impl Descriptor {
             Switch::WidgetDashboardSearch,
             Switch::WidgetGlobalSearch,
         ];
+        // The front end lets the flags of 2024 override `features` where both are present.
         let flag = match feature {
             "streaming" => self.has_streaming,
             _ if widgets.iter().any(|switch| switch.as_str() == feature) => {
@@ -247,6 +249,8 @@ impl Descriptor {
             _ if self.route.is_empty() => QUERY,
             _ => &self.route,
         };
+        // A route matches the path alone; what the advertised location has beyond it is for the
+        // browser.
         path.split(['?', '#']).next().unwrap_or_default()
     }
 

@@ -132,6 +132,7 @@ impl Artifact {
         let content = crate::openbb::request::string(text);
         let description = if name.is_empty() { kind.as_str() } else { name };
         let description = description.to_owned();
+        // The description keeps the quotes that `named` replaces.
         Self::of(kind, String::new(), description, Some(content)).name(name)
     }
 
@@ -203,6 +204,7 @@ impl Artifact {
         widget_refs: &W,
     ) -> Result<Self, ArtifactError> {
         let mut artifact = Self::text_of(ArtifactType::App, name, "");
+        // An `app` has no `content`: front ends read `app` and `widget_refs` in its place.
         artifact.content = None;
         artifact.app = Some(crate::json::model::encode(app)?);
         artifact.widget_refs = Some(crate::json::model::encode(widget_refs)?);
@@ -254,6 +256,7 @@ pub(super) fn default_name(artifact: &Artifact) -> String {
     let kind = artifact.kind.as_str();
     let mut letters = kind.chars();
     let first = letters.next().unwrap_or('A').to_ascii_uppercase();
+    // From the id, so that the name is as random as the id without a second source of randomness.
     let digits: String = artifact.uuid.chars().take(4).collect();
     format!("{first}{}_{digits}", letters.as_str())
 }

@@ -114,6 +114,7 @@ fn check(rows: &Json, key: &str, numeric: bool) -> Result<(), ArtifactError> {
         return Err(ArtifactError::NoAxes);
     }
     let mut values = rows.elements().filter_map(|row| row.get(key));
+    // `null` is a gap in the series, also what NaN and infinities are written as.
     if numeric && values.any(|value| !matches!(value.kind(), Kind::Number | Kind::Null)) {
         return Err(ArtifactError::NotNumeric(key.to_owned()));
     }

@@ -31,6 +31,7 @@ pub(super) enum Filter {
 impl Filter {
     fn removes(self, key: &str) -> bool {
         let key = key.to_lowercase();
+        // As in openbb-ai, whose list for citations has no `url`.
         CITATION.contains(&key.as_str()) || matches!(self, Self::Status) && key == "url"
     }
 }

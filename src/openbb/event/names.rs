@@ -28,6 +28,8 @@ impl Names {
 
     /// Returns `true` if another artifact has the name.
     fn taken(&self, artifact: &Artifact) -> bool {
+        // The same artifact sent again replaces itself. An empty id is one that is not known, from
+        // a marker in the history: it may be any artifact, so its name is not free.
         let by_another = |uuid: &String| uuid.is_empty() || *uuid != artifact.uuid;
         artifact.name.is_empty() || self.taken.get(&artifact.name).is_some_and(by_another)
     }

@@ -149,6 +149,8 @@ impl Event {
             Self::Output(Output::MessageChunk(text)) => CHUNK.write(text, out),
             Self::Output(Output::StatusUpdate(status)) => {
                 let artifacts = status.artifacts.iter().flat_map(|list| list.iter());
+                // An artifact inside a step has a marker by its name too, so it shares the names of
+                // the chat.
                 let names: Vec<String> = artifacts
                     .clone()
                     .map(|artifact| session.names.unique(artifact))
@@ -184,6 +186,8 @@ impl Event {
                     .iter()
                     .any(|citation| citation.id.is_empty())
                 {
+                    // The front end builds its marker from the id; without one the user sees
+                    // nothing.
                     return Err(SendError::Invalid("a citation needs an id".into()));
                 }
                 write_event(CITATIONS, citations, out);
@@ -193,6 +197,7 @@ impl Event {
             Self::Output(Output::ConversationSummary(data)) => write_event(SUMMARY, data, out),
             Self::Output(Output::Raw(event)) => {
                 let invalid = |error: RawEventError| SendError::Invalid(error.to_string());
+                // Again, although `new` checks: this event may have been read and is relayed.
                 event.check().map_err(invalid)?;
                 write_event(event.name(), event.data(), out);
             }
@@ -201,6 +206,7 @@ impl Event {
     }
 
     pub(in crate::openbb) fn read(event: &sse::Event<'_>) -> Result<Self, EventError> {
+        // Nearly all events are text, so the common form is read without building a value.
         if event.name() == CHUNK_NAME {
             if let Some(delta) = delta(event.data()) {
                 return Ok(Self::Output(Output::MessageChunk(delta.into_owned())));
@@ -250,6 +256,8 @@ fn delta(data: &str) -> Option<Cow<'_, str>> {
     let inside = data.strip_prefix("{\"delta\":")?;
     let inside = inside.strip_prefix(' ').unwrap_or(inside);
     let text = inside.strip_prefix('"')?.strip_suffix("\"}")?;
+    // Both are slices of `data`, so their lengths give the position of the string in it. It is
+    // checked to be one string: `{"delta":"a","x":"b"}` begins and ends in the same way.
     let end = data.len() - "\"}".len();
     string_between(data, end - text.len(), end)
 }

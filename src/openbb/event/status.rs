@@ -78,6 +78,7 @@ impl StatusUpdate {
             event_type,
             message: message.into(),
             group: "reasoning".into(),
+            // The official SDK writes an empty array in place of an absent one.
             details: Some(List::new()),
             ..Self::default()
         }

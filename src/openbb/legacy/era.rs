@@ -41,6 +41,8 @@ impl Era {
         if !request.query.is_empty() {
             return Self::E0;
         }
+        // The maximum everywhere: old messages stay in a chat, so an old form proves nothing, while
+        // a new one cannot come from an old front end.
         let history = request.messages.iter().filter_map(of_message).max();
         let context = request.context.as_ref().and_then(of_context);
         let flags = if request.has_any_of(&FLAGS) {
@@ -161,6 +163,7 @@ fn of_arguments(arguments: &Json) -> Option<Era> {
 
 fn of_result(message: &Message) -> Option<Era> {
     let Some(data) = &message.data else {
+        // The first results were one text in `content`, without `data`.
         return message.content.as_ref().map(|_| Era::E2);
     };
     if data.kind() == Kind::Object {

@@ -14,6 +14,7 @@ use crate::protocol::SendError;
 /// `{data_sources: [{origin, id, input_args}]}` from January 2025; from May 2025 each data source
 /// begins with `widget_uuid`.
 pub(in crate::openbb) fn in_era(arguments: &Json, era: Era) -> Result<Option<Json>, SendError> {
+    // A call that is written in an older form already is the author's choice.
     if arguments.get("data_sources").is_none() {
         return Ok(None);
     }
@@ -38,6 +39,8 @@ pub(in crate::openbb) fn in_era(arguments: &Json, era: Era) -> Result<Option<Jso
         });
         return Ok(Some(sources_object(&older.collect(), &Members::new())));
     }
+    // Before January 2025 the id on the dashboard was all there was; a source without one has no
+    // older form.
     let uuids: Option<Vec<String>> = sources
         .into_iter()
         .map(|source| source.widget_uuid)

@@ -61,6 +61,7 @@ impl QueryRequest {
             let content = match (base64.as_str(), url) {
                 ("", "") => return None,
                 ("", url) => AttachmentContent::Url(url.into()),
+                // Text files are documents, see `documents`: a model gets their text, not base64.
                 _ if text => return None,
                 (base64, _) => AttachmentContent::Base64(base64.into()),
             };
@@ -76,6 +77,7 @@ fn text_message<'a>(
     delegated: Option<&Message>,
 ) -> Option<protocol::Message<'a>> {
     let role = match message.role() {
+        // By address and not by value: an earlier answer can have the same text.
         Role::Ai if delegated.is_some_and(|last| std::ptr::eq(last, message)) => {
             protocol::Role::User
         }
@@ -116,6 +118,8 @@ impl Conversation for QueryRequest {
         let is_user = |item: &HistoryItem<'_>| matches!(item, HistoryItem::Message(message) if message.role == protocol::Role::User);
         if let Some(latest) = items.iter().rposition(is_user) {
             let files = self.attachments().map(HistoryItem::Attachment);
+            // Requests do not say which message a file was attached to; the Workspace sends it with
+            // each. With the latest question it is nearest to where models look for it.
             drop(items.splice(latest + 1..latest + 1, files));
         }
         items.into_iter()
@@ -195,6 +199,7 @@ impl Conversation for QueryRequest {
     fn results(&self) -> impl Iterator<Item = ToolResult<'_>> + Send {
         let human = |message: &Message| message.role == Role::Human;
         let latest = self.messages.iter().rposition(human);
+        // Results before the latest message of the user are history: they were answered.
         let since = self.messages.iter().skip(latest.map_or(0, |at| at + 1));
         let mut names = None;
         let mut calls = Calls::default();
@@ -204,6 +209,7 @@ impl Conversation for QueryRequest {
                 let names = names.get_or_insert_with(|| ToolNames::new(self));
                 results.extend(calls.answered(message, names));
             } else {
+                // Not `made`: only the call right before a result is needed here, without ids.
                 calls.last = message.call();
             }
         }
@@ -215,6 +221,8 @@ impl Conversation for QueryRequest {
         let answer = messages
             .next()
             .filter(|message| message.role == Role::Human)?;
+        // There is no event for an answer: it is the user's next message, so it must follow the
+        // question.
         let question = messages.next().filter(|message| message.role == Role::Ai)?;
         markdown::decision(&question.text()?, &answer.text()?)
     }
@@ -240,6 +248,8 @@ impl Calls {
         call: FunctionCall,
         names: &ToolNames<'_>,
     ) -> impl Iterator<Item = protocol::Call<'a>> {
+        // The wire has no ids for calls. Counting from the start of the chat gives the same ids for
+        // the same messages in every request.
         self.count += 1;
         let arguments = &call.input_arguments;
         let sources = data_sources(arguments);
@@ -250,6 +260,7 @@ impl Calls {
             let parameters = arguments.get("parameters").unwrap_or_default();
             calls.push((name, parameters));
         } else if sources.is_empty() {
+            // Any other function of the Workspace is one call under its own name.
             calls.push((None, arguments.clone()));
         } else {
             let sources = sources.into_iter();
@@ -290,6 +301,8 @@ impl Calls {
                 });
             }
         }
+        // Without a known call there is no call with this id in the history, and models refuse a
+        // result without its call.
         if result.call.is_some() {
             for (index, result) in results.iter_mut().enumerate() {
                 result.call_id = Some(self.id(index).into());
@@ -342,6 +355,7 @@ fn mcp_failed(item: &Item) -> bool {
 /// Returns the media type of a file, and `true` if its content is text.
 fn media_type<'a>(format: &'a str, name: &'a str) -> (&'a str, bool) {
     let extension = name.rsplit('.').next().unwrap_or_default();
+    // The member `format` is missing in requests of third parties.
     let format = if format.is_empty() { extension } else { format };
     match format {
         "txt" => ("text/plain", true),

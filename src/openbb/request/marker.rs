@@ -41,6 +41,8 @@ pub fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
                 rest = mark;
                 return Some(Piece::Text(before));
             }
+            // `<` is one byte, so this is a character boundary. What only looks like a marker is
+            // text.
             from = at + 1;
         }
         Some(Piece::Text(std::mem::take(&mut rest)))
@@ -74,6 +76,7 @@ fn between<'a>(
 ) -> Option<(&'a str, &'a str)> {
     let inside = text.strip_prefix(open).filter(|_| !*none_follows)?;
     let found = inside.split_once(close);
+    // Later texts are suffixes of this one, so an end that is not here is not in them either.
     *none_follows = found.is_none();
     found
 }

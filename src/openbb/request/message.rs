@@ -153,6 +153,7 @@ impl Message {
     /// even with such content.
     #[must_use]
     pub fn call(&self) -> Option<FunctionCall> {
+        // openbb-ai reads calls in the user's messages too: a pasted text would become a call.
         if self.role != Role::Ai {
             return None;
         }
@@ -165,6 +166,7 @@ impl Message {
         }
         let twice;
         if content.kind() == Kind::String && json.kind() == Kind::String {
+            // As in openbb-ai: a string inside the string is read once more, and no further.
             twice = parse_inside(json)?;
             json = &twice;
         }

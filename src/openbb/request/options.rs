@@ -93,6 +93,7 @@ impl Options {
     /// Returns the value of an option. An absent one is off: the Workspace never sends `false`.
     #[must_use]
     pub fn get(&self, id: &str) -> OptionValue<'_> {
+        // As of repeated members in an object, the last one counts.
         let found = self.iter().filter(|(name, _)| *name == id).last();
         found.map_or(OptionValue::Off, |(_, value)| value)
     }
@@ -132,6 +133,7 @@ fn json_value(value: &Json) -> OptionValue<'_> {
         Kind::String => text_value(value.string().unwrap_or_default()),
         Kind::Bool if value.as_bool() == Some(true) => OptionValue::On,
         Kind::Bool | Kind::Null => OptionValue::Off,
+        // No published front end sends a number or a list; as JSON the agent can at least read it.
         _ => OptionValue::Text(Cow::Borrowed(value.text())),
     }
 }

@@ -117,6 +117,7 @@ impl Param {
     /// Returns the value for a data call: the current one, else the default.
     #[must_use]
     pub fn value(&self) -> Option<&Json> {
+        // `null` here says that nothing is selected, unlike in the default.
         let current = self.current_value.as_ref().filter(|json| !json.is_null());
         current.or_else(|| match self.default_value() {
             DefaultValue::Value(json) => Some(json),

@@ -133,6 +133,8 @@ impl QueryRequest {
         if !request.messages.is_empty() || !request.query.is_empty() {
             return Ok(request);
         }
+        // What the model did not take, also an empty list, is among the unknown members. That tells
+        // the three cases apart.
         let message = match request.unknown.get("messages").map(Json::kind) {
             None => "is missing",
             Some(Kind::Array) => "must not be empty",
@@ -220,6 +222,7 @@ impl QueryRequest {
         let object = |json: &Json| json.kind() == Kind::Object;
         let latest = self.latest_result(CallResult::without_outcomes);
         let state = latest.and_then(|result| result.extra_state);
+        // The message first: only a draft of the protocol has the state at the root.
         state.or_else(|| self.root_state.clone()).filter(object)
     }
 

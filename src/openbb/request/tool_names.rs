@@ -29,6 +29,8 @@ impl<'a> ToolNames<'a> {
     /// Returns the tool name of a data source.
     pub(super) fn of(&self, source: &DataSource) -> Option<String> {
         let name = match &source.widget_uuid {
+            // Without a fallback to origin and id: a dashboard can have the same widget twice, with
+            // other arguments.
             Some(uuid) => self.by_id.get(uuid.as_str()),
             None => self.by_place.get(&(&*source.origin, &*source.id)),
         };

@@ -180,6 +180,7 @@ impl Widget {
             return None;
         }
         let key = format!("origin={}&widget_id={}", self.origin, self.widget_id);
+        // The same hash as in openbb-ai, written twice to fill the 32 digits of a UUID.
         let hash = xxh64(key.as_bytes());
         let (high, middle, low) = (hash >> 32, hash >> 16 & 0xFFFF, hash & 0xFFFF);
         Some(Cow::Owned(format!(

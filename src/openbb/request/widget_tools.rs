@@ -30,6 +30,8 @@ pub(in crate::openbb) fn widget_tools(
                 .into_iter()
                 .flat_map(|id| id.chars())
                 .map(plain)
+                // Models accept names of at most 64 characters: the prefix has 14, and a number may
+                // follow.
                 .take(40)
                 .collect();
             let name = format!("openbb_widget_{id}");
@@ -49,6 +51,7 @@ impl Widget {
             .map(|param| (param.name.clone(), property(param)))
             .collect();
         let needed = |param: &&Param| {
+            // A parameter with a current value may be left out of a call: the value is filled in.
             param.value().is_none() && param.default_value() == DefaultValue::Absent
         };
         let required: List<String> = self
@@ -79,6 +82,7 @@ impl Widget {
 
 fn property(param: &Param) -> Json {
     let kind = match param.kind.as_str() {
+        // All other types, also those of later versions, are sent as texts.
         kind @ ("number" | "integer" | "boolean") => kind,
         _ => "string",
     };

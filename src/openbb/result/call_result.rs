@@ -34,6 +34,7 @@ impl CallResult {
         for message in messages {
             match message.role() {
                 Role::Ai => call = message.call(),
+                // Taken: a second result right after the first one belongs to no known call.
                 Role::Tool => results.push(Self::new(message, call.take())),
                 _ => call = None,
             }

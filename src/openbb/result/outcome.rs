@@ -55,6 +55,7 @@ impl Outcome {
         } else {
             None
         };
+        // An object without any of these members is a row of data, whatever its columns are.
         sorted.unwrap_or(Self::Row(entry))
     }
 
@@ -98,6 +99,7 @@ impl Outcome {
                 let mut texts = self
                     .items()
                     .filter_map(|item| item.text().or_else(|| item.reference().map(Cow::Borrowed)));
+                // A single text, which is the rule, stays borrowed.
                 let first = texts.next().unwrap_or_default();
                 texts.fold(first, |mut all, next| {
                     let text = all.to_mut();
@@ -119,6 +121,7 @@ impl Outcome {
             Self::Bridge(bridge) => {
                 let error = bridge.error.as_ref().map(|error| error.message.as_str());
                 match (&bridge.data, error.unwrap_or(&bridge.message)) {
+                    // For a failed command the error is the answer, not its data.
                     (Some(data), message) if error.is_none() => {
                         format!("{message}\n{}", data.text()).into()
                     }
@@ -173,6 +176,8 @@ impl Outcome {
                 let text = text.as_ref().unwrap_or(&part).string()?.into_owned();
                 Some(text)
             };
+            // One part that is not text makes this `None`: then the whole content is the text, and
+            // nothing is lost.
             parts.elements().map(text).collect()
         });
         texts.or_else(whole).unwrap_or_default()

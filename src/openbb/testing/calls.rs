@@ -59,10 +59,12 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], request: 
     let Some(block) = events.find(|block| is_call(block)) else {
         return;
     };
+    // Comments after the call are fine; the iterator has events only.
     let after = events.next();
     let raw = after.map_or(&b""[..], |block| block.raw);
     judge.expect(&AFTER_CALL, after.is_none(), at, raw);
     let data = block.event.as_ref().map_or("", |event| event.data());
+    // Reported by the rule on JSON already.
     let Ok(call) = serde_json::from_str::<Value>(data) else {
         return;
     };
@@ -71,6 +73,7 @@ pub(super) fn judge(judge: &mut Judge, at: &str, blocks: &[Block<'_>], request: 
     let arguments = call.get("input_arguments").unwrap_or(&Value::Null);
     let right = arguments.is_object() && fit(name, arguments, request);
     judge.expect(&ARGUMENTS, right, at, block.raw);
+    // Without the request the era is unknown, and older front ends need no state.
     if name == "get_widget_data" && request.is_some_and(has_tiers) {
         let state = call.get("extra_state").and_then(Value::as_object);
         let full = state.is_some_and(|state| !state.is_empty());

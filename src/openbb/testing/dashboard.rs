@@ -108,6 +108,7 @@ pub(super) fn entry(function: &str, answer: &Answer) -> Json {
             serde_json::json!({ "error_type": "unexpected_error", "content": why })
         }
         Answer::Failed(why) => serde_json::json!({ "status": "error", "message": why }),
+        // As a string of JSON without a format: so the Workspace sends tables.
         Answer::Data(data) if reads.contains(&function) => {
             serde_json::json!({ "items": [{ "content": data.text() }] })
         }

@@ -98,6 +98,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) -> Option<String> {
         });
         judge.expect(&FEATURES, faulty.is_none(), at, fault);
         let on = Some(&Value::Bool(true));
+        // If present, the old flag overrides the feature.
         let flag = agent.get("hasStreaming");
         let streams = flag.or_else(|| agent.pointer("/features/streaming")) == on;
         judge.expect(&STREAMING, streams, at, &entry);
@@ -164,6 +165,7 @@ fn is_feature(name: &str, feature: &Value) -> bool {
     let text = |member: &str| feature.get(member).and_then(Value::as_str);
     let default = feature.get("default");
     let control = match text("type") {
+        // Present but no string.
         None if feature.get("type").is_some() => false,
         None | Some("toggle") => default.is_none_or(Value::is_boolean),
         Some("text") => default.is_none_or(Value::is_string),

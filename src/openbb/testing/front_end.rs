@@ -157,6 +157,7 @@ impl Workspace {
         self.answer.push_str("<|start_artifact_id|>");
         self.answer.push_str(&artifact.name);
         self.answer.push_str("<|end_artifact_id|>");
+        // The Workspace leaves dashboards out of the context.
         if artifact.kind == ArtifactType::App {
             return;
         }
@@ -191,6 +192,7 @@ impl FrontEnd for Workspace {
 
     fn request(&self) -> http::Request<Bytes> {
         let mut query = self.request.clone();
+        // The Workspace sends the time zone with the user's message only.
         if self.first && query.timezone.is_empty() {
             query.timezone = "Etc/UTC".into();
         }
@@ -256,6 +258,7 @@ impl FrontEnd for Workspace {
     }
 
     fn next(&mut self) -> Next {
+        // Each response is a stream of its own.
         self.decoder = EventDecoder::new();
         let question = self.end_message();
         self.open = self.called.take();
@@ -306,6 +309,7 @@ fn context(artifact: &Artifact) -> ContextEntry {
         query_data_source: artifact.query_data_source.clone(),
         ..DataFormat::default()
     };
+    // As JSON in a string: a text comes back in quotes.
     let content = artifact.content.as_ref().map_or("null", Json::text);
     let data = serde_json::json!({ "items": [{ "content": content, "data_format": format }] });
     ContextEntry {

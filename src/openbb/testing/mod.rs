@@ -113,6 +113,7 @@ fn dashboard(mut request: QueryRequest, setup: &Setup<'_>) -> Workspace {
             (tier, widget.clone(), data)
         })
         .collect();
+    // Nothing to add: the request keeps its widgets in the form in which it has them.
     if widgets.iter().all(|(_, _, data)| data.is_none()) {
         return Workspace::continuing(request);
     }

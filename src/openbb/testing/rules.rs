@@ -117,6 +117,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let mut answer = Answer::default();
     for block in blocks {
         for line in &block.lines {
+            // The Workspace matches fields without an anchor, so `:data: x` is data for it.
             let spaced = !line.starts_with(b":") || line.len() == 1 || line.starts_with(b": ");
             judge.expect(&COMMENT, spaced, at, line);
         }
@@ -149,6 +150,7 @@ impl Answer {
         if done {
             return;
         }
+        // WHATWG HTML, section 9.2.6: an event without a name is a `message`.
         let named = name != "message";
         judge.expect(&UNNAMED, named, at, raw);
         judge.expect(
