@@ -25,6 +25,7 @@ pub struct Answer {
 
 model!(Answer, escape: Json {
     state: "state",
+    // `null` is retained apart from absent, so that the answer is written again as it was read.
     confirmation: "confirmation" => present,
 });
 
@@ -75,6 +76,7 @@ impl Answer {
     pub fn metadata(&self) -> Members {
         let members = self.confirmation.iter().flat_map(Json::members);
         members
+            // The SDK's `getUserConfirmation` takes the id out of the data in the same way.
             .filter(|(key, _)| key != "id")
             .map(|(key, value)| (key.into_owned(), value))
             .collect()

@@ -84,6 +84,7 @@ impl Chunk {
             let text = choice.get("delta")?.get("content")?;
             text.string().map(Cow::into_owned)
         };
+        // A chunk may list a choice more than once; every entry is a part of the same text.
         let mut texts = self.first_choice().filter_map(content);
         let first = texts.next()?;
         Some(texts.fold(first, |all, text| all + &text))
@@ -106,6 +107,7 @@ impl Chunk {
         let choices: Vec<Json> = choices.elements().collect();
         choices.into_iter().filter(|choice| {
             let index = choice.get("index").filter(|index| !index.is_null());
+            // As a number and not as text: senders write `0` and `0.0`.
             index.is_none_or(|index| index.as_f64() == Some(0.0))
         })
     }

@@ -76,11 +76,13 @@ impl Confirmation {
         let mut members: Vec<(String, Json)> = Vec::new();
         for (key, value) in self.confirmation.members().chain(metadata.members()) {
             match members.iter_mut().find(|(name, _)| *name == key) {
+                // JavaScript's spread replaces the value and leaves the member in its place.
                 Some((_, old)) => *old = value,
                 None => members.push((key.into_owned(), value)),
             }
         }
         // The sort is stable, so all other names stay in order.
+        // Objects in JavaScript list names that are array indices first, by number.
         members.sort_by_key(|(key, _)| index(key).unwrap_or(u32::MAX));
         self.confirmation = Json::encode(&members.into_iter().collect::<Members>())?;
         Ok(self)
@@ -115,5 +117,6 @@ fn index(key: &str) -> Option<u32> {
     let canonical = digits && (key == "0" || !key.starts_with('0'));
     key.parse()
         .ok()
+        // 2³² - 1 is a length and no index (ECMAScript, array exotic objects).
         .filter(|&number| canonical && number != u32::MAX)
 }

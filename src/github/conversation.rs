@@ -30,6 +30,7 @@ impl Conversation for ChatRequest {
         messages.flat_map(move |(index, message)| {
             let role = message.speaker();
             let mut text = message.text();
+            // The current message has no prefix: `@slug ` at its start is what the user typed.
             if role == Role::User && index != last {
                 if let Some(rest) = self.after_slug(&text) {
                     text = Cow::Owned(rest.to_owned());
@@ -81,6 +82,7 @@ impl Conversation for ChatRequest {
                 Data::ClientFile(file) => Document::new(reference.id.as_str(), name, file.content),
                 Data::ClientSelection(selection) => {
                     let [start, end] = [selection.start, selection.end]
+                        // Lines on the wire count from 0, in editors from 1.
                         .map(|position| position.line.saturating_add(1));
                     let name = format!("{name} (lines {start}-{end})");
                     Document::new(reference.id.as_str(), name, selection.content)

@@ -91,6 +91,7 @@ impl CopilotError {
             ErrorKind::Agent,
             or(&notice.code, "error"),
             or(&notice.message, "Something went wrong."),
+            // `gh debug-cli` fails on an empty member, so none of the four is ever empty.
             or(identifier, &or(slug, "agent")),
         )
     }

@@ -35,6 +35,8 @@ pub enum Data<'a> {
 
 impl<'a> Data<'a> {
     pub(super) fn read(kind: &str, data: Option<&'a Json>) -> Self {
+        // Data of a known type that does not match it is passed on raw, and never fails the
+        // request.
         Self::typed(kind, data).unwrap_or(Self::Other(data))
     }
 
@@ -334,6 +336,7 @@ fn integer(reader: &mut Reader<'_>) -> Result<Option<u64>, JsonError> {
 /// Converts a float to the integer with the same value, within the range in which floats represent
 /// all integers.
 pub(super) fn whole(value: f64) -> Option<u64> {
+    // 2⁵³: above it not every integer is a float, so the sender's number is not known.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let fits = value.fract() == 0.0 && (0.0..=EXACT).contains(&value);
     // The range is checked above, and `From` does not exist for this conversion.

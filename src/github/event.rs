@@ -147,6 +147,8 @@ impl Event {
 fn short(chunk: &Json) -> Option<Event> {
     let [choices] = members(chunk, ["choices"])?;
     let mut entries = choices.elements();
+    // Only what the SDK writes becomes a short event: it is written again without its chunk, so
+    // anything more would be lost.
     let (choice, None) = (entries.next()?, entries.next()) else {
         return None;
     };
@@ -167,6 +169,7 @@ fn members<const N: usize>(object: &Json, names: [&str; N]) -> Option<[Json; N]>
     for (key, value) in object.members() {
         let at = names.iter().position(|name| *name == key)?;
         let slot = found.get_mut(at)?;
+        // A repeated member cannot be written again, so the chunk is not of the short form.
         if slot.replace(value).is_some() {
             return None;
         }

@@ -164,6 +164,7 @@ impl Message {
                 arguments: string(function, "arguments").unwrap_or_default(),
             })
         };
+        // Both forms, the older one last: no sender is known to use both.
         let deprecated = self.unknown.get("function_call");
         let tool_calls = self.unknown.get("tool_calls");
         tool_calls
@@ -195,6 +196,8 @@ impl Message {
             confirmations: List::new(),
             ..self.clone()
         };
+        // Strict endpoints refuse unknown members of a message, and the agent's references are not
+        // for the model.
         message.unknown.retain(|key| KEPT.contains(&key));
         message
     }

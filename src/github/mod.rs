@@ -110,6 +110,7 @@ impl Protocol for GitHub {
         .with(Capabilities::QUESTIONS);
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
+        // JSON would report a syntax error at offset 0, which says less.
         if body.is_empty() {
             let message = "the request body is empty";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
@@ -174,6 +175,8 @@ impl Decode for Decoder {
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
         let event = Event::decode(frame)?;
+        // Later events are decoded too: a relayed stream has two endings, and readers stop at the
+        // first one.
         self.done |= event == Event::Done;
         events.push(event);
         Ok(())

@@ -129,6 +129,7 @@ impl Mount {
             endpoint,
         };
         site.route(Method::POST, &path, gated)?;
+        // Without the gate: the platform's probe is not signed.
         site.route(Method::GET, &path, Probe)
     }
 
@@ -238,6 +239,7 @@ impl<E: Endpoint> Endpoint for Gated<E> {
         let body = std::mem::take(&mut call.body);
         match self.mount.admit(&call.parts.headers, body).await {
             Ok(body) => {
+                // The endpoint sees only bytes whose sender the gate has accepted.
                 call.body = body.into_inner();
                 self.endpoint.call(call).await
             }
@@ -284,6 +286,7 @@ impl Endpoint for AgentEndpoint {
         let body = std::mem::take(&mut call.body);
         match GitHub::read(&call.parts, body) {
             Ok(mut request) => {
+                // The form of the chunks is no member of the request; the session reads it there.
                 request.chunks = self.chunks;
                 call.answer_request(Arc::clone(&self.agent), request).await
             }

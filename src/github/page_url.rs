@@ -56,6 +56,7 @@ impl<'a> PageUrl<'a> {
         let (repository, path) = path.split_once('/').unwrap_or((path, ""));
         let mut segments = path.split('/');
         let page = match (segments.next(), segments.next().map(str::parse)) {
+            // `issues/new` and the like are other pages: the segment after it must be a number.
             (Some("issues"), Some(Ok(number))) => Page::Issue(number),
             (Some("pull"), Some(Ok(number))) => Page::PullRequest(number),
             _ => Page::Other(path),

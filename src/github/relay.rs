@@ -58,6 +58,7 @@ impl Relay {
                         CopilotError::new(ErrorKind::Agent, "model_failed", message, "model");
                     return Some(error.into());
                 }
+                // The reason may be in the chunk with the last text, so both are looked at.
                 self.complete |= chunk.finish_reason().is_some();
                 chunk
                     .content()
@@ -73,6 +74,7 @@ impl Relay {
                 self.done = true;
                 None
             }
+            // A model has no user to ask: only the agent itself may end the turn with a question.
             Event::Confirmation(_) => None,
         }
     }

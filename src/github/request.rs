@@ -145,6 +145,7 @@ impl ChatRequest {
     pub fn sampling(&self) -> Sampling {
         let number = |key| {
             let value = self.unknown.get(key)?.as_f64()?;
+            // Zero is the platform's value for "not set", also where zero would be a legal value.
             (value != 0.0).then_some(value)
         };
         let string = |json: &Json| json.string().map(Cow::into_owned);

@@ -132,6 +132,8 @@ impl Session {
                 out.extend_from_slice(&head.members);
                 let own = ["id", "object", "created", "model"];
                 for (key, value) in chunk.json().members() {
+                    // The four members of the head are this reply's: the model's own would make two
+                    // ids.
                     if !own.contains(&&*key) {
                         out.push(b',');
                         ValueWriter::new(out, Escape::Json).str(&key);
@@ -165,6 +167,7 @@ impl Session {
 
     /// Writes the queued citations and notices as at most one `copilot_*` event.
     fn flush(&mut self, out: &mut Vec<u8>) {
+        // `gh debug-cli` fails on a second `copilot_*` event, so what is left becomes text.
         if self.named || (self.notices.is_empty() && self.citations.is_empty()) {
             self.yield_to_text(out);
             return;
@@ -237,6 +240,7 @@ impl protocol::Session for Session {
             // The platform counts tokens itself, and displays no reasoning.
             Part::Reasoning(_) | Part::Usage(_) => {}
             Part::Cite(citation) => {
+                // Sent at the end, in one event: a second one would fail in `gh debug-cli`.
                 if !self.citations.contains(citation) {
                     self.citations.push(citation.clone());
                 }
@@ -267,6 +271,8 @@ impl protocol::Session for Session {
         }
         match event {
             Event::Output(Output::Text(text)) => self.write_text(text, out),
+            // The agent's own events are written at once. They also decide that the queued ones
+            // become text.
             Event::Output(Output::References(list)) => {
                 self.named = true;
                 named("copilot_references", out, |place| {
@@ -285,6 +291,7 @@ impl protocol::Session for Session {
                 let follows = !self.ending.is_empty() && chunk.content().is_none();
                 if !self.finished && (ends || follows) {
                     let mut ending = std::mem::take(&mut self.ending);
+                    // Moved out and back because `chunk` borrows the session.
                     self.chunk(chunk, &mut ending);
                     self.ending = ending;
                 } else {
@@ -322,6 +329,7 @@ impl protocol::Session for Session {
     /// this (requested in copilot-extensions/user-feedback#4). It has the id of all other chunks if
     /// they have one. After the ending it would be text, so nothing is written then.
     fn keep_alive(&mut self, out: &mut Vec<u8>) {
+        // After a confirmation any text would follow the question.
         if !self.has_confirmation && !self.finished {
             self.write_text("", out);
         }
@@ -376,6 +384,7 @@ fn named(
     out.extend_from_slice(b"event: ");
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\ndata: ");
+    // An error leaves half an event in `out`. The caller truncates it: a write is all or nothing.
     write(ValueWriter::new(out, Escape::Json))?;
     out.extend_from_slice(b"\n\n");
     Ok(())

@@ -35,6 +35,7 @@ impl<'a> SessionInfo<'a> {
     /// Returns the value of a key.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&'a str> {
+        // The last one, as everywhere for repeated names.
         let line = self.lines.iter().rev().find(|(name, _)| *name == key);
         line.map(|&(_, value)| value)
             .filter(|value| !value.is_empty())

@@ -91,6 +91,7 @@ impl FrontEnd for CopilotChat {
         // A typed message is not an answer to the confirmation.
         self.open = None;
         let mut message = Message::new("user", text);
+        // As VS Code does: the context is on the message with the prompt.
         message.references.clone_from(&self.references);
         self.request.messages.push(message);
     }

@@ -82,6 +82,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         let Some(exchange) = exam.ask_agent(path, recorded).await else {
             continue;
         };
+        // The first request of the platform is refused, so all others would be: one finding is
+        // enough.
         if before == 0 && !signature::lets_in(exam, &exchange) {
             return;
         }
@@ -126,6 +128,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     let mut first: Option<Option<&Value>> = None;
     for (chunk, block) in &chunks.chunks {
         let id = chunk.get("id").filter(|id| !id.is_null());
+        // No id at all is fine, as in the SDK's short form; a mixture is not.
         let same = *first.get_or_insert(id) == id;
         judge.expect(&ONE_ID, same, at, block.raw);
         let mut members = chunk.as_object().into_iter().flat_map(|chunk| chunk.keys());

@@ -52,6 +52,7 @@ pub(super) async fn check(exam: &mut Exam<'_>, path: &str, sample: &Bytes) {
     );
     for (rule, name, request) in bad {
         if let Some(answer) = exam.ask(name, request).await {
+            // Both: an official sample writes status 401 and then the answer.
             let refused = !answer.head.status.is_success() && !streams(&answer.body);
             exam.judge().expect(rule, refused, name, answer.evidence());
         }
@@ -96,6 +97,7 @@ fn forged(
         headers
     };
     let stranger = RequestSigner::from_seed(b"a key that nobody published");
+    // The stranger's signature under the identifier of the known key.
     let mut posing = stranger.sign(sample);
     for pair in [HeaderPair::Newer, HeaderPair::Older] {
         posing.remove(pair.identifier());

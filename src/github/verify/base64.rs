@@ -17,6 +17,8 @@ pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
         let (a, b) = (value(a)?, value(b)?);
         bytes.push((a << 2) | (b >> 4));
         match (c, d) {
+            // RFC 4648, section 3.5: the bits that padding leaves over must be zero, or one
+            // signature would have several spellings.
             (b'=', b'=') if at == last && b & 0b1111 == 0 => {}
             (c, b'=') if at == last => {
                 let c = value(c)?;

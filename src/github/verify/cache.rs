@@ -56,6 +56,8 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
             fetch: Arc::new(fetch),
             endpoint: Endpoint::github(),
             limits: Limits {
+                // The age matters for withdrawn keys only: an unknown identifier causes a fetch in
+                // any case.
                 max_age: Duration::from_secs(60 * 60),
                 max_stale: Duration::from_secs(24 * 60 * 60),
                 min_interval: Duration::from_secs(60),
@@ -164,6 +166,7 @@ impl<F: FetchKeys + 'static> CachedKeys<F> {
                 .as_ref()
                 .and_then(|cached| cached.etag.as_ref()),
         );
+        // Nothing runs yet: the future is first polled by a waiter, after this lock is released.
         let flight = Flight::new(fetch(Arc::clone(&self.fetch), request, self.current_only));
         let wait = flight.wait();
         state.attempted = Some(now);
@@ -194,6 +197,7 @@ impl<F: FetchKeys + 'static> KeySource for CachedKeys<F> {
                 let outcome = (&mut wait).await;
                 let now = (self.clock)();
                 let mut state = self.lock();
+                // All waiters get here; the first one records, the others find the fetch gone.
                 state.record(&wait.flight(), outcome);
                 state.answer(wanted, now, &self.limits)
             }
@@ -267,6 +271,8 @@ impl State {
         match (&self.failure, &self.cached) {
             (None, Some(cached)) => Ok(cached.keys.clone()),
             (None, None) => Err(KeyError::new(KeyErrorKind::Transport)),
+            // Keys that are stale, but not beyond the bound, are better than refusing everybody
+            // while GitHub's endpoint is down.
             (Some(failure), _) => self
                 .known(wanted, now, limits.bound())
                 .ok_or_else(|| failure.clone()),
@@ -302,6 +308,8 @@ impl State {
                         });
                     }
                     (Fetched::Same, Some(cached)) => cached.confirmed = under_way.begun,
+                    // Not reached: an entity tag is sent only with cached keys, and these are never
+                    // removed.
                     (Fetched::Same, None) => {}
                 }
             }

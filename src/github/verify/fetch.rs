@@ -135,6 +135,7 @@ pub(super) async fn fetch<F: FetchKeys>(
                 .cloned();
             Ok(Fetched::New { keys, etag })
         }
+        // Without an entity tag a 304 confirms nothing, and is a failure like any other status.
         StatusCode::NOT_MODIFIED if conditional => Ok(Fetched::Same),
         status => Err(KeyError::new(KeyErrorKind::Status(status))),
     }

@@ -65,21 +65,28 @@ impl<T: Clone> Future for Wait<T> {
         }
         let mut slot = match flight.future.try_lock() {
             Ok(slot) => slot,
+            // Another waiter polls. It wakes this one when the future is complete, and a wake-up of
+            // the future reaches all waiters.
             Err(TryLockError::WouldBlock) => return Poll::Pending,
+            // A future that panicked must not be polled again.
             Err(TryLockError::Poisoned(_)) => return Poll::Ready(None),
         };
         let Some(future) = slot.as_mut() else {
+            // Completed between the check above and the lock.
             return Poll::Ready(flight.outcome.get().cloned());
         };
+        // Before the poll: a wake-up that comes during it sets this again.
         flight.waiters.lock().woken = false;
         let waker = Waker::from(Arc::clone(&flight.waiters));
         let Poll::Ready(outcome) = future.as_mut().poll(&mut Context::from_waker(&waker)) else {
             return Poll::Pending;
         };
+        // Set while the slot is locked, so that whoever finds the slot empty finds the outcome.
         let outcome = flight.outcome.get_or_init(|| outcome).clone();
         let done = slot.take();
         drop(slot);
         flight.waiters.wake_by_ref();
+        // Last: dropping the future runs foreign code, which must not delay the other waiters.
         drop(done);
         Poll::Ready(Some(outcome))
     }
@@ -119,11 +126,13 @@ impl Waiters {
         let mut list = self.lock();
         let id = list.next;
         list.next += 1;
+        // Counted from now on, although it is polled later: a fetch without waiters may be dropped.
         list.wakers.insert(id, Waker::noop().clone());
         id
     }
 
     fn register(&self, id: u64, waker: &Waker) {
+        // Cloning and dropping a waker is foreign code, so both are done without the lock.
         let waker = waker.clone();
         let old = self.lock().wakers.insert(id, waker);
         drop(old);
@@ -147,6 +156,8 @@ impl Wake for Waiters {
     fn wake_by_ref(self: &Arc<Self>) {
         let mut list = self.lock();
         list.woken = true;
+        // All, because this cannot know which of them is still polled. The first one to run polls
+        // the future, the others wait on.
         let wakers: Vec<Waker> = list.wakers.values().cloned().collect();
         drop(list);
         wakers.into_iter().for_each(Waker::wake);

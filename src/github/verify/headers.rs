@@ -54,6 +54,8 @@ impl SignatureHeaders {
     /// valid [`KeyId`]; [`MalformedSignature`](VerifyErrorKind::MalformedSignature) as in
     /// [`Signature::from_base64`]. A header that occurs twice is refused like an invalid value.
     pub fn from_headers(headers: &HeaderMap) -> Result<Self, VerifyError> {
+        // Chosen once: falling back after a failed verification would let an attacker choose the
+        // pair.
         let newer = Fields::of(headers, HeaderPair::Newer);
         let fields = if newer.is_absent() {
             Fields::of(headers, HeaderPair::Older)
@@ -64,6 +66,7 @@ impl SignatureHeaders {
         let signature = match fields.signature {
             Field::Missing => return Err(VerifyErrorKind::MissingSignature.into()),
             Field::One(value) => Some(value),
+            // Which of several values a proxy in front has looked at is unknown, so none is used.
             Field::Several => None,
         };
         let identifier = match fields.identifier {

@@ -116,6 +116,8 @@ fn read_key(entry: &RawValue) -> Option<PublicKey> {
     let is_current = entry.is_current.and_then(read).unwrap_or(false);
     Some(match entry.key.and_then(read::<String>) {
         Some(pem) => PublicKey::from_pem(identifier, &pem, is_current),
+        // Kept, so that a request with this identifier is told apart from one with an unknown
+        // identifier, and causes no fetch.
         None => PublicKey::unsupported(identifier, is_current),
     })
 }
