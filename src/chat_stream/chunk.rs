@@ -73,6 +73,7 @@ pub(crate) fn judge<'a>(judge: &mut Judge, stream: &'a Stream<'a>) -> Chunks<'a>
     for block in &stream.blocks {
         let Some(event) = &block.event else { continue };
         judge.expect(&AFTER_DONE, !done, at, block.raw);
+        // One finding is enough: whatever comes later follows the end as well.
         if done {
             break;
         }
@@ -148,6 +149,7 @@ fn choices(
         let was_finished = finished.entry(index).or_default();
         let says = |member: &str| match delta.get(member) {
             Some(Value::String(text)) => !text.is_empty(),
+            // Reported by its own rule, so here an empty list says nothing.
             Some(Value::Array(calls)) => !calls.is_empty(),
             _ => false,
         };

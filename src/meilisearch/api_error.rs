@@ -77,6 +77,7 @@ impl ApiError {
     #[must_use]
     pub fn multi_choice(n: &Json) -> Self {
         let n = match n.kind() {
+            // The server repeats `n`; anything but a number could be as long as the body.
             Kind::Number => n.text(),
             _ => "…",
         };
@@ -173,6 +174,7 @@ impl ApiError {
     pub(super) fn from_refusal(refusal: &Refusal) -> Self {
         let code = match (refusal.status(), refusal.kind()) {
             (StatusCode::PAYLOAD_TOO_LARGE, _) => "payload_too_large",
+            // The default of a refusal, which no Meilisearch server has as a code.
             (_, "invalid_request") => BAD_REQUEST,
             (_, kind) => {
                 return Self {

@@ -47,6 +47,8 @@ impl Calls {
         out: &mut impl Extend<Event>,
     ) -> Result<(), TooLarge> {
         let at = self.by_index.get(&piece.index).copied();
+        // The server sends every notification at index 0 and whole, so only a name starts a call.
+        // What has none continues the call at its index, or is nothing that could be used.
         let Some(name) = piece.name else {
             let Some(at) = at else {
                 out.extend([Event::Unknown(Unknown::Frame(piece.raw))]);
@@ -60,6 +62,7 @@ impl Calls {
         let mut nesting = Nesting::default();
         nesting.push(&piece.arguments);
         let call = Call::new(piece.id.unwrap_or_default(), name, piece.arguments);
+        // The usual case: one piece, which never enters the buffers.
         if nesting.closed {
             out.extend([event(call)]);
             return Ok(());
@@ -91,6 +94,8 @@ impl Calls {
         open.nesting.push(fragment);
         self.buffered += fragment.len();
         if open.nesting.closed {
+            // Closed by its last bracket: an event goes out as soon as it is whole, without waiting
+            // for the next.
             out.extend(self.take(at));
         }
         self.check(limit)
@@ -98,6 +103,7 @@ impl Calls {
 
     /// Passes the remaining calls to `out`, complete or not, at the end of the answer.
     pub(super) fn flush(&mut self, out: &mut impl Extend<Event>) {
+        // In the order of arrival, which is the order of the map's keys.
         let open = self.clear();
         out.extend(open.into_values().map(|open| event(open.call)));
     }
@@ -121,6 +127,7 @@ impl Calls {
         if self.buffered <= limit {
             return Ok(());
         }
+        // Freed as well: the caller stops reading, and the bound is about memory.
         self.clear();
         Err(TooLarge)
     }
@@ -128,6 +135,8 @@ impl Calls {
 
 /// Converts a complete call to an event.
 fn event(call: Call) -> Event {
+    // Names are compared, not ids: those of notifications are random, and other calls have no
+    // results.
     let event = match call.name.as_str() {
         name if tools::is_notification(name) => read(&call),
         _ => None,
@@ -168,6 +177,8 @@ impl Nesting {
     fn push(&mut self, fragment: &str) {
         for byte in fragment.bytes() {
             match byte {
+                // The order of the arms is the automaton: an escaped character counts for nothing,
+                // then quotes, then what is outside of strings.
                 _ if self.escaped => self.escaped = false,
                 b'\\' if self.in_string => self.escaped = true,
                 b'"' => self.in_string = !self.in_string,

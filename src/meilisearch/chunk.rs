@@ -109,6 +109,7 @@ impl Choice {
                 "delta" if reader.is(Kind::Object) => choice.read_delta(reader)?,
                 "finish_reason" => {
                     let name = reader.string()?;
+                    // Some providers send an empty text where OpenAI sends `null`.
                     let name = name.filter(|name| !name.is_empty());
                     choice.finish = name.map(|name| FinishReason::from(&*name));
                 }
@@ -142,12 +143,14 @@ impl Choice {
         pieces.extend(non_empty(self.content).map(Piece::Text));
         pieces.extend(non_empty(self.refusal).map(Piece::Refusal));
         pieces.extend(self.calls.into_iter().map(Piece::Call));
+        // Last: providers such as Mistral put a call and its finish reason into one chunk.
         pieces.extend(self.finish.map(Piece::Finish));
     }
 }
 
 impl CallPiece {
     fn read(reader: &mut Reader<'_>) -> Result<Self, JsonError> {
+        // The entry is kept: a call of no known kind is passed on as it came.
         let raw = reader.value()?;
         let mut piece = Self {
             index: 0,

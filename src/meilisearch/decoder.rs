@@ -71,6 +71,7 @@ impl Decode for Decoder {
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
         let data = frame.data();
+        // Empty data: the OpenAI rule for frames with only a `retry`, which servers send first.
         if self.done || data.is_empty() {
             return Ok(());
         }
@@ -117,6 +118,8 @@ impl Decoder {
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         match (&self.failure, self.done, &self.finish) {
+            // First: `[DONE]` follows errors as well, and an error can even follow the finish
+            // reason.
             (Some(failure), ..) => Outcome::Failed(failure.clone()),
             (None, false, _) => Outcome::Truncated,
             (None, true, Some(reason)) => Outcome::Answered(reason.clone()),
@@ -142,6 +145,7 @@ impl Decoder {
         if self.round.as_ref() == Some(&id) {
             return;
         }
+        // The first id only names the first round.
         if self.round.replace(id).is_some() {
             // The previous round is over: its calls get no more fragments, and its finish reason was
             // not that of the answer.

@@ -94,6 +94,8 @@ impl From<Ending> for Event {
         match ending {
             Ending::Finish(reason) => Self::Finish(reason),
             Ending::Failure(mut failure) => {
+                // Clients go on after a failed search, and would wait for an answer that does not
+                // come.
                 if !failure.is_terminal() {
                     failure.kind = "server_error".into();
                 }

@@ -68,6 +68,7 @@ impl History {
         match event {
             Event::Text(text) => {
                 let is_glued = !self.text.is_empty() && !self.text.ends_with('\n');
+                // The texts of two rounds have no separator of their own on the wire.
                 if mem::take(&mut self.round_broke) && is_glued {
                     self.text.push_str("\n\n");
                 }
@@ -152,6 +153,7 @@ fn paired(appended: Vec<Message>) -> Vec<Message> {
     let mut results: HashMap<String, VecDeque<Message>> = HashMap::new();
     let mut speakers = Vec::new();
     for message in appended {
+        // By id, not by position: the server runs several searches of a round in any order.
         if message.role() != "tool" {
             speakers.push(message);
         } else if let Some(id) = message.tool_call_id() {
@@ -164,6 +166,7 @@ fn paired(appended: Vec<Message>) -> Vec<Message> {
         let mut calls = 0;
         for (call, json) in message.call_elements() {
             calls += 1;
+            // A queue for each id: with Mistral the server runs one search twice, with the same id.
             let result = results.get_mut(&call.id).and_then(VecDeque::pop_front);
             if let Some(answer) = result {
                 answers.push(answer);

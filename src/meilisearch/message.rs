@@ -195,6 +195,7 @@ impl Message {
 
     /// Returns the message with only these calls; `None` if it has no content left.
     pub(super) fn with_calls(&self, calls: &[Json]) -> Option<Self> {
+        // A message with neither calls nor text is refused by providers.
         if calls.is_empty() && self.text().is_none_or(|text| text.is_empty()) {
             return None;
         }

@@ -61,6 +61,7 @@ impl Progress {
     pub fn search(&self) -> Result<Search, JsonError> {
         let json = Json::parse(self.function_arguments.clone())?;
         let search = Search::parse(json.as_bytes())?;
+        // `from_json` reads leniently; the server itself refuses arguments without an index.
         match json
             .get("index_uid")
             .is_some_and(|uid| uid.kind() == Kind::String)

@@ -48,6 +48,7 @@ impl Protocol for Meilisearch {
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
+        // Without an id: there is no environment here to make a random one.
         Failure::new("server_error", AgentError::LOST).write("", out);
         out.extend_from_slice(b"data: [DONE]\n\n");
     }

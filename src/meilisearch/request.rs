@@ -83,6 +83,7 @@ impl ChatRequest {
             self.tools.write(body.member("tools"));
         }
         for (name, value) in self.parameters.iter() {
+            // A second `stream` or `messages` would override the member above in most parsers.
             if !matches!(name, "model" | "stream" | "messages" | "tools") {
                 body.member(name).raw(value);
             }
@@ -151,6 +152,8 @@ impl ChatRequest {
                 )));
             }
         }
+        // From here on in the server's order, so that a request with two faults gets the same code:
+        // `n`, `stream`, tools.
         if let Some(n) = n.filter(|n| n.as_u64() != Some(1)) {
             return Err(ApiError::multi_choice(&n));
         }

@@ -55,6 +55,7 @@ const AFTER_CALL: &[u8] =
 impl Session {
     pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
         let mut tail = format!(r#","created":{},"model":""#, env.unix_time()).into_bytes();
+        // The server repeats the model of the provider; here the request's is the only one known.
         escape(&request.model, Escape::Json, &mut tail);
         tail.extend_from_slice(
             br#"","service_tier":null,"system_fingerprint":null,"object":"chat.completion.chunk","usage":null}"#,
@@ -93,6 +94,7 @@ impl Session {
         out.extend_from_slice(BEFORE_CALL);
         self.id(id, out);
         out.extend_from_slice(BEFORE_NAME);
+        // One tool, so one name.
         out.extend(tool.names().flat_map(str::bytes));
         out.extend_from_slice(BEFORE_ARGUMENTS);
         escape(arguments.text(), Escape::Json, out);

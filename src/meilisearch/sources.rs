@@ -69,6 +69,7 @@ impl Sources {
             sources.documents = documents.clone();
             sources.unknown.retain(|key| key != "documents");
         }
+        // One object is the form of the documentation of 2025.
         let is_list = |kind| matches!(kind, Kind::Array | Kind::Object);
         is_list(sources.documents.kind()).then_some(sources)
     }

@@ -83,6 +83,7 @@ pub(super) fn list(
     refuse: Refuse,
 ) -> Result<(), MountError> {
     let cards = site.shared::<Cards>();
+    // One name may be mounted for several protocols; the list has it once.
     if cards.find(base, &card.id).is_none() {
         cards.0.push((base.to_owned(), card));
     }

@@ -48,6 +48,7 @@ impl<P: Dialect> Mount for Model<P> {
         let models = site.shared::<Models<P>>();
         if models
             .find(&base, self.id())
+            // Compared again, because `find` takes an empty name for the first model.
             .is_ok_and(|(model, _)| model.id() == self.id())
         {
             let message = format!("model already mounted: {}", self.id());
@@ -101,6 +102,7 @@ impl<P: Dialect> Answers<P> {
         let name = P::model(&mut message);
         let (model, agent) = models.find(&self.base, name)?;
         if name.is_empty() {
+            // The agent and the reply see the name of the model that answers.
             model.id().clone_into(name);
         }
         let may_retry = model.may_retry;
@@ -141,6 +143,7 @@ impl<P: Dialect> Endpoint for Answers<P> {
         let answer = self.answer(call).await;
         let (mut response, may_retry) =
             answer.unwrap_or_else(|refusal| (self.refuse(&refusal), false));
+        // After refusals too: they need the same headers.
         P::finish(&mut response, may_retry, &env);
         response
     }

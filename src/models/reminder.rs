@@ -8,6 +8,7 @@ const CLOSE: &str = "</current_datetime>";
 /// Splits the text of a user's message into the prefix of Copilot's command line, an element with
 /// the time and a blank line, and the user's own text.
 pub(crate) fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'_, str>) {
+    // At the very start only: the same words inside a text are the user's.
     let Some(inside) = text.strip_prefix(OPEN) else {
         return (None, text);
     };

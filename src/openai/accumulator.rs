@@ -111,6 +111,7 @@ impl Accumulator {
         let mut freed = 0;
         let head = &mut self.head;
         for (to, from) in [(&mut head.id, &chunk.id), (&mut head.model, &chunk.model)] {
+            // The first chunk decides: some servers leave the head out of later ones.
             if let (true, Some(from)) = (to.is_empty(), from) {
                 to.clone_from(from);
             }
@@ -127,6 +128,7 @@ impl Accumulator {
             }
         }
         if let Some(usage) = &chunk.usage {
+            // Some servers send a running total with every chunk: the last one counts.
             let old = head.usage.replace(usage.detached());
             freed += old.as_ref().map_or(0, Usage::weight);
         }
@@ -139,6 +141,8 @@ impl Accumulator {
         for choice in &chunk.choices {
             freed += self.choices.entry(choice.index).or_default().push(choice);
         }
+        // The bound is on what is held: members that replace each other do not add up over a long
+        // stream.
         self.weight = weight.saturating_sub(freed);
         Ok(())
     }
@@ -244,6 +248,7 @@ impl Building {
         }
         if let Some(fragment) = &delta.function_call {
             let call = self.function_call.get_or_insert_default();
+            // A repeated name is not appended: it is whole in the first fragment.
             if let (true, Some(name)) = (call.name.is_empty(), &fragment.name) {
                 call.name.clone_from(name);
             }
@@ -261,10 +266,13 @@ impl Building {
             let old = self.message_unknown.get_mut(key);
             let new = match (old, value.string()) {
                 (Some(Unknown::Text(all)), Some(text)) => {
+                    // Unknown texts are taken for pieces, as `reasoning_content` is.
                     all.push_str(&text);
                     freed += retained::OVERHEAD + key.len();
                     continue;
                 }
+                // Servers write `null` for "nothing in this chunk", so it does not erase what was
+                // read.
                 (Some(_), None) if value.kind() == Kind::Null => {
                     freed += retained::weight(key, value);
                     continue;
@@ -340,6 +348,8 @@ fn choice_weight(choice: &Choice) -> usize {
     let delta = &choice.delta;
     let function = |call: &FunctionDelta| len(&call.name) + len(&call.arguments);
     let reason = choice.finish_reason.as_ref();
+    // The 64 stand for allocations and slots of the collections, so that many empty pieces count
+    // too.
     64 + len(&delta.role)
         + len(&delta.content)
         + len(&delta.refusal)

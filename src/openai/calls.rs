@@ -44,6 +44,8 @@ impl Calls {
                 call.push(fragment);
             }
             _ => {
+                // Another id at a known index starts another call: compatible servers send index 0
+                // for every call.
                 self.latest.insert(fragment.index, self.list.len());
                 let mut call = Building {
                     index: fragment.index,
@@ -58,6 +60,7 @@ impl Calls {
     /// Adds a complete call after all others.
     pub(super) fn push_whole(&mut self, id: String, name: &str, arguments: &str) {
         self.list.push(Building {
+            // Behind all others when they are ordered by index.
             index: u32::MAX,
             id,
             kind: None,
@@ -78,6 +81,7 @@ impl Calls {
     /// Returns the calls ordered by index; those with the same index in order of arrival.
     pub(super) fn into_calls(self) -> impl Iterator<Item = ToolCall> {
         let mut list = self.list;
+        // Stable, so calls of one index stay in order of arrival.
         list.sort_by_key(|call| call.index);
         list.into_iter().map(|call| ToolCall {
             id: call.id,

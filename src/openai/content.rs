@@ -38,6 +38,7 @@ impl Content {
                     .into_owned()
                     .into();
             }
+            // As its JSON: some clients send a number where they mean a text.
             Self::Other(json) => return Cow::Borrowed(json.text()),
             Self::Null => return Cow::Borrowed(""),
         };

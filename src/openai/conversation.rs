@@ -71,6 +71,7 @@ fn attachments(content: &Content) -> impl Iterator<Item = Attachment<'_>> {
             "image_url" => Attachment::from_url(member("url")?.into()),
             "file" => match (member("file_data"), member("file_id")) {
                 (Some(data), _) => Attachment::from_url(data.into()),
+                // An id of a file at OpenAI: only the model's own server can resolve it.
                 (None, Some(id)) => Attachment::new(AttachmentContent::Id(id.into())),
                 (None, None) => return None,
             },

@@ -34,6 +34,8 @@ impl Decode for Decoder {
         match &event {
             Event::Chunk(chunk) => {
                 let mut choices = chunk.choices.iter();
+                // One choice is enough here: which choices there are is known to an accumulator
+                // only.
                 self.finished |= choices.any(|choice| choice.finish_reason.is_some());
             }
             // An error is also an end, and is an event of its own.
@@ -67,6 +69,8 @@ impl TextEvent for Event {
         let Self::Chunk(chunk) = self else {
             return None;
         };
+        // With several choices the template would need several texts: such chunks are parsed each
+        // time.
         let [choice] = &mut *chunk.choices else {
             return None;
         };

@@ -82,6 +82,7 @@ impl ErrorObject {
             401 => "authentication_error",
             403 => "permission_error",
             429 => "rate_limit_error",
+            // The classes of OpenAI's own servers; clients choose their exception by the status.
             500.. => "server_error",
             _ => "invalid_request_error",
         };

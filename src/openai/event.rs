@@ -36,6 +36,8 @@ impl Event {
 
     fn read_json(data: &Bytes) -> Result<Self, EventError> {
         let chunk = ChatCompletionChunk::parse(data)?;
+        // Parsed as a chunk first, as nearly all events are chunks: `error` is then an unknown
+        // member.
         let error = chunk.unknown.get("error");
         Ok(match error.and_then(ErrorObject::from_member) {
             Some(error) => Self::Error(error),

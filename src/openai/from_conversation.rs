@@ -56,6 +56,8 @@ impl ChatRequest {
             let parts = [title, "\n\n# ", &document.name, "\n\n", &document.content];
             documents.extend(parts);
         }
+        // Right before the latest message of the user: the instructions stay first, and the
+        // question last.
         if !documents.is_empty() {
             let latest = messages.iter().rposition(|message| message.role == "user");
             messages.insert(latest.unwrap_or(0), ChatMessage::user(documents));
@@ -115,8 +117,10 @@ impl Messages {
             ..ToolCall::default()
         };
         match self.all.last_mut() {
+            // Calls and the text before them are one message of the assistant.
             Some(last) if last.role == "assistant" => {
                 last.tool_calls.push(call);
+                // Beside calls the content is `null`, as OpenAI's servers write it.
                 if last.content.text().is_empty() {
                     last.content = Content::Null;
                 }
@@ -133,6 +137,7 @@ impl Messages {
         let position = match &result.call_id {
             Some(id) => self.waiting.iter().position(|waiting| waiting == id),
             None if self.waiting.is_empty() => None,
+            // Results without ids are in the order of their calls.
             None => Some(0),
         };
         let content = result.content.into_owned();
@@ -142,6 +147,8 @@ impl Messages {
             return;
         }
         self.complete_calls();
+        // A `tool` message without its call is refused, so the result becomes a message of the
+        // user.
         let text = format!("Result of {}:\n\n{content}", result.name);
         self.all.push(ChatMessage::user(text));
     }
@@ -152,6 +159,7 @@ impl Messages {
             Some(last) if last.role == "user" => {
                 let mut parts = match mem::take(&mut last.content) {
                     Content::Parts(parts) => parts,
+                    // Nothing to keep: a part for it would be empty.
                     Content::Text(text) if text.is_empty() => Vec::new(),
                     content => vec![Part::new(&content.text())],
                 };

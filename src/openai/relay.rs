@@ -52,6 +52,7 @@ impl Upstream for OpenAi {
         };
         let choices = chunk.choices.iter();
         for choice in choices.filter(|choice| choice.index == 0) {
+            // Before the text: a chunk with both is the border between reasoning and answer.
             let reasoning = choice.delta.unknown.get("reasoning_content");
             if let Some(text) = reasoning.and_then(Json::string) {
                 reply.reasoning(text).await?;

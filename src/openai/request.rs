@@ -150,6 +150,7 @@ impl ChatRequest {
     /// Returns an iterator over the functions that may be called; empty if `tool_choice` is `none`.
     pub(super) fn offered(&self) -> impl Iterator<Item = &Function> + Send {
         let choice = self.tool_choice.as_ref();
+        // Tools with `tool_choice: none` explain earlier calls to a model, and must not be called.
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
         let tools = self.tools.iter().filter(move |_| !none);
         tools

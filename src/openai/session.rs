@@ -91,6 +91,8 @@ impl Session {
         } else {
             TEXT_TAIL
         };
+        // Without a stream the chunks are collected by the same accumulator that clients use: both
+        // forms of an answer then have the same content.
         let completion = (!request.is_stream()).then(|| {
             let mut completion = Accumulator::new().limit(WHOLE_LIMIT);
             let head = ChatCompletionChunk {
@@ -143,6 +145,7 @@ impl Session {
                 return Err(SendError::Invalid("arguments must be an object".into()));
             }
         }
+        // Calls may be the first output of the reply.
         self.open(out);
         self.sources(out)?;
         for call in calls {
@@ -279,6 +282,8 @@ impl Session {
         }
         out.push(b']');
         if self.usage_requested {
+            // OpenAI's API reference: with `include_usage` all chunks but the last have `usage:
+            // null`.
             out.extend_from_slice(b",\"usage\":null");
         }
         let mut pending = mem::take(&mut self.pending);
@@ -323,6 +328,7 @@ impl protocol::Session for Session {
     }
 
     fn text_frame(&self) -> Option<TextFrame> {
+        // Without a stream there are no frames: all text goes through `text` into the accumulator.
         self.completion.is_none().then(|| self.frame.clone())
     }
 
@@ -400,6 +406,7 @@ impl protocol::Session for Session {
         }
         if let Some(usage) = usage {
             out.extend_from_slice(&self.head);
+            // The one chunk that may have no choices. It must follow every finish reason.
             out.extend_from_slice(b"],\"usage\":");
             usage.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
             out.extend_from_slice(b"}\n\n");

@@ -98,6 +98,7 @@ impl Turn {
             finish_reason: None,
             unknown: choice.unknown.clone(),
         };
+        // What could not be read in a known member is not relayed: a strict client would refuse it.
         piece.drop_odd();
         let nothing = Choice::new(self.index, Delta::default());
         (piece != nothing).then_some(piece)
@@ -107,10 +108,13 @@ impl Turn {
     /// current one is known to be complete, which is at the end: fragments of several calls must
     /// not be interleaved.
     fn stream(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<ToolCallDelta> {
+        // Only the first unfinished call is looked at. VS Code appends a fragment without an id to
+        // the last call, whatever its index says.
         let Some(call) = self.calls.get_mut(self.finished) else {
             return Vec::new();
         };
         if self.current == Progress::Nothing {
+            // The name must be in the first fragment, so a call without one waits for it.
             if call.name.is_empty() {
                 return Vec::new();
             }
@@ -127,6 +131,8 @@ impl Turn {
         self.current = Progress::Begun;
         vec![ToolCallDelta {
             unknown: mem::take(&mut call.unknown),
+            // Numbered by what was written: the relayed index can have gaps, and a client's list
+            // cannot.
             ..ToolCallDelta::arguments(self.written, mem::take(&mut call.arguments))
         }]
     }

@@ -68,6 +68,7 @@ impl Accumulator {
                 };
                 self.weigh(OVERHEAD + item.to_json().len())?;
                 let building = self.building(event);
+                // The first `done` is final: a late `added` must not take the text back.
                 if !building.done {
                     building.item = item.clone();
                     building.done = event.kind == EventKind::ItemDone;
@@ -83,6 +84,8 @@ impl Accumulator {
                 self.weigh(delta.len() + if new { OVERHEAD } else { 0 })?;
                 let building = self.building(event);
                 building.text.push_str(delta);
+                // A stream that was joined late has no `added`: the kind of the delta tells the
+                // kind of the item.
                 if building.item.kind.is_empty() {
                     building.item = begun(&event.kind);
                 }
@@ -90,11 +93,14 @@ impl Accumulator {
             _ => {
                 if let Some(response) = event.response.as_deref() {
                     self.weigh(response.to_json().len())?;
+                    // The latest one: each event with a response repeats all of it.
                     self.response = response.clone();
                 }
                 self.ended |= event.is_last();
                 if event.kind == EventKind::Error {
                     self.response.error = event.error();
+                    // A bare error has no response; without this the result would still be in
+                    // progress.
                     self.response.status = "failed".into();
                 }
             }
@@ -127,6 +133,7 @@ impl Accumulator {
     #[must_use]
     pub fn finish(self) -> Response {
         let mut response = self.response;
+        // The server's own list is preferred, as the official clients do.
         if response.output.is_empty() {
             let items = self.items.into_values().map(Building::finish);
             response.output = items.collect();
@@ -151,6 +158,7 @@ fn begun(kind: &EventKind) -> Item {
 impl Building {
     fn finish(self) -> Item {
         let mut item = self.item;
+        // The complete item has its text in it; the deltas are not needed.
         if self.done {
             return item;
         }

@@ -101,8 +101,10 @@ impl Block {
     /// Appends a piece of text and returns its start in the escaped text.
     #[inline]
     pub(super) fn push(&mut self, text: &str) -> usize {
+        // Escaped once: the delta is copied from here, and so are the three repetitions.
         let start = self.text.len();
         escape(text, POLICY, &mut self.text);
+        // Annotations count characters, not bytes, and not those of the escaped form.
         self.chars += text.chars().count() as u64;
         start
     }

@@ -140,6 +140,7 @@ impl ContentPart {
     #[must_use]
     pub fn output_text(text: impl Into<String>) -> Self {
         Self {
+            // The schema requires the member, also without citations.
             annotations: Some(List::new()),
             ..Self::new("output_text", text)
         }

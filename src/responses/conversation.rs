@@ -53,6 +53,8 @@ fn items(item: &Item) -> impl Iterator<Item = HistoryItem<'_>> {
         call.id = item.call_id.as_deref().map(Cow::Borrowed);
         (Some(HistoryItem::Call(call)), &Content::Null)
     } else if item.kind == "function_call_output" {
+        // An output does not repeat the name of its function; `Conversation` finds it by the id of
+        // the call.
         let mut result = ToolResult::new("", item.output.text());
         result.call_id = item.call_id.as_deref().map(Cow::Borrowed);
         (Some(HistoryItem::Result(result)), &item.output)
@@ -72,6 +74,7 @@ fn attachment(part: &ContentPart) -> Option<Attachment<'_>> {
     let member = |name: &str| Some(part.unknown.get(name)?.string()?.into_owned());
     let url = match part.kind.as_str() {
         "input_image" => member("image_url"),
+        // Inline content first: a URL beside it says where the file came from.
         "input_file" => member("file_data").or_else(|| member("file_url")),
         _ => return None,
     };

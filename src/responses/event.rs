@@ -31,6 +31,7 @@ impl Event {
         let mut event = StreamEvent::parse(&Bytes::copy_from_slice(data.as_bytes()))?;
         if event.kind.as_str().is_empty() {
             event.kind = match event.error() {
+                // Some servers send an error as in chat completions, under any name.
                 Some(_) => EventKind::Error,
                 None => name.into(),
             };

@@ -117,6 +117,7 @@ impl Item {
     pub fn json(&self) -> Result<Json, JsonError> {
         let text = match self.is_call() {
             true => self.arguments.as_deref().unwrap_or_default(),
+            // Of another kind: gives the error for a value that is not an object.
             false => "null",
         };
         Json::parse_object(text)

@@ -22,6 +22,7 @@ pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
             response.error = Some(error);
             event.response = Some(Box::new(response));
         }
+        // Without the first event there is no response to fail, so it is the error outside of one.
         None => {
             event.kind = EventKind::Error;
             for (key, value) in error.to_raw().members() {
@@ -44,5 +45,6 @@ pub(super) fn last_response(events: &[u8]) -> Option<Response> {
         let event = StreamEvent::parse(&Bytes::copy_from_slice(data)).ok()?;
         event.response
     });
+    // The last one has the state that the client saw last.
     responses.next_back().map(|response| *response)
 }

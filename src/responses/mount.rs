@@ -43,6 +43,8 @@ impl Dialect for Responses {
     fn begin(request: &mut ResponsesRequest) -> bool {
         let begins = request.is_background() && !request.is_stream();
         if begins {
+            // The reply is stored as a stream. The client then asks for it by its id, with or
+            // without events.
             request.stream = Some(true);
         }
         begins

@@ -19,6 +19,7 @@ impl Number {
     pub(super) fn next(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.digits.get(self.zeros..).unwrap_or_default());
         for (at, digit) in self.digits.iter_mut().enumerate().rev() {
+            // A carry into this digit makes it a significant one.
             self.zeros = self.zeros.min(at);
             if *digit < b'9' {
                 *digit += 1;

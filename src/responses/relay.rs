@@ -59,6 +59,7 @@ impl Upstream for Responses {
             _ => {
                 let response = event.response.as_ref();
                 let usage = response.and_then(|response| response.usage.as_ref());
+                // Earlier responses have no usage, or that of their part.
                 if let Some(usage) = usage.filter(|_| event.is_last()) {
                     reply.usage(usage.into()).await?;
                 }

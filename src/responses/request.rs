@@ -110,6 +110,7 @@ impl ResponsesRequest {
     pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;
         let refuse = |message| Refusal::new(StatusCode::BAD_REQUEST, message);
+        // An id of another type is unknown: ignoring it would answer without the history too.
         if request.unknown.get("previous_response_id").is_some()
             || request.previous_response_id.is_some()
         {

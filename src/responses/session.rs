@@ -206,6 +206,8 @@ impl Session {
         let Some(block) = &mut self.block else {
             return Ok(());
         };
+        // The limit was checked with the unescaped length, so one piece can exceed it by its
+        // escapes.
         let start = block.push(text);
         self.kept += block.text_from(start).len();
         if self.streams {
@@ -219,9 +221,11 @@ impl Session {
     /// Opens a message or a reasoning item.
     fn begin(&mut self, kind: BlockKind, out: &mut Vec<u8>) {
         self.close(out);
+        // Items do not overlap, so the number of complete ones is the index of the next.
         let block = Block::new(kind, new_id(kind.prefix(), &self.env), self.items);
         self.write(&EventKind::ItemAdded, out, |out| block.added_to(out));
         self.write(&kind.part_added(), out, |out| block.part_added_to(out));
+        // Set after the two events: they are about the block, which is not open for text before.
         self.block = Some(block);
         if kind == BlockKind::Message {
             for annotation in mem::take(&mut self.annotations) {
@@ -262,6 +266,7 @@ impl Session {
             Some(block) if block.kind == BlockKind::Message => {
                 self.place_annotation(annotation.clone(), out);
             }
+            // An annotation needs a part of a message to point into.
             _ => self.annotations.push(annotation.clone()),
         }
         Ok(())
@@ -276,6 +281,7 @@ impl Session {
         let index = block.annotations;
         let annotation = annotation.to_raw();
         block.annotate(&annotation);
+        // Copied, because writing needs the session, which owns the block.
         let place = block.place.clone();
         self.write(&EventKind::AnnotationAdded, out, |out| {
             out.extend_from_slice(&place);
@@ -294,6 +300,7 @@ impl Session {
             };
             self.annotate(&Annotation::url_citation(url, title), out)?;
         }
+        // With or without a link: the list at the end has all of them.
         self.citations.push(citation.clone());
         Ok(())
     }
@@ -436,6 +443,7 @@ impl protocol::Session for Session {
             Part::Error(notice) => self.text(&markdown::notice(notice), out),
             Part::Confirm(confirmation) => {
                 // The question is the last text: that is how it is found again.
+                // One write for both, so that an exceeded limit refuses both.
                 let text = self.sources() + &markdown::question(confirmation);
                 self.text(&text, out)
             }

@@ -81,6 +81,8 @@ impl Found {
 
     /// Waits for the end of the response, for some seconds.
     async fn end(&mut self) -> Result<(), Refusal> {
+        // At most 20 reads of about a second. The agent ends when it is next polled; a reply that
+        // does not is returned as it is.
         for _ in 0..20 {
             if self.state.end.is_some() {
                 break;
@@ -98,6 +100,7 @@ impl Found {
 impl Stored {
     async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
         let found = Found::new(call, &self.0).await?;
+        // No percent-decoding: the values that are known need none.
         let query = call.parts.uri.query().unwrap_or_default();
         let member = |name| {
             let members = query.split('&').filter_map(|member| member.split_once('='));

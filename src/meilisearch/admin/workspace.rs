@@ -188,6 +188,8 @@ impl WorkspaceChange {
         self.api_key
             .write(&mut body, "apiKey", |key, place| place.str(key.secret()));
         let prompts = self.prompts.members();
+        // An object without members would be a change of nothing; the member is left out like the
+        // others.
         if prompts.iter().any(|(_, text)| !text.is_unchanged()) {
             // Serializing strings cannot fail.
             let _ = body.object("prompts", |object| {

@@ -141,6 +141,7 @@ fn notifications(
     }
     if exchange.is_complete() {
         let shown = searches.open.join(", ");
+        // A call of which nothing was appended later: the history of the client ends with it.
         let answered = searches.open.is_empty();
         if searches.kept {
             judge.expect(&ORPHAN, answered, at, shown);
@@ -181,6 +182,7 @@ fn whole(call: &Value) -> Option<Value> {
             let documents = either(["sources", "documents"]);
             has_id(&arguments) && documents.is_some_and(Value::is_array)
         }
+        // Other members depend on the role, and none of them is in both forms.
         "_meiliAppendConversationMessage" => !text(&arguments, "/role").is_empty(),
         _ => arguments.is_object(),
     };

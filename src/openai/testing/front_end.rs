@@ -143,6 +143,7 @@ impl FrontEnd for OpenAiClient {
             None => String::new(),
         };
         self.calls = answer.calls().to_vec();
+        // Official clients throw at an error, so nothing of the turn is used.
         if failed {
             self.calls.clear();
             return Next::Nothing;

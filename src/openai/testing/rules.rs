@@ -141,6 +141,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         }
         if is_error(chunk) {
             failed = true;
+            // Counts the rule as looked at, also where nothing follows.
             judge.expect(&AFTER_ERROR, true, at, "");
             judge.expect(&ERROR, has_message(chunk), at, block.raw);
         }
@@ -212,6 +213,7 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
             let right = index.is_some() && names.iter().all(|there| *there != begun);
             judge.expect(&TOOL_CALL, right, at, block.raw);
             let Some(index) = index else { continue };
+            // Indices must not go back: a fragment of an earlier call after a later one has begun.
             let latest = calls
                 .keys()
                 .next_back()
@@ -224,6 +226,7 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
                 .push_str(text("/function/arguments").unwrap_or_default());
         }
     }
+    // A stream that was cut has half of its arguments.
     if !exchange.is_complete() || chunks.failed {
         return;
     }

@@ -29,7 +29,9 @@ impl Session {
     pub(super) fn end_with(&mut self, items: &[Item], out: &mut Vec<u8>) -> Result<(), SendError> {
         let items = items.iter().map(|item| self.prepare(item));
         let items: Vec<_> = items.collect::<Result<_, _>>()?;
+        // After the items are prepared: an invalid item must not use up the citations.
         let sources = self.sources();
+        // All together and before the first event, because events cannot be taken back.
         self.check(sources.len() + items.iter().map(|(_, len)| len).sum::<usize>())?;
         self.say(BlockKind::Message, &sources, out)?;
         for (item, _) in items {
@@ -78,6 +80,8 @@ impl Session {
         let index = self.items;
         item.status = Some("in_progress".into());
         if item.is_call() {
+            // Clients append the deltas to the arguments of the first event, so those must be
+            // empty.
             let arguments = item.arguments.replace(String::new()).unwrap_or_default();
             let begun = item.to_raw();
             let begun = begun.as_bytes();

@@ -230,6 +230,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         let data = data.filter(Value::is_object);
         judge.expect(&JSON, data.is_some(), at, block.raw);
         let Some(data) = data else { continue };
+        // Also true before the end, so that the rule counts as looked at.
         judge.expect(&END, !read.ended, at, block.raw);
         let kind = text(&data, "/type").to_owned();
         judge.expect(&NAME, event.name() == kind, at, block.raw);
@@ -254,6 +255,7 @@ impl Read {
         let first = self.events == 0;
         judge.expect(
             &CREATED,
+            // Both ways: the first event is this one, and no other is.
             first == (kind == "response.created"),
             at,
             block.raw,
@@ -267,6 +269,7 @@ impl Read {
         let index = data.get("output_index").and_then(Value::as_u64);
         match kind {
             "response.output_item.added" => {
+                // Indices count the complete items, as no two are open at once.
                 let next = index == Some(self.items.len() as u64) && self.open.is_none();
                 judge.expect(&ITEM, next, at, block.raw);
                 self.open = index;
