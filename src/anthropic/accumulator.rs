@@ -88,6 +88,8 @@ impl Accumulator {
             } => {
                 self.grow(OVERHEAD + content_block.to_json().len())?;
                 let block = Building::new(own(content_block));
+                // A second start at an index replaces the block, and its weight stays: a sender
+                // cannot repeat starts without end.
                 self.blocks.insert(*index, block);
             }
             Event::ContentBlockDelta { index, delta } => self.delta(*index, delta)?,
@@ -124,6 +126,7 @@ impl Accumulator {
             }
             Delta::InputJson(text) => {
                 self.grow(text.len())?;
+                // Without the start of the block there is no name to call, so the piece is dropped.
                 if let Some(block) = self.blocks.get_mut(&index) {
                     block.input.push_str(text);
                 }
@@ -152,11 +155,13 @@ impl Accumulator {
             self.grow(delta.to_json().len())?;
         }
         let message = &mut self.message;
+        // Keep-alives are the same event without a reason.
         if stop.stop_reason.is_some() {
             message.stop_reason.clone_from(&stop.stop_reason);
             message.stop_sequence.clone_from(&stop.stop_sequence);
         }
         if let Some(details) = &stop.stop_details {
+            // Later details replace earlier ones.
             message.unknown.retain(|key| key != "stop_details");
             message.unknown.push("stop_details", details.clone());
         }
@@ -239,6 +244,8 @@ impl Building {
     fn finish(self) -> ContentBlock {
         let Self { mut block, input } = self;
         if let ContentBlock::ToolUse(call) = &mut block {
+            // Clients differ in where they read arguments; deltas count, as in Claude Code, and
+            // else the start.
             if !input.is_empty() {
                 call.input = Json::parse_object(&input).unwrap_or_else(|_| input.to_raw());
             }

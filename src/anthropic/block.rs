@@ -54,6 +54,7 @@ impl Field for ContentBlock {
             Some("tool_result") => ToolResultBlock::from_raw(&json).map(Self::ToolResult),
             _ => None,
         };
+        // A known type with invalid members is retained like an unknown one.
         Ok(Some(block.unwrap_or(Self::Other(json))))
     }
 

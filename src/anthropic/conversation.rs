@@ -80,6 +80,7 @@ fn items(message: &MessageParam) -> Vec<HistoryItem<'_>> {
             },
             ContentBlock::ToolResult(block) => {
                 items.push(HistoryItem::Result(result(block)));
+                // The images of a result follow it, because the result itself is text only.
                 let content = block.content.iter().flat_map(Json::elements);
                 items.extend(content.filter_map(|json| file(&json)));
             }
@@ -88,6 +89,7 @@ fn items(message: &MessageParam) -> Vec<HistoryItem<'_>> {
                 calls.push(HistoryItem::Call(call));
             }
             ContentBlock::Other(json) => files.extend(file(json)),
+            // Reasoning is for the model that wrote it, which is not necessarily this agent's.
             ContentBlock::Thinking(_) => {}
         }
     }
@@ -96,6 +98,8 @@ fn items(message: &MessageParam) -> Vec<HistoryItem<'_>> {
         Role::User => split_reminder(text),
         _ => (None, text),
     };
+    // Results come before the text of the same message: they answer the calls of the message
+    // before.
     items.extend(reminder.map(|text| said(Role::Other, text)));
     // A file belongs to the message before it.
     if !text.is_empty() || !files.is_empty() {

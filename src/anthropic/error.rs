@@ -67,6 +67,7 @@ impl ErrorObject {
             404 => "not_found_error",
             413 => "request_too_large",
             429 => "rate_limit_error",
+            // 529 is Anthropic's own status for an overloaded server.
             503 | 529 => Self::OVERLOADED,
             500.. => "api_error",
             _ => Self::INVALID_REQUEST,

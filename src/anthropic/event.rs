@@ -148,6 +148,7 @@ impl Event {
             },
             Some("content_block_stop") => Self::ContentBlockStop { index: index()? },
             Some("message_delta") => {
+                // All members are optional here: keep-alives have the form of this event.
                 let delta = MessageDelta::from_raw(&json);
                 Self::MessageDelta(delta.unwrap_or_default())
             }
@@ -232,6 +233,7 @@ pub enum Output {
 
 impl From<Output> for Event {
     fn from(output: Output) -> Self {
+        // The session writes its own index: it knows which blocks the reply has written.
         let index = 0;
         match output {
             Output::Start(content_block) => Self::ContentBlockStart {

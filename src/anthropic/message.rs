@@ -71,6 +71,7 @@ impl Usage {
         self.input_tokens = newer.input_tokens.or(self.input_tokens);
         let cached = newer.cache_read_input_tokens;
         self.cache_read_input_tokens = cached.or(self.cache_read_input_tokens);
+        // Totals, not increments: the later one replaces the earlier one.
         self.output_tokens = newer.output_tokens;
         for (key, value) in &newer.unknown {
             self.unknown.retain(|known| known != key);
@@ -83,6 +84,8 @@ impl From<protocol::Usage> for Usage {
     fn from(usage: protocol::Usage) -> Self {
         let cached = usage.cached_input_tokens;
         let mut all = Self::new(
+            // Here `input_tokens` excludes what came from a cache; in the shared vocabulary it
+            // includes it.
             usage.input_tokens.saturating_sub(cached),
             usage.output_tokens,
         );

@@ -150,6 +150,7 @@ impl Protocol for Anthropic {
             return Some(Cow::Borrowed(id));
         }
         let user = request.metadata.as_ref()?.get("user_id")?;
+        // Of other clients this is any text that stands for the user.
         let user = Json::parse(user.string()?.into_owned()).ok()?;
         let id = user.get("session_id")?.string()?.into_owned();
         (!id.is_empty()).then_some(Cow::Owned(id))

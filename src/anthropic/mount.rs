@@ -58,11 +58,14 @@ impl Dialect for Anthropic {
     }
 
     fn answer_itself(request: &MessagesRequest, env: &Env) -> Option<Response<Body>> {
+        // Claude Code counts tokens with such requests, a dozen at once, where `count_tokens` is
+        // missing. Each would run the agent.
         let is_probe = request.max_tokens == Some(1) && !request.is_stream();
         is_probe.then(|| json(StatusCode::OK, probed(request, env).to_json()))
     }
 
     fn finish(response: &mut Response<Body>, may_retry: bool, env: &Env) {
+        // Only the stream of a turn: the header of a refusal was chosen by its status.
         if may_retry && response.status() == StatusCode::OK {
             response.headers_mut().remove(SHOULD_RETRY);
         }

@@ -148,6 +148,7 @@ impl MessagesRequest {
         let (bytes, media) = messages.fold(content(&self.system), add);
         let tools = self.tools.iter().map(|tool| tool.to_json().len());
         let bytes = bytes + tools.sum::<usize>();
+        // Four bytes a token is the usual estimate for English.
         (bytes.div_ceil(4) + media).max(1) as u64
     }
 

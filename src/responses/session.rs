@@ -225,7 +225,6 @@ impl Session {
         let block = Block::new(kind, new_id(kind.prefix(), &self.env), self.items);
         self.write(&EventKind::ItemAdded, out, |out| block.added_to(out));
         self.write(&kind.part_added(), out, |out| block.part_added_to(out));
-        // Set after the two events: they are about the block, which is not open for text before.
         self.block = Some(block);
         if kind == BlockKind::Message {
             for annotation in mem::take(&mut self.annotations) {

@@ -32,6 +32,7 @@ impl Conversation for ChatRequest {
             offered
         });
         let known = self.settings.tools.iter();
+        // The request's own list is preferred: the page knows its tools better than the mount does.
         let known = known.filter(|tool| self.tools.get(&tool.name).is_none());
         let sent: Vec<Tool<'_>> = sent.collect();
         sent.into_iter().chain(known.cloned())
@@ -46,6 +47,7 @@ impl Conversation for ChatRequest {
         let since = self.messages.iter().skip(newest.map_or(0, |at| at + 1));
         let parts = since.flat_map(|message| &message.parts);
         parts
+            // A question is answered by `decision`, although on the wire it is a call.
             .filter(|part| !part.provider_executed && !is_question(part))
             .filter_map(|part| {
                 let mut result = result(part)?;
@@ -76,6 +78,7 @@ impl ChatRequest {
     /// Returns the question of the last message that the user has answered, and that no reply has
     /// settled.
     pub(super) fn decided(&self) -> Option<&UiPart> {
+        // Only in the last message: a question of an earlier turn was settled by its reply.
         let mut parts = self.continued()?.parts.iter().rev();
         parts.find(|part| is_question(part) && part.is("approval-responded"))
     }
@@ -143,6 +146,8 @@ fn items(message: &UiMessage) -> Vec<HistoryItem<'_>> {
             items.push(HistoryItem::Message(asked));
         } else if let Some(name) = part.tool_name().filter(|_| !part.is("input-streaming")) {
             if !text.is_empty() {
+                // The text before a call is a message of its own, so that the order of the parts is
+                // kept.
                 let said = Message::new(role, mem::take(&mut text));
                 items.push(HistoryItem::Message(said));
             }
@@ -176,6 +181,7 @@ fn attachment(part: &UiPart) -> Option<Attachment<'_>> {
 /// Returns the result of a tool call, once it has one that stays.
 fn result(part: &UiPart) -> Option<ToolResult<'_>> {
     let content = match part.state.as_deref()? {
+        // A preliminary output is replaced by a later one of the same call.
         "output-available" if !part.preliminary => match &part.output {
             Some(output) => output.string().unwrap_or_else(|| output.text().into()),
             None => "null".into(),

@@ -64,6 +64,7 @@ impl TextEvent for Event {
     }
 
     fn text_place(data: &Json) -> Option<Json> {
+        // Pieces of reasoning have this member too; `text_mut` excludes them.
         data.get("delta")
     }
 }

@@ -39,6 +39,8 @@ macro_rules! events {
                 Some(match kind {
                     $($type => {
                         let chunk = $name::from_raw(json)?;
+                        // The schema of the SDK demands these members; a page fails the whole reply
+                        // without them.
                         Self::$name(Some(chunk).filter(|chunk| chunk.is_whole(json))?)
                     })*
                     _ if kind.starts_with(PREFIX) => {

@@ -130,6 +130,8 @@ impl Endpoint for Chat {
         let body = std::mem::take(&mut call.body);
         match UiStream::read(&call.parts, body) {
             Ok(mut request) => {
+                // Not on the wire: the session and the conversation read the settings of the mount
+                // there.
                 request.settings = Arc::clone(&self.settings);
                 call.answer_request(Arc::clone(&self.agent), request).await
             }
@@ -163,6 +165,7 @@ impl Endpoint for Resume {
         if let Some(replies) = call.replies(&self.0) {
             let chat = call.param("chat").unwrap_or_default();
             return match replies.unread(chat).await {
+                // From the first event: the page has dropped what it had of this message.
                 Ok(Some(id)) => stream::<UiStream>(replies.tail::<UiStream>(id, 0)),
                 Ok(None) => no_content(),
                 Err(error) => self.refuse(&unavailable(error)),

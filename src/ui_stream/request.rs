@@ -267,6 +267,7 @@ impl UiPart {
     #[must_use]
     pub fn tool_name(&self) -> Option<&str> {
         match self.kind.strip_prefix("tool-") {
+            // A part without a name is still a tool, whose state decides what the page does.
             None if self.kind == "dynamic-tool" => Some(self.tool.as_deref().unwrap_or_default()),
             name => name,
         }

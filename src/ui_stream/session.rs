@@ -91,6 +91,7 @@ impl Session {
                 .unwrap_or_else(|| new_id("msg", env)),
             settled: answered,
             tools: request.tools().map(|tool| tool.name.into_owned()).collect(),
+            // A reply that continues a message may also give the output of a call in it.
             calls: parts.filter_map(|part| part.tool_call_id.clone()).collect(),
             open: None,
             blocks: 0,
@@ -186,6 +187,7 @@ impl Session {
     /// two paragraphs.
     fn cite(&mut self, citation: &Citation, out: &mut Vec<u8>) {
         self.sources += 1;
+        // A source is a part, with which pages notice the step.
         self.step_is_hidden = false;
         let id = self.sources.to_string();
         let title = Some(&*citation.title).filter(|title| !title.is_empty());
@@ -339,6 +341,7 @@ impl Session {
     }
 
     fn error(&mut self, message: &str, out: &mut Vec<u8>) {
+        // The first error is the cause, and pages stop reading at it.
         if !std::mem::replace(&mut self.failed, true) {
             self.close_all(out);
             frame(&Error::new(message), out);
@@ -356,6 +359,7 @@ impl protocol::Session for Session {
         };
         frame(&start, out);
         if let Some(settled) = self.settled.take() {
+            // Before the step: the question belongs to the step that the user has answered.
             settled.write(out);
         }
         // Without a step of its own, the reply to the result of a tool leaves that tool in the last
@@ -433,6 +437,7 @@ impl protocol::Session for Session {
                 return Err(SendError::Unsupported(reason));
             }
         }
+        // Without unknown members: version 5.0.0 fails the reply at any.
         event.strict().write(out);
         Ok(())
     }

@@ -33,6 +33,7 @@ impl Session {
         calls: impl Iterator<Item = ToolUseBlock> + Clone,
     ) -> Result<(), SendError> {
         let odd = |call: ToolUseBlock| call.name.is_empty() || call.input.kind() != Kind::Object;
+        // Checked for all before the first is taken: all are sent, or none.
         if calls.clone().any(odd) {
             return Err(SendError::Invalid("arguments must be an object".into()));
         }
@@ -65,6 +66,7 @@ impl Session {
         let Some((mut call, text)) = self.building.take() else {
             return Ok(());
         };
+        // Without pieces the arguments in the start of the block count.
         if !text.is_empty() || call.input.is_null() {
             call.input = Json::parse_object(&text).unwrap_or_default();
         }
@@ -74,6 +76,8 @@ impl Session {
     /// Writes the calls, each as one block. Claude Code reads arguments only from deltas.
     pub(super) fn write_calls(&mut self, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.sources(out)?;
+        // Not before the end of the turn: Claude Code runs a call whose block is closed, even if an
+        // error follows it.
         for call in mem::take(&mut self.calls) {
             self.has_calls = true;
             let input = call.input.text().to_owned();

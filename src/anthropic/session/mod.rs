@@ -82,6 +82,7 @@ impl Session {
             id: new_id("msg_", env),
             role: "assistant".into(),
             model: request.model.clone(),
+            // The member is required in the first event, before any count is known.
             usage: Usage::new(0, 0),
             ..Message::default()
         };
@@ -168,12 +169,15 @@ impl Session {
             self.index
         );
         let tail = b"\"}}\n\n".as_slice();
+        // The frame contains the index of the block, so it is made when the block opens.
         self.frame = TextFrame::new(head, tail, Escape::JsonAndSeparators);
         Ok(())
     }
 
     /// Writes reasoning, or drops it after the start of the text.
     fn think(&mut self, text: &str, is_line: bool, out: &mut Vec<u8>) -> Result<(), SendError> {
+        // A thinking block would split the text in two, and `claude -p` prints only the last text
+        // block.
         if self.has_text || text.is_empty() {
             return Ok(());
         }
@@ -263,6 +267,7 @@ impl Session {
         self.close(out)?;
         let mut delta = mem::take(&mut self.stop);
         delta.stop_reason = Some(match delta.stop_reason {
+            // It must match what was written, not what was announced.
             _ if self.has_calls => StopReason::ToolUse,
             Some(StopReason::ToolUse) | None => StopReason::EndTurn,
             Some(reason) => reason,
@@ -339,6 +344,7 @@ impl protocol::Session for Session {
             Some(_) => Event::Ping,
             None => Event::MessageDelta(MessageDelta::default()),
         };
+        // Not through `write`: an answer without a stream has no keep-alives.
         event.write(out);
     }
 
@@ -351,6 +357,8 @@ impl protocol::Session for Session {
             return;
         }
         self.open(out);
+        // Calls that are not valid, or beyond a limit: the turn has failed, whatever the agent
+        // returned.
         if self.complete(out).is_err() {
             let failure = Failure::new(protocol::AgentError::DEFAULT);
             return self.fail(&failure, out);

@@ -43,9 +43,12 @@ impl Session {
             ContentBlock::Text(block) => self.text(&block.text, out),
             ContentBlock::ToolUse(call) => {
                 self.complete_call()?;
+                // Collected, not relayed piece by piece: a call that turns out invalid must not
+                // reach the client.
                 self.building = Some((call.clone(), String::new()));
                 Ok(())
             }
+            // Any other block would close the text block, and clients print or join only one.
             _ if self.has_text => Ok(()),
             ContentBlock::Thinking(block) => {
                 self.close(out)?;

@@ -89,6 +89,7 @@ impl FrontEnd for AnthropicClient {
                 Delta::Thinking(text) => vec![Effect::Reasoning(text.clone())],
                 _ => Vec::new(),
             },
+            // Keep-alives have the same event, without this count.
             Event::MessageDelta(delta) if delta.usage.input_tokens.is_some() => {
                 vec![Effect::Usage((&delta.usage).into())]
             }
@@ -135,6 +136,7 @@ impl FrontEnd for AnthropicClient {
             ContentBlock::ToolResult(result)
         });
         let results: Vec<_> = results.collect();
+        // All results in one message of the user, as the protocol demands.
         self.request.messages.push(MessageParam::user(results));
     }
 

@@ -205,6 +205,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             continue;
         };
         judge.expect(&EVENT_NAME, event.name() == kind, at, block.raw);
+        // A `ping` may come before the start, and an error may be all there is.
         if !matches!(kind, "ping" | "error") {
             let first = kind == "message_start";
             let counts = |path| data.pointer(path).is_some_and(Value::is_u64);

@@ -93,6 +93,7 @@ impl ChatPage {
             let continued = self.request.continued().cloned();
             self.continues = continued.is_some();
             let id = self.next_id();
+            // A copy: the page stores the message when the reply is over.
             self.message = Some(continued.unwrap_or_else(|| UiMessage::new(id, "assistant", [])));
         }
         self.message.get_or_insert_default()
@@ -290,6 +291,7 @@ impl FrontEnd for ChatPage {
                 self.message().id.clone_from(id);
             }
             Event::StartStep(_) => self.put(UiPart::new("step-start")),
+            // The SDK forgets its open blocks here, so a later piece of one fails.
             Event::FinishStep(_) => self.open.clear(),
             Event::TextStart(start) => self.begin(&start.id, "text"),
             Event::ReasoningStart(start) => self.begin(&start.id, "reasoning"),
@@ -440,6 +442,7 @@ impl ChatPage {
     /// Returns a tool part of the last message, which is sent again with its result.
     fn sent(&mut self, id: &str) -> Option<&mut UiPart> {
         let message = self.request.messages.last_mut()?;
+        // The SDK names the message whose parts it has changed.
         self.request.message_id = Some(message.id.clone());
         let mut parts = message.parts.iter_mut();
         parts.find(|part| part.tool_call_id.as_deref() == Some(id))

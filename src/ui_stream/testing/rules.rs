@@ -189,6 +189,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     seen.newer = parts.clone().any(|part| part.get("approval").is_some());
     for part in parts.clone() {
         if text(part, "type") == "step-start" {
+            // The test of the SDK looks at the parts behind the last `step-start`.
             seen.tools.clear();
         }
         let state = text(part, "state");
@@ -248,6 +249,7 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &Block<'
         judge.expect(&TYPE, later || EARLIER.contains(&kind), at, block.raw);
         return false;
     };
+    // Counts the rule as looked at.
     judge.expect(&TYPE, true, at, "");
     let any = |name: &str| matches!(name, "input" | "output" | "data" | "messageMetadata");
     let whole = required.iter().all(|name| {
