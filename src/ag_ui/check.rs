@@ -75,6 +75,7 @@ fn is_operation(operation: &Json) -> bool {
     let name = name.as_ref().and_then(Json::string).unwrap_or_default();
     operation.kind() == Kind::Object
         && pointer("path")
+        // RFC 6902, section 4: the operations and the members that each requires.
         && match &*name {
             "add" | "replace" | "test" => operation.get("value").is_some(),
             "move" | "copy" => pointer("from"),
@@ -86,6 +87,7 @@ fn is_operation(operation: &Json) -> bool {
 /// Returns `true` if `text` is a JSON pointer: empty, or segments that each begin with a slash, in
 /// which a tilde is `~0` and a slash `~1`.
 pub(super) fn is_pointer(text: &str) -> bool {
+    // RFC 6901, section 3.
     let escapes = || text.split('~').skip(1);
     (text.is_empty() || text.starts_with('/')) && escapes().all(|rest| rest.starts_with(['0', '1']))
 }

@@ -165,6 +165,7 @@ impl Part {
                 let data = self.data.as_deref().map(Cow::Borrowed);
                 let id = || Some(AttachmentContent::Id(self.id.as_deref()?.into()));
                 let file = match (data, self.url.as_deref()) {
+                    // Inline content first: it needs no access to the app's storage.
                     (Some(data), _) => Attachment::new(AttachmentContent::Base64(data)),
                     (None, Some(url)) => Attachment::from_url(url.into()),
                     (None, None) => Attachment::new(id()?),
@@ -177,6 +178,7 @@ impl Part {
             Some(media_type) => file.media_type(media_type),
             None => file,
         };
+        // Only `binary` parts have a member for the name.
         let noted = || Some(self.metadata.get("filename")?.string()?.into_owned().into());
         let name = self.filename.as_deref().map(Cow::Borrowed);
         Some(match name.or_else(noted) {

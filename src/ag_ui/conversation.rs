@@ -33,6 +33,7 @@ impl Conversation for RunAgentInput {
             let accepted = payload
                 .as_bool()
                 .or_else(|| payload.get("accepted")?.as_bool());
+            // Both are needed: an interrupt that the user passed over can have a payload too.
             let resolved = answer.status == ResumeStatus::Resolved;
             let mut decision =
                 Decision::new(&*answer.interrupt_id, resolved && accepted == Some(true));
@@ -78,6 +79,8 @@ fn items(message: &Message) -> impl Iterator<Item = HistoryItem<'_>> + use<'_> {
                 .as_deref()
                 .filter(|_| result.content.is_empty())
             {
+                // A failed call may have its error in place of a result, and a model needs some
+                // text.
                 result.content = error.into();
             }
             Some(HistoryItem::Result(result))

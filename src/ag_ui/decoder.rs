@@ -71,6 +71,8 @@ impl TextEvent for Event {
     }
 
     fn text_place(data: &Json) -> Option<Json> {
+        // Arguments, reasoning and changes of the state have this member too; `text_mut` excludes
+        // them.
         data.get("delta")
     }
 }

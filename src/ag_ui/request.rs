@@ -87,6 +87,8 @@ impl RunAgentInput {
     pub(super) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let input = Self::parse(body)?;
         if input.messages.is_absent() {
+            // An empty list is a valid request, and is told apart from no list only in the text of
+            // the body.
             let messages = Json::parse(body.clone())?.get("messages");
             if messages.is_none_or(|messages| messages.kind() != Kind::Array) {
                 let message = "must be the list of the conversation's messages";

@@ -197,11 +197,14 @@ impl Session {
     fn start_step(&mut self, start: &StepStarted, out: &mut Vec<u8>) {
         self.close_step(out);
         frame(start, out);
+        // Clients fail at a step that is still open at the end, and at two of one name: only one is
+        // open.
         self.step = Some(start.step_name.clone());
     }
 
     /// Writes a tool that the agent ran: a call, and its result.
     fn tool_run(&mut self, run: &ToolRun, out: &mut Vec<u8>) -> Result<(), SendError> {
+        // All sizes before the first event: what is written cannot be taken back.
         check::size(run.arguments.as_bytes())?;
         match &run.outcome {
             Ok(result) => check::size(result.as_bytes())?,
@@ -236,6 +239,7 @@ impl Session {
             self.interrupt(out);
         }
         self.close(out);
+        // A call without a text before it gets the id of a message that the client creates for it.
         let id = self.message.take().unwrap_or_else(|| self.next_id("msg"));
         self.message = Some(id.clone());
         id
@@ -314,6 +318,7 @@ impl Session {
             .response_schema(raw_object(answer_schema))
             .metadata(raw_object(|metadata| question.write_to(metadata)));
         self.end = RunFinished {
+            // The usage that was reported before stays part of the end.
             usage: mem::take(&mut self.end.usage),
             ..RunFinished::interrupted([interrupt])
         };
@@ -511,6 +516,7 @@ impl protocol::Session for Session {
         }
         let mut event = event.strict();
         let mut size = Vec::new();
+        // Written once to measure it: the limit is on the bytes of the whole event.
         event.write(&mut size);
         check::size(&size)?;
         match &mut event {
@@ -544,6 +550,8 @@ impl protocol::Session for Session {
         self.done = true;
         self.close(out);
         for (id, open) in mem::take(&mut self.calls) {
+            // A call that the agent did not end: clients fail at calls that are open when the run
+            // finishes.
             if open {
                 frame(&ToolCallEnd::new(id), out);
             }

@@ -48,9 +48,13 @@ pub trait Conversation {
         let mut results = Vec::new();
         for item in self.history() {
             match item {
+                // Results before it were answered already. The calls are retained: a late result
+                // may belong to one.
                 HistoryItem::Message(message) if message.role == Role::User => results.clear(),
                 HistoryItem::Call(mut call) => {
                     if let Some(id) = call.id.take() {
+                        // A later call replaces an earlier one with its id: providers may number
+                        // calls anew in each turn.
                         calls.insert(id, (call, None));
                     }
                 }
@@ -79,6 +83,8 @@ pub trait Conversation {
                 HistoryItem::Message(message) if matches!(message.role, Role::System | Role::Other)
             );
             if !added {
+                // A window over the last two items, so that the history is read once and not
+                // collected.
                 last.rotate_left(1);
                 last[1] = Some(item);
             }
@@ -181,6 +187,7 @@ impl<'a> Attachment<'a> {
         let inline = |url: &'_ str| {
             let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
             let media_type = head.strip_suffix(";base64")?;
+            // RFC 2397: parameters such as `charset` may come between the type and `base64`.
             let media_type = media_type.split(';').next().unwrap_or_default();
             Some((media_type.to_owned(), url.len() - data.len()))
         };

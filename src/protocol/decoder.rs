@@ -144,6 +144,7 @@ impl<P: Protocol> EventDecoder<P> {
     pub fn limit(self, limit: usize) -> Self {
         Self {
             frames: self.frames.limit(limit),
+            // A new decoder, which is why this must precede the first byte.
             decoder: P::Decoder::new(limit),
             ..self
         }
@@ -158,6 +159,8 @@ impl<P: Protocol> EventDecoder<P> {
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<P::Event>, EventError> {
         loop {
             if !self.events.is_empty() {
+                // Before the next frame: a frame can hold several events, and an error must not
+                // overtake them.
                 return Ok(self.events.pop());
             }
             match self.frames.next(input)? {

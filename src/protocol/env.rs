@@ -89,6 +89,7 @@ fn tokio_ticks(period: Duration) -> Option<Ticks> {
         static HAS_TIMER: Cell<bool> = const { Cell::new(true) };
     }
 
+    // Outside a runtime the constructor of the timer would panic.
     tokio::runtime::Handle::try_current().ok()?;
     if !HAS_TIMER.get() {
         return None;
@@ -213,6 +214,7 @@ impl Env {
         let mut bytes = [0; 16];
         self.environment.random(&mut bytes);
         let random = u128::from_be_bytes(bytes);
+        // RFC 9562, section 5.4: four bits of version, two bits of variant, and 122 random bits.
         let version = (random & !(0xf << 76)) | (4 << 76);
         let id = (version & !(0b11 << 62)) | (0b10 << 62);
         format!(

@@ -171,6 +171,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
 impl fmt::Display for AgentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.cause, &self.message) {
+            // The cause first: this text is for observers, the message for the user.
             (Some(cause), _) => cause.fmt(f),
             (None, Some(message)) => f.write_str(message),
             (None, None) => f.write_str(Self::DEFAULT),

@@ -98,6 +98,7 @@ impl Refusal {
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, content_type);
         for (name, value) in &self.headers {
+            // Appended: a header such as `www-authenticate` may occur more than once.
             headers.append(name, value.clone());
         }
         response.extensions_mut().insert(self.clone());

@@ -90,6 +90,7 @@ impl<E: TextEvent> Known<E> {
         if let Some(middle) = &self.middle {
             let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
             let (number, after) = rest.split_at_checked(digits)?;
+            // RFC 8259, section 6: a number has no leading zeros, so the whole would not be JSON.
             let is_canonical = !number.starts_with('0') || number.len() == 1;
             counter = Some(number.parse().ok().filter(|_| is_canonical)?);
             rest = after.strip_prefix(&**middle)?;
@@ -114,6 +115,8 @@ impl<E: TextEvent> Known<E> {
         let start = offset(&inside)? + 1;
         let end = start + inside.as_bytes().len().checked_sub(2)?;
         let (mut head, mut middle) = (data.get(..start)?, None);
+        // Text with escapes differs from its source: its length in the data is not that of the
+        // text.
         if data.get(start..end)? != text {
             return None;
         }

@@ -50,6 +50,7 @@ macro_rules! payloads {
             pub(super) fn is_whole(&self, json: &Json) -> bool {
                 Self::REQUIRED
                     .iter()
+                    // A member of another type is among the unknown ones.
                     .all(|name| json.get(name).is_some() && self.unknown.get(name).is_none())
             }
         }

@@ -100,6 +100,7 @@ impl App {
     fn called(&mut self, start: &ToolCallStart) {
         let (id, name) = (&*start.tool_call_id, &*start.tool_call_name);
         self.calls.push(id.to_owned());
+        // As the client: without a parent the call is a message under its own id.
         let message = start.parent_message_id.as_deref().unwrap_or(id);
         let call = ToolCall::new(id, name, "");
         self.change(message, "assistant", |message| {
@@ -115,6 +116,7 @@ impl App {
     }
 
     fn ran(&mut self, result: &ToolCallResult) -> Effect {
+        // The agent ran this one itself, so the app must not.
         self.calls.retain(|id| *id != result.tool_call_id);
         let mut message = Message::tool(
             &*result.message_id,
@@ -197,6 +199,7 @@ impl FrontEnd for App {
             return Vec::new();
         }
         let mut frame = Vec::new();
+        // Verified as it is on the wire: the rules are those of the client, on its own types.
         event.write(&mut frame);
         let json = frame.strip_prefix(b"data: ").unwrap_or_default();
         if let Err(fault) = self

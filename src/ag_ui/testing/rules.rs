@@ -154,6 +154,7 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8]) {
     judge.expect(&MEMBERS, whole, at, raw);
     let members = event.as_object().into_iter().flatten();
     let mut nulls = members.filter(|(name, value)| {
+        // In these three `null` is a value.
         value.is_null() && !matches!(name.as_str(), "snapshot" | "value" | "event")
     });
     judge.expect(&NULL, nulls.next().is_none(), at, raw);

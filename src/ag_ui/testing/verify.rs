@@ -82,6 +82,8 @@ impl Verify {
         let kind = event.get("type").and_then(Value::as_str);
         let kind = kind.unwrap_or_default();
         let error = kind == "RUN_ERROR";
+        // A stream may have several runs, one after the other; nothing stays open over their
+        // border.
         if kind == "RUN_STARTED" && (self.over || !self.started) {
             *self = Self {
                 started: true,

@@ -25,6 +25,7 @@ pub(super) fn plain(text: &str) -> String {
         let in_word =
             before.is_alphanumeric() && rest.peek().is_some_and(|next| next.is_alphanumeric());
         let special = match character {
+            // CommonMark, emphasis: within a word an underscore is text, as in most names of code.
             '_' => !in_word,
             '\\' | '`' | '*' | '[' | ']' | '<' | '>' | '|' | '~' | '&' => true,
             _ => false,
@@ -46,6 +47,7 @@ pub(super) fn line(text: &str) -> String {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let at = match text.get(digits..).unwrap_or_default().as_bytes() {
         [b'#' | b'+' | b'-', ..] if digits == 0 => 0,
+        // An ordered list needs a space or the end of the line after its marker.
         [b'.' | b')'] | [b'.' | b')', b' ', ..] if digits > 0 => digits,
         _ => return text,
     };

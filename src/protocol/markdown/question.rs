@@ -29,6 +29,7 @@ fn message(markdown: &str) -> String {
     constructs.feed(markdown);
     match constructs.closers() {
         Ok(closers) if constructs.is_exact() => format!("{markdown}{closers}"),
+        // As plain text the whole message is shown, whatever a renderer makes of its markup.
         _ => markdown.lines().map(line).collect::<Vec<_>>().join("\n"),
     }
 }
@@ -39,6 +40,7 @@ fn message(markdown: &str) -> String {
 pub(crate) fn decision(asked: &str, answer: &str) -> Option<Decision<'static>> {
     let (open, close) = QUESTION;
     let asked = asked.trim_end().strip_suffix(close)?;
+    // From the end: an earlier question may be in the same text.
     let (_, id) = asked.rsplit_once(open)?;
     let around = |c: char| c.is_whitespace() || matches!(c, '.' | '!' | '*' | '"' | '\'' | '`');
     let accepted = match answer.trim_matches(around).to_lowercase().as_str() {
@@ -54,6 +56,7 @@ fn encode(id: &str) -> String {
     let mut out = String::with_capacity(id.len());
     for character in id.chars() {
         match character {
+            // `%` too, so that decoding gives back the same id.
             '%' => out.push_str("%25"),
             '`' => out.push_str("%60"),
             '\n' => out.push_str("%0A"),

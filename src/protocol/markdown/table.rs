@@ -53,6 +53,7 @@ pub(crate) fn table(table: &Table) -> String {
         });
         line(&mut out, cells);
     }
+    // Rows that are not shown are counted, and never parsed.
     let more = rest.count();
     if more > 0 {
         let _ = write!(out, "\n({more} more rows)\n");

@@ -71,7 +71,9 @@ impl Doubtful {
             let count = if last == character { count + 1 } else { 1 };
             self.run = (character, count);
             match character {
+                // The longest run: a fence is ended by one at least as long as that which began it.
                 '`' | '~' => self.fence = self.fence.max(count),
+                // Never reset: if it is not open after all, `math` shows an empty formula.
                 '$' => self.math |= count == 2,
                 _ => {}
             }
@@ -166,6 +168,8 @@ impl Doubtful {
         if end.math {
             math(&mut out);
         }
+        // After fences and formulas, which take everything for text; before the end tags, which
+        // comments and raw text would swallow.
         out.push_str(RESET);
         let blocks = end.blocks * BLOCKS.len();
         let barriers = end.names.iter().filter(|name| tag::is_barrier(name));
@@ -174,6 +178,7 @@ impl Doubtful {
         }
         let blocks = format!("</p>{}", BLOCKS.repeat(end.blocks));
         out.push_str(&blocks);
+        // The innermost element is closed first.
         for name in end.names.iter().rev() {
             out += &format!("</{name}>");
             if tag::is_barrier(name) {

@@ -108,6 +108,7 @@ impl Exact {
             }
             rest = after;
             self.push(character);
+            // The line is needed as a whole: in doubt it is read again, by the other state.
             if self.line.len() > MAX_LINE {
                 return Some((Err(Doubt), rest));
             }
@@ -219,6 +220,7 @@ impl Exact {
             _ => Fence::begin(line)?,
         };
         if let Some(fence) = fence {
+            // In these a fence is text for some renderers and begins code for others.
             if self.math || self.odd_math || self.block.html != Html::None {
                 return Err(Doubt);
             }
@@ -227,6 +229,7 @@ impl Exact {
             return Ok(());
         }
         if has & LABEL != 0 {
+            // A definition may be in a list or a quotation: their markers come first.
             let label = text.trim_start_matches(|c: char| !is_word(c) && c != '[');
             let ends = label.contains(']');
             self.label = !ends && (self.label || label.starts_with('['));
@@ -262,6 +265,8 @@ impl Exact {
                     self.block.no_ends = true;
                     after
                 }
+                // A link's definition (CommonMark) takes in what follows, and tags in it are not
+                // tags.
                 ']' if after.starts_with(':') => return Err(Doubt),
                 ']' => {
                     self.block.no_ends |= after.starts_with('(');
@@ -425,6 +430,9 @@ impl Fence {
         let indent = line.len() - text.len();
         let after = text.trim_start_matches(self.character);
         let length = text.len() - after.len();
+        // CommonMark, fenced code blocks: at least as long, nothing behind it. How far it may be
+        // indented depends on the list around it, which is not tracked: any other indentation is in
+        // doubt.
         if length >= self.length {
             let ends = indent == self.indent && after.trim_end_matches(' ').is_empty();
             return if ends { Ok(true) } else { Err(Doubt) };

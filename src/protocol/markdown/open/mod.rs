@@ -83,6 +83,8 @@ impl OpenConstructs {
             };
             rest = after;
             if step.is_err() {
+                // For good: once renderers may differ, there is no place at which they agree again
+                // for certain.
                 self.0 = State::Doubtful(mem::take(exact).into_doubtful());
             }
         }
@@ -137,6 +139,8 @@ fn next_active(bytes: &[u8]) -> Option<usize> {
         rest = match first(step, may_be_active) {
             None => {
                 inactive += 1;
+                // Larger blocks only after some inactive ones: short pieces must not pay for the
+                // larger test.
                 if inactive % 4 == 0 {
                     skip_blocks(after, may_be_active)
                 } else {

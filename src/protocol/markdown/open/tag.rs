@@ -129,6 +129,8 @@ pub(super) fn start(text: &str) -> Tag<'_> {
     let (name, mut rest) = name(text);
     match rest.chars().next() {
         Some(' ' | '\t' | '/' | '>') if !name.is_empty() => {}
+        // CommonMark, raw HTML: a name ends at white space, `/` or `>`. A line end is in doubt,
+        // because the tag may continue on the next line.
         Some(next) if !next.is_whitespace() && !next.is_control() => return Tag::Text,
         _ => return Tag::Doubt,
     }
