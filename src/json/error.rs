@@ -106,6 +106,7 @@ impl JsonError {
         outer.push_str(&self.0.path);
         if outer.len() > PATH_SHOWN {
             let fits = |&(at, _): &(usize, char)| at <= PATH_SHOWN;
+            // At a character: paths contain keys of the request, in any language.
             let cut = outer.char_indices().take_while(fits).last();
             outer.truncate(cut.map_or(0, |(at, _)| at));
             outer.push('…');

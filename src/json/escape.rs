@@ -75,6 +75,7 @@ fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
 fn escape_blocks<'a, const SEPARATORS: bool>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     let mut written = out.len();
     while let Some(source) = rest.first_chunk() {
+        // For the whole rest at once, so that an ordinary text resizes the vector once.
         if out.len() < written + STAGE {
             out.resize(written + rest.len() + STAGE, 0);
         }
@@ -132,6 +133,7 @@ fn escape_block<const SEPARATORS: bool>(
 #[inline(never)]
 fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
     let written = out.len();
+    // Each byte can become six, and the last copy is a whole word.
     out.resize(written + 6 * rest.len() + 8, 0);
     let stage = out.get_mut(written..).unwrap_or_default();
     let mut to = 0;
@@ -259,6 +261,7 @@ pub(super) fn escape_raw(json: &[u8], policy: Escape, out: &mut Vec<u8>) {
     // A valid text has no unescaped control character inside a string.
     let changes = |byte: u8| {
         let lead = policy == Escape::JsonAndSeparators && byte == SEPARATOR_LEAD;
+        // Between tokens. WHATWG HTML, section 9.2.5: a line of an event stream ends at either.
         (byte == b'\n') | (byte == b'\r') | lead
     };
     out.reserve(json.len());

@@ -129,6 +129,7 @@ impl<T: Field> Field for List<T> {
         }
         let mut list = Self::new();
         reader.array(|reader, _| {
+            // A failed read may have consumed a part of the element.
             let bookmark = reader.clone();
             let failed = match T::read_from(reader) {
                 Ok(Some(value)) => {

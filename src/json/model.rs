@@ -104,6 +104,8 @@ pub(crate) fn take<T: Field + Default>(
     match read(reader)? {
         Some(value) if always || !value.is_absent() => *field = value,
         _ => {
+            // A repeated member: the last one counts, also where it is of another type and only
+            // retained.
             *field = T::default();
             *reader = bookmark;
         }
@@ -301,6 +303,8 @@ macro_rules! model {
                             $($later_key => is_unset(&self.$later, model!(@always $later_always)),)*
                             _ => true,
                         };
+                        // A field that was set since replaces the retained value: both would be two
+                        // members of one name.
                         if unset {
                             object.member(key).raw(value);
                         }
@@ -558,6 +562,7 @@ impl Field for Vec<u8> {
         reader.array(|reader, _| {
             match reader.u64()?.and_then(|byte| u8::try_from(byte).ok()) {
                 Some(byte) => bytes.iter_mut().for_each(|bytes| bytes.push(byte)),
+                // The rest is still read, so that the array is validated as a whole.
                 None => bytes = None,
             }
             Ok(())

@@ -14,6 +14,7 @@ pub(super) struct Nesting {
 
 impl Nesting {
     pub(super) fn push(&mut self, container: Container) {
+        // The word is full with this depth; the levels above start a new one.
         if self.depth % 64 == 0 && self.depth > 0 {
             self.full.push(self.word);
         }

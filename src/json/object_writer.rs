@@ -275,6 +275,7 @@ impl<'a> ValueWriter<'a> {
 
 impl Drop for ValueWriter<'_> {
     fn drop(&mut self) {
+        // A key without a value would not be JSON.
         if self.out.len() == self.start {
             self.out.extend_from_slice(b"null");
         }

@@ -153,12 +153,15 @@ impl<'a> Reader<'a> {
             let key = self.key()?;
             let value = self.at;
             let result = each(self, key).and_then(|()| {
+                // Every value has at least one byte, so a reader that has not moved has read
+                // nothing.
                 if self.at == value {
                     let unread = self.value()?;
                     keep(self.key_at(entry), unread);
                 }
                 Ok(())
             });
+            // Read again for errors only: `each` owns the key.
             result.map_err(|error| error.at_key(&self.key_at(entry)))?;
         }
         Ok(())
@@ -306,6 +309,7 @@ impl<'a> Reader<'a> {
         }
         let end = skip_value(self.text.as_bytes(), self.at)?;
         let value = parse(self.text.get(self.at..end).unwrap_or_default());
+        // A value that does not fit stays unread, for the caller to retain it.
         if value.is_some() {
             self.at = end;
         }
@@ -356,6 +360,7 @@ impl<'a> Reader<'a> {
                 self.at += 1;
                 Ok(false)
             }
+            // An item without a comma before it, which only the first one may be.
             Some(_) if first => Ok(true),
             Some(b',') => {
                 self.at = skip_space(text, self.at + 1);

@@ -118,6 +118,7 @@ fn skip_number(text: &[u8], at: usize) -> Result<usize, JsonError> {
         at = skip_digits(text, at + 1 + usize::from(sign))?;
     }
     if let Some(b'0'..=b'9') = text.get(at) {
+        // RFC 8259, section 6: after a `0` the number ends, so another digit belongs to nothing.
         return Err(JsonError::at(text, at, "no digit after a leading zero"));
     }
     Ok(at)

@@ -123,6 +123,7 @@ impl<'a> Serializer<'a> {
     /// Opens a container.
     fn open(mut self, open: u8, close: &'static [u8]) -> Result<Compound<'a>, WriteError> {
         self.containers = self.containers.checked_sub(1).ok_or(WriteError::DEPTH)?;
+        // Inside of a container a string is a string again.
         self.raw = false;
         self.out.push(open);
         Ok(Compound::new(self, close))
@@ -307,6 +308,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
             out: self.out,
             policy: self.policy,
         };
+        // A `Display` that fails halfway leaves an open string, which `write` removes.
         fmt::write(&mut inside, format_args!("{value}"))
             .map_err(|_| ser::Error::custom("a Display implementation failed"))?;
         self.out.push(b'"');

@@ -23,6 +23,7 @@ pub(super) fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>
             return false;
         }
         out.extend_from_slice(first);
+        // The two words overlap: the second overwrites the end of the first with the same bytes.
         out.truncate(end - last.len());
         out.extend_from_slice(last);
         return true;

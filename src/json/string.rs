@@ -224,6 +224,7 @@ fn unescape_unicode(text: &[u8], at: usize) -> (char, usize) {
     let first = code_unit(text, at).unwrap_or(0xFFFD);
     let second = code_unit(text, at + 6);
     if let (0xD800..=0xDBFF, Some(second @ 0xDC00..=0xDFFF)) = (first, second) {
+        // RFC 8259, section 7: characters outside the Basic Multilingual Plane are two escapes.
         let pair = 0x10000 + ((first - 0xD800) << 10 | (second - 0xDC00));
         return (
             char::from_u32(pair).unwrap_or(char::REPLACEMENT_CHARACTER),

@@ -46,6 +46,7 @@ impl Template {
             token.put(|at, bytes| put::<8>(event, self.head + at, bytes));
             put::<4>(event, self.head + token.len, &self.tail);
         }
+        // The copy had the size of a cache line; the bytes behind the event are dropped again.
         out.truncate(end);
     }
 }

@@ -59,6 +59,8 @@ impl Json {
             Ok(value) => return Ok(value),
             Err(error) => error,
         };
+        // Only after a failure: lone surrogates are rare, and looking for them reads the whole
+        // text.
         if let Some(replaced) = replace_lone_surrogates(text) {
             if let Ok(value) = serde_json::from_str(&replaced) {
                 return Ok(value);

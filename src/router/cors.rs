@@ -49,6 +49,8 @@ impl Default for Cors {
                 origins: Vec::new(),
                 mounted: true,
             },
+            // Chromium asks this when a public page calls an agent on the user's own machine, which
+            // is how agents are developed.
             private_network: true,
         }
     }
@@ -137,6 +139,8 @@ impl Cors {
     /// Adds what every response to an allowed origin carries.
     pub(super) fn apply(&self, origin: Option<HeaderValue>, headers: &mut HeaderMap) {
         if let Origins::List { .. } = self.origins {
+            // A cache must not give the response for one origin to another (Fetch, CORS protocol
+            // and HTTP caches).
             let vary = "origin, access-control-request-headers, \
                         access-control-request-private-network";
             headers.insert(VARY, HeaderValue::from_static(vary));

@@ -128,6 +128,7 @@ impl Call {
         agent: Arc<dyn Agent<P>>,
         message: P::Request,
     ) -> Response<Body> {
+        // Before the request is moved into the turn.
         let is_stream = P::is_stream(&message);
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
@@ -214,6 +215,8 @@ pub(crate) fn stream<P: Protocol>(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    // This and the next two are for what lies between agent and client: caches, proxies that buffer
+    // or transform, and middleware that compresses whatever has no encoding.
     let no_cache = HeaderValue::from_static("no-cache, no-transform");
     headers.insert(CACHE_CONTROL, no_cache);
     headers.insert(X_ACCEL_BUFFERING, HeaderValue::from_static("no"));

@@ -33,6 +33,7 @@ impl Guard {
             let status = StatusCode::INTERNAL_SERVER_ERROR;
             Refusal::new(status, AgentError::DEFAULT).code("internal_error")
         };
+        // The closure itself can panic, before there is a future.
         let mut check = catch_unwind(AssertUnwindSafe(|| (self.0)(parts))).map_err(panicked)?;
         poll_fn(move |cx| {
             let poll = catch_unwind(AssertUnwindSafe(|| check.as_mut().poll(cx)));

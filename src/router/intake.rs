@@ -57,6 +57,7 @@ impl Limits {
         B: Stream<Item = Result<D, E>>,
         D: Buf,
     {
+        // No route of this crate reads the body of another method.
         if parts.method != Method::POST {
             return Ok(Bytes::new());
         }
@@ -108,12 +109,14 @@ impl Limits {
         deadline: &mut Option<Option<Ticks>>,
         env: &Env,
     ) -> Poll<Result<Option<B::Item>, Refusal>> {
+        // The body before the timer: one that has arrived is never too slow.
         if let Poll::Ready(chunk) = body.poll_next(cx) {
             return Poll::Ready(Ok(chunk));
         }
         let ticks = deadline.get_or_insert_with(|| env.ticks(self.timeout));
         match ticks.as_mut().map(|ticks| ticks.as_mut().poll_next(cx)) {
             Some(Poll::Ready(Some(()))) => Poll::Ready(Err(self.too_slow())),
+            // The ticks have ended, and a stream must not be polled after its end.
             Some(Poll::Ready(None)) => {
                 *ticks = None;
                 Poll::Pending
@@ -173,6 +176,7 @@ impl Whole {
         let grow = wanted - capacity;
         let left = &self.budget.0;
         let take = |left: usize| left.checked_sub(grow).filter(|left| *left >= wanted);
+        // Relaxed: only the number is shared, and no other memory is published with it.
         left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
             .map_err(|_| {
                 let message = "too many request bodies at a time";

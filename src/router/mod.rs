@@ -338,6 +338,8 @@ impl Router {
         let inner = &*self.inner;
         let (parts, body) = request.into_parts();
         let body = pin!(body);
+        // Made first, because every response, refusals included, has to wait for the rest of the
+        // body.
         let mut upload = Upload::new(&parts, body, inner.limits.size);
         let origin = inner.cors.origin(&parts.headers, &inner.origins);
         let mut response = match inner.find(&parts) {
@@ -355,6 +357,8 @@ impl Router {
                 refuse(&Refusal::new(StatusCode::MISDIRECTED_REQUEST, message))
             }
         };
+        // To refusals too: without the header a browser hides the status and the message from its
+        // page.
         inner.cors.apply(origin, response.headers_mut());
         upload.finish(&response, &inner.env).await;
         response
@@ -427,6 +431,8 @@ impl Inner {
         B: Stream<Item = Result<D, E>>,
         D: Buf,
     {
+        // Guards, then the endpoint, then the body: a caller who may not call cannot make the
+        // server read.
         for guard in self.guards.iter().chain(&route.guards) {
             parts = guard.check(parts).await?;
         }
@@ -442,6 +448,8 @@ impl Inner {
     }
 
     fn find(&self, request: &Parts) -> Found<'_> {
+        // Before any route: a page that rebinds its name to this address (DNS rebinding) learns of
+        // none.
         if !self.hosts.take(request) {
             return Found::OtherHost;
         }
@@ -482,6 +490,7 @@ impl Inner {
         if allow.is_empty() {
             return Found::Nothing;
         }
+        // A browser asks with this method before it sends a POST across origins.
         if *method == Method::OPTIONS {
             return Found::Preflight;
         }

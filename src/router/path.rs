@@ -46,6 +46,7 @@ impl Path {
             match segment {
                 Segment::Text(text) if **text == *part => {}
                 Segment::Param(name) if !part.is_empty() => {
+                    // Decoded after the split: an escaped slash is a part of its segment.
                     params.push((name.clone(), percent_decode(part)?));
                 }
                 _ => return None,
@@ -58,6 +59,7 @@ impl Path {
     pub(super) fn overlaps(&self, other: &Self) -> bool {
         let same = |(one, two): (&Segment, &Segment)| match (one, two) {
             (Segment::Text(one), Segment::Text(two)) => one == two,
+            // A parameter matches any text of the other path.
             _ => true,
         };
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)

@@ -105,6 +105,7 @@ struct Page([String; 2]);
 #[async_trait]
 impl Endpoint for Page {
     async fn call(&self, call: Call) -> Response<Body> {
+        // New for each response: a nonce that can be known in advance allows injected scripts.
         let nonce = call.env().uuid();
         let mut response = Response::new(Body::full(self.0.join(&nonce)));
         let headers = response.headers_mut();

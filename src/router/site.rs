@@ -177,12 +177,14 @@ impl Site<'_> {
         if let Some(other) =
             routes.find(|route| route.method == method && route.path.overlaps(&parsed))
         {
+            // Two templates that overlap would answer some paths by the order of the mounts.
             if shared.is_none() || other.shared != shared || other.path != parsed {
                 let path = path.to_owned();
                 return Err(MountError::Taken { method, path });
             }
             let is_same = |(one, two): (&Guard, &Guard)| one.is(two);
             let same = other.guards.len() == guards.len();
+            // The route that is there would run without the guards of this mount.
             if !(same && other.guards.iter().zip(&guards).all(is_same)) {
                 let message = format!("what shares a path needs the same guards: {method} {path}");
                 return Err(MountError::Invalid(message));

@@ -33,6 +33,7 @@ impl<'a, B> Upload<'a, B> {
         let comes = !parts.headers.contains_key(EXPECT) && parts.version <= Version::HTTP_11;
         let fits = match content_length(&parts.headers) {
             Some(length) => length <= most as u64,
+            // RFC 9112, section 6.3: without either header a request has no body.
             None => parts.headers.contains_key(TRANSFER_ENCODING),
         };
         let rest = comes && fits;
@@ -59,6 +60,7 @@ impl<'a, B> Upload<'a, B> {
                     Poll::Ready(Some(Ok(chunk))) if chunk.remaining() <= self.most => {
                         self.most -= chunk.remaining();
                     }
+                    // The end, an error, or more than a refusal is worth.
                     Poll::Ready(_) => self.rest = false,
                     Poll::Pending => {
                         let ticks = deadline.get_or_insert_with(|| env.ticks(DRAIN_TIMEOUT));

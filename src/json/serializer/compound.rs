@@ -55,6 +55,7 @@ impl<'a> Compound<'a> {
             self.first = false;
             return value.serialize(self.inner.again());
         };
+        // A raw value has one field with this name, as serde_json writes it.
         if key != name || !self.first {
             return Err(WriteError::RAW);
         }

@@ -13,6 +13,8 @@ pub(super) struct KeySerializer<'a>(pub(super) Serializer<'a>);
 impl KeySerializer<'_> {
     fn quoted<T: Serialize>(self, value: T) -> Result<(), WriteError> {
         self.0.out.push(b'"');
+        // RFC 8259, section 4: names are strings, so numbers and booleans are quoted, as in
+        // serde_json.
         write_number(value, self.0.out)?;
         self.0.out.push(b'"');
         Ok(())
