@@ -108,6 +108,8 @@ impl Clock {
             return false;
         };
         state.now = state.now.max(time);
+        // Key numbers never reach `u64::MAX`, so this takes all waits of this time: tasks that are
+        // due together are woken before the clock moves on.
         let later = state.waiting.split_off(&(time, u64::MAX));
         let due = mem::replace(&mut state.waiting, later);
         // A waker may call this clock, so the lock is released first.
@@ -120,7 +122,9 @@ impl Clock {
     /// Registers a wait. `None` if the time is never reached.
     fn wait(&self, kind: Kind, wait: Duration) -> Option<Key> {
         let mut state = self.state();
+        // A wait beyond the end stays pending for ever, as a real "never" does.
         let time = state.now.checked_add(wait).filter(|time| *time <= END)?;
+        // The number keeps two waits of one time apart, and in the order of their registration.
         state.keys += 1;
         let key = (time, state.keys);
         state.waiting.insert(key, Waiter { kind, waker: None });
@@ -140,6 +144,8 @@ impl Clock {
                 mem::swap(&mut waiter.waker, &mut waker);
                 Poll::Pending
             }
+            // Due waits are removed when they are woken, so a missing key is the sign of the time
+            // being over.
             None => Poll::Ready(()),
         }
     }
@@ -187,6 +193,8 @@ impl Stream for Interval {
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<()>> {
         ready!(self.clock.poll(self.key, cx));
+        // The next period counts from now. Ticks that were missed while nobody polled are not made
+        // up for.
         self.key = self.clock.wait(Kind::Tick, self.period);
         Poll::Ready(Some(()))
     }
@@ -206,6 +214,8 @@ impl Environment for Clock {
     fn random(&self, bytes: &mut [u8]) {
         let mut state = self.state();
         state.ids += 1;
+        // A counter in place of randomness: ids differ within a run and are the same in every run,
+        // so transcripts can be compared.
         bytes.fill(0);
         let count = state.ids.to_be_bytes();
         bytes

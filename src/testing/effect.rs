@@ -86,6 +86,7 @@ impl fmt::Display for Effect {
             Self::Citation(citation) => {
                 write!(f, "citation: {}", Line(&citation.title))?;
                 match &citation.url {
+                    // The title may be the address, which is then not written twice.
                     Some(url) if *url != citation.title => write!(f, " <{}>", Line(url)),
                     _ => Ok(()),
                 }

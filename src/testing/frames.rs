@@ -36,6 +36,8 @@ impl Frames {
     /// deferred wakes, and runs spawned tasks, between two polls.
     fn poll(&mut self, cx: &Context<'_>, asked: &mut bool) -> Poll<Option<Bytes>> {
         let woken = self.woken.swap(false, Ordering::SeqCst);
+        // Quiet is only the second poll in a row without a wake: the first one asks the runtime to
+        // let spawned tasks run in between.
         let quiet = mem::take(asked) && !woken;
         let waker = Waker::from(Arc::new(Woken {
             flag: self.woken.clone(),
@@ -49,6 +51,8 @@ impl Frames {
         // has used up its runtime's budget continues only when the runtime does.
         if !self.woken.load(Ordering::SeqCst) {
             *asked = !quiet;
+            // Without a wake and without a sleep to skip to, nothing in process can continue the
+            // agent: then the outer task waits for something real.
             if !quiet || self.clock.skip() {
                 cx.waker().wake_by_ref();
             }

@@ -112,6 +112,7 @@ impl Answer {
         match self {
             Self::Data(json) | Self::Raw(json) => json.text().to_owned(),
             Self::Text(text) => text,
+            // Protocols without a flag for failures have only the text to say it.
             Self::Failed(why) => format!("error: {why}"),
         }
     }

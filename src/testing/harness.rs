@@ -224,6 +224,8 @@ impl<F: FrontEnd> Harness<F> {
         self.close();
         self.next = Next::Nothing;
         let (mut parts, body) = request.into_parts();
+        // `extend` with a header map replaces the front end's own header, and keeps several values
+        // that were added under one name.
         parts.headers.extend(self.headers.clone());
         let message = F::Protocol::read(&parts, body).map_err(refused)?;
         let params = path_params(F::PATH, parts.uri.path());
@@ -233,6 +235,8 @@ impl<F: FrontEnd> Harness<F> {
         let observed = Arc::clone(&faults);
         let env = self.env.clone();
         let env = env.unwrap_or_else(|| Env::new(self.clock.clone()));
+        // Front ends are only shown a general message. The cause of a failure goes to observers,
+        // and a test needs it.
         let env = env.observe(move |turn| {
             let mut faults = observed.lock().unwrap_or_else(PoisonError::into_inner);
             faults.extend(fault(turn));
@@ -246,6 +250,8 @@ impl<F: FrontEnd> Harness<F> {
         self.open = true;
         while let Some(frame) = frames.next().await {
             turn.bytes.extend_from_slice(&frame);
+            // The body is read to its end even if nothing more can be decoded: the agent must be
+            // able to finish, and its bytes are evidence.
             readable = readable && self.receive(&frame, since(), &mut turn);
         }
         turn.took = since();
@@ -265,6 +271,8 @@ impl<F: FrontEnd> Harness<F> {
     /// Ends a turn that was dropped.
     fn close(&mut self) {
         if mem::take(&mut self.open) {
+            // Front ends settle a turn in `next`. A turn whose future was dropped never came there,
+            // and the next request would lack its messages.
             self.front.next();
         }
     }
@@ -288,6 +296,8 @@ impl<F: FrontEnd> Harness<F> {
                 Ok(None) => return true,
                 Err(error) => {
                     turn.faults.push(error.to_string());
+                    // An unreadable event is skipped, as the real front end does. An error of the
+                    // stream leaves no place to go on from.
                     if matches!(error, EventError::Stream(_)) {
                         return false;
                     }

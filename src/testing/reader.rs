@@ -105,8 +105,10 @@ impl<P: Toolkit> EventReader for Lines<P> {
         let mut lines: Vec<_> = events.map(|event| Ok(P::describe(&event))).collect();
         let mut known = lines.iter().flatten();
         self.failed |= known.any(|line| line.failure.is_some());
+        // Events that were complete before the error are shown before it.
         lines.extend(read.err().map(Err));
         if lines.is_empty() {
+            // A fragment of a longer event. A line for it shows that something arrived.
             lines.push(Ok(Summary::new("waiting", "")));
         }
         lines

@@ -61,6 +61,7 @@ async fn rule(
 
 /// Returns what `work` returns, or `None` if `limit` is over before.
 async fn before<T>(work: impl Future<Output = T>, limit: impl Future<Output = ()>) -> Option<T> {
+    // Without a runtime: stores are checked on whichever one they need.
     let (mut work, mut limit) = (pin!(work), pin!(limit));
     poll_fn(|cx| match work.as_mut().poll(cx) {
         Poll::Ready(done) => Poll::Ready(Some(done)),
@@ -148,6 +149,7 @@ impl Pair<'_> {
     async fn log(&self, count: u64) -> Result<ReplyId, BoxError> {
         let id = id()?;
         self.one.create(&id, &meta()).await?;
+        // Pieces of several events, so that reads also begin within a piece.
         let mut first = 0;
         while first < count {
             let next = count.min(first + 7);
@@ -174,6 +176,8 @@ impl Pair<'_> {
             let page = self.read(id, next).await?;
             let counted = next + count_events(&page.events);
             same("the next number of a page", &page.next, &counted)?;
+            // A store may return a little more than 64 KiB, up to the end of an event. More would
+            // let one reader hold a whole log in memory.
             if page.events.len() > 80 * 1024 {
                 return Err(format!("a page has {} bytes", page.events.len()).into());
             }
@@ -191,12 +195,16 @@ impl Pair<'_> {
             self.one.append(&id, 0, events(0..2)).await?;
         }
         self.one.append(&id, 2, events(2..5)).await?;
+        // The same piece from the other server: a writer that lost the answer tries again over any
+        // connection.
         self.other.append(&id, 2, events(2..5)).await?;
         self.one.append(&id, 0, events(0..2)).await?;
         let again = self.one.create(&id, &meta()).await;
         fails("a second `create`", again, |error| {
             matches!(error, StoreError::Exists)
         })?;
+        // Check and append must be one step in the store: with two, several of these pass the
+        // check.
         let racing = (0..20).map(|_| self.one.append(&id, 5, events(5..6)));
         all(racing).await.into_iter().collect::<Result<(), _>>()?;
         self.one.seal(&id, ReplyEnd::Done).await?;
@@ -213,6 +221,7 @@ impl Pair<'_> {
         let empty = self.log(0).await?;
         let late = self.one.append(&empty, 1, events(1..2)).await;
         fails("an append behind a gap at the start", late, gone)?;
+        // The refused append must have left nothing: the right number is still the next one.
         self.one.append(&id, 3, events(3..4)).await?;
         let page = self.read(&id, 3).await?;
         same("the page", &page, &Page::new(events(3..4), 4, None))
@@ -220,6 +229,8 @@ impl Pair<'_> {
 
     async fn seals(&self) -> Result<(), BoxError> {
         let id = self.log(1).await?;
+        // Different ends from both servers: every caller must learn the one that won, also those
+        // that lost.
         let ends = [ReplyEnd::Failed, ReplyEnd::Cancelled, ReplyEnd::Lost];
         let seals = (0..100_usize).map(|number| {
             let store = if number % 2 == 0 {
@@ -238,6 +249,7 @@ impl Pair<'_> {
     }
 
     async fn sealed(&self) -> Result<(), BoxError> {
+        // Also an empty log, which has no last event to put the end at.
         for count in [0, 1, 9] {
             let id = self.log(count).await?;
             self.other.seal(&id, ReplyEnd::Lost).await?;
@@ -253,9 +265,12 @@ impl Pair<'_> {
 
     async fn pages(&self) -> Result<(), BoxError> {
         let id = self.log(1000).await?;
+        // One piece of more than a page, after many small ones: a store must split it at an event.
         self.one.append(&id, 1000, events(1000..1900)).await?;
         self.one.seal(&id, ReplyEnd::Failed).await?;
         let count = 1900;
+        // Around the bounds of appended pieces, at the end, and behind it, where only the end is
+        // left.
         for from in [0, 1, 6, 7, 8, 499, 999, 1000, 1001, 1500, 1899, 1900, 5000] {
             let (all, end) = self.read_all(&id, from).await?;
             if all != events(from..count) {
@@ -288,6 +303,7 @@ impl Pair<'_> {
             same("the log", &Bytes::from(all), &events(0..20))?;
             same("the end", &end, &ReplyEnd::Cancelled)
         };
+        // The reader comes first in the list, so it already waits when the first event is appended.
         let read: Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>> = Box::pin(read);
         let both = all([read, Box::pin(write)].into_iter()).await;
         both.into_iter().collect()
@@ -303,6 +319,7 @@ impl Pair<'_> {
         let conversation = ConversationKey::from_bytes(random_key()?);
         let none = self.other.latest(&conversation).await?;
         same("the latest reply of an unknown conversation", &none, &None)?;
+        // Twice: the later reply replaces the earlier one.
         for _ in 0..2 {
             let id = id()?;
             let meta = meta().conversation(conversation);
@@ -320,6 +337,7 @@ impl Pair<'_> {
         &self,
         sleep: &impl Fn(Duration) -> F,
     ) -> Result<(), BoxError> {
+        // The bystander shows that a cancellation reaches only its own reply.
         let (id, bystander) = (self.log(1).await?, self.log(1).await?);
         let moment = || sleep(Duration::from_millis(300));
         let early = before(self.one.cancelled(&id), moment()).await;
@@ -352,6 +370,8 @@ impl Pair<'_> {
         let id = self.log(3).await?;
         let mut state = ReplyState::new(3);
         same("the state", &self.other.state(&id).await?, &state)?;
+        // Readers reconnect and repeat themselves: the furthest number counts, and it never goes
+        // back.
         for (next, read) in [(2, 2), (1, 2), (3, 3)] {
             self.other.note_reader(&id, next).await?;
             (state.read, state.attended) = (read, true);
@@ -396,6 +416,8 @@ impl Pair<'_> {
         self.one.create(&id, &meta).await?;
         self.one.append(&id, 0, events(0..1)).await?;
         sleep(Duration::from_secs(3)).await;
+        // The time to keep a log counts from its end. Longer than that has passed here, and the
+        // running log is still there.
         self.one.append(&id, 1, events(1..2)).await?;
         self.one.seal(&id, ReplyEnd::Done).await?;
         let (all, _) = self.read_all(&id, 0).await?;

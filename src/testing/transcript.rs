@@ -111,12 +111,16 @@ impl<P: Protocol> Transcript<P> {
             match (last, effects, lines.last_mut()) {
                 (Some(Effect::Text(_)), Effect::Text(text), Some((_, line)))
                 | (Some(Effect::Reasoning(_)), Effect::Reasoning(text), Some((_, line))) => {
+                    // Joined: how an agent's text was cut into pieces is chance, and must not make
+                    // two transcripts differ.
                     line.push_str(&Line(text).to_string());
                 }
                 _ => lines.push((*time, effects.to_string())),
             }
             last = Some(effects);
         }
+        // What the front end does next is decided at the end of the turn, so these lines have its
+        // time.
         let mut end = |line: String| lines.push((self.took, line));
         match &self.next {
             Next::Calls(calls) => {

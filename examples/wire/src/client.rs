@@ -34,6 +34,7 @@ impl Client {
     /// protocol are.
     pub(crate) fn new(address: &str, headers: HeaderMap) -> Result<Self, Failure> {
         let wrong = |what| Failure::new(format!("the address {what}"));
+        // The address is not repeated in the message: it may hold a secret.
         let mut url = Url::parse(address).map_err(|_| wrong("is not a URL"))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong("must begin with http:// or https://"));
@@ -58,6 +59,8 @@ impl Client {
             reqwest::Client::builder()
                 .user_agent(concat!("wire/", env!("CARGO_PKG_VERSION")))
                 .connect_timeout(Duration::from_secs(10))
+                // A redirect is an answer to report. Followed, a 301 or 302 would turn a `POST`
+                // into a `GET`, and the headers would go elsewhere.
                 .redirect(Policy::none())
                 // Every request has its own connection, so that no request can affect another one.
                 .pool_max_idle_per_host(0)
@@ -87,11 +90,14 @@ impl Client {
     pub(crate) async fn resolve(&mut self, headers: &HeaderMap) -> Result<(), ClientError> {
         let mut request = Request::new(Bytes::new());
         headers.clone_into(request.headers_mut());
+        // Without a path, a `GET` of the root only finds out whether somebody listens.
         if let Some(path) = self.path().and_then(|path| path.parse().ok()) {
             *request.method_mut() = Method::POST;
             *request.uri_mut() = path;
         }
         match tokio::time::timeout(GREETING, self.send(request)).await {
+            // Every other failure may be the endpoint's way to handle an empty request: the check
+            // will tell.
             Ok(Err(error)) if error.is_connect() => return Err(error),
             Ok(Ok(answer)) if is_no_endpoint(answer.status()) => {
                 let path = self.path.take().unwrap_or_default();

@@ -87,6 +87,7 @@ impl Pieces<'_> {
     /// Returns the next piece; `None` at the end. Flushes `screen` before it waits.
     pub(crate) fn next(&mut self, screen: &mut Screen) -> Result<Option<&[u8]>, Failure> {
         while self.rest.is_empty() {
+            // A stream may pause for long: what was read so far is shown before.
             screen.flush()?;
             match self.reader.read(&mut self.buffer) {
                 Ok(0) => return Ok(None),

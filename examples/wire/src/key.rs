@@ -54,8 +54,10 @@ fn generate() -> Result<String, Failure> {
 /// Creates the file, readable by its owner only.
 fn write(path: &Path, seed: &str) -> io::Result<()> {
     let mut options = OpenOptions::new();
+    // `create_new`, so that a key that appeared in the meantime is not overwritten.
     options.write(true).create_new(true);
     #[cfg(unix)]
+    // Set when it is created: a later change would leave a moment in which others can read it.
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     writeln!(options.open(path)?, "{seed}")
 }

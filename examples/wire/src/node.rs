@@ -76,9 +76,11 @@ pub(crate) fn compact(json: &Json) -> String {
     let (mut string, mut escaped) = (false, false);
     for letter in json.text().chars() {
         match letter {
+            // An escaped quote does not end the string.
             _ if escaped => escaped = false,
             '\\' => escaped = true,
             '"' => string = !string,
+            // Within strings white space is content. JSON's own is ASCII.
             letter if !string && letter.is_ascii_whitespace() => continue,
             _ => {}
         }

@@ -34,6 +34,7 @@ pub(crate) enum Style {
 impl Screen {
     /// Creates the output. Colours are used on a terminal, unless `NO_COLOR` is set.
     pub(crate) fn new(json: bool) -> Self {
+        // An empty `NO_COLOR` counts as unset (no-color.org).
         let unset = |name| std::env::var_os(name).is_none_or(|value| value.is_empty());
         let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
         let out = io::stdout().lock();
@@ -62,6 +63,7 @@ impl Screen {
     /// Writes a value as one line of JSON.
     pub(crate) fn json_line<T: Serialize + ?Sized>(&mut self, value: &T) -> Result<(), Failure> {
         let mut line = Vec::new();
+        // Into a buffer first: a value that cannot be written must not leave half a line.
         json::write(value, Escape::Json, &mut line).map_err(Failure::new)?;
         line.push(b'\n');
         Ok(self.out.write_all(&line)?)
@@ -133,6 +135,8 @@ fn is_unseen(letter: char) -> bool {
 pub(crate) fn short(text: &str) -> Cow<'_, str> {
     const SHOWN: usize = 160;
     match text.char_indices().nth(SHOWN) {
+        // Cut before it is cleaned, so a long text is not copied as a whole, and no escape is cut
+        // in two.
         Some((end, _)) => {
             let start = text.get(..end).unwrap_or_default();
             Cow::Owned(format!("{}… ({} bytes)", plain(start), text.len()))

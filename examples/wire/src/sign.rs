@@ -32,11 +32,14 @@ pub(crate) fn run(
     let body = options.input.read()?;
     let headers = key::keys(kits)?
         .signer(&key::seed(&options.key)?)
+        // The signature is over these bytes. A body that was parsed and written again would have
+        // another.
         .sign(&body);
     let mut headers: Vec<_> = headers
         .iter()
         .map(|(name, value)| (canonical(name.as_str()), value.to_str().unwrap_or_default()))
         .collect();
+    // A header map has no fixed order; the printed command should not change from run to run.
     headers.sort_unstable();
     let curl = match &options.curl {
         Some(url) => Some(curl(url, &headers, options, &body)?),
@@ -86,12 +89,15 @@ fn curl(
             }
         },
     };
+    // Not `--data`, which removes line ends from files: the signature would no longer match.
     command.push_str(&format!(" \\\n  --data-binary {}", quoted(&data)));
     Ok(command)
 }
 
 /// Quotes a text for a POSIX shell.
 fn quoted(text: &str) -> String {
+    // Within single quotes a shell takes everything literally except the quote itself, which is
+    // written outside them.
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 

@@ -44,6 +44,8 @@ impl<'a> Arrival<'a> {
     /// Creates it before the first byte.
     pub(super) fn wait(&mut self, cx: &mut Context<'_>) {
         let timer = self.timer.as_mut().map(|timer| timer.as_mut());
+        // Removed once it has rung: a finished future must not be polled again, and `None` records
+        // that it rang.
         if timer.is_some_and(|timer| timer.poll(cx).is_ready()) {
             self.timer = None;
         }
@@ -51,6 +53,8 @@ impl<'a> Arrival<'a> {
 
     /// Records received bytes.
     pub(super) fn piece(&mut self) {
+        // The one timer means two things: before the first byte that it is late, after it that the
+        // later pieces did not come at once.
         let rang = self.timer.is_none();
         if self.arrived.pieces == 0 {
             self.arrived.waited = rang;

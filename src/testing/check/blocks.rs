@@ -26,6 +26,8 @@ impl<'a> Block<'a> {
 
 /// Takes a body apart: its blocks, and what is left behind the last blank line.
 pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
+    // The body is already in memory and bounded by its reader, so a limit here would only hide
+    // events from the rules.
     let mut decoder = Decoder::new().limit(usize::MAX);
     let mut blocks = Vec::new();
     let mut rest = body;
@@ -39,9 +41,12 @@ pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
         }
         let (raw, behind) = rest.split_at(rest.len() - ahead.len());
         rest = behind;
+        // Blank lines in a row end nothing. The decoder need not see them.
         if lines.is_empty() {
             continue;
         }
+        // The decoder gets the body block by block, so the event that comes out is the one that
+        // these lines make.
         let mut input = raw;
         // A budget without limit does not run out.
         let event = match decoder.next(&mut input) {

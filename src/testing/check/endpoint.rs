@@ -107,15 +107,21 @@ impl Sleep {
         let end = Instant::now() + duration;
         let timer = move || loop {
             let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            // `park_timeout` may return early, so the time decides and not the fact of having woken
+            // up.
             let left = end.saturating_duration_since(Instant::now());
             if state.over || left.is_zero() {
                 state.over = true;
+                // Woken under the lock, so no poll can store a waker between the flag and this,
+                // which nobody would wake.
                 if let Some(waker) = state.waker.take() {
                     waker.wake();
                 }
                 return;
             }
             drop(state);
+            // Without the lock. An `unpark` between the two is not lost: the token makes
+            // `park_timeout` return at once.
             std::thread::park_timeout(left);
         };
         let thread = std::thread::Builder::new().name("check-timer".to_owned());
@@ -145,6 +151,7 @@ impl Future for Sleep {
         if state.over {
             return Poll::Ready(());
         }
+        // The future may have moved to another task since the last poll: the newest waker counts.
         state.waker = Some(cx.waker().clone());
         Poll::Pending
     }
@@ -154,6 +161,7 @@ impl Drop for Sleep {
     fn drop(&mut self) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.over = true;
+        // The thread outlives this for a moment: it must not wake a task that no longer waits.
         state.waker = None;
         drop(state);
         if let Some(thread) = &self.thread {

@@ -121,6 +121,8 @@ impl<'a> Exam<'a> {
     ) -> Self {
         let headers = &mut protocol.headers;
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        // After the protocol's own: a header of the target replaces the front end's of the same
+        // name.
         headers.extend(settings.headers.clone());
         Self {
             asker: Asker::new(endpoint, progress),
@@ -178,6 +180,8 @@ impl<'a> Exam<'a> {
     pub fn post(&self, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
         let mut request = self.request(Method::POST, path, body);
         if let Some(signer) = self.signer() {
+            // Over the bytes as they are sent: the endpoint verifies those, before it parses
+            // anything.
             let signature = signer.sign(request.body());
             request.headers_mut().extend(signature);
         }

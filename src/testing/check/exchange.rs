@@ -90,6 +90,8 @@ impl Exchange {
     /// Returns `true` if the content type, apart from its parameters, is `kind`.
     #[must_use]
     pub fn is(&self, kind: &str) -> bool {
+        // Parameters such as `charset` follow a semicolon, and media types compare without case
+        // (RFC 9110, section 8.3.1).
         let value = self.header(CONTENT_TYPE).unwrap_or_default();
         let essence = value.split(|byte| *byte == b';').next().unwrap_or_default();
         essence.trim_ascii().eq_ignore_ascii_case(kind.as_bytes())
@@ -176,6 +178,8 @@ impl<'a> Asker<'a> {
         let mut arrival = Arrival::new(self.endpoint);
         let end = loop {
             let piece = poll_fn(|cx| {
+                // The timing's own timer is polled only while there is nothing to read, so a piece
+                // that is already there is never counted as late.
                 let piece = stream.as_mut().poll_next(cx);
                 if piece.is_pending() {
                     arrival.wait(cx);
@@ -184,11 +188,14 @@ impl<'a> Asker<'a> {
             });
             match race(piece, timer.as_mut()).await {
                 Some(Some(Ok(piece))) => {
+                    // An empty piece is no byte on the wire: it must not end a silence.
                     if !piece.is_empty() {
                         heard = true;
                         arrival.piece();
                     }
                     body.extend_from_slice(&piece);
+                    // An answer that is too long is as little use to a front end as one that never
+                    // ends, and would fill the memory of the check.
                     if body.len() > LIMIT {
                         break End::Endless;
                     }
@@ -196,6 +203,8 @@ impl<'a> Asker<'a> {
                 Some(Some(Err(error))) => break End::Cut(error),
                 Some(None) => break End::Clean,
                 None => {
+                    // A tick in which a byte came says nothing about the time since that byte, so
+                    // only whole ticks count.
                     silent = if heard { 0 } else { silent + 1 };
                     heard = false;
                     ticks += 1;
@@ -229,6 +238,8 @@ impl<'a> Asker<'a> {
         let (response, _) = self.head(request).await?;
         let mut stream = response.into_body();
         let piece = poll_fn(|cx| stream.as_mut().poll_next(cx));
+        // Whether a piece came or not, the body is dropped here, which is what closes the
+        // connection.
         let _ = race(piece, pin!(self.endpoint.sleep(TICK))).await;
         Ok(())
     }
@@ -244,6 +255,7 @@ impl<'a> Asker<'a> {
         } else {
             LATE
         };
+        // Pinned across the waits: the request is sent once, however long its head takes.
         let mut call = pin!(self.endpoint.call(request));
         let mut late = false;
         for wait in [patience, TICK, TICK] {
@@ -264,6 +276,7 @@ async fn race<F: Future, T: Future<Output = ()>>(
 ) -> Option<F::Output> {
     let mut future = pin!(future);
     poll_fn(|cx| match future.as_mut().poll(cx) {
+        // The future is polled first: if both are ready, the answer counts.
         Poll::Ready(output) => Poll::Ready(Some(output)),
         Poll::Pending => timer.as_mut().poll(cx).map(|()| None),
     })

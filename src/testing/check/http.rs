@@ -101,6 +101,7 @@ impl Exam<'_> {
         }
         let answer = self.asker.ask(name, request).await;
         let judge = &mut *self.judge;
+        // One answer shows that the endpoint is there, so only failures in a row give it up.
         judge.unanswered = match answer {
             Ok(_) => 0,
             Err(_) => judge.unanswered + 1,
@@ -180,11 +181,14 @@ impl Exam<'_> {
                 .expect(&BAD_JSON, refused, name, answer.evidence());
             if self.refuses_with_json() {
                 let json = answer.is("application/json") && is_json(&answer.body);
+                // The form of a 5xx is no decision of the endpoint: that is another rule.
                 let deliberate = status.is_client_error();
                 self.judge
                     .expect(&REFUSAL, json || !deliberate, name, answer.evidence());
             }
         }
+        // Not signed, and it need not be: an endpoint refuses the method before it looks at the
+        // body.
         let put = self.request(Method::PUT, path, sample.clone());
         let unknown = self.post("/there-is-no-such-path", sample.clone());
         for (rule, status, name, request) in [
@@ -214,6 +218,8 @@ impl Exam<'_> {
         let [name, after] = late;
         // A server may close the connection on a body that it refuses to read: that counts as a refusal.
         let request = self.post(path, oversized(sample));
+        // By the asker itself, as `Exam::ask` would report a broken connection as a missing
+        // response.
         if let Ok(answer) = self.asker.ask(name, request).await {
             let refused = answer.head.status.is_client_error();
             self.judge
@@ -256,6 +262,7 @@ fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
         value.split(',').any(|part| part.trim() == word)
     };
     let kind = value(&CONTENT_TYPE);
+    // Servers write the parameter with and without a space after the semicolon.
     let kind: Vec<u8> = kind.into_iter().filter(|byte| *byte != b' ').collect();
     let right = matches!(
         &*kind,
@@ -275,6 +282,7 @@ fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
         judge.expect(&BUFFERING, unbuffered, at, shown(&X_ACCEL_BUFFERING));
     }
     let (silent, endless) = match &exchange.end {
+        // After a cut, nothing is known of the other two ways to end, so neither is broken.
         End::Cut(error) => {
             judge.expect(&CUT, false, at, error.to_string());
             (false, false)
@@ -294,6 +302,7 @@ fn is_json(body: &[u8]) -> bool {
 
 /// Creates a valid body after so much white space that it must be refused.
 fn oversized(sample: &Bytes) -> Bytes {
+    // White space is legal before JSON, so only the size can be the reason to refuse it.
     let mut body = vec![b' '; OVERSIZED_BYTES];
     body.extend_from_slice(sample);
     body.into()

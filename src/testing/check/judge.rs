@@ -53,11 +53,14 @@ impl Judge {
             return;
         }
         let bytes = bytes.as_ref();
+        // Rules pass slices of the recorded stream, so the address gives the offset without a
+        // parameter in every rule. Bytes that a rule made itself lie elsewhere and get none.
         let place = bytes.as_ptr().addr();
         let offset = self
             .stream
             .contains(&place)
             .then(|| place - self.stream.start);
+        // The first excerpt stays: later ones of the same rule only add their request.
         let finding = entry.get_or_insert_with(|| Finding {
             rule: *rule,
             requests: Vec::new(),
@@ -77,6 +80,8 @@ impl Judge {
             unseen: Vec::new(),
             skipped: self.skipped.clone(),
         };
+        // Only rules of the kit are reported. A rule without an entry was never checked, which is
+        // not the same as satisfied.
         for rule in rules {
             match self.looked_at.get(rule.id) {
                 Some(Some(finding)) => report.findings.push(finding.clone()),

@@ -30,8 +30,11 @@ pub(super) fn judge(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]
     let at = &*exchange.name;
     let events = blocks.iter().filter(|block| block.event.is_some()).count();
     let arrival = &exchange.arrival;
+    // One piece alone proves nothing, as a short answer is written in one. A late head and then
+    // everything in one piece is a body that was collected first.
     let at_once = exchange.late && events > 2 && arrival.pieces == 1;
     judge.expect(&BUFFERED, !at_once, at, &exchange.body);
+    // A buffered answer has a late head too: one cause is reported once.
     let late = exchange.late && !at_once;
     judge.expect(&LATE_HEAD, !late, at, "no head after two seconds");
     if at_once || blocks.iter().filter(|block| says(block)).count() < SEVERAL {

@@ -21,6 +21,7 @@ pub fn recorded(kit: Kit, body: &[u8]) -> Report {
         late: false,
         arrival: Arrived::default(),
         body: body.to_owned(),
+        // The recording is taken to be whole, so a missing end is a finding.
         end: End::Clean,
     };
     let mut judge = Judge::default();

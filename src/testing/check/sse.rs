@@ -34,6 +34,7 @@ pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Block<'
         Err(error) => {
             // What is missing at the end of a body that was cut is not the writer's fault.
             let fault = error.error_len().is_some() || whole;
+            // Some valid text before the fault, so that the place can be found in the answer.
             let from = error.valid_up_to().saturating_sub(80);
             judge.expect(&UTF8, !fault, at, body.split_at(from).1);
         }
@@ -45,6 +46,8 @@ pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Block<'
         judge.expect(&UNFINISHED, rest.is_empty(), at, last(rest));
     }
     for line in blocks.iter().flat_map(|block| &block.lines) {
+        // The mark is already a finding: without it, the first line is not reported a second time
+        // as an unknown field.
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         let name = line.split(|byte| *byte == b':').next().unwrap_or_default();
         // A comment is a field without a name.

@@ -33,6 +33,8 @@ impl Answers {
 
     /// Returns the answer to a call, by the name of the tool or the function.
     pub(super) fn of(&self, call: &ToolCall) -> Option<Answer> {
+        // A call may be a general one that names the real tool in its arguments. That name is the
+        // more precise one, so it is looked up first.
         let tool = call.arguments.get("tool_name");
         let tool = tool.as_ref().and_then(Json::string);
         let names = tool.as_deref().into_iter().chain([&*call.name, ANY]);
@@ -53,6 +55,7 @@ pub(super) fn answer(json: Json) -> Answer {
     }
     let mut members = json.members();
     match (members.next(), members.next()) {
+        // With further members it is data that happens to have an `error`.
         (Some((name, why)), None) if name == "error" => {
             let text = why.string().map(Into::into);
             Answer::failed(text.unwrap_or_else(|| why.text().to_owned()))

@@ -51,6 +51,8 @@ impl Lines {
         screen.flush()?;
         let line = tokio::select! {
             line = lines.recv() => line.transpose()?,
+            // The thread's read cannot be ended: a line that is typed later waits in the channel
+            // for the next question.
             stop = tokio::signal::ctrl_c() => {
                 stop?;
                 None
@@ -67,6 +69,7 @@ impl Lines {
 }
 
 fn read() -> mpsc::Receiver<io::Result<String>> {
+    // One line ahead: a file is read as fast as it is answered, not into memory.
     let (sender, receiver) = mpsc::channel(1);
     std::thread::spawn(move || {
         for line in io::stdin().lock().lines() {

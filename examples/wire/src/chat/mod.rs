@@ -41,6 +41,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
     let mut setup = Setup::default();
     setup.model = options.model(kit, request.as_ref(), &client).await;
     setup.workspace = Some(options.workspace.clone());
+    // A new id every time: with a fixed one, agents that store conversations would mix up the runs.
     setup.conversation_id = Some(Env::default().uuid());
     setup.data = Some(&find);
     setup.request = request;

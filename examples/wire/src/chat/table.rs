@@ -17,6 +17,7 @@ pub(super) fn lines(rows: &Json) -> Vec<String> {
     for row in rows.elements().take(ROWS) {
         let mut cells = Vec::new();
         for (name, value) in row.members() {
+            // Rows need not have the same members: every name that occurs makes a column.
             let column = columns.iter().position(|column| *column == name);
             let column = column.unwrap_or_else(|| {
                 columns.push(name.into_owned());
@@ -37,6 +38,7 @@ pub(super) fn lines(rows: &Json) -> Vec<String> {
     }
     let line = |cells: &[(usize, String)]| {
         let cell = |column| {
+            // Backwards: of two members of one name the last one counts, as in most JSON readers.
             let cell = cells.iter().rev().find(|(at, _)| *at == column);
             cell.map_or("", |(_, text)| text.as_str())
         };
@@ -70,6 +72,7 @@ fn text(value: &Json) -> String {
 
 /// Formats a value on one line, truncated.
 fn cut(text: &str) -> String {
+    // Cleaned before it is measured: an escaped character takes more room than the raw one.
     let text = plain(text);
     match text.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),

@@ -65,6 +65,8 @@ impl Talk<'_> {
             if line.trim().is_empty() {
                 continue;
             }
+            // The failure of the last line is returned instead, and becomes the status of the
+            // command.
             if let Some(failure) = undelivered.take() {
                 self.failed(failure)?;
             }
@@ -91,6 +93,8 @@ impl Talk<'_> {
 
     /// Sends a message and runs the calls of the agent, until it is the user's turn again.
     async fn message(&mut self, text: &str) -> Result<User, Failure> {
+        // The server never had an undelivered message: with the message in its conversation, the
+        // front end would send it along with the next one.
         let mark = self.front.mark();
         self.front.prompt(text);
         for _ in 0..TURNS {
@@ -100,6 +104,8 @@ impl Talk<'_> {
                 self.front.back(mark)?;
                 return Ok(User::Undelivered(failure));
             }
+            // Called also for a turn that was cancelled: the front end stores what it has shown so
+            // far.
             let next = self.front.next();
             let user = match (turn, next) {
                 (Turn::Delivered, Next::Calls(calls)) => self.answer(&calls).await?,
@@ -158,6 +164,8 @@ impl Talk<'_> {
                 Ok(bytes) => {
                     blocks.pass(&bytes);
                     self.front.reads(&bytes);
+                    // Logged before it is decoded: replaying must repeat also what an error broke
+                    // off.
                     if !self.receive(&bytes)? {
                         return Ok(Turn::Delivered);
                     }
@@ -207,6 +215,7 @@ impl Talk<'_> {
         let mut answers = Vec::new();
         for call in calls {
             self.voice.call(call)?;
+            // The front end first: data that it holds itself was not asked from anybody.
             let known = self.front.front.own_answer(call);
             let answer = match known.or_else(|| self.answers.of(call)) {
                 Some(answer) => Some(answer),

@@ -68,6 +68,8 @@ impl<'a> Undo<'a> {
     /// Undoes everything since `mark`.
     pub(super) fn back(&mut self, mark: usize) -> Result<(), Failure> {
         self.steps.truncate(mark);
+        // Front ends cannot be cloned, so the state before `mark` is built again from the
+        // beginning.
         self.front = (self.begin)()?;
         for step in &self.steps {
             match step {

@@ -42,8 +42,10 @@ impl<'a> Voice<'a> {
                     self.end()?;
                 }
                 if let Some(last) = text.chars().next_back() {
+                    // An empty piece changes nothing: the cursor stays where it was.
                     self.inside_line = last != '\n';
                 }
+                // Foreign text must not move the cursor or set colours.
                 let text = lines(text).to_string();
                 match reasons {
                     true => self.screen.text(self.screen.paint(Style::Dim, text)),

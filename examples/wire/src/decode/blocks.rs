@@ -19,6 +19,7 @@ impl Blocks {
             match byte {
                 // The second half of a line end.
                 b'\n' if self.after_cr => {}
+                // Only an empty line ends a block: after any other the block stays as it is.
                 b'\n' | b'\r' => {
                     self.open &= self.inside_line;
                     self.inside_line = false;
@@ -26,6 +27,7 @@ impl Blocks {
                 _ if self.inside_line => {}
                 byte => {
                     self.inside_line = true;
+                    // A comment before an event is no part of it.
                     if byte != b':' && !self.open {
                         self.open = true;
                         self.start = self.offset;

@@ -43,6 +43,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
         let room = (KEPT + 1).saturating_sub(body.len());
         body.extend(bytes.iter().take(room));
         loop {
+            // The decoder only advances its input, so the difference is what made this event.
             let before = bytes;
             let next = frames.next(&mut bytes);
             let consumed = before.split_at_checked(before.len() - bytes.len());
@@ -68,6 +69,7 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
         let what = "the stream ends inside an event";
         report.wrong(Wrong::of(what).rule("sse/unfinished"))?;
     }
+    // Behind the last byte: a missing end has no other place.
     report.begin(blocks.offset());
     if let Some(missing) = reader.end() {
         report.wrong(Wrong::of(missing.message).rule(missing.rule))?;

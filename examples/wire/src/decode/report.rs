@@ -84,6 +84,7 @@ impl<'a> Report<'a> {
         let before = self.wrong;
         self.begin(place.start);
         self.events += 1;
+        // Taken before the event's own lines, as the last event of a stream does not follow itself.
         let follows = self.over;
         for line in lines {
             match line {
@@ -117,17 +118,20 @@ impl<'a> Report<'a> {
         end: u64,
     ) -> Result<(), Failure> {
         let mut findings: Vec<_> = report.findings.iter().collect();
+        // In the order of the stream, as the events were shown. Findings about the whole come last.
         findings.sort_by_key(|finding| finding.offset.unwrap_or(usize::MAX));
         for finding in findings {
             let offset = finding.offset.map_or(end, |offset| offset as u64);
             let event = self.ends.partition_point(|(end, _)| *end <= offset);
             let said = self.ends.get(event).is_some_and(|(_, wrong)| *wrong);
+            // One cause is reported once: an event that could not be read breaks rules as well.
             if said || self.rules.contains(&finding.rule.id) {
                 continue;
             }
             self.number = event as u64 + 1;
             self.offset = offset;
             let wrong = Wrong::found(finding);
+            // Readers cope with what the official servers themselves send.
             if finding.rule.level == Level::Error && !tolerated.contains(&finding.rule.id) {
                 self.wrong(wrong)?;
             } else {

@@ -66,6 +66,8 @@ impl Wrong {
         // Data that is not JSON has no path.
         let data = Bytes::copy_from_slice(data.as_bytes());
         let walked = Reader::new(&data).and_then(|mut reader| walk(&mut reader, DEPTH));
+        // The protocol's reader may report an error of syntax without a path. Reading the data
+        // again, as plain JSON, finds the place.
         let path = walked.map_or_else(|error| error.path().to_owned(), |()| String::new());
         Self {
             what: format!("expected {}", error.expected()),
