@@ -8,8 +8,10 @@ use tempfile::NamedTempFile;
 
 /// Writes a temporary file in `folder` and syncs it. Only its owner can read it.
 pub(crate) fn write(folder: &Path, bytes: &[u8]) -> io::Result<NamedTempFile> {
+    // In the folder of its target: a rename is atomic only within one file system.
     let mut aside = NamedTempFile::new_in(folder)?;
     aside.write_all(bytes)?;
+    // Before the rename. After a power failure the new name could otherwise have an empty file.
     aside.as_file().sync_all()?;
     Ok(aside)
 }

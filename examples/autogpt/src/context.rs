@@ -232,6 +232,7 @@ fn base(
     parts: &Parts<'_>,
 ) -> Result<(Vec<Message>, usize, usize), ContextError> {
     let memories = parts.memories;
+    // One memory is dropped at a time, as the cost of a list is not the sum of its items.
     let mut included = memories.get(..rules.memories).unwrap_or(memories);
     loop {
         let list: Vec<Value> = included.iter().map(|text| text.as_str().into()).collect();
@@ -244,6 +245,7 @@ fn base(
             )),
         ];
         let least = messages.iter().map(|it| rules.cost.at_least(it)).sum();
+        // The lower bound saves counting a prompt that is far too long anyway.
         let tokens = match least > rules.base_cap {
             true => least,
             false => rules.cost.count(tokenizer, &messages) + parts.overhead,
@@ -279,6 +281,8 @@ impl Space<'_> {
                 Some(whole) => Some(whole),
                 None if self.rules.oversized == Oversized::Stop => None,
                 None if age == 0 => self.take_start(message),
+                // Dropping an older message silently would let the model believe that it never
+                // existed.
                 None => self.take(note(message)),
             };
             match fitting {
@@ -295,6 +299,8 @@ impl Space<'_> {
 
     fn take(&mut self, message: Message) -> Option<(Message, usize)> {
         let limit = self.rules.send_limit();
+        // Against the whole limit, not the rest: it is only a shortcut for messages that cannot fit
+        // at all.
         if self.rules.cost.surely_above(&message, limit) {
             return None;
         }
@@ -310,6 +316,7 @@ impl Space<'_> {
     /// remaining space.
     fn take_start(&mut self, message: &Message) -> Option<(Message, usize)> {
         let left = self.rules.send_limit().saturating_sub(self.used);
+        // Half, so that one message does not take the place of all older ones.
         let start = self.tokenizer.cut(&message.content, left / 2);
         let mut cut = note(message);
         cut.content = format!("{start}\n{}", cut.content);
@@ -324,6 +331,7 @@ fn note(message: &Message) -> Message {
     let characters = message.content.chars().count();
     note.content = format!("[Left out for its size: {characters} characters]");
     if let Some(call) = &mut note.call {
+        // The arguments may be what is too large. An empty object is still valid for the API.
         call.arguments = "{}".to_owned();
     }
     note

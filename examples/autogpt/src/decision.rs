@@ -39,6 +39,7 @@ impl Decision {
             ("y", _) | ("yes", AnswerRules::Hardened) => Self::Authorise(0),
             ("n", _) | ("no", AnswerRules::Hardened) => Self::Exit,
             ("", AnswerRules::Hardened) => Self::AskAgain,
+            // Any other text that begins with a y is feedback: "yes, but first …" must not approve.
             _ if lower.starts_with("y -") => match count(&lower) {
                 None => Self::AskAgain,
                 // Such as "y -3 is too many".

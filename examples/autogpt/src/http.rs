@@ -55,6 +55,7 @@ pub(crate) enum BodyError {
 pub(crate) async fn body(mut response: Response, limit: usize) -> Result<Vec<u8>, BodyError> {
     let mut bytes = Vec::new();
     while let Some(chunk) = response.chunk().await? {
+        // Checked before it is stored. `content-length` is not trusted: it may be missing or wrong.
         if bytes.len() + chunk.len() > limit {
             return Err(BodyError::TooLarge(limit));
         }

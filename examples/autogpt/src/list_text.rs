@@ -135,6 +135,7 @@ fn printable(character: char) -> bool {
 /// Returns a number as Python prints it. Integers are unchanged; floats have the shortest digits,
 /// with an exponent below 1e-4 and from 1e16 on.
 fn python_number(text: &str) -> String {
+    // Python's integers have no negative zero.
     if text == "-0" {
         return "0".to_owned();
     }
@@ -144,11 +145,13 @@ fn python_number(text: &str) -> String {
     if !text.contains(['.', 'e', 'E']) {
         return text.to_owned();
     }
+    // Python's parser turns numbers out of range into infinity.
     if number.is_infinite() {
         return if number > 0.0 { "inf" } else { "-inf" }.to_owned();
     }
     let size = number.abs();
     if size != 0.0 && !(1e-4..1e16).contains(&size) {
+        // Rust and Python both print the shortest digits that read back; only the exponent differs.
         let shortest = format!("{number:e}");
         let (digits, exponent) = shortest.split_once('e').unwrap_or((&shortest, "0"));
         let (sign, exponent) = match exponent.strip_prefix('-') {
@@ -157,5 +160,6 @@ fn python_number(text: &str) -> String {
         };
         return format!("{digits}e{sign}{exponent:0>2}");
     }
+    // `Debug` keeps the `.0` of whole numbers, as Python does.
     format!("{number:?}")
 }

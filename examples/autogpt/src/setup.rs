@@ -159,6 +159,7 @@ impl Setup {
     /// values count as unset.
     #[must_use]
     pub fn new(variable: impl Fn(&str) -> Option<String>) -> Self {
+        // Compose files and shells set unset variables to the empty text.
         let variable = |name| variable(name).filter(|value| !value.is_empty());
         let limit = variable("FAST_TOKEN_LIMIT").and_then(|limit| limit.parse().ok());
         let lease = variable("AUTOGPT_LEASE").and_then(|seconds| seconds.parse().ok());
@@ -268,6 +269,7 @@ impl Setup {
 
     /// Checks that file commands cannot access the state folder.
     fn check_state(&self) -> Result<(), SetupError> {
+        // Links are resolved on both sides, or a link into the workspace would pass.
         let workspace = self.workspace.canonicalize()?;
         let Some(State::Folder(state)) = &self.state else {
             return Ok(());

@@ -35,6 +35,7 @@ fn search_cut<'t, T: Tokenizer + ?Sized>(tokenizer: &T, text: &'t str, tokens: u
     let mut low = 0;
     let mut high = floor(text, tokens.saturating_mul(LONGEST_TOKEN));
     while low < high {
+        // Rounded up, so that `low` advances in every round that fits.
         let middle = ceil(text, low + (high - low).div_ceil(2));
         match tokenizer.count(text.get(..middle).unwrap_or_default()) <= tokens {
             true => low = middle,
@@ -96,6 +97,7 @@ impl Tokenizer for Cl100k {
     /// Encodes once and drops the surplus tokens. The rest may encode differently at its end, so it
     /// is counted, and bisected in the rare case that it is too long.
     fn cut<'t>(&self, text: &'t str, tokens: usize) -> &'t str {
+        // What lies behind cannot be reached with so many tokens, so it is not encoded.
         let end = floor(text, tokens.saturating_mul(LONGEST_TOKEN).min(PIECE));
         let start = text.get(..end).unwrap_or_default();
         let encoded = self.bpe().encode_ordinary(start);

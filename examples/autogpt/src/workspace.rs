@@ -81,6 +81,7 @@ impl Workspace {
         let file = self.regular(&path, OpenOptions::new().read(true));
         let file = file.map_err(in_file(&path))?;
         let mut bytes = Vec::new();
+        // The size is not asked first: the file may grow while it is read.
         let mut limited = file.take(FILE_BYTES + 1);
         limited.read_to_end(&mut bytes).map_err(in_file(&path))?;
         if bytes.len() as u64 > FILE_BYTES {
@@ -222,6 +223,7 @@ fn walk(dir: &Dir, prefix: &str, depth: usize, found: &mut Vec<String>) -> io::R
             "" => name.into_owned(),
             prefix => format!("{prefix}/{name}"),
         };
+        // The type of the entry itself: a link is neither file nor folder, so it is not followed.
         let kind = entry.file_type()?;
         if kind.is_file() {
             found.push(path);
@@ -239,6 +241,7 @@ fn walk(dir: &Dir, prefix: &str, depth: usize, found: &mut Vec<String>) -> io::R
 fn inside(name: &str) -> Result<String, PathError> {
     let mut parts: Vec<&str> = Vec::new();
     let mut above = false;
+    // Refused rather than read as relative: on another system or later it could mean the real root.
     if name.starts_with('/') {
         return Err(PathError::Outside);
     }
@@ -266,8 +269,10 @@ fn portable(part: &str) -> bool {
     if part.contains(strange) || part.ends_with(['.', ' ']) {
         return false;
     }
+    // A device's name keeps its meaning with any extension.
     let stem = part.split('.').next().unwrap_or_default();
     let stem = stem.trim_end().to_lowercase();
+    // Windows takes `com1` and `lpt1` for devices, also with superscript digits.
     let numbered = |device: &str| {
         let number = stem.strip_prefix(device);
         number.is_some_and(|n| n.chars().count() == 1 && n.contains(|c: char| c.is_numeric()))

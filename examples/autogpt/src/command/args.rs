@@ -20,6 +20,7 @@ impl<'a> Args<'a> {
     pub fn text(&self, name: &'static str) -> Result<String, CommandError> {
         match self.value(name)? {
             Value::Text(text) => Ok(text.clone()),
+            // Models write `5` for "5": the meaning is clear, so it costs no further call.
             plain @ (Value::Number(_) | Value::Bool(_)) => Ok(plain.to_string()),
             _ => Err(CommandError::WrongArgument(name)),
         }

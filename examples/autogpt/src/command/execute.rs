@@ -41,13 +41,16 @@ impl ExecutePython {
     fn spawn(&self, program: std::fs::File) -> io::Result<Child> {
         let mut process = Process::new(&self.interpreter);
         process
+            // `-` makes the interpreter read the program from standard input.
             .arg("-")
+            // The environment of this process has the keys of the model and of the search.
             .env_clear()
             .current_dir(self.workspace.path())
             .stdin(Stdio::from(program))
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
+        // A group of its own, so that children of the program can be killed without this process.
         #[cfg(unix)]
         process.process_group(0);
         process.spawn()
@@ -77,6 +80,8 @@ impl Command for ExecutePython {
         let mut log = Log::default();
         let run = log.follow(&mut child, self.output_bytes);
         let ended = tokio::time::timeout(self.time, run).await;
+        // Also after a program that ended by itself: it may have left children behind, which hold
+        // the workspace.
         drop(group);
         let log = log.text();
         match ended {
@@ -121,6 +126,8 @@ impl Log {
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let out = read(out, &mut self.out, limit);
         let err = read(err, &mut self.err, limit);
+        // Both at a time: a program that fills one pipe waits for it to be read, while the other
+        // stays open.
         tokio::try_join!(out, err)?;
         child.wait().await
     }
@@ -137,6 +144,7 @@ async fn read(
     limit: u64,
 ) -> io::Result<()> {
     let Some(pipe) = pipe else { return Ok(()) };
+    // One byte more tells an output of exactly the limit from a longer one.
     let mut limited = pipe.take(limit + 1);
     limited.read_to_end(into).await?;
     match into.len() as u64 > limit {

@@ -72,6 +72,8 @@ impl Command for FileCommand {
         };
         let workspace = Arc::clone(&self.workspace);
         let task = move || operation.run(&workspace, &target, &text);
+        // File operations block. On the runtime's own threads they would hold up other
+        // conversations.
         let done = tokio::task::spawn_blocking(task).await;
         let value = done.map_err(|_| CommandError::Failed("the operation broke".to_owned()))??;
         Ok(Output::new(value))

@@ -82,6 +82,7 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
                 let message = attributed(speaker, &format!("{name}: {}", shortened(&text)));
                 let notice = Notice::new(message).code("command_failed");
                 self.reply
+                    // The name comes from the model as well.
                     .error(notice.identifier(without_images(&name)))
                     .await
             }

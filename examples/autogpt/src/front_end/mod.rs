@@ -74,6 +74,7 @@ impl<P: Protocol> Agent<P> for FrontEnd {
         if let TurnEnd::Ask(question) = &end {
             writer.instructions(question).await?;
         }
+        // Sources come last, as front ends show them below the text.
         writer.cite().await?;
         match end {
             TurnEnd::Ask(question) => Ok(reply.confirm(confirmation::<P>(&question))?),

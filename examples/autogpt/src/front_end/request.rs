@@ -38,6 +38,7 @@ impl User {
 /// chat that started last.
 pub(super) fn conversation<P: Protocol>(request: &Request<P>) -> Conversation {
     let id = match request.conversation_id().filter(|_| has_stable_id(request)) {
+        // The words keep an id apart from a first message of the same text.
         Some(id) => format!("{} chat {id}", P::NAME),
         None => {
             let mut said = request.messages().filter(|it| it.role == Role::User);
@@ -49,6 +50,8 @@ pub(super) fn conversation<P: Protocol>(request: &Request<P>) -> Conversation {
     let user = request.extensions().get::<User>();
     let key = request.headers().get(AUTHORIZATION);
     match (user, key) {
+        // The prefix keeps users apart from keys: a key with the text of a user's id is not that
+        // user.
         (Some(User(user)), _) => Conversation::of_user(&format!("user {user}"), &id),
         (None, Some(key)) => {
             let key = String::from_utf8_lossy(key.as_bytes());
@@ -107,6 +110,8 @@ fn answer<P: Protocol>(request: &Request<P>, open: Option<&Question>) -> Answer 
     let open = open.map(Question::id);
     if let Some(github) = native::<P, ChatRequest>(request) {
         let answers = || github.answers();
+        // A request may repeat older answers. Only the one that fits the open question can have an
+        // effect.
         let fitting = answers().find(|answer| open.is_some() && answer.id().as_deref() == open);
         if let Some(answer) = fitting.or_else(|| answers().next()) {
             return Answer::Confirmation {

@@ -95,6 +95,7 @@ fn unicode_escape(rest: &str) -> Escape {
     if let Some(character) = char::from_u32(high) {
         return Escape::Char(character, 5);
     }
+    // JSON writes characters above U+FFFF as two escapes, a surrogate pair (RFC 8259, section 7).
     let low = match rest.get(5..7) {
         Some("\\u") if high < 0xDC00 => four_digits(rest.get(7..)),
         _ => None,
@@ -127,9 +128,11 @@ fn number_length(rest: &str) -> Option<usize> {
     let mut at = usize::from(bytes.first() == Some(&b'-'));
     at += match (bytes.get(at), digits(at)) {
         (_, 0) => return None,
+        // A leading zero stands alone in JSON, so what follows is no part of the number.
         (Some(b'0'), _) => 1,
         (_, count) => count,
     };
+    // A point or an exponent without digits stays unread, and is then a fault behind the number.
     if bytes.get(at) == Some(&b'.') && digits(at + 1) > 0 {
         at += 1 + digits(at + 1);
     }

@@ -29,6 +29,7 @@ pub fn find_object(text: &str, wanted: impl Fn(&Value) -> bool) -> Found {
     while reader.seek(b'{') {
         match reader.value(0) {
             Ok(value) if wanted(&value) => return Found::Object(value),
+            // Models sometimes quote the format before they use it, so the search goes on.
             Ok(value) => first = first.or(Some(value)),
             // Braces in prose are never followed by a name and a colon.
             Err(Damage::NoObject) => {}
@@ -58,6 +59,7 @@ impl Reader<'_> {
     }
 
     fn value(&mut self, depth: usize) -> Result<Value, Damage> {
+        // The parser recurses: the limit keeps a reply of many brackets from overflowing the stack.
         if depth > MAX_DEPTH {
             return Err(Damage::Broken);
         }
@@ -91,6 +93,8 @@ impl Reader<'_> {
             self.skip_space();
             members.push((name, self.value(depth + 1)?));
             self.skip_space();
+            // A missing bracket at the very end needs no guess: there is nothing that could belong
+            // inside.
             if self.cursor.at_end() || self.cursor.eat(b'}') {
                 break;
             }
@@ -153,6 +157,8 @@ impl Reader<'_> {
                     out.push(character);
                     self.cursor.at += length;
                 }
+                // The backslash is dropped and the character stays, which is what the model most
+                // likely meant.
                 Escape::Unknown => {}
                 Escape::Broken => return Err(Damage::Broken),
             }

@@ -109,6 +109,7 @@ impl Embedder for OpenAiEmbedder {
 
     async fn embed(&self, text: &str) -> Result<Vec<f32>, MemoryError> {
         let mut text = text.replace('\n', " ");
+        // By characters, as a cut inside one would leave no valid text.
         while text.len() > INPUT_BYTES {
             text.pop();
         }

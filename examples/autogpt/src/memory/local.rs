@@ -68,6 +68,7 @@ impl Memory for LocalMemory {
         if text.contains(NOT_STORED) {
             return Ok(String::new());
         }
+        // Embedded before the lock is taken: the call may take seconds.
         let embedding = checked_vector(&*self.embedder, text).await?;
         let mut rows = self.rows.lock().await;
         rows.texts.push(text.to_owned());
@@ -178,6 +179,7 @@ impl LocalMemories {
     /// Drops memories that are not in use, to make room for one more. Those with a file are read
     /// again when needed.
     fn drop_unused(&self, open: &mut HashMap<String, Open>) {
+        // The lock on `open` is held, so no memory that is idle here can be handed out meanwhile.
         let in_files = self.folder.is_some();
         open.retain(|_, it| !it.is_idle() || (!in_files && it.used.elapsed() < EXPIRY));
         if open.len() >= CAPACITY {
@@ -197,6 +199,7 @@ impl Memories for LocalMemories {
         let mut open = self.open.lock().await;
         if let Some(found) = open.get_mut(&name) {
             found.used = Instant::now();
+            // Two objects for one file would overwrite each other's additions.
             return Ok(Arc::<LocalMemory>::clone(&found.memory));
         }
         self.drop_unused(&mut open);

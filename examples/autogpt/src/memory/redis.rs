@@ -29,6 +29,7 @@ struct Row {
 impl Row {
     fn read(bytes: &[u8], dimension: usize) -> Result<Self, MemoryError> {
         let damaged = MemoryError::Damaged("a row has another width");
+        // Four bytes per number: the dimension tells where the text begins.
         let Some((vector, text)) = bytes.split_at_checked(dimension * 4) else {
             return Err(damaged);
         };
@@ -49,6 +50,7 @@ impl Row {
 impl RedisMemory {
     /// Reads the elements that any server has added since the last call.
     async fn read_new(&self, rows: &mut Vec<Row>) -> Result<(), MemoryError> {
+        // As the list only grows, its known length is where the unread elements begin.
         let from = isize::try_from(rows.len()).unwrap_or(isize::MAX);
         let new: Vec<Vec<u8>> = self
             .redis
@@ -80,6 +82,7 @@ impl Memory for RedisMemory {
         let vector = checked_vector(&*self.embedder, text).await?;
         let text = text.to_owned();
         let row = Row { vector, text };
+        // In one transaction, so that no list is left without a time to live.
         redis::pipe()
             .atomic()
             .rpush(&self.key, row.to_bytes())
@@ -103,6 +106,7 @@ impl Memory for RedisMemory {
     async fn clear(&self) {
         let mut rows = self.rows.lock().await;
         let deleted = self.redis.clone().del::<_, ()>(&self.key).await;
+        // Kept otherwise, as the list in Redis is then unchanged too.
         if deleted.is_ok() {
             rows.clear();
         }

@@ -28,6 +28,7 @@ pub(super) fn most_relevant<'a>(
 ) -> Vec<usize> {
     let score = |row: &[f32]| row.iter().zip(query).map(|(a, b)| a * b).sum::<f32>();
     let mut scored: Vec<(f32, usize)> = rows.map(score).zip(0..).collect();
+    // A total order: an overflow to infinity or NaN must not make the sort panic.
     scored.sort_by(|a, b| b.0.total_cmp(&a.0).then(b.1.cmp(&a.1)));
     scored.into_iter().take(count).map(|(_, row)| row).collect()
 }

@@ -103,6 +103,7 @@ impl Model for OpenAiModel {
             messages: request.messages.iter().map(wire_message).collect(),
             max_tokens: request.max_tokens,
             temperature: request.temperature,
+            // The API rejects the member in a request without tools.
             parallel_tool_calls: (!request.tools.is_empty()).then_some(false),
             tools: request.tools.iter().map(wire_tool).collect(),
         };
@@ -110,6 +111,8 @@ impl Model for OpenAiModel {
         let tokens = answer.usage.and_then(|usage| usage.total_tokens);
         let choice = answer.choices.into_iter().next();
         let message = choice.ok_or(ModelError::Unreadable)?.message;
+        // Some servers ignore `parallel_tool_calls`: further calls are dropped, and the model
+        // proposes them again.
         let call = message.tool_calls.into_iter().flatten().next();
         let call = call.map(|call| ToolCall {
             id: call.id,

@@ -20,6 +20,8 @@ pub(super) fn read(text: &str) -> Reading {
 
 pub(super) fn finish(damaged: &str, answer: Option<&str>) -> Reply {
     match answer.map(read) {
+        // A repair without a command is worse than the damaged reply, whose text at least is the
+        // model's thought.
         Some(Reading::Done(reply)) if reply.command.is_ok() => {
             let stage = Stage::RepairedByModel;
             return Reply { stage, ..*reply };

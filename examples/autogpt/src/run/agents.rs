@@ -87,6 +87,7 @@ impl Thread {
             }
             SubAgents::Runs => {
                 let mut living = self.agents.living.iter();
+                // Models forget what they started, and would start the same agent again and again.
                 if let Some(known) = living.find(|a| a.name == name && a.task == task) {
                     return Ok(Some(format!(
                         "Agent {name} already has this task and has key {}; message it instead.",
@@ -109,6 +110,7 @@ impl Thread {
                 };
             }
         }
+        // Counted up here, after everything that can fail: a refused start uses no key.
         self.agents.next += 1;
         self.agents.living.push(agent);
         Ok(None)
@@ -117,6 +119,7 @@ impl Thread {
     fn message_agent(&mut self, args: &Args<'_>, cx: &InputContext<'_>) -> Result {
         let key = args.key("key")?;
         let message = args.text("message")?;
+        // Collected before the agent is borrowed, for the error.
         let keys = self.agents.keys();
         let command = "message_agent".to_owned();
         let agent = self.agents.get_mut(key);
@@ -236,6 +239,8 @@ impl Thread {
         let Some(child) = &mut agent.thread else {
             return;
         };
+        // Events and questions of the sub-agent carry its name, so that nobody takes them for the
+        // main agent's.
         cx.agent = Some(name.clone());
         child.feed(input, cx, &position.child(key, cx.machine));
         cx.agent = None;
@@ -244,6 +249,7 @@ impl Thread {
         let (ok, text) = match (&child.phase, calls) {
             (Phase::Finished(End::Complete(text)), _) => (true, text.clone()),
             (Phase::Finished(_), _) => (false, "It stopped.".to_owned()),
+            // Only between two steps: a call that was paid for is still used.
             (Phase::Recalling, Some(limit)) => {
                 let reason = Reason::ModelCalls(limit);
                 child.phase = Phase::Finished(End::Limit(reason.clone()));

@@ -208,6 +208,8 @@ impl fmt::Display for Proposal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("NEXT ACTION: ")?;
         if let Some(agent) = &self.agent {
+            // The name is the model's choice too: with a quote in it, it could write the rest of
+            // the line itself.
             let agent = line(agent).replace('"', "\\\"");
             write!(f, "agent \"{agent}\", ")?;
         }

@@ -86,6 +86,7 @@ impl Machine {
             wording,
             tokenizer,
             specs,
+            // Without the sub-agent commands, so the depth is bounded.
             child_specs,
         }
     }
@@ -120,6 +121,7 @@ impl Machine {
     /// [`RestoreError`] if the text is not a run that this version stored.
     pub fn restore(self: &Arc<Self>, json: &str) -> Result<Run, RestoreError> {
         let state: State = serde_json::from_str(json).map_err(|_| RestoreError)?;
+        // Guessing at a run of another version could run a command that nobody approved.
         if state.version != VERSION || !state.main.is_valid() {
             return Err(RestoreError);
         }

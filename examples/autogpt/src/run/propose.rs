@@ -65,6 +65,8 @@ impl Thread {
         position: &Position<'_>,
     ) {
         self.damaged_replies = 0;
+        // Recorded when it is proposed, not when it runs: a model that proposes what is declined is
+        // in a loop as well.
         self.recent.push(digest(&command));
         let surplus = self.recent.len().saturating_sub(RECENT);
         self.recent.drain(..surplus);

@@ -178,6 +178,8 @@ impl<'a> ActiveTurn<'a> {
 
     /// Shows the events that were not shown yet.
     async fn show(&mut self) -> Result<(), TurnError> {
+        // Counted after it was shown: an event whose `show` fails is shown again when the turn is
+        // repeated.
         while let Some(event) = self.record.events.get(self.shown) {
             self.sink.show(event.clone()).await?;
             self.shown += 1;

@@ -77,12 +77,15 @@ impl AutoGpt {
         let Some(lease) = claim.lease() else {
             return pending().await;
         };
+        // Two renewals may fail before the lease ends.
         let mut wait = lease / 3;
         loop {
             tokio::time::sleep(wait).await;
             wait = match self.store.renew(claim).await {
                 Ok(()) => lease / 3,
                 Err(StoreError::Conflict) => return TurnError::Elsewhere,
+                // The store may be back in a moment, and the lease still runs: tried again soon,
+                // and given up only by the store.
                 Err(_) => lease / 30,
             };
         }

@@ -46,6 +46,7 @@ impl DiskStore {
         let folder = self.folder(conversation);
         if !folder.is_dir() {
             fs::create_dir_all(&folder)?;
+            // The name of the new folder is an entry of its parent.
             atomic_file::sync(&self.folder)?;
         }
         Ok(folder)
@@ -74,6 +75,7 @@ impl DiskStore {
 fn revision(name: &str) -> Option<u64> {
     let digits = name.strip_suffix(".json")?;
     let revision: u64 = digits.parse().ok()?;
+    // Only the canonical form: `01.json` and `1.json` would be two files of one revision.
     (revision.to_string() == digits).then_some(revision)
 }
 
@@ -102,6 +104,8 @@ impl RunStore for DiskStore {
 
     async fn save(&self, claim: &Claim, expected: u64, record: &str) -> Result<u64, StoreError> {
         let folder = self.make_folder(claim.conversation())?;
+        // A first check, for the common case. The decision is made by the name that can be created
+        // only once.
         if Self::latest_revision(&folder)? != expected {
             return Err(StoreError::Conflict);
         }
@@ -135,6 +139,8 @@ impl RunStore for DiskStore {
         let mark = folder.join(format!("{}.started", hex_digest(&[id])));
         match OpenOptions::new().write(true).create_new(true).open(mark) {
             Ok(mark) => {
+                // On the disk before the command starts: a mark that a power failure removes would
+                // let it run twice.
                 mark.sync_all()?;
                 atomic_file::sync(&folder)?;
                 Ok(true)

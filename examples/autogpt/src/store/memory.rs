@@ -68,6 +68,8 @@ impl MemoryStore {
             let idle = idle.filter(|(_, slot)| slot.used_at.elapsed() >= self.min_idle);
             let oldest = idle.min_by_key(|(_, slot)| slot.used_at);
             let oldest = oldest.map(|(conversation, _)| conversation.clone());
+            // Refused rather than replaced: a run in progress would lose the marks of what it has
+            // started.
             slots.remove(&oldest.ok_or(StoreError::Full)?);
         }
         let slot = slots.entry(conversation.clone()).or_insert_with(Slot::new);
@@ -115,6 +117,7 @@ impl RunStore for MemoryStore {
     async fn save(&self, claim: &Claim, expected: u64, record: &str) -> Result<u64, StoreError> {
         let conversation = claim.conversation();
         let mut slots = self.slots();
+        // Compared before `slot` makes room, so that a refused save replaces nothing.
         let saved = slots.get(conversation).and_then(|slot| slot.saved.as_ref());
         let revision = saved.map_or(0, |saved| saved.revision);
         if revision != expected {

@@ -30,6 +30,7 @@ pub struct RedisRunStore {
 /// Claims: KEYS hash, lease; ARGV owner, lease in ms, time to live in ms. Returns the token, or 0.
 static CLAIM: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
+        // Redis runs a script as a whole: nobody can claim between the lease and the new token.
         r"if not redis.call('SET', KEYS[2], ARGV[1], 'NX', 'PX', ARGV[2]) then return 0 end
         local token = redis.call('HINCRBY', KEYS[1], 'token', 1)
         redis.call('HSET', KEYS[1], 'owner', ARGV[1])
@@ -53,6 +54,8 @@ static RENEW: LazyLock<Script> = LazyLock::new(|| {
 /// Releases: KEYS lease; ARGV owner. A lease of another owner is not changed.
 static RELEASE: LazyLock<Script> = LazyLock::new(|| {
     Script::new(
+        // Compared and deleted in one step: after the lease has expired, the key may be another
+        // server's.
         r"if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
         return redis.call('DEL', KEYS[1])",
     )

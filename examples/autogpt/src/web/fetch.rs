@@ -98,6 +98,7 @@ impl GuardedFetch {
     /// [`WebError::Unreachable`] if no HTTP client can be made.
     pub fn new(timeout: Duration) -> Result<Self, WebError> {
         let builder = http::builder(timeout)
+            // A proxy would resolve the names itself, past the resolver below.
             .no_proxy()
             .dns_resolver(Arc::new(PublicOnly));
         let client = builder.build().map_err(|_| WebError::Unreachable)?;
@@ -115,6 +116,7 @@ impl GuardedFetch {
 impl Fetch for GuardedFetch {
     async fn get(&self, url: &str) -> Result<Fetched, WebError> {
         let mut url = Url::parse(url).map_err(|_| WebError::BadUrl)?;
+        // The client follows none by itself: every target is checked like the first address.
         for _ in 0..=REDIRECTS {
             let response = self.hop(&url).await?;
             let status = response.status();
@@ -182,6 +184,8 @@ pub fn is_public(address: IpAddr) -> bool {
 
 fn is_public_v4(address: Ipv4Addr) -> bool {
     let [a, b, c, _] = address.octets();
+    // The blocks of the IANA registry of special addresses: 100.64.0.0/10 of carriers (RFC 6598),
+    // 192.0.0.0/24 (RFC 6890), 198.18.0.0/15 for benchmarks (RFC 2544), and the old 6to4 relays.
     let shared = a == 100 && (64..128).contains(&b);
     let protocol = a == 192 && b == 0 && c == 0;
     let benchmark = a == 198 && (b == 18 || b == 19);
@@ -190,6 +194,7 @@ fn is_public_v4(address: Ipv4Addr) -> bool {
         || address.is_loopback()
         || address.is_link_local()
         || address.is_documentation()
+        // Below: "this network", and everything from multicast to the reserved end.
         || a == 0
         || a >= 224
         || shared
@@ -216,6 +221,8 @@ struct PublicOnly;
 impl Resolve for PublicOnly {
     fn resolve(&self, name: Name) -> Resolving {
         Box::pin(async move {
+            // Checked here and not before the request: a name server could give another address the
+            // second time.
             let found = tokio::net::lookup_host((name.as_str(), 0)).await?;
             let public: Vec<SocketAddr> = found.filter(|found| is_public(found.ip())).collect();
             Ok(Box::new(public.into_iter()) as Addrs)

@@ -109,6 +109,7 @@ impl OpenTag {
         if quiet {
             self.bytes += piece.len();
             self.attributes += attributes;
+            // Each new attribute is compared with all that the tag has so far.
             self.comparisons += attributes * self.attributes;
         } else {
             self.bytes = 0;
@@ -173,6 +174,8 @@ impl State {
                 self.title_start = Some(self.text.len());
                 return TokenSinkResult::RawData(Rcdata);
             }
+            // The tokenizer cannot know which elements hold raw text: without this, tags in them
+            // would count as tags.
             "textarea" => return TokenSinkResult::RawData(Rcdata),
             "a" => {
                 self.close_link();

@@ -72,6 +72,7 @@ struct GoogleItem {
 #[async_trait]
 impl Search for GoogleSearch {
     async fn search(&self, query: &str, count: usize) -> Result<Vec<Source>, WebError> {
+        // The API refuses more than ten.
         let number = count.min(10).to_string();
         let parameters = [
             ("key", self.key.as_str()),

@@ -25,6 +25,7 @@ pub async fn summarise(
     }
     let mut calls = answers.len() as u64;
     let mut summary = answers.join("\n");
+    // One answer is the summary already.
     if answers.len() > 1 {
         summary = ask(model, &summary, question).await?;
         calls += 1;
