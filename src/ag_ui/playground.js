@@ -62,9 +62,10 @@ class AgUiFront extends Front {
     return { threadId, runId: `run-${this.runs}`, state, messages, tools, context, forwardedProps, ...(resume.length > 0 && { resume }) };
   }
 
-  /** One run; whether another one must follow, with the results of calls. */
+  /** Performs one run. Returns `true` if another must follow, with the results of calls. */
   async #round() {
     const run = { started: false, over: false, open: new Set(), calls: [], sources: [] };
+    // A copy: events change the messages and the state while the log still shows what was sent.
     const request = structuredClone(this.request());
     this.resume = [];
     this.waiting = [];
@@ -102,6 +103,8 @@ class AgUiFront extends Front {
       if (role === "end") run.open.delete(key);
     }
     if (type === "RUN_FINISHED" && run.open.size > 0) this.#refuse(`${[...run.open].join(", ")} is open at the end`);
+    // The client's schemas have optional members but no nullable ones, except those that hold any
+    // JSON.
     const odd = Object.keys(event).find((key) => event[key] === null && !["snapshot", "value", "event"].includes(key));
     if (odd) this.#refuse(`${odd} is null`);
   }
@@ -119,7 +122,7 @@ class AgUiFront extends Front {
     if (type === "RUN_STARTED") run.started = true;
     else if (type === "TEXT_MESSAGE_START") {
       this.#message(event.messageId, event.role ?? "assistant");
-      // Every message is shown for itself.
+      // Every message is shown separately.
       this.answer.break();
     } else if (type === "TEXT_MESSAGE_CONTENT") {
       this.#message(event.messageId, "assistant").content += delta;
@@ -160,6 +163,7 @@ class AgUiFront extends Front {
   #result({ messageId, toolCallId, content, metadata }, run) {
     const at = run.calls.findIndex(({ id }) => id === toolCallId);
     if (at < 0) this.odd(`there is no call ${asText(toolCallId)}`);
+    // A call with a result is not for the app to run.
     const [call] = at < 0 ? [] : run.calls.splice(at, 1);
     this.messages.push({ id: messageId, role: "tool", toolCallId, content, ...(metadata && { metadata }) });
     const details = [{ Arguments: call?.function.arguments ?? "", Result: asText(content) }];
@@ -178,6 +182,7 @@ class AgUiFront extends Front {
     this.answer.confirm({ title: asText(title), message: asText(message) }, (accepted) => {
       this.waiting = this.waiting.filter((each) => each !== interrupt);
       this.resume.push({ interruptId: interrupt.id, status: "resolved", payload: { accepted, ...(data && { data }) } });
+      // All interrupts are answered by one run.
       if (this.waiting.length === 0) this.queue(() => this.#rounds());
     });
   }
@@ -194,6 +199,7 @@ function patched(value, operations) {
   };
   const add = ([holder, key], added) => {
     if (Array.isArray(holder)) holder.splice(key === "-" ? holder.length : Number(key), 0, added);
+    // Not an assignment, which for a key such as `__proto__` would change the prototype.
     else Object.defineProperty(holder, key, { value: added, enumerable: true, configurable: true, writable: true });
   };
   const remove = ([holder, key]) => {
@@ -215,7 +221,7 @@ function patched(value, operations) {
   return root[""];
 }
 
-/** What events do to messages, calls and steps: the family, the member with the id, the role. */
+/** The effect of events on messages, calls and steps: the family, the member with the id, the role. */
 const AG_UI_SPANS = new Map(
   Object.entries({
     TEXT_MESSAGE_START: "text messageId start",

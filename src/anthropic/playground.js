@@ -54,13 +54,13 @@ class AnthropicFront extends Front {
     };
   }
 
-  /** One request; whether another one must follow, with the results of calls. */
+  /** Sends one request. Returns `true` if another must follow, with the results of calls. */
   async #round() {
     const [blocks, results] = [new Map(), []];
     let [reason, done] = [null, false];
     try {
       for await (const event of this.post(this.request())) {
-        // What comes behind the end is not read.
+        // Everything after the end is ignored.
         if (done) continue;
         await this.take(event, (data) => {
           if (!this.object(data, "data")) return;
@@ -99,11 +99,12 @@ class AnthropicFront extends Front {
     else if (delta.type === "citations_delta") block.citations.push(delta.citation);
   }
 
-  /** Adds the answer to the conversation. A call without its result may not stay. */
+  /** Adds the answer to the conversation. Calls without results are left out. */
   #keep(blocks, results) {
     const answered = new Set(results.map(({ tool_use_id: id }) => id));
     const content = blocks
       .filter((block) => (block.type === "tool_use" ? answered.has(block.id) : block.type === "thinking" || block.text))
+      // The members of this page's own, which the API does not know, stay out of the history.
       .map(({ json, citations, ...block }) => block);
     if (content.length > 0) this.messages.push({ role: "assistant", content });
     if (results.length > 0) this.messages.push({ role: "user", content: results });

@@ -54,6 +54,7 @@ class GitHubFront extends Front {
     if (this.client === "web") {
       const now = new Date().toISOString().slice(0, 19).replace("T", " ");
       const session = `Current Date and Time (UTC): ${now}\nUser's Current URL: https://github.com/octo-org/tide-tables\nCurrent User's Login: octocat\n`;
+      // The website has no editor, so it has none of the references to its files.
       const about = references.filter(({ type }) => !type.startsWith("client."));
       this.messages.push({ role: "user", name: "_session", content: session, copilot_references: [], copilot_confirmations: [] });
       this.messages.push({ role: "user", content: "", copilot_references: about, copilot_confirmations: [] });
@@ -114,6 +115,8 @@ class GitHubFront extends Front {
     if (!this.sign) return headers;
     const { signal } = this.abort;
     const options = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body), signal };
+    // Signed by the server, as the page must not have the key. The signature is over exactly these
+    // bytes.
     const response = await reached(fetch(below("/playground/sign"), options), signal);
     if (!response.ok) throw new Broken(`The server did not sign the request (HTTP ${response.status}).`);
     return { ...headers, ...(await reached(response.json(), signal)) };

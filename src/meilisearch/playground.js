@@ -105,7 +105,7 @@ const NOTICES = {
   _meiliAppendConversationMessage: "History",
 };
 
-/** What goes into the history: no call without its result. */
+/** Returns the messages for the history: no call without its result. */
 function paired(messages) {
   const answered = new Set(messages.map(({ tool_call_id: id }) => id));
   return messages.filter(({ tool_calls: calls }) => !calls || asArray(calls).every((call) => answered.has(call?.id)));

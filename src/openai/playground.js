@@ -74,13 +74,13 @@ class OpenAiFront extends Front {
     };
   }
 
-  /** One request; whether another one must follow, with the results of calls. */
+  /** Sends one request. Returns `true` if another must follow, with the results of calls. */
   async #round() {
     const [calls, results] = [[], []];
     let [text, finish, done] = ["", null, false];
     try {
       for await (const event of this.post(this.request())) {
-        // What comes behind the end is not read.
+        // Everything after the end is ignored.
         if (done || event.data.startsWith("[DONE]")) {
           done = true;
           continue;
@@ -90,6 +90,7 @@ class OpenAiFront extends Front {
           if (chunk.error) throw new Broken(asText(chunk.error.message) || "An error occurred during streaming");
           if (chunk.usage) this.answer.extra = [`${asText(chunk.usage.prompt_tokens)} + ${asText(chunk.usage.completion_tokens)} tokens`];
           for (const { index, delta = {}, finish_reason: reason } of this.objects(chunk.choices ?? [], "choices")) {
+            // Clients show one choice, which is the first.
             if (index > 0) continue;
             finish = reason || finish;
             if (!this.object(delta, "delta")) continue;
@@ -105,7 +106,7 @@ class OpenAiFront extends Front {
       this.#ended(finish, done);
       for (const call of calls) results.push(await this.#result(call));
     } finally {
-      // A call without its result may not stay: the API refuses such a history.
+      // Calls without results are left out: the API refuses such a history.
       const tool_calls = calls.slice(0, results.length);
       if (text || results.length > 0) this.messages.push({ role: "assistant", content: text || null, ...(results.length > 0 && { tool_calls }) }, ...results);
     }
@@ -129,9 +130,11 @@ class OpenAiFront extends Front {
 
 /** Adds a fragment of a call to the calls so far; the index says to which. */
 function merge(calls, { index = 0, id, function: part = {} }) {
+  // An index from outside must not make the list arbitrarily long: the API allows 128 tools.
   if (!Number.isInteger(index) || index < 0 || index > 127) return;
   while (calls.length <= index) calls.push({ id: "", type: "function", function: { name: "", arguments: "" } });
   const call = calls[index];
+  // The id comes once, with the first fragment; some servers repeat it.
   call.id ||= asText(id);
   call.function.name += asText(part.name);
   call.function.arguments += asText(part.arguments);

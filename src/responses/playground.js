@@ -70,12 +70,12 @@ class ResponsesFront extends Front {
     };
   }
 
-  /** One request; whether another one must follow, with the outputs of calls. */
+  /** Sends one request. Returns `true` if another must follow, with the outputs of calls. */
   async #round() {
     const items = [];
     let [expected, text, ended] = [0, "", false];
     for await (const event of this.post(this.request())) {
-      // What comes behind the end is not read.
+      // Everything after the end is ignored.
       if (ended || event.data.startsWith("[DONE]")) continue;
       await this.take(event, (data) => {
         if (!this.object(data, "data")) return;
@@ -113,7 +113,7 @@ class ResponsesFront extends Front {
     try {
       for (const call of calls) outputs.push(await this.#output(call));
     } finally {
-      // A call without its output may not stay: the API refuses such a history.
+      // Calls without outputs are left out: the API refuses such a history.
       const answered = new Set(outputs.map(({ call_id }) => call_id));
       this.messages.push(...items.filter(({ type, call_id }) => type !== "function_call" || answered.has(call_id)), ...outputs);
     }

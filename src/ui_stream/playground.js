@@ -55,7 +55,7 @@ class UiStreamFront extends Front {
     return { id: this.conversation, messages: this.messages, trigger: "submit-message", ...continued, ...(this.offered && { tools: UI_TOOLS }), ...this.extra };
   }
 
-  /** One request; whether another one must follow. */
+  /** Sends one request. Returns `true` if another must follow. */
   async #round() {
     const last = this.messages.at(-1);
     const message = last.role === "assistant" ? structuredClone(last) : { id: this.#id(), role: "assistant", parts: [] };
@@ -73,6 +73,7 @@ class UiStreamFront extends Front {
       if (reply.sources.length > 0) this.answer.sources("Sources", reply.sources);
       if (!reply.over) this.answer.notice("The stream ended without finish: a page takes this for a whole answer.");
     } finally {
+      // The continued message was replaced by its copy, which has what this reply added.
       if (last.role === "assistant") this.messages.pop();
       if (message.parts.length > 0) this.messages.push(message);
     }
@@ -87,6 +88,7 @@ class UiStreamFront extends Front {
     const allowed = UI_CHUNKS.get(type) ?? (type.startsWith("data-") ? ["id", "data", "transient"] : null);
     if (allowed === null) this.#refuse(`the type ${type} is not known`);
     const odd = Object.keys(chunk).find((name) => name !== "type" && !allowed.includes(name));
+    // Version 5.0.0 checks chunks against strict schemas: one unknown member fails the whole reply.
     if (this.strict && (odd || UI_LATER.includes(type))) this.#refuse(odd ? `the member ${odd} is not known in 5.0.0` : `the type ${type} is not known in 5.0.0`);
     if (type === "start") reply.message.id = chunk.messageId ?? reply.message.id;
     else if (type === "start-step") parts.push({ type: "step-start" });
@@ -95,7 +97,7 @@ class UiStreamFront extends Front {
       const part = { type: kind, text: "", state: "streaming" };
       parts.push(part);
       reply.open.set(`${kind} ${chunk.id}`, part);
-      // Every block of text is shown for itself.
+      // Every block of text is shown separately.
       this.answer.break();
     } else if (type === "text-delta") {
       block().text += asText(chunk.delta);
@@ -135,7 +137,7 @@ class UiStreamFront extends Front {
     }
   }
 
-  /** Runs the tools of the last step and asks its questions; whether to post again. */
+  /** Runs the tools of the last step and asks its questions. Returns `true` to post again. */
   async #then({ parts }) {
     const step = parts.slice(parts.findLastIndex(({ type }) => type === "step-start") + 1);
     for (const part of step.filter(({ state, providerExecuted }) => state === "input-available" && !providerExecuted)) {

@@ -27,11 +27,12 @@ class OpenBbFront extends Front {
     this.artifacts = [];
   }
 
-  /** Reads what the agent says of itself, as the Workspace does when it is added. */
+  /** Reads the descriptor of the agent, as the Workspace does when the agent is added. */
   async #describe() {
     try {
       const response = await fetch(this.first, { credentials: "omit" });
       const agents = Object.entries(await response.json());
+      // A descriptor may list several agents: the one of this path is told by its query endpoint.
       const [id, entry] = agents.find(([, { endpoints }]) => asText(endpoints?.query).endsWith(this.route)) ?? agents[0] ?? [];
       if (!entry) return;
       this.id = id;
@@ -51,7 +52,7 @@ class OpenBbFront extends Front {
     }
   }
 
-  /** Whether the descriptor asks for a feature; one that nobody described asks for all. */
+  /** Returns `true` if the descriptor asks for a feature. Without a descriptor all are wanted. */
   wants(feature) {
     return this.features === undefined || Boolean(this.features[feature]);
   }
@@ -86,7 +87,7 @@ class OpenBbFront extends Front {
     ];
   }
 
-  /** The controls that the descriptor declares. */
+  /** Returns the controls that the descriptor declares. */
   #custom() {
     const own = Object.entries(this.features ?? {}).filter(([key, value]) => !BUILT_IN.has(key) && isObject(value));
     const fields = own.map(([key, { label, type, options, description }]) => {
@@ -107,7 +108,7 @@ class OpenBbFront extends Front {
     await this.query(true);
   }
 
-  /** One request and its stream; a call in it leads to the next one. */
+  /** Sends one request and reads its stream. A call in it leads to the next request. */
   async query(first) {
     let text = "";
     const close = () => {
@@ -194,6 +195,7 @@ class OpenBbFront extends Front {
     this.page.changed();
     const own = name === "get_widget_data" ? {} : { copilotId: this.id, timestamp: Date.now(), isHidden: true };
     const content = JSON.stringify({ function: name, input_arguments: args });
+    // The page still shows the call; only the request leaves it out.
     const lost = name === "get_widget_data" && !(isObject(state) && Object.keys(state).length > 0);
     if (lost) this.answer.notice("The Workspace leaves this result out of the next request, because the call has no extra_state.");
     this.messages.push({ role: "ai", content, ...own, lost });
@@ -201,7 +203,7 @@ class OpenBbFront extends Front {
     await this.query(false);
   }
 
-  /** The request as the Workspace would send it now. */
+  /** Returns the request as the Workspace would send it now. */
   request(first) {
     const { workspace } = this;
     const messages = this.messages.filter(({ lost }) => !lost).map(({ lost, ...message }) => message);

@@ -1,4 +1,4 @@
-// The widgets that lie on the dashboard at first. The numbers are made up.
+// The initial widgets of the dashboard. The numbers are made up.
 
 const SYMBOL = { name: "symbol", type: "ticker", description: "Ticker symbol", default_value: "AAPL", current_value: "AAPL", multi_select: false, options: [] };
 

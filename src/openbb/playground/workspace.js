@@ -1,4 +1,4 @@
-// The dashboard that the playground pretends to have, and the functions that agents call on it.
+// The emulated dashboard, and the functions that agents call on it.
 
 class Workspace {
   constructor() {
@@ -7,7 +7,7 @@ class Workspace {
     this.dashboard = uuid();
   }
 
-  /** A widget by its uuid, else by its origin and id. */
+  /** Finds a widget by its uuid, or else by its origin and id. */
   find(id, origin, widget) {
     const byUuid = id && this.widgets.find((entry) => entry.widget.uuid === id);
     return byUuid || this.widgets.find((entry) => entry.widget.origin === origin && entry.widget.widget_id === widget);
@@ -28,7 +28,7 @@ class Workspace {
     };
   }
 
-  /** The result of a function; nothing when the Workspace has no such function. */
+  /** Returns the result of a function, or `undefined` for one that the Workspace does not have. */
   run(name, args) {
     const sources = asArray(args.data_sources).filter(isObject);
     switch (name) {
@@ -65,7 +65,7 @@ class Workspace {
       return { items: [{ content: entry.data, data_format: { data_type: "object", parse_as: "text" } }] };
     }
     let rows = entry.data;
-    // Sample rows know one symbol: for another one there is nothing.
+    // The sample rows have one symbol. Another one has no data.
     const symbol = isObject(given) ? asText(given.symbol).toUpperCase() : "";
     if (symbol && Array.isArray(rows) && rows.some((row) => row?.symbol)) {
       rows = rows.filter((row) => symbol.split(",").includes(asText(row.symbol).toUpperCase()));
@@ -83,6 +83,7 @@ class Workspace {
   #add({ origin, id, input_args: given }) {
     const entry = this.find(null, origin, id);
     if (!entry) return { status: "error", message: `Widget ${asText(id)} not found` };
+    // What the user selected stays selected: it is on the dashboard already.
     if (entry.tier !== "primary") entry.tier = "secondary";
     setParams(entry.widget, given);
     return { status: "success", message: `Added ${entry.widget.name}`, data: { widget_uuid: entry.widget.uuid } };
@@ -110,7 +111,7 @@ class Workspace {
   }
 }
 
-/** The sources of a call; until 2024 it named widgets only. */
+/** Returns the sources of a call. Until 2024, calls named widgets only. */
 function named(args, sources) {
   if (sources.length > 0) return sources;
   return [args.widget_uuids ?? args.widget_uuid ?? []].flat().map((id) => ({ widget_uuid: id }));
@@ -122,7 +123,7 @@ function setParams(widget, given) {
   }
 }
 
-/** What the Workspace sent in earlier years. */
+/** The forms of requests that earlier versions of the Workspace sent. */
 const FORMS = {
   2026: { label: "2026: the newest", shape: (request) => request },
   "2025-05": {
@@ -158,7 +159,7 @@ const FORMS = {
   },
 };
 
-/** A message as it was before results had items. */
+/** Returns a message in the form from before results had items. */
 function oldResult(message, shape, key = "data") {
   const { role, content, function: name, input_arguments } = message;
   if (role !== "tool") return { role, content };

@@ -1,6 +1,6 @@
 // A call that the agent asks its front end to make.
 
-/** How many calls, or rounds of them, one turn may have. */
+/** The limit of calls, or rounds of them, in one turn. */
 const MOST_CALLS = 12;
 
 /** Shows a call and resolves with its result: the prepared one, or what the reader makes of it. */
@@ -14,6 +14,7 @@ function callCard(answer, { name, args, result, why }, signal) {
     card.append(opens(summaryOf("Result", value), () => [jsonView(value)]));
     return value;
   };
+  // Without a reason to wait the prepared result is final, and the turn goes on by itself.
   if (!why) return Promise.resolve(settle(result));
 
   return new Promise((resolve, reject) => {
@@ -30,6 +31,7 @@ function callCard(answer, { name, args, result, why }, signal) {
     signal.addEventListener("abort", () => {
       form.remove();
       card.querySelector(".tag").textContent = "not answered";
+      // The turn waits for this promise: left unsettled, Stop would never end it.
       reject(new DOMException("stopped", "AbortError"));
     });
   });
@@ -37,7 +39,7 @@ function callCard(answer, { name, args, result, why }, signal) {
 
 const summaryOf = (name, value) => el("summary", {}, el("span", {}, name), el("code", {}, oneLine(asText(value))));
 
-/** A text area for JSON that says when it is none. */
+/** A text area for JSON that shows syntax errors. */
 function jsonInput(value, label, onvalid) {
   const area = el("textarea", { class: "code-input", spellcheck: "false", "aria-label": label, rows: 8 });
   area.value = JSON.stringify(value, null, 2);

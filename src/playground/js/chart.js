@@ -3,7 +3,7 @@
 const HEIGHT = 240;
 const EDGE = { top: 14, right: 14, bottom: 30 };
 const MAX_POINTS = 2000;
-/** About how wide a character of a label is. */
+/** The approximate width of a character of a label. */
 const LETTER = 6.2;
 
 /** A chart of rows, or their table when the parameters do not fit them. */
@@ -20,6 +20,8 @@ function chartView(rows, params) {
   let last = 640;
   const observer = new ResizeObserver(([{ contentRect }]) => {
     const width = Math.round(contentRect.width);
+    // A hidden view reports a width of zero. Drawing at the same width again could make the
+    // observer fire for ever.
     if (width === last || width < 80) return;
     last = width;
     const [fresh] = draw(width);
@@ -99,7 +101,9 @@ function runsOf(points) {
 function scale(values, fromZero, start, end) {
   let low = Math.min(...values, ...(fromZero ? [0] : []));
   let high = Math.max(...values, ...(fromZero ? [0] : []));
+  // Without any value `Math.min` returns infinity.
   if (!Number.isFinite(low)) [low, high] = [0, 1];
+  // One value has no range to divide by.
   if (low === high) [low, high] = [low - 1, high + 1];
   const rough = (high - low) / 4;
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -107,6 +111,7 @@ function scale(values, fromZero, start, end) {
   const first = Math.floor(low / step) * step;
   const last = Math.ceil(high / step) * step;
   const count = Math.min(Math.round((last - first) / step), 12);
+  // Sums of fractions such as 0.1 are inexact in their last digits, which would show in the labels.
   const ticks = Array.from({ length: count + 1 }, (_, at) => Number((first + at * step).toPrecision(12)));
   return { ticks, at: (value) => start + ((value - first) / (last - first)) * (end - start) };
 }
@@ -141,6 +146,7 @@ function sectors(rows, { chartType, angleKey, calloutLabelKey }, width) {
   let turn = 0;
   const marks = parts.map(({ size, name }, at) => {
     const from = turn;
+    // An SVG arc that ends where it begins is not drawn, so a whole circle is left a little open.
     turn += (Math.min(size / total, 0.99999)) * 2 * Math.PI;
     const large = turn - from > Math.PI ? 1 : 0;
     const d = `M${point(from, outer)}A${outer} ${outer} 0 ${large} 1 ${point(turn, outer)}L${point(turn, hole)}A${hole} ${hole} 0 ${large} 0 ${point(from, hole)}Z`;

@@ -131,12 +131,13 @@ class Answer {
     if (texts.length > 0) this.put(this.chat.suggestions(texts));
   }
 
-  /** A question with two buttons; `decide` hears which, and can say what comes of it. */
+  /** Asks a question with two buttons. `decide` receives the choice, and can report the outcome. */
   confirm({ title, message }, decide) {
     const text = new MarkdownView(message);
     const outcome = el("p", { class: "fine", role: "status" });
     const button = (accepted, label, kind) => {
       const click = () => {
+        // Before `decide`: a question has one answer, also when a second click comes at once.
         for (const each of card.querySelectorAll("button")) each.disabled = true;
         decide(accepted, (text) => (outcome.textContent = text));
       };

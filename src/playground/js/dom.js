@@ -1,4 +1,4 @@
-// Builds elements. What an agent says only ever becomes text, never markup.
+// Builds elements. Text of an agent only ever becomes text, never markup.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -44,6 +44,7 @@ function parsed(text) {
 /** A random UUID, also where the page is not a secure context. */
 function uuid() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
+  // The bits of version 4 and of the variant (RFC 9562, section 5.4).
   bytes[6] = (bytes[6] & 15) | 64;
   bytes[8] = (bytes[8] & 63) | 128;
   const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -66,7 +67,7 @@ function duration(ms) {
 
 const counted = (count, noun) => `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** What the page remembers between visits; some browsers allow it nothing. */
+/** The storage between visits. Some browsers deny it. */
 const memory = {
   get(key) {
     try {
@@ -79,7 +80,7 @@ const memory = {
     try {
       localStorage.setItem(`playground.${key}`, value);
     } catch {
-      // It forgets, then.
+      // Nothing is remembered then.
     }
   },
 };
@@ -95,7 +96,7 @@ class Follower {
     node.addEventListener("scroll", () => this.#scrolled());
   }
 
-  /** What the node holds has grown. */
+  /** Follows a growth of the content. */
   grown() {
     if (!this.on || this.#asked) return;
     this.#asked = true;
@@ -113,6 +114,7 @@ class Follower {
 
   #scrolled() {
     const { scrollTop, scrollHeight, clientHeight } = this.node;
+    // Not exactly at the end: scroll positions are fractions on some screens.
     if (scrollHeight - scrollTop - clientHeight < 60) this.on = true;
     else if (scrollTop < this.#last) this.on = false;
     this.#last = scrollTop;
@@ -123,10 +125,12 @@ class Follower {
 function breath() {
   if (!document.hidden) {
     return new Promise((resolve) => {
+      // In case that the tab is hidden before the next frame.
       setTimeout(resolve, 1000);
       requestAnimationFrame(() => setTimeout(resolve));
     });
   }
+  // Messages are not slowed down in a hidden tab, as timers are.
   const { port1, port2 } = new MessageChannel();
   return new Promise((resolve) => {
     port1.onmessage = () => {

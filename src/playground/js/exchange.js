@@ -1,9 +1,9 @@
 // One POST and the stream that answers it, with every block shown in the log.
 
-/** What ends a turn; all else that goes wrong with an event costs that event only. */
+/** An error that ends the turn. Any other failure of an event costs that event only. */
 class TurnError extends Error {}
 
-/** The server said no before the first event. */
+/** The server refused the request before the first event. */
 class Refused extends TurnError {
   constructor(status, body) {
     const error = parsed(body)?.error;
@@ -23,7 +23,7 @@ class Lost extends TurnError {
   }
 }
 
-/** Waits for the network: what fails there is `Lost`, unless the reader stopped it. */
+/** Waits for the network. Its failures become `Lost`, unless the reader stopped the turn. */
 async function reached(promise, signal) {
   try {
     return await promise;
@@ -39,6 +39,8 @@ async function* exchange(log, { path, headers, body, signal }) {
   const entry = log.exchange(path, sent, body, text);
   let stream;
   try {
+    // Real front ends send no cookies of the page, and a redirect would lead the request to another
+    // server.
     const options = { credentials: "omit", redirect: "error", cache: "no-store" };
     const response = await reached(fetch(path, { method: "POST", headers: sent, body: text, signal, ...options }), signal);
     entry.head(response);
@@ -54,7 +56,7 @@ async function* exchange(log, { path, headers, body, signal }) {
     for (;;) {
       const asked = performance.now();
       const { done, value } = await reached(stream.read(), signal);
-      // Who waits is not busy: a stream that comes slowly is never held up, and its times are right.
+      // Waiting is not busy: a slow stream is never held up, and its times are right.
       if (performance.now() - asked > 1) busy = performance.now();
       entry.received(done ? 0 : value.length);
       const frames = done ? reader.end() : reader.push(value);
@@ -74,7 +76,7 @@ async function* exchange(log, { path, headers, body, signal }) {
     entry.end(signal.aborted ? "stopped" : "failed");
     throw error;
   } finally {
-    // A reader that gives up leaves, and the agent stops.
+    // A reader that gives up closes the connection, and the agent stops.
     entry.end("left");
     stream?.cancel().catch(() => {});
   }

@@ -9,12 +9,14 @@ const frameMarkup = globalThis.trustedTypes?.createPolicy("frame", { createHTML:
   createHTML: (text) => text,
 };
 
-/** What could reach outside without a script, by a connection made ahead for example, is taken out. */
+/** Returns HTML without anything that reaches outside without a script, such as a connection made ahead. */
 function withoutReach(html) {
+  // A parsed document runs no script and loads nothing while it is being cleaned.
   const inert = new DOMParser().parseFromString(frameMarkup.createHTML(html), "text/html");
   const outward = "script, link, meta, base, iframe, frame, object, embed, form, portal, noscript, template";
   for (const node of inert.querySelectorAll(outward)) node.remove();
   for (const node of inert.querySelectorAll("*")) {
+    // A copy: the list of attributes is live, and removing from it would skip the next one.
     for (const { name, value } of [...node.attributes]) {
       const leads = /^(xlink:)?href$|^(src|srcset|action|formaction|ping|background|poster|data)$/i.test(name);
       const inside = value.startsWith("#") || (name === "src" && value.startsWith("data:image/"));
@@ -27,6 +29,7 @@ function withoutReach(html) {
   policy.content = FRAME_POLICY;
   const style = inert.createElement("style");
   style.textContent = FRAME_STYLE;
+  // The policy comes first, since it only applies to what follows it.
   head.append(policy, style, ...inert.head.childNodes);
   inert.head.replaceWith(head);
   return `<!doctype html>${inert.documentElement.outerHTML}`;
@@ -35,6 +38,7 @@ function withoutReach(html) {
 /** The frame. Its size is the reader's: what is inside cannot be measured. */
 function htmlFrame(html, name) {
   const frame = el("iframe", {
+    // An empty sandbox allows nothing: no script, no form, no navigation, and an origin of its own.
     sandbox: "",
     title: name,
     referrerpolicy: "no-referrer",

@@ -1,6 +1,6 @@
-// What all front ends have in common: a conversation, a log, and one turn at a time.
+// The base of all front ends: a conversation, a log, and one turn at a time.
 
-/** How long a question waits for what a front end asks for first. */
+/** The milliseconds that a question waits for the first request of a front end. */
 const PATIENCE = 1000;
 
 /** The front ends that can be played, by their protocols. */
@@ -33,6 +33,8 @@ class Front {
   async reset() {
     this.talk += 1;
     this.stop();
+    // The running turn still writes to the old conversation, so it has to end before the state is
+    // cleared.
     await this.running;
     this.forget();
     this.page.changed();
@@ -63,6 +65,7 @@ class Front {
   /** Runs a turn behind the one that runs, if there still is the same conversation then. */
   async queue(work) {
     const { talk } = this;
+    // A loop: of several that wait for the same turn, another may have begun first.
     while (this.busy) await this.running;
     if (this.talk === talk) await this.run(work);
   }
@@ -91,7 +94,7 @@ class Front {
     }
   }
 
-  /** Waits for what the front end asked for first, but not for long. */
+  /** Waits for the first request of the front end, but not for long. */
   async #prepared(signal) {
     if (!this.ready) return;
     const stopped = new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
@@ -104,7 +107,7 @@ class Front {
     return exchange(this.log, { path, headers, body, signal: this.abort.signal });
   }
 
-  /** Takes one event in. What cannot be taken in is said, and the turn goes on. */
+  /** Processes one event. A failure is reported, and the turn goes on. */
   async take({ name, data }, read) {
     const before = this.event;
     this.event = name || "data";
@@ -118,36 +121,36 @@ class Front {
     }
   }
 
-  /** Says what is wrong with the event at hand. */
+  /** Reports a fault of the current event. */
   odd(what) {
     this.answer.notice(`The event “${this.event}” is malformed:`, "warning", what);
   }
 
-  /** Whether a value is an object; what is none is said. */
+  /** Returns `true` for an object, and reports any other value. */
   object(value, where) {
     if (!isObject(value)) this.odd(`${where} is no object`);
     return isObject(value);
   }
 
-  /** The objects of a list; what else is in it is said. */
+  /** Returns the objects of a list, and reports everything else in it. */
   objects(list, where) {
     if (!Array.isArray(list)) this.odd(`${where} is no list`);
     return asArray(list).filter((each, at) => this.object(each, `${where}[${at}]`));
   }
 
-  /** The value of an event's data; this front end fails a turn whose data is no JSON. */
+  /** Returns the value of an event's data. This front end fails a turn whose data is not JSON. */
   json(data) {
     const value = parsed(data);
     if (value === undefined) throw new Broken(`This front end fails the turn: an event's data is not JSON (${data.slice(0, 80)})`);
     return value;
   }
 
-  /** Buttons over the input. */
+  /** Returns the buttons above the input. */
   chips() {
     return [];
   }
 
-  /** What the setup shows. */
+  /** Returns the fields of the setup. */
   settings() {
     return [];
   }

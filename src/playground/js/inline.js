@@ -1,10 +1,13 @@
-// What stands inside a paragraph: emphasis, code, links. Linear in the text, whatever it holds.
+// The content of a paragraph: emphasis, code, links. Linear in the text, whatever it holds.
 
+// Sticky, so that each matches only at the position at hand and never searches the rest of the
+// text.
 const LABEL = /(!?)\[((?:[^[\]\\]|\\.)*)\]\(/y;
 const TARGET = /<[^<>\n]*>|[^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*/y;
 const TITLE = /"[^"]*"/y;
 const SPACE = /\s*/y;
 const AUTOLINK = /<((?:https?:\/\/|mailto:)[^\s<>]*)>|https?:\/\/[^\s<>"'`*|]+/y;
+// Not SVG, which is a document of its own and can load other things.
 const IMAGE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/;
 const ENTITY = /&(?:#(\d{1,7})|#[xX]([0-9a-fA-F]{1,6})|([A-Za-z][A-Za-z0-9]{1,7}));/y;
 const ENTITIES = new Map(Object.entries({
@@ -134,8 +137,10 @@ function autolink(text, at) {
   if (!match) return null;
   if (match[1]) return [link(match[1], match[1]), match[0].length];
   let end = match[0].length;
+  // Punctuation at the end belongs to the sentence, not to the address.
   while (".,:;!?]".includes(match[0][end - 1])) end -= 1;
   let url = match[0].slice(0, end);
+  // Without its opening one, the parenthesis was around the address.
   if (url.endsWith(")") && !url.includes("(")) url = url.slice(0, -1);
   return [link(url, url), url.length];
 }
@@ -153,6 +158,7 @@ function marked([mark, tag], text, at, depth, alone) {
   while (text[behind] === mark[0] && behind < at + 64) behind += 1;
   const next = text[behind] ?? " ";
   if (alone.has(mark) || /\s/.test(next)) return null;
+  // An underscore inside a word is a part of a name, such as `snake_case`.
   if (mark[0] === "_" && word.test(text[at - 1] ?? "")) return null;
   // How many marks of one character stand before `counted`.
   let [marks, counted] = [0, at + 2];

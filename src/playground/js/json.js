@@ -1,4 +1,4 @@
-// JSON to look at: indented, coloured, and never more of it than a page can bear.
+// JSON for display: indented, coloured, and truncated to what a page can bear.
 
 const JSON_LIMIT = 200_000;
 const TOKEN =

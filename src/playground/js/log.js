@@ -1,4 +1,4 @@
-// What went over the wire: every request as it was sent, every block as it came.
+// The log: every request as it was sent, every block as it arrived.
 
 const PREVIEW = 160;
 
@@ -26,7 +26,7 @@ class Log {
     this.turn();
   }
 
-  /** A new turn begins: what is measured starts again. */
+  /** Begins a turn: all measurements start again. */
   turn() {
     this.sums = { start: performance.now(), first: null, bytes: 0, events: 0, total: 0 };
     this.#show();
@@ -45,10 +45,11 @@ class Log {
     const { sums } = this;
     sums.bytes += bytes;
     sums.total = performance.now() - sums.start;
+    // Only bytes of the body count: the head alone shows the reader nothing.
     if (bytes > 0) sums.first ??= sums.total;
   }
 
-  /** There is more to show: the newest stays in sight, unless the reader is looking at something older. */
+  /** Shows the newest entries, unless the reader is looking at older ones. */
   grown() {
     this.#show();
     this.end.grown();
@@ -105,7 +106,7 @@ class Exchange {
     this.#row({ kind: "head", name: "Response", preview: type, body: () => [jsonText(headers, false)] });
   }
 
-  /** Bytes of the body came, or its end. */
+  /** Records bytes of the body, or its end. */
   received(size) {
     this.elapsed = performance.now() - this.start;
     this.size += size;
@@ -204,12 +205,13 @@ function requestRow(path, headers, body, text) {
   return el("div", { class: "request" }, opens(summary, content));
 }
 
+// Within single quotes a shell takes everything literally, except the quote itself.
 const quoted = (text) => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** How named events show: `{ kind, gist }` by name. */
 const EVENTS = new Map();
 
-/** What matters of a named event. */
+/** Returns the essence of a named event. */
 function gist(name, value) {
   const own = EVENTS.get(name)?.gist;
   if (own) return own(value);

@@ -7,6 +7,7 @@ const MAX_DEPTH = 10;
 function safeUrl(text) {
   if (!/^(https?:\/\/|mailto:)/i.test(text)) return null;
   try {
+    // Parsed as well: the pattern alone would accept what no browser can open.
     const url = new URL(text);
     return ["http:", "https:", "mailto:"].includes(url.protocol) ? url.href : null;
   } catch {
@@ -94,7 +95,7 @@ const RULE = /^ {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])(\s+|$)/;
 
-/** Whether a line divides the head of a table from its body. */
+/** Returns `true` for the line between the head and the body of a table. */
 const divides = (line) =>
   !line.startsWith("    ") && line.trim().replace(/^\|/, "").replace(/\|$/, "").split("|").every((cell) => /^:?-+:?$/.test(cell.trim()));
 
@@ -120,8 +121,11 @@ function splitBlocks(lines) {
       at += 1;
     } else if (fence) {
       at += 1;
+      // A closing fence is at least as long as the opening one, and has nothing behind it
+      // (CommonMark, section 4.5).
       const closes = (text) => text.trim().startsWith(fence[1]) && /^[`~]+$/.test(text.trim());
       while (at < lines.length && !closes(lines[at])) at += 1;
+      // While the answer still grows, a fence without its end is a block too.
       at = Math.min(at + 1, lines.length);
       add("code", from, at, { language: fence[2].trim().split(/\s/)[0], closed: closes(lines[at - 1]) && at - 1 > from });
     } else if (HEADING.test(line)) {
@@ -229,6 +233,7 @@ function tableBlock(lines) {
   const cells = (line) =>
     line.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
   const align = cells(lines[1]).map((cell) => (/^:-+:$/.test(cell) ? "center" : cell.endsWith(":") ? "number" : null));
+  // Rows may have more cells than the head: what has no column is dropped, as in GitHub's tables.
   const row = (line, tag) =>
     el("tr", {}, cells(line).slice(0, align.length).map((cell, at) => el(tag, { class: align[at] }, inline(cell))));
   const body = lines.slice(2).map((line) => row(line, "td"));

@@ -32,6 +32,7 @@ class Page {
 
   show(at) {
     const entry = this.fronts[at];
+    // Made once and kept: changing the front end does not end its conversation.
     entry.front ??= new (FRONTS.get(entry.mount.protocol))(entry.mount, this);
     this.front = entry.front;
     memory.set("front", entry.label);
@@ -42,11 +43,11 @@ class Page {
     this.changed();
     this.front.chat.follow();
     this.front.log.follow();
-    // Who chooses with the keyboard goes on choosing.
+    // A reader who chooses with the keyboard keeps the focus there.
     if (matchMedia("(pointer: fine)").matches && !byId("fronts").matches(":focus-visible")) this.input.focus();
   }
 
-  /** Something that the page shows of the front end is different now. */
+  /** Updates what the page shows of the front end. */
   changed() {
     if (!this.front) return;
     const { busy } = this.front;
@@ -55,6 +56,8 @@ class Page {
     button.title = busy ? "Stop (Esc)" : "Send (Enter)";
     button.classList.toggle("stop", busy);
     button.disabled = !busy && this.input.value.trim() === "";
+    // The chips are built anew. Without this, a reader with a keyboard would lose their place at
+    // every change.
     const focused = [...byId("chips").children].indexOf(document.activeElement);
     byId("chips").replaceChildren(...this.front.chips().map((chip) => this.#chip(chip)));
     if (focused >= 0) byId("chips").children[focused]?.focus();
@@ -82,6 +85,7 @@ class Page {
       this.changed();
     });
     input.addEventListener("keydown", (event) => {
+      // While an input method composes, Enter accepts its suggestion and sends nothing.
       if (event.key !== "Enter" || event.shiftKey || event.isComposing) return;
       event.preventDefault();
       send();

@@ -1,6 +1,8 @@
 // Reads server-sent events by the rules of the HTML standard, and keeps the bytes of every block.
 
 const [LF, CR] = [10, 13];
+// `ignoreBOM` keeps the mark in the text: it is dropped once at the start of the stream, not at
+// every block.
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
 class SseReader {
@@ -41,7 +43,7 @@ class SseReader {
     if (start < chunk.length) this.#pieces.push(chunk.subarray(start));
   }
 
-  /** What is left when the body ends. The standard drops a block without its blank line. */
+  /** Returns the rest when the body ends. The standard drops a block without its blank line. */
   *end() {
     const cut = !(this.#half && this.#line === 0);
     for (const frame of this.#block()) yield cut ? { ...frame, cut } : frame;
@@ -56,6 +58,7 @@ class SseReader {
       at += piece.length;
     }
     this.#pieces = [];
+    // Decoded as a whole block, so that no character is cut by the end of a chunk.
     const raw = utf8.decode(all);
     const text = this.#first ? raw.replace(/^\ufeff/, "") : raw;
     this.#first = false;
@@ -64,6 +67,7 @@ class SseReader {
     for (const line of text.split(/\r\n|\n|\r/)) {
       const colon = line.indexOf(":");
       const field = colon < 0 ? line : line.slice(0, colon);
+      // One space after the colon is framing. A second one belongs to the value.
       const value = colon < 0 ? "" : line.slice(colon + 1).replace(/^ /, "");
       if (field === "data") data.push(value);
       else if (field === "event") frame.name = value;

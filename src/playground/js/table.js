@@ -6,6 +6,7 @@ const MAX_COLUMNS = 40;
 /** A table of row objects; other rows show as they are. */
 function tableView(rows) {
   const objects = asArray(rows).map((row) => (isObject(row) ? row : { value: row }));
+  // The first rows name the columns: to look at all of them would take long for very many.
   const columns = [...new Set(objects.slice(0, 100).flatMap(Object.keys))].slice(0, MAX_COLUMNS);
   const numeric = new Set(
     columns.filter((column) => objects.every((row) => row[column] == null || typeof row[column] === "number")),
@@ -32,7 +33,7 @@ function cellText(value, places = 0) {
 
 const MOST_DECIMALS = 4;
 
-/** How many decimals a value has to show. */
+/** Returns the number of decimals that a value needs. */
 function decimals(value) {
   const text = typeof value === "number" ? String(value) : "";
   return /^-?\d+\.\d+$/.test(text) ? Math.min(text.split(".")[1].length, MOST_DECIMALS) : 0;
