@@ -77,7 +77,7 @@ impl Field for Content {
     }
 }
 
-/// Says how long the content is, never what it is.
+/// Shows the length of the content, never the content.
 impl fmt::Debug for Content {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -33,7 +33,7 @@ macro_rules! events {
         }
 
         impl Event {
-            /// Reads an event of a known type. `None`: a member that readers demand is missing.
+            /// Reads an event of a known type. `None` if a required member is missing.
             fn read_known(kind: &str, json: &Json) -> Option<Self> {
                 Some(match kind {
                     $($type => {
@@ -72,8 +72,8 @@ macro_rules! events {
             }
         }
 
-        /// Returns the members that readers demand of an event. `None` for a type that this crate
-        /// does not know.
+        /// Returns the required members of an event. `None` for a type that this crate does not
+        /// know.
         #[cfg(feature = "testing")]
         pub(super) fn required(kind: &str) -> Option<&'static [&'static str]> {
             Some(match kind {
@@ -187,7 +187,7 @@ impl Event {
 }
 
 outputs! {
-    /// An event that an agent sends in the course of a turn. The others are the reply's own.
+    /// An event that an agent sends during a turn. The others are the reply's own.
 
     StateSnapshot: "The shared state as a whole.",
     StateDelta: "Changes of the shared state.",

@@ -167,6 +167,6 @@ impl Protocol for AgUi {
     }
 }
 
-/// Plays the front end on the playground.
+/// The script that emulates the front end on the playground.
 #[cfg(feature = "playground")]
 pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

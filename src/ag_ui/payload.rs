@@ -440,7 +440,7 @@ impl ActivityDelta {
     }
 }
 
-/// Serializes JSON Patch operations. What is not a list becomes one operation, which replies refuse.
+/// Serializes JSON Patch operations. Any other value becomes one operation, which replies refuse.
 fn operations<T: Serialize + ?Sized>(patch: &T) -> Result<List<Json>, WriteError> {
     let patch = encode(patch)?;
     Ok(match patch.kind() {

@@ -164,7 +164,7 @@ impl Message {
         }
     }
 
-    /// Sets what is said.
+    /// Sets the content.
     #[must_use]
     pub fn content(mut self, content: impl Into<Content>) -> Self {
         self.content = Some(content.into());
@@ -179,8 +179,8 @@ impl Message {
     }
 }
 
-/// The member of a result's metadata that says that the tool failed: the event that carries a result
-/// has no other place for it.
+/// The member of a result's metadata that marks a failed tool: the event of a result has no other
+/// place for it.
 pub(super) const FAILED: &str = "failed";
 
 /// A call that the assistant makes.

@@ -357,7 +357,7 @@ impl Session {
         }
     }
 
-    /// Takes note of how the run ends.
+    /// Records the end of the run.
     fn finished(&mut self, end: &RunFinished) -> Result<(), SendError> {
         let outcome = match &end.outcome {
             Some(outcome) if outcome.kind == "interrupt" && !outcome.interrupts.is_empty() => {

@@ -122,7 +122,7 @@ impl<P: Dialect> Answers<P> {
     }
 }
 
-/// Returns the document that says that a reply has begun. The reply goes on.
+/// Returns the document of a reply that has begun. The reply continues.
 #[cfg(feature = "resumable")]
 async fn begun<P: Dialect>(response: Response<Body>) -> Response<Body> {
     if !response.status().is_success() {

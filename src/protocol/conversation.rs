@@ -105,7 +105,7 @@ pub trait Conversation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum HistoryItem<'a> {
-    /// Creates a message.
+    /// A message.
     Message(Message<'a>),
     /// A file of the preceding message or result.
     Attachment(Attachment<'a>),

@@ -33,11 +33,11 @@ pub trait Decode: Send {
         events: &mut Events<Self::Event>,
     ) -> Result<(), EventError>;
 
-    /// Takes note that the stream has ended.
+    /// Ends the stream.
     ///
     /// # Errors
     ///
-    /// [`EventError::Truncated`] when the protocol says that something is missing.
+    /// [`EventError::Truncated`] when the protocol requires more.
     fn end(&mut self, events: &mut Events<Self::Event>) -> Result<(), EventError> {
         let _ = events;
         Ok(())
@@ -72,7 +72,7 @@ impl<E> Events<E> {
         }
     }
 
-    /// Takes the first event.
+    /// Removes the first event and returns it.
     #[inline]
     pub fn pop(&mut self) -> Option<E> {
         // Events are large: this way one is moved once.
@@ -101,7 +101,7 @@ impl<E> Default for Events<E> {
     }
 }
 
-/// Reads a protocol's events out of a response body, however it is cut into chunks.
+/// A reader of a protocol's events from a response body, however it is cut into chunks.
 ///
 /// ```
 /// use copilot_wire::protocol::{EventDecoder, EventError, Protocol};
@@ -150,7 +150,7 @@ impl<P: Protocol> EventDecoder<P> {
         }
     }
 
-    /// Takes the next event out of `input` and advances it. `None`: `input` is used up.
+    /// Reads the next event of `input` and advances it. `None`: `input` is used up.
     ///
     /// # Errors
     ///
@@ -171,8 +171,8 @@ impl<P: Protocol> EventDecoder<P> {
         }
     }
 
-    /// Takes note that the stream has ended. Events that were waiting for its end are what
-    /// [`next`](Self::next) returns from here on.
+    /// Ends the stream. From here on [`next`](Self::next) returns the events that were waiting for
+    /// its end.
     ///
     /// # Errors
     ///

@@ -172,7 +172,7 @@ impl Env {
         self
     }
 
-    /// Takes the observers of `other`, unless it has its own.
+    /// Adopts the observers of `other`, unless it has its own.
     pub(crate) fn with_observers_of(mut self, other: &Self) -> Self {
         if self.observers.is_none() {
             self.observers.clone_from(&other.observers);

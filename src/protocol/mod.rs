@@ -99,7 +99,7 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// The name in reports and messages: lower-case letters, digits and `-`.
     const NAME: &'static str;
 
-    /// Which parts of a reply the front end shows in a way of its own.
+    /// The parts of a reply for which the front end has a display of its own.
     const CAPABILITIES: Capabilities;
 
     /// Reads a request.

@@ -182,7 +182,7 @@ mod tests {
         }
     }
 
-    /// Reads in full, and says that it did.
+    /// Reads in full, and sets `parsed`.
     fn parse(data: &str, parsed: &mut bool) -> Result<Numbered, ()> {
         *parsed = true;
         let json = Json::parse(data.to_owned()).map_err(|_| ())?;

@@ -114,7 +114,7 @@ impl fmt::Display for Turn<'_> {
     }
 }
 
-/// Writes control characters, line breaks among them, as escapes.
+/// A writer of control characters, including line breaks, as escapes.
 struct OneLine<'a, 'f>(&'a mut fmt::Formatter<'f>);
 
 impl fmt::Write for OneLine<'_, '_> {

@@ -180,8 +180,8 @@ impl Protocol for Responses {
         request.is_stream()
     }
 
-    /// A request for the background is answered with the response that has begun; the client asks for the
-    /// rest by its id.
+    /// Requires resumption for a background request: it is answered with the response that has
+    /// begun, and the client asks for the rest by its id.
     fn resumption(request: &ResponsesRequest) -> Resumption {
         match request.is_background() {
             true => Resumption::Required,
@@ -212,6 +212,6 @@ impl Protocol for Responses {
     }
 }
 
-/// Plays the front end on the playground.
+/// The script that emulates the front end on the playground.
 #[cfg(feature = "playground")]
 pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

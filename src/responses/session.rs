@@ -194,7 +194,7 @@ impl Session {
         Ok(())
     }
 
-    /// Writes a piece of a message or of reasoning. What is open and of another kind is closed first.
+    /// Writes a piece of a message or of reasoning. An open item of another kind is closed first.
     fn say(&mut self, kind: BlockKind, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
         if self.done || text.is_empty() {
             return Ok(());

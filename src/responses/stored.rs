@@ -151,7 +151,7 @@ impl Endpoint for Cancel {
         answer.unwrap_or_else(|refusal| refuse(&refusal))
     }
 
-    /// Official clients send neither a body nor its type.
+    /// Returns `false`: official clients send neither a body nor its type.
     fn has_body(&self) -> bool {
         false
     }

@@ -123,7 +123,7 @@ impl Endpoint for Page {
     }
 }
 
-/// Signs a body as the front end's platform does, with test keys.
+/// The endpoint that signs a body as the front end's platform does, with test keys.
 #[cfg(feature = "testing")]
 struct Sign(Box<dyn Signer>);
 

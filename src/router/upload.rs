@@ -27,7 +27,7 @@ pub(super) struct Upload<'a, B> {
 }
 
 impl<'a, B> Upload<'a, B> {
-    /// Takes a body of up to `most` bytes. A larger one is not waited for.
+    /// Creates the upload of a body of up to `most` bytes. A larger one is not awaited.
     pub(super) fn new(parts: &Parts, body: Pin<&'a mut B>, most: usize) -> Self {
         // A client with `expect: 100-continue` has sent nothing yet, and HTTP/2 can reset a single stream.
         let comes = !parts.headers.contains_key(EXPECT) && parts.version <= Version::HTTP_11;

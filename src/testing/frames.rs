@@ -32,8 +32,8 @@ impl Frames {
         poll_fn(|cx| self.poll(cx, &mut asked)).await
     }
 
-    /// `asked` is `true` if the last poll woke nothing and requested this one: a runtime delivers
-    /// deferred wakes, and runs spawned tasks, between two polls.
+    /// Polls the body. `asked` is `true` if the last poll woke nothing and requested this one: a
+    /// runtime delivers deferred wakes, and runs spawned tasks, between two polls.
     fn poll(&mut self, cx: &Context<'_>, asked: &mut bool) -> Poll<Option<Bytes>> {
         let woken = self.woken.swap(false, Ordering::SeqCst);
         // Quiet is only the second poll in a row without a wake: the first one asks the runtime to

@@ -76,7 +76,7 @@ pub enum Next {
 pub enum Answer {
     /// Data.
     Data(Json),
-    /// Creates a result that is text.
+    /// A text.
     Text(String),
     /// The error of a failed call.
     Failed(String),

@@ -6,7 +6,7 @@ use crate::protocol::text_template::{TextEvent, TextTemplate};
 use crate::protocol::{Decode, EventError, Events};
 use crate::sse;
 
-/// Reads the events of one stream.
+/// A reader of the events of one stream.
 ///
 /// It takes what newer servers send: members and chunks that this crate does not know are kept.
 #[derive(Debug, Default)]

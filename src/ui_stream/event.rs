@@ -29,12 +29,12 @@ macro_rules! events {
             Calls(Vec<ToolInputAvailable>),
             /// A chunk of a type that this crate does not know: a JSON object.
             Unknown(Json),
-            /// The end of the stream: `[DONE]`. What follows is to be ignored.
+            /// The end of the stream: `[DONE]`. Readers ignore the rest.
             Done,
         }
 
         impl Event {
-            /// Reads a chunk of a known type. `None`: a member that readers demand is missing.
+            /// Reads a chunk of a known type. `None` if a required member is missing.
             fn read_known(kind: &str, json: &Json) -> Option<Self> {
                 Some(match kind {
                     $($type => {
@@ -77,8 +77,8 @@ macro_rules! events {
             }
         }
 
-        /// Returns the members that readers demand of a chunk, and all that its type names. `None`
-        /// for a type that this crate does not know.
+        /// Returns the required members of a chunk, and all that its type names. `None` for a type
+        /// that this crate does not know.
         #[cfg(feature = "testing")]
         pub(super) fn members(
             kind: &str,
@@ -180,7 +180,7 @@ impl From<Data> for Event {
 }
 
 outputs! {
-    /// A chunk that an agent sends in the course of a turn. The others are the reply's own.
+    /// A chunk that an agent sends during a turn. The others are the reply's own.
 
     Data: "Data for a component of the page.",
     SourceUrl: "A source with an address.",

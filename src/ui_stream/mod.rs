@@ -157,7 +157,7 @@ impl Protocol for UiStream {
         Event::Done.write(out);
     }
 
-    /// The header with the protocol's version, as the SDK's own servers send it.
+    /// Adds the header with the protocol's version, as the SDK's own servers do.
     fn response_headers(headers: &mut HeaderMap) {
         let name = HeaderName::from_static("x-vercel-ai-ui-message-stream");
         headers.insert(name, HeaderValue::from_static("v1"));
@@ -170,6 +170,6 @@ impl Protocol for UiStream {
     }
 }
 
-/// Plays the front end on the playground.
+/// The script that emulates the front end on the playground.
 #[cfg(feature = "playground")]
 pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

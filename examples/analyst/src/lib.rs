@@ -97,7 +97,7 @@ pub fn router() -> Result<Router, Box<dyn Error>> {
     routes(Analyst::new(Model::from_env()?))
 }
 
-/// An analyst on every front end.
+/// Creates a router with an analyst on every front end.
 ///
 /// # Errors
 ///

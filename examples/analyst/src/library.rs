@@ -85,8 +85,8 @@ pub(crate) fn look_up(question: &str) -> Option<Found> {
     })
 }
 
-/// The paragraphs and list items of a chapter that are prose, without the targets of its links; each
-/// with the heading that it stands under.
+/// Returns the paragraphs and list items of a chapter that are prose, without the targets of its
+/// links, each with its heading.
 fn paragraphs(chapter: &str) -> Vec<(String, String)> {
     let mut in_code = false;
     let prose = chapter.lines().map(|line| {

@@ -63,7 +63,7 @@ impl<P: Protocol> Agent<P> for Butler {
     }
 }
 
-/// Counts words.
+/// A counter of words.
 struct Counter;
 
 #[async_trait]

@@ -175,7 +175,7 @@ pub(crate) struct Check {
     pub(crate) headers: Headers,
 }
 
-/// Is never called: the parser of a protocol's name depends on the kits, see [`Cli::read`].
+/// Refuses every name. Never called: the parser depends on the kits, see [`Cli::read`].
 pub(crate) fn any(name: &str) -> Result<Kit, String> {
     Err(format!("no such protocol: {name}"))
 }

@@ -121,8 +121,8 @@ fn clean(text: &str, keep: impl Fn(char) -> bool) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Invisible characters that change how the surrounding text is shown: line ends for some
-/// terminals, the byte order mark, and those that set the direction of writing.
+/// Returns `true` for invisible characters that change how the text around them is shown: line ends
+/// for some terminals, the byte order mark, and those that set the direction of writing.
 fn is_unseen(letter: char) -> bool {
     matches!(
         letter,

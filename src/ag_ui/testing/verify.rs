@@ -77,7 +77,7 @@ impl Verify {
         self.over
     }
 
-    /// Takes an event in.
+    /// Verifies the next event.
     pub(super) fn take(&mut self, event: &Value) -> Result<(), Fault> {
         let kind = event.get("type").and_then(Value::as_str);
         let kind = kind.unwrap_or_default();

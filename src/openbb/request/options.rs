@@ -65,7 +65,7 @@ impl From<String> for OptionValue<'_> {
 }
 
 impl Options {
-    /// Sets a switch in the form that the others have. What is off is left out, as by the Workspace.
+    /// Sets a switch in the form of the others. One that is off is left out, as by the Workspace.
     #[cfg(feature = "testing")]
     pub(in crate::openbb) fn set(&mut self, id: &str, value: &OptionValue<'_>) {
         match self {

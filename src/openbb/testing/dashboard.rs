@@ -65,7 +65,7 @@ impl Dashboard {
         Json::encode(&entries).ok().map(Answer::Raw)
     }
 
-    /// The data of the widget that a source of a call names.
+    /// Returns the data of the widget that a source of a call names.
     fn data_of(&self, request: &QueryRequest, source: &Json) -> Option<&Answer> {
         let text = |key: &str| Some(source.get(key)?.string()?.into_owned());
         let id = text("widget_uuid").or_else(|| {
@@ -94,7 +94,7 @@ fn choices(request: &QueryRequest, query: &ParamOptionsQuery) -> Option<serde_js
     (!choices.is_empty()).then(|| serde_json::json!({ "param": param.name, "options": choices }))
 }
 
-/// One entry of a result, as the function has it.
+/// Returns one entry of a result, in the form of the function.
 pub(super) fn entry(function: &str, answer: &Answer) -> Json {
     let reads = [
         WIDGET_DATA,
@@ -124,7 +124,7 @@ pub(super) fn entry(function: &str, answer: &Answer) -> Json {
     Json::encode(&entry).unwrap_or_default()
 }
 
-/// A command that was carried out, with what it gave.
+/// Returns the entry of a successful command, with its data.
 fn done(data: &Json) -> Json {
     let mut entry = Members::new();
     entry.push("status", Json::parse("\"success\"").unwrap_or_default());

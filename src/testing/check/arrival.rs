@@ -41,7 +41,7 @@ impl<'a> Arrival<'a> {
         }
     }
 
-    /// Creates it before the first byte.
+    /// Polls the timer while no bytes are there.
     pub(super) fn wait(&mut self, cx: &mut Context<'_>) {
         let timer = self.timer.as_mut().map(|timer| timer.as_mut());
         // Removed once it has rung: a finished future must not be polled again, and `None` records

@@ -24,7 +24,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Takes a body apart: its blocks, and what is left behind the last blank line.
+/// Splits a body into its blocks and the rest behind the last blank line.
 pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
     // The body is already in memory and bounded by its reader, so a limit here would only hide
     // events from the rules.
@@ -62,7 +62,7 @@ pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
     (blocks, rest)
 }
 
-/// The first line without its end, and what follows.
+/// Returns the first line without its end, and the rest.
 fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = bytes
         .iter()

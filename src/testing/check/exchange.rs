@@ -123,7 +123,7 @@ pub(super) enum NoAnswer {
     Silent,
 }
 
-/// Sends requests and reads the answers.
+/// A sender of requests that reads the answers.
 pub(super) struct Asker<'a> {
     endpoint: &'a dyn Endpoint,
     progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),

@@ -26,7 +26,7 @@ pub async fn check(endpoint: &dyn Endpoint, target: Target) -> Report {
     check.report()
 }
 
-/// A check that says how far it is, and what it has found when it is stopped half-way.
+/// A check that reports its progress, and its findings even when it is stopped half-way.
 pub struct Check<'a> {
     endpoint: &'a dyn Endpoint,
     target: Target,
@@ -44,11 +44,11 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Makes every request, and tells `progress` before each.
+    /// Sends every request, and calls `progress` before each.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future closes the stream that is being read. What was found before stays.
+    /// Dropping the future closes the stream that is being read. Earlier findings stay.
     pub async fn run(&mut self, progress: impl Fn(Progress<'_>) + Send + Sync) {
         let Target { kit, settings } = &self.target;
         let manners = Manners {
@@ -62,7 +62,7 @@ impl<'a> Check<'a> {
         (kit.check)(&mut exam).await;
     }
 
-    /// Returns what was found so far.
+    /// Returns the findings so far.
     #[must_use]
     pub fn report(&self) -> Report {
         self.judge.report(self.target.kit.rules())

@@ -24,7 +24,7 @@ rules! {
         "write JSON on one line, or put `data: ` before each";
 }
 
-/// Judges the framing, and takes the body apart.
+/// Judges the framing, and splits the body into blocks.
 pub(super) fn read<'a>(judge: &mut Judge, exchange: &'a Exchange) -> Vec<Block<'a>> {
     let at = &*exchange.name;
     let body = &*exchange.body;

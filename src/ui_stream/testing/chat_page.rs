@@ -172,7 +172,7 @@ impl ChatPage {
         }
     }
 
-    /// Takes the outcome of a tool call. A call of a question is shown by its question.
+    /// Records the outcome of a tool call. A call of a question is shown by its question.
     fn ended(&mut self, id: &str, outcome: Result<Json, String>) -> Vec<Effect> {
         let Some(part) = self.tool(id) else {
             return Vec::new();

@@ -18,7 +18,7 @@ pub(super) enum Said {
 
 /// The lines of standard input.
 pub(super) struct Lines {
-    /// Creates an empty input.
+    /// `None` without an input.
     lines: Option<mpsc::Receiver<io::Result<String>>>,
     terminal: bool,
 }

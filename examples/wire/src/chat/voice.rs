@@ -8,7 +8,7 @@ use crate::node::compact;
 use crate::screen::{Screen, Style, lines, plain, short};
 use crate::verdict::Failure;
 
-/// Shows an effect of an event.
+/// The display of effects.
 pub(super) struct Voice<'a> {
     pub(super) screen: &'a mut Screen,
     /// `true` in the middle of a line of text.
