@@ -49,6 +49,8 @@ macro_rules! events {
             pub fn write(&self, out: &mut Vec<u8>) {
                 match self {
                     $(Self::$name(payload) => frame(payload, out),)*
+                    // Without a parent: a client then makes a message of the call's own, as there
+                    // may be no text to add it to.
                     Self::Calls(calls) => calls.iter().for_each(|call| write_call(call, None, out)),
                     Self::Unknown(json) => frame(json, out),
                 }
@@ -168,6 +170,7 @@ pub(super) fn write_call(call: &ToolCall, parent_message_id: Option<&str>, out: 
     start.parent_message_id = parent_message_id.map(str::to_owned);
     frame(&start, out);
     let arguments = &*call.function.arguments;
+    // No piece at all instead of an empty one, which carries nothing.
     if !arguments.is_empty() {
         frame(&ToolCallArgs::new(&*call.id, arguments), out);
     }

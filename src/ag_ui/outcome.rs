@@ -136,6 +136,7 @@ const MAX_TOKENS: u64 = (1 << 53) - 1;
 
 impl From<&Usage> for TokenUsage {
     fn from(usage: &Usage) -> Self {
+        // JavaScript reads larger numbers inexactly, and checks for safe integers reject them.
         let tokens = |tokens: u64| Some(tokens.min(MAX_TOKENS));
         Self {
             input_tokens: tokens(usage.input_tokens),

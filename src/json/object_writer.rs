@@ -59,6 +59,8 @@ impl<'a> ObjectWriter<'a> {
     /// Writes a key and returns a writer for its value.
     pub fn member(&mut self, key: &str) -> ValueWriter<'_> {
         let out = &mut *self.rollback.out;
+        // A key that is followed by no value is completed with `null` when the value's writer is
+        // dropped.
         write_key(key, self.empty, self.policy, out);
         self.empty = false;
         ValueWriter::new(out, self.policy)

@@ -116,6 +116,7 @@ impl<'a> Serializer<'a> {
 
     /// Returns a serializer at the same position, with one more wrapper.
     fn unwrap_one(self) -> Result<Self, WriteError> {
+        // Copied along the path and not shared, so the wrappers of siblings do not add up.
         let wrappers = self.wrappers.checked_sub(1).ok_or(WriteError::DEPTH)?;
         Ok(Self { wrappers, ..self })
     }
@@ -194,6 +195,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
         Ok(())
     }
 
+    // JSON has no bytes; an array of numbers is what serde_json writes.
     fn serialize_bytes(self, value: &[u8]) -> Result<(), WriteError> {
         self.collect_seq(value)
     }
@@ -272,6 +274,7 @@ impl<'a> ser::Serializer for Serializer<'a> {
         variant: &'static str,
         _length: usize,
     ) -> Result<Compound<'a>, WriteError> {
+        // Both brackets at the end, as the object of the variant ends with its content.
         self.variant(variant)?.open(b'[', b"]}")
     }
 

@@ -60,6 +60,8 @@ impl ApiError {
     /// Creates the error for an unknown workspace.
     #[must_use]
     pub fn workspace_not_found(workspace: &str) -> Self {
+        // The server repeats names of the request. They are cut, as a request may have names of any
+        // length.
         let message = format!("Chat `{}` not found", Cut(workspace));
         Self::new(StatusCode::NOT_FOUND, "chat_not_found", message)
     }
@@ -176,6 +178,8 @@ impl ApiError {
             (StatusCode::PAYLOAD_TOO_LARGE, _) => "payload_too_large",
             // The default of a refusal, which no Meilisearch server has as a code.
             (_, "invalid_request") => BAD_REQUEST,
+            // Errors of this module that were refusals on their way here: their code and message
+            // are restored as they were.
             (_, kind) => {
                 return Self {
                     status: refusal.status(),

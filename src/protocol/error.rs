@@ -137,6 +137,7 @@ impl AgentError {
     /// Returns the status of an answer without a stream.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
+        // Clients of models repeat a request after any 5xx by themselves.
         self.status.unwrap_or(if self.retryable {
             StatusCode::SERVICE_UNAVAILABLE
         } else {
@@ -160,6 +161,8 @@ impl AgentError {
 impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
     fn from(cause: E) -> Self {
         Self {
+            // The text of a cause may hold paths, addresses or keys, so it never becomes the user's
+            // message by itself.
             message: None,
             retryable: false,
             status: None,

@@ -26,6 +26,7 @@ impl TextFrame {
     pub fn new(head: impl Into<Bytes>, tail: impl Into<Bytes>, policy: Escape) -> Self {
         let (head, tail) = (head.into(), tail.into());
         Self {
+            // Made once per session: the template only pays off over many tokens.
             template: Template::new(&head, &tail),
             head,
             tail,

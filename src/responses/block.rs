@@ -85,6 +85,8 @@ impl Block {
             BlockKind::Message => "content_index",
             BlockKind::Reasoning => "summary_index",
         };
+        // Not escaped: the ids are this crate's own, of ASCII letters, digits and `_`. The part is
+        // always the first, as an item has one.
         let place = format!(",\"item_id\":\"{id}\",\"output_index\":{index},\"{part}\":0");
         Self {
             kind,

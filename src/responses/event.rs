@@ -289,6 +289,7 @@ impl StreamEvent {
             // The members of the error object are those of the event.
             let event = self.to_raw();
             let mut error = ErrorObject::from_raw(&event)?;
+            // Its `type` is the kind of the event, not that of an error.
             error.kind = None;
             error.unknown = Members::new();
             Some(error)

@@ -123,6 +123,7 @@ impl App {
             &*result.tool_call_id,
             result.content.text(),
         );
+        // Kept in the history, so that the agent learns in the next request that the tool failed.
         message.metadata.clone_from(&result.metadata);
         let failed = message.is_failure();
         self.input.messages.push(message);
@@ -148,6 +149,7 @@ impl App {
         let patch: Vec<Value> = patch.iter().flat_map(Json::decode).collect();
         match apply(&mut state, &patch) {
             Some(()) => self.input.state = Json::encode(&state).unwrap_or_default(),
+            // All of a patch or nothing of it (RFC 6902, section 5).
             None => self.breaks("changes that do not fit the state: the app drops them"),
         }
     }
@@ -277,6 +279,7 @@ impl FrontEnd for App {
     fn next(&mut self) -> Next {
         self.decoder = EventDecoder::new();
         self.begin();
+        // The rules apply to one run: the next one begins without open messages and calls.
         let over = mem::take(&mut self.verify).is_done();
         let calls = mem::take(&mut self.calls);
         if mem::take(&mut self.failed) {

@@ -125,6 +125,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         let Some(exchange) = exam.ask_agent(path, recorded).await else {
             continue;
         };
+        // Both forms are among the recorded requests. Without `stream: true` the default is no
+        // stream.
         if recorded.json().get("stream") == Some(&Value::Bool(true)) {
             if let Some(stream) = exam.answered(recorded, &exchange) {
                 let retry = stream.exchange.head.headers.get("x-should-retry");
@@ -182,6 +184,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     for block in &stream.blocks {
         let Some(event) = &block.event else { continue };
         judge.expect(&AFTER_STOP, !over, at, block.raw);
+        // The rest would break every other rule too: it is one fault.
         if over {
             break;
         }
@@ -220,6 +223,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             "message_delta" => {
                 let stop = data.pointer("/delta/stop_reason");
                 let stop = stop.and_then(Value::as_str);
+                // A `message_delta` may carry token counts alone.
                 let known = stop.is_none_or(|stop| REASONS.contains(&stop));
                 let counted = data
                     .pointer("/usage/output_tokens")
@@ -289,6 +293,8 @@ impl Blocks {
                 judge.expect(&ONE_TEXT, kind != "text" || *number == 1, at, block.raw);
                 let name = text("/content_block/name").to_owned();
                 let index = index.unwrap_or(self.next);
+                // From the received index, so that one wrong number is one finding and not one for
+                // every later block.
                 self.next = index + 1;
                 self.open = Some((index, kind.to_owned(), String::new(), name));
             }
@@ -317,6 +323,7 @@ impl Blocks {
                     return;
                 };
                 if kind == "tool_use" {
+                    // Clients take no deltas for an object without members.
                     let object = input.is_empty()
                         || serde_json::from_str(&input).is_ok_and(|value: Value| value.is_object());
                     judge.expect(&ARGUMENTS, object, at, block.raw);

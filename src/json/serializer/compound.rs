@@ -62,10 +62,12 @@ impl<'a> Compound<'a> {
         self.first = false;
         let raw = true;
         let inner = self.inner.again();
+        // The text of the value is already JSON. Escaped as a string, it would be quoted once more.
         value.serialize(Serializer { raw, ..inner })
     }
 
     fn finish(self) -> Result<(), WriteError> {
+        // A raw value without its field would write nothing where a value must be.
         if self.raw.is_some() && self.first {
             return Err(WriteError::RAW);
         }
@@ -113,6 +115,8 @@ impl ser::SerializeMap for Compound<'_> {
     #[inline]
     fn serialize_key<T: Serialize + ?Sized>(&mut self, key: &T) -> Result<(), WriteError> {
         self.comma();
+        // Map keys of any type that JSON can make a string of; a key written by the general
+        // serializer could be a number or an object.
         key.serialize(KeySerializer(self.inner.again()))
     }
 

@@ -250,6 +250,8 @@ impl From<&Widget> for SqlWidget {
             widget_uuid: widget.id().unwrap_or_default().into_owned(),
             widget_id: widget.widget_id.clone(),
             origin: widget.origin.clone(),
+            // The current values: without them the Workspace would load the table with the widget's
+            // defaults.
             input_args: Some(widget.arguments().to_raw()),
             unknown: Members::new(),
         }

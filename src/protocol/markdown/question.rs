@@ -39,6 +39,7 @@ fn message(markdown: &str) -> String {
 /// Returns `None` for anything but a plain yes or no.
 pub(crate) fn decision(asked: &str, answer: &str) -> Option<Decision<'static>> {
     let (open, close) = QUESTION;
+    // Only at the very end: text behind a question may have changed what a "yes" means.
     let asked = asked.trim_end().strip_suffix(close)?;
     // From the end: an earlier question may be in the same text.
     let (_, id) = asked.rsplit_once(open)?;
@@ -46,6 +47,8 @@ pub(crate) fn decision(asked: &str, answer: &str) -> Option<Decision<'static>> {
     let accepted = match answer.trim_matches(around).to_lowercase().as_str() {
         "yes" | "y" | "ok" | "okay" | "confirm" => true,
         "no" | "n" | "cancel" => false,
+        // Everything else is for the agent to understand. A guess could confirm what the user did
+        // not mean.
         _ => return None,
     };
     Some(Decision::new(decode(id)?, accepted))

@@ -161,6 +161,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let name = "a request that continues a response";
     let mut body = requests.first().map(Recorded::json).unwrap_or_default();
     if let Some(body) = body.as_object_mut() {
+        // An id that no server can have given.
         body.insert("previous_response_id".into(), json!("resp_0"));
     }
     if let Some(answer) = exam.ask(name, exam.post(path, body.to_string())).await {
@@ -313,6 +314,7 @@ impl Read {
         let complete = MEMBERS.iter().all(|name| response.get(name).is_some());
         judge.expect(&OBJECT, complete, at, block.raw);
         let id = text(response, "/id");
+        // The first response names the id; later ones are compared with it.
         let same = id == self.id.get_or_insert_with(|| id.to_owned());
         let right = same && id.starts_with("resp_");
         judge.expect(&RESPONSE_ID, right, at, block.raw);

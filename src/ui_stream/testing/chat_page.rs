@@ -139,6 +139,7 @@ impl ChatPage {
     /// Returns the part of a tool call.
     fn tool(&mut self, id: &str) -> Option<&mut UiPart> {
         let parts = self.message().parts.iter();
+        // From the end: a provider may use an id again in a later step.
         let found = parts
             .rev()
             .position(|part| part.tool_call_id.as_deref() == Some(id));
@@ -167,6 +168,7 @@ impl ChatPage {
             .iter_mut()
             .find(|part| part.tool_call_id.as_deref() == Some(&*call.tool_call_id));
         match started {
+            // Streamed arguments have a part already, which the whole call replaces at its place.
             Some(started) => *started = part,
             None => self.put(part),
         }
@@ -198,6 +200,8 @@ impl ChatPage {
             let parts = &mut self.message().parts;
             let same = parts
                 .iter_mut()
+                // Data with an id replaces what was sent under it, which is how a page shows
+                // progress.
                 .find(|old| data.id.is_some() && (&old.kind, &old.id) == (&data.kind, &data.id));
             match same {
                 Some(same) => *same = part,

@@ -139,6 +139,8 @@ pub(super) fn start(text: &str) -> Tag<'_> {
         if let Some(rest) = next.strip_prefix('>').or_else(|| next.strip_prefix("/>")) {
             return whole(name, rest);
         }
+        // Attributes need white space between them. Parsers of HTML forgive its absence, Markdown
+        // does not.
         if next.len() == rest.len() {
             return Tag::Doubt;
         }
@@ -161,6 +163,7 @@ pub(super) fn end(text: &str) -> Tag<'_> {
 }
 
 fn whole<'a>(name: &str, rest: &'a str) -> Tag<'a> {
+    // Names of elements have no case in HTML.
     let name = name.to_ascii_lowercase();
     Tag::Whole { name, rest }
 }
