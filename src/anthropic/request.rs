@@ -146,6 +146,7 @@ impl MessagesRequest {
             .iter()
             .map(|message| content(&message.content));
         let (bytes, media) = messages.fold(content(&self.system), add);
+        // Schemas of tools are part of the prompt, and often the longest one.
         let tools = self.tools.iter().map(|tool| tool.to_json().len());
         let bytes = bytes + tools.sum::<usize>();
         // Four bytes a token is the usual estimate for English.
@@ -160,6 +161,7 @@ impl MessagesRequest {
             .as_ref()
             .and_then(|choice| choice.get("type"));
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
+        // With `none` the model may not call any: offered, a call would be refused by the client.
         let tools = self.tools.iter().filter(move |_| !none);
         tools.filter(|tool| tool.is_custom() && !tool.name.is_empty())
     }

@@ -77,6 +77,7 @@ pub(crate) fn judge<'a>(judge: &mut Judge, stream: &'a Stream<'a>) -> Chunks<'a>
         if done {
             break;
         }
+        // Protocols with named events of their own, such as references, use chunks without a name.
         if event.name() != "message" {
             continue;
         }
@@ -146,6 +147,8 @@ fn choices(
         let reason = choice
             .get("finish_reason")
             .filter(|reason| !reason.is_null());
+        // Recorded with its first chunk, so that a choice that never ends is found at the end of
+        // the stream.
         let was_finished = finished.entry(index).or_default();
         let says = |member: &str| match delta.get(member) {
             Some(Value::String(text)) => !text.is_empty(),
@@ -156,6 +159,7 @@ fn choices(
         let more = reason.is_some() || ["content", "refusal", "tool_calls"].into_iter().any(says);
         judge.expect(&AFTER_FINISH, !(*was_finished && more), at, block.raw);
         let Some(reason) = reason else { continue };
+        // Not a string: not empty either, and no value that clients know.
         let reason = reason.as_str().unwrap_or("?");
         judge.expect(&FINISH_EMPTY, !reason.is_empty(), at, block.raw);
         if reason.is_empty() {

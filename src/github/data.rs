@@ -350,6 +350,7 @@ fn line(reader: &mut Reader<'_>) -> Result<Option<Option<u64>>, JsonError> {
 /// Reads an id as text: a string, or the digits of a number. Repository ids are sent as both.
 fn id(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
     if reader.is(Kind::Number) {
+        // The text of the number: an id is only compared, and a float could not hold every one.
         return Ok(Some(Some(reader.value()?.text().to_owned())));
     }
     let id = reader.string()?.filter(|id| !id.is_empty());

@@ -127,6 +127,7 @@ impl ChatRequest {
             .iter()
             .filter(|message| message.role == "assistant")
             .flat_map(|message| &message.references)
+            // The platform adds the agent's own profile, which is not what the agent remembered.
             .filter(|reference| reference.kind != "github.agent")
     }
 

@@ -128,6 +128,8 @@ async fn begun<P: Dialect>(response: Response<Body>) -> Response<Body> {
     if !response.status().is_success() {
         return response;
     }
+    // The body is dropped at the end of this function. The agent runs on in its task, as the reply
+    // is stored.
     let mut body = response.into_body();
     let frame = std::future::poll_fn(|cx| std::pin::Pin::new(&mut body).poll_next(cx)).await;
     match frame {

@@ -57,6 +57,7 @@ fn advertised(call: &Call) -> Vec<Descriptor> {
     let mut descriptors = descriptors.0;
     for descriptor in &mut descriptors {
         for place in descriptor.places() {
+            // Whole URLs were chosen by the operator and stay.
             if place.starts_with('/') {
                 *place = call.public_path(place);
             }

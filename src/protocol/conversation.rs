@@ -186,6 +186,7 @@ impl<'a> Attachment<'a> {
     pub fn from_url(url: Cow<'a, str>) -> Self {
         let inline = |url: &'_ str| {
             let (head, data) = url.strip_prefix("data:")?.split_once(',')?;
+            // Without `;base64` the data is percent-encoded text, which stays a URL.
             let media_type = head.strip_suffix(";base64")?;
             // RFC 2397: parameters such as `charset` may come between the type and `base64`.
             let media_type = media_type.split(';').next().unwrap_or_default();
@@ -250,6 +251,8 @@ impl Role {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::System => "system",
+            // Roles that no model knows: as a user's message it is at least read, and never as an
+            // instruction of the system.
             Self::User | Self::Other => "user",
             Self::Assistant => "assistant",
             Self::Tool => "tool",
@@ -382,6 +385,8 @@ impl<'a> ToolResult<'a> {
     fn join(&mut self, call: &Call<'a>, arguments: &mut Option<Option<Json>>) {
         if self.name.is_empty() {
             self.name = match &call.name {
+                // Results that share a call would each copy its name: many of them times a long
+                // name could fill the memory. A borrowed name costs nothing.
                 Cow::Owned(name) if name.len() > LONGEST_NAME => Cow::Borrowed(""),
                 name => name.clone(),
             };

@@ -205,6 +205,7 @@ impl Env {
         self.environment
             .now()
             .duration_since(UNIX_EPOCH)
+            // A clock before 1970 is not set at all: 0 is as good as any other time.
             .map_or(0, |since| since.as_secs())
     }
 

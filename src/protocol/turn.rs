@@ -120,6 +120,8 @@ struct OneLine<'a, 'f>(&'a mut fmt::Formatter<'f>);
 impl fmt::Write for OneLine<'_, '_> {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         for c in text.chars() {
+            // A line break in a message would start a second log line, which anybody could make
+            // look like another report.
             match c.is_control() {
                 true => write!(self.0, "{}", c.escape_default())?,
                 false => self.0.write_char(c)?,
@@ -164,6 +166,7 @@ impl Record {
             path: None,
             conversation_id: None,
             extensions: Extensions::new(),
+            // Without an observer nobody learns how long a turn took, so the clock is not read.
             start: env.is_observed().then(|| env.now()),
             #[cfg(feature = "tracing")]
             span: tracing::Span::none(),
@@ -184,6 +187,7 @@ impl Record {
 
     /// Sets the conversation, if there is an observer.
     pub(crate) fn conversation<T: Into<String>>(mut self, id: impl FnOnce() -> Option<T>) -> Self {
+        // Without an observer nobody reads it, so it is not looked for.
         if self.start.is_some() {
             self.conversation_id = id().map(Into::into);
         }

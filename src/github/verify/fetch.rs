@@ -131,6 +131,7 @@ pub(super) async fn fetch<F: FetchKeys>(
             let etag = response
                 .headers()
                 .get(header::ETAG)
+                // An empty tag would match nothing, and make every later request conditional on it.
                 .filter(|etag| !etag.is_empty())
                 .cloned();
             Ok(Fetched::New { keys, etag })

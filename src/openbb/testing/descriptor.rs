@@ -63,6 +63,7 @@ const SWITCHES: [&str; 9] = [
 
 /// Checks the descriptor and returns the location of its first agent: a path, or an absolute URL.
 pub(super) async fn check(exam: &mut Exam<'_>) -> Option<String> {
+    // The order of the Workspace: the older name only if the newer one has no document.
     let newer = get(exam, "/agents.json").await?;
     let (answer, current) = if newer.head.status.is_success() {
         (newer, true)
@@ -185,6 +186,7 @@ fn place(named: &str) -> Option<String> {
     let right = match uri.scheme_str() {
         Some("http" | "https") => true,
         Some(_) => false,
+        // Two slashes begin an address without a scheme: another host.
         None => uri.path().starts_with('/') && !uri.path().starts_with("//"),
     };
     right.then(|| uri.to_string())

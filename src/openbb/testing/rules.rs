@@ -201,6 +201,8 @@ impl Answer {
         let name = text("name").to_owned();
         let free = !name.is_empty() && !name.contains('"') && !self.artifacts.contains(&name);
         judge.expect(&ARTIFACT_NAME, free, at, raw);
+        // Across the whole answer, as the Workspace keeps artifacts by name for as long as the
+        // chat.
         self.artifacts.push(name);
         let content = artifact.get("content");
         let rows = content.and_then(Value::as_array);
