@@ -118,6 +118,7 @@ impl Message {
         object.finish();
         Self {
             role: role.into(),
+            // Written just now by a writer that cannot make anything but JSON.
             json: Json::parse(out).unwrap_or_default(),
         }
     }
@@ -204,6 +205,7 @@ impl Message {
         // Of a member that occurs several times one is retained.
         let mut open = !calls.is_empty();
         for (key, value) in self.json.members() {
+            // All other members stay byte for byte, also those that this crate does not know.
             if key != "tool_calls" {
                 object.member(&key).raw(&value);
             } else if mem::take(&mut open) {

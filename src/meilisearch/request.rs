@@ -111,6 +111,8 @@ impl ChatRequest {
         let malformed = |error: JsonError| ApiError::malformed_payload(&error);
         let mut reader = Reader::new(body).map_err(malformed)?;
         if !reader.is(Kind::Object) {
+            // Read to its end first: a body that is no JSON at all has another code than one that
+            // is no object.
             reader.skip().map_err(malformed)?;
             return Err(ApiError::invalid_body("expected an object"));
         }

@@ -194,6 +194,7 @@ impl Call {
                 },
             );
         let ended = outcome.await;
+        // The refusal with the user's message always goes out, as nothing has been sent before.
         let sent = true;
         let outcome = match &ended {
             Some(Ok(_)) => Outcome::Answered,

@@ -118,6 +118,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
         judge.expect(&SIZE, block.raw.len() <= MAX_EVENT, at, block.raw);
         let Some(kind) = kind else { continue };
         shape(judge, at, kind, &event, block.raw);
+        // A recorded stream comes without its request, so its ids cannot be judged.
         if let (Some(asked), "RUN_STARTED" | "RUN_FINISHED") = (&stream.asked, kind) {
             let same = ["threadId", "runId"]
                 .iter()
@@ -132,6 +133,8 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             (&OPEN, Fault::NotOpen),
             (&CLOSED, Fault::LeftOpen),
         ] {
+            // Every rule at every event: a rule that was never looked at would be reported as
+            // unseen.
             judge.expect(rule, order != Err(fault), at, block.raw);
         }
     }

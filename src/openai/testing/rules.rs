@@ -208,6 +208,8 @@ fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Opt
         for fragment in fragments.into_iter().flatten() {
             let text = |path: &str| fragment.pointer(path).and_then(Value::as_str);
             let index = fragment.get("index").and_then(Value::as_u64);
+            // The first fragment of a call has all names, later ones have none: clients append what
+            // is repeated.
             let begun = index.is_some_and(|index| calls.contains_key(&index));
             let names = ["/id", "/type", "/function/name"].map(|path| text(path).is_some());
             let right = index.is_some() && names.iter().all(|there| *there != begun);

@@ -122,6 +122,8 @@ impl Artifact {
             kind,
             name,
             description,
+            // The system's own randomness: an artifact is made before there is a reply, whose
+            // environment could be asked.
             uuid: Env::default().uuid(),
             content,
             ..Self::default()

@@ -135,6 +135,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     }
     refusal(exam, path).await;
     let name = "a page that would resume a reply";
+    // Where `useChat` looks when it is opened with `resume`.
     let path_of_chat = format!("{}/{CHAT}", path.trim_end_matches('/'));
     let request = exam.request(Method::GET, &path_of_chat, Bytes::new());
     if let Some(answer) = exam.ask(name, request).await {
@@ -227,6 +228,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     // Of the whole stream, not of a place in it.
     let end = stream.exchange.last().to_vec();
     judge.expect(&FINISH, seen.over, at, &end);
+    // A stream that was only cut breaks one rule, not two.
     judge.expect(&DONE, seen.done || !seen.over, at, &end);
     for (_, raw) in &seen.open {
         judge.expect(&CLOSED, !seen.finished, at, raw);
@@ -234,6 +236,7 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
     if seen.finished {
         judge.expect(&FINISH_STEP, !seen.step, at, &end);
     }
+    // The condition under which pages on 5.0.0 post again by themselves, without end.
     let loops = !seen.tools.is_empty() && seen.tools.values().all(|finished| *finished);
     judge.expect(&TOOL_STEP, !loops || !seen.over, at, end);
 }
@@ -251,6 +254,7 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &Block<'
     };
     // Counts the rule as looked at.
     judge.expect(&TYPE, true, at, "");
+    // The schema takes any JSON in these, and strings in all others that are required.
     let any = |name: &str| matches!(name, "input" | "output" | "data" | "messageMetadata");
     let whole = required.iter().all(|name| {
         let value = chunk.get(*name);
@@ -270,6 +274,8 @@ fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &Block<'
         let known = named.contains(&key.as_str());
         !known && (!metadata || key != "providerMetadata")
     });
+    // Chunks of later versions are judged by their own rule: no schema of 5.0.0 lists their
+    // members.
     judge.expect(&EXTRA, !extra || later, at, block.raw);
     whole
 }
@@ -284,6 +290,7 @@ fn order<'a>(
     last: Option<&Value>,
     seen: &mut Seen<'a>,
 ) {
+    // Both ways: the first chunk is the start, and no other is.
     judge.expect(&START, (kind == "start") != seen.started, at, block.raw);
     let id = text(chunk, "id");
     let call = text(chunk, "toolCallId");
