@@ -149,9 +149,10 @@ impl Session {
         self.open(out);
         self.sources(out)?;
         for call in calls {
-            let id = new_call_id(&self.env);
+            let env = &self.env;
             if let Some(turn) = self.turns.first_mut() {
-                let piece = turn.call(id, &call.name, call.arguments.text());
+                let new_id = &mut || new_call_id(env);
+                let piece = turn.call(&call.name, call.arguments.text(), new_id);
                 self.write(&[piece], None, out)?;
             }
         }

@@ -157,11 +157,16 @@ impl Turn {
     }
 
     /// Adds a call and returns all calls that are not written yet.
-    pub(super) fn call(&mut self, id: String, name: &str, arguments: &str) -> Choice {
-        self.calls.push_whole(id, name, arguments);
+    pub(super) fn call(
+        &mut self,
+        name: &str,
+        arguments: &str,
+        new_id: &mut dyn FnMut() -> String,
+    ) -> Choice {
+        self.calls.push_whole(new_id(), name, arguments);
         self.reason = Some(FinishReason::ToolCalls);
         let delta = Delta {
-            tool_calls: self.rest(&mut String::new).into(),
+            tool_calls: self.rest(new_id).into(),
             ..Delta::default()
         };
         Choice::new(self.index, delta)

@@ -3,10 +3,11 @@
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
     ChatCompletionChunk, ChatMessage, ChatRequest, Choice, Delta, Ending, ErrorObject, Event,
-    FinishReason, Logprobs, OpenAi, Session, TokenLogprob, ToolCall, ToolCallDelta, Usage,
+    FinishReason, Function, Logprobs, OpenAi, Session, TokenLogprob, Tool, ToolCall, ToolCallDelta,
+    Usage,
 };
 use copilot_wire::protocol::{
-    Citation, Env, Failure, Notice, Part, Protocol, SendError, Session as _, Status,
+    self, Citation, Env, Failure, Notice, Part, Protocol, SendError, Session as _, Status,
 };
 use proptest::prelude::*;
 
@@ -163,6 +164,26 @@ fn rule_4_calls_are_written_one_behind_the_other() {
         completion.choices[0].finish_reason,
         Some(FinishReason::ToolCalls)
     );
+}
+
+#[test]
+fn rule_4_a_relayed_call_without_an_id_gets_one_before_the_agents_own() {
+    let request = request(false).offer([Tool::function(Function::new("own", ""))]);
+    let mut session = OpenAi::session(&request, &fixed());
+    let mut out = Vec::new();
+    session.open(&mut out);
+    // The second one is buffered: the first may still get arguments.
+    let relayed = fragments([
+        ToolCallDelta::start(0, "A", "one"),
+        ToolCallDelta::start(1, "", "two"),
+    ]);
+    session.event(&chunk(relayed), &mut out).unwrap();
+    let own = protocol::ToolCall::new("own", &Json::parse("{}").unwrap()).unwrap();
+    session.part(Part::Calls(&[own]), &mut out).unwrap();
+    session.finish(&mut out);
+    let stream = std::str::from_utf8(&out).unwrap();
+    check(stream, false, End::Done);
+    assert_eq!(Read::all(&out).completion().calls().len(), 3);
 }
 
 #[test]
