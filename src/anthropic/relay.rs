@@ -34,6 +34,8 @@ impl Upstream for Anthropic {
 
     fn output(event: Event) -> Option<Output> {
         match event {
+            // The count of the request's tokens may be in this event only; the rest of the message
+            // is the reply's own.
             Event::MessageStart(message) => Some(Output::Message(message.usage.into())),
             Event::ContentBlockStart { content_block, .. } => Some(Output::Start(content_block)),
             Event::ContentBlockDelta { delta, .. } => Some(Output::Delta(delta)),
@@ -54,6 +56,7 @@ impl Upstream for Anthropic {
                 Delta::Thinking(text) => reply.reasoning(text.as_str()).await,
                 _ => Ok(()),
             },
+            // From the accumulator: the event itself has the tokens of the answer only.
             Event::MessageDelta(_) => reply.usage(answer.usage().into()).await,
             _ => Ok(()),
         }

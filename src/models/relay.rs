@@ -162,12 +162,15 @@ impl<U: Upstream> Relay<U> {
     /// [`RelayError`]. The stream is unusable then.
     pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<U::Event>, RelayError<U::Failure>> {
         if self.is_over {
+            // Consumed, or a caller that loops until its input is empty would never end.
             *input = &[];
             return Ok(None);
         }
         let Some(event) = self.decoder.next(input)? else {
             return Ok(None);
         };
+        // Also what is relayed at once: at the end only the accumulator knows the calls, and
+        // whether the answer is complete.
         U::push(&mut self.answer, &event)?;
         if let Some(failure) = U::failure(&event) {
             return Err(RelayError::Upstream(failure));

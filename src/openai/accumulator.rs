@@ -105,6 +105,7 @@ impl Accumulator {
     pub fn push(&mut self, chunk: &ChatCompletionChunk) -> Result<(), TooLarge> {
         let weight = self.weight.saturating_add(self.weigh(chunk));
         if weight > self.limit {
+            // Before any change, so that a refused chunk leaves no half of itself.
             return Err(TooLarge::new(self.limit));
         }
         // The weight of members that were replaced is subtracted.
