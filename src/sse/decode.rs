@@ -231,6 +231,7 @@ impl Decoder {
     /// would return the same.
     #[inline]
     fn same_again<'b>(&self, input: &mut &'b [u8]) -> Option<&'b [u8]> {
+        // An upper bound that needs no search: if the whole input fits, so does every event in it.
         let scarce = self.last_id.len() + input.len() > self.limit;
         // The head must be the start of a block: no carry-over, and no field in `partial`.
         if self.must_resume || scarce || !self.partial.is_empty() {
@@ -265,6 +266,8 @@ impl Decoder {
     fn find<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, DecodeError> {
         if self.must_resume {
             let found = self.resume(input)?;
+            // Still unsettled: the input ended in the open line or in the mark, or the line that
+            // was finished ended with its last byte, a CR.
             if found.is_some() || self.must_resume {
                 return Ok(found);
             }
@@ -489,6 +492,8 @@ impl Decoder {
     fn fail(&mut self) -> DecodeError {
         let error = DecodeError::TooLarge { limit: self.limit };
         self.failed = Some(error);
+        // Dropped and not only cleared: a stream that failed at its limit must not keep that much
+        // memory.
         self.partial = Partial::default();
         self.must_resume = true;
         self.in_line = false;

@@ -31,6 +31,8 @@ impl Partial {
 
     /// Returns the number of bytes that the limit covers: data, open line, name and id.
     pub(super) fn len(&self) -> usize {
+        // Without the field name in front of the first data line: it is only in the buffer if the
+        // line came in several chunks, and the limit must not depend on that.
         self.buffer.len() - self.data_start.unwrap_or(0) + self.name.len() + self.id.len()
     }
 
