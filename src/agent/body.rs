@@ -157,6 +157,8 @@ impl Body {
         P: Protocol,
         Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
     {
+        // Half of it: a tick only finds that there was silence since the one before, so silence is
+        // noticed after one period to two.
         let ticks = record.env().ticks(KEEP_ALIVE / 2);
         let channel = Arc::new(Channel::<P>::new(session, record, is_stream));
         let reply = Reply::new(Arc::clone(&channel));
@@ -201,6 +203,7 @@ impl Body {
         };
         live.detached = true;
         let mut run = live.run.take()?;
+        // From here on another task polls, so writes have to wake the body.
         run.attached = false;
         Some(run)
     }
@@ -262,8 +265,8 @@ impl Body {
         self
     }
 
-    /// Ends the turn now, as cancelled or as failed, and drops the agent. What is written already, and the
-    /// end of the turn, are still to be polled.
+    /// Ends the turn now, as cancelled or as failed, and drops the agent. Earlier output and the end of
+    /// the turn can still be polled.
     pub(crate) fn stop(&mut self, error: Option<AgentError>) {
         if let Kind::Live(live) = &mut self.0 {
             // The turn is closed first, so that it does not end as one whose agent was dropped.
@@ -272,7 +275,7 @@ impl Body {
         }
     }
 
-    /// Takes note that the reply could not be stored.
+    /// Records that the reply could not be stored.
     pub(crate) fn set_unstored(&self) {
         if let Kind::Live(live) = &self.0 {
             live.frames.unstored();
@@ -287,6 +290,8 @@ impl Live {
         }
         if let Some(run) = &mut self.run {
             let woken = self.wakeup.take(cx).map(Context::from_waker);
+            // With the agent's own waker as context: a wake of the reader for another reason does
+            // not poll the agent.
             if woken.is_some_and(|mut cx| Pin::new(run).poll(&mut cx).is_ready()) {
                 self.run = None;
             }
@@ -318,6 +323,7 @@ impl Live {
                         return Poll::Ready(Some(frame));
                     }
                 }
+                // Cleared by every frame: the next tick finds whether one was sent since.
                 Poll::Ready(Some(())) => self.silent = true,
                 Poll::Ready(None) => {
                     self.ticks = None;

@@ -127,7 +127,7 @@ enum Reader {
     Attached(Option<Waker>),
     /// The body is gone and the run with it: writes fail.
     Gone,
-    /// The body is gone and the run goes on: what is written is thrown away.
+    /// The body is gone and the run continues: its output is discarded.
     Drained,
 }
 
@@ -208,6 +208,8 @@ impl<P: Protocol> Channel<P> {
             return Poll::Ready(Ok(()));
         }
         let written = staging::with(self.id(), |staging| {
+            // One comparison stands for three conditions: the limit is 0 where text must be
+            // scanned, and never beyond the spare capacity or the high-water mark.
             if staging.out.len() < staging.token_limit && !self.stale.load(Ordering::Acquire) {
                 if let (Some(frame), Some(token)) = (&staging.frame, Token::new(text, Self::SCANS))
                 {
@@ -227,6 +229,8 @@ impl<P: Protocol> Channel<P> {
     /// Writes any text into the staging buffer. Returns `false` if it does not belong there.
     #[inline(never)]
     fn write_staged(&self, staging: &mut Staging, text: &str) -> bool {
+        // The locked way decides what a full buffer means: it waits, or returns the error of a
+        // closed turn.
         if staging.out.len() >= HIGH_WATER || self.stale.load(Ordering::Acquire) {
             return false;
         }
@@ -240,6 +244,8 @@ impl<P: Protocol> Channel<P> {
             if self.stale.load(Ordering::Acquire) {
                 return false;
             }
+            // Before the bytes: a question of another thread that takes the lock next closes what
+            // this text opens, and its own bytes come behind.
             state.scan(Some(text));
             staging.quiet = state.is_quiet();
         }
@@ -252,8 +258,8 @@ impl<P: Protocol> Channel<P> {
         true
     }
 
-    /// Kept apart, so that the way without the lock is short enough to become part of the agent's
-    /// own code.
+    /// Writes a piece of text under the lock. Not inlined, so that the way without the lock is short
+    /// enough to become part of the agent's own code.
     #[inline(never)]
     fn poll_text_locked(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
         self.poll_write(cx, Some(text), |session, out| session.text(text, out))
@@ -271,13 +277,18 @@ impl<P: Protocol> Channel<P> {
         if !state.is_open() {
             return Poll::Ready(Err(SendError::Closed));
         }
+        // Woken at once, so that the agent goes on in its next poll. In between other tasks run,
+        // and a body that was dropped is noticed.
         if state.must_yield(text) {
             drop(state);
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
         let staged = staging::with(self.id(), |staging| staging.out.len()).unwrap_or(0);
+        // Both halves count: bytes of other threads in `State::out`, and those of this poll in the
+        // staging buffer.
         let full = state.out.len() + staged >= HIGH_WATER;
+        // Without a reader nobody would ever make space.
         if full && matches!(state.reader, Reader::Attached(_)) {
             state.wait(cx);
             return Poll::Pending;
@@ -338,11 +349,14 @@ impl<P: Protocol> Channel<P> {
     ) -> Result<(), SendError> {
         let written = self.write(&mut state, text, render);
         if let Err(SendError::TooLarge { limit }) = written {
+            // Remembered although the agent gets the error too: it may ignore it, and the answer
+            // would lack its middle.
             state.too_large = Some(limit);
         }
         written?;
         state.turn = turn;
         state.progress.events += 1;
+        // The session still writes: it keeps its own state, and only bytes are dropped.
         if let Reader::Drained = state.reader {
             state.out.clear();
             staging::with(self.id(), |staging| staging.out.clear());
@@ -360,6 +374,7 @@ impl<P: Protocol> Channel<P> {
         text: Option<&str>,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
+        // Called in one of two places. That they exclude each other is not known to the compiler.
         let mut render = Some(render);
         let mut all_or_nothing = |session: &mut P::Session, out: &mut Vec<u8>| {
             let Some(render) = render.take() else {
@@ -397,19 +412,22 @@ impl<P: Protocol> Channel<P> {
 
     fn sent(&self, progress: &mut Progress, bytes: usize) {
         if progress.bytes == 0 && bytes > 0 {
+            // When the body takes it, not when the agent writes it: that is what a client can see.
             progress.first_byte = self.record.elapsed();
         }
         progress.bytes += bytes as u64;
     }
 
-    /// Takes note of what the answer cost.
+    /// Records the usage of the answer.
     pub(super) fn spent(&self, usage: Usage) {
         self.lock().progress.usage = Some(usage);
     }
 
-    /// Takes note that the reply was dropped.
+    /// Records that the reply was dropped.
     pub(super) fn release(&self) {
         let mut state = self.lock();
+        // A panic in a task to which the agent has moved its reply is caught by that task's
+        // runtime, and shows only here.
         state.reply = if std::thread::panicking() {
             Handle::Panicked
         } else {
@@ -418,7 +436,7 @@ impl<P: Protocol> Channel<P> {
         self.close(state);
     }
 
-    /// Takes note that the agent has ended. Only the first call counts.
+    /// Records the outcome of the agent. Only the first call counts.
     pub(super) fn settle(&self, outcome: Outcome) {
         let mut state = self.lock();
         if state.outcome.is_none() {
@@ -429,12 +447,16 @@ impl<P: Protocol> Channel<P> {
 
     /// Closes the turn when the agent has ended and its reply is gone.
     fn close(&self, mut state: MutexGuard<'_, State<P>>) {
+        // Both are needed, since either may come first: an agent may return while a task of its own
+        // still writes, and may drop its reply and go on working.
         if state.reply == Handle::Alive || state.turn == Turn::Closed {
             return;
         }
         let outcome = match (state.outcome.take(), state.reply, state.too_large) {
             (None, ..) => return,
             (Some(Outcome::Answered), Handle::Panicked, _) => Outcome::Panicked,
+            // An agent that ignored the limit says that it has answered. The front end has to learn
+            // that something is missing.
             (Some(Outcome::Answered), _, Some(limit)) => {
                 Outcome::Failed(SendError::TooLarge { limit }.into())
             }
@@ -450,6 +472,7 @@ impl<P: Protocol> Channel<P> {
             Outcome::Panicked | Outcome::Dropped => Some(Failure::new(AgentError::DEFAULT)),
         };
         let open = state.turn == Turn::Open;
+        // Behind an ending nothing may be written any more, so a later failure is only reported.
         let failure = failure.filter(|_| open);
         let sent = failure.is_some() && matches!(state.reader, Reader::Attached(_));
         state.turn = Turn::Closed;
@@ -486,6 +509,8 @@ impl<P: Protocol> Drop for Channel<P> {
             }
             Some((Outcome::Panicked, sent)) => protocol::Outcome::Panicked { sent: *sent },
             Some((Outcome::Cancelled, _)) => protocol::Outcome::Cancelled,
+            // An answer that nobody read to its end counts as a client that left, whatever the
+            // agent returned.
             Some((Outcome::Answered, _)) if !state.unread => protocol::Outcome::Answered,
             Some((Outcome::Answered | Outcome::Dropped, _)) | None => protocol::Outcome::ClientLeft,
         };
@@ -502,6 +527,7 @@ impl<P: Protocol> State<P> {
     /// Remembers to wake the task with the next frame, or when the body is gone.
     fn wait(&mut self, cx: &Context<'_>) {
         let known = |waker: &Waker| waker.will_wake(cx.waker());
+        // A task that polls again without being woken is listed once.
         if !self.waiting.iter().any(known) {
             self.waiting.push(cx.waker().clone());
         }

@@ -13,7 +13,7 @@ use crate::protocol::TextFrame;
 
 /// The owner of a buffer that is staged.
 pub(super) trait Owner: Send + Sync {
-    /// Takes the buffer back, and the number of texts that were written to it.
+    /// Returns the buffer to the owner, with the number of texts that were written to it.
     fn unstage(&self, out: Vec<u8>, events: u64);
 }
 
@@ -57,6 +57,7 @@ impl Staging {
 
     /// Sets the size up to which a token is written without any other check.
     pub(super) fn limit_tokens(&mut self) {
+        // One more than the room, as the length is compared with `<`.
         let room = (self.out.capacity() + 1).saturating_sub(SPARE);
         self.token_limit = if self.quiet { room.min(HIGH_WATER) } else { 0 };
     }

@@ -23,6 +23,7 @@ impl Wakeup {
     /// Creates the waker of an agent that was not polled yet.
     pub(super) fn new() -> Self {
         let shared = Arc::new(Shared {
+            // Set at first: a future has to be polled once before it can leave a waker.
             woken: AtomicBool::new(true),
             reader: Mutex::new(None),
         });
@@ -43,6 +44,8 @@ impl Wakeup {
             *known = Some(reader.waker().clone());
         }
         drop(known);
+        // Cleared before the agent is polled and not after: a wake during the poll counts for the
+        // next one.
         let woken = self.shared.woken.swap(false, Ordering::AcqRel);
         woken.then_some(&self.waker)
     }
@@ -70,6 +73,7 @@ impl Wake for Shared {
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
+        // Before the reader is woken: it may poll at once, on another thread.
         self.woken.store(true, Ordering::Release);
         // A waker is foreign code: it is called without the lock.
         let reader = self.reader().clone();

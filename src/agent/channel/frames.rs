@@ -29,22 +29,21 @@ pub(in crate::agent) trait Frames: Owner {
     /// Returns what is sent after a while of silence; empty where nothing may be sent.
     fn keep_alive(&self) -> Bytes;
 
-    /// Takes note that the agent panicked.
+    /// Records that the agent panicked.
     fn panicked(&self);
 
-    /// Takes note that the agent was dropped. That counts unless it had ended.
+    /// Records that the agent was dropped, unless it had ended.
     fn dropped(&self);
 
     /// Closes the turn before the agent has ended: as cancelled, or as failed. Nothing can be written then.
     #[cfg(feature = "resumable")]
     fn stop(&self, error: Option<AgentError>);
 
-    /// Notes that the reply could not be stored.
+    /// Records that the reply could not be stored.
     #[cfg(feature = "resumable")]
     fn unstored(&self);
 
-    /// Takes note that the body is gone. With `drain` the run goes on, and what it writes is thrown
-    /// away.
+    /// Records that the body is gone. With `drain` the run continues, and its output is discarded.
     fn detach(&self, drain: bool);
 
     /// Returns the status of a closed turn whose answer is one document.
@@ -59,10 +58,13 @@ impl<P: Protocol> Owner for Channel<P> {
     fn unstage(&self, mut out: Vec<u8>, events: u64) {
         let mut state = self.lock();
         state.progress.events += events;
+        // In this order: what others wrote while the buffer was staged comes behind it.
         out.append(&mut state.out);
+        // Nobody reads any more.
         if !matches!(state.reader, Reader::Attached(_)) {
             out = Vec::new();
         }
+        // A poll that wrote nothing must not wake the reader, who would poll again for nothing.
         let news = !out.is_empty() || state.turn == Turn::Closed;
         let reader = if news { state.take_reader() } else { None };
         state.out = out;
@@ -76,6 +78,8 @@ impl<P: Protocol> Frames for Channel<P> {
     fn stage(self: Arc<Self>, attached: bool) -> Staged {
         let mut state = self.lock();
         if attached {
+            // The body that polls looks for frames right after this poll. Waking it too would poll
+            // it twice.
             drop(state.take_reader());
         }
         state.staged = true;
@@ -89,6 +93,8 @@ impl<P: Protocol> Frames for Channel<P> {
             first: state.next_frame(),
         };
         staging.limit_tokens();
+        // Under the lock, with the frame of this moment: until another thread writes, text needs no
+        // lock.
         self.stale.store(false, Ordering::Release);
         drop(state);
         staging::stage(staging, self)
@@ -112,6 +118,7 @@ impl<P: Protocol> Frames for Channel<P> {
         if state.turn == Turn::Closed && !state.staged {
             return Poll::Ready(None);
         }
+        // Under the same lock as the look at `out`: bytes that come now find this waker.
         if let Reader::Attached(waker) = &mut state.reader {
             *waker = Some(cx.waker().clone());
         }
