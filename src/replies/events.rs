@@ -3,6 +3,8 @@
 /// Returns the number of events in `bytes`, which are whole events: the number of blank lines.
 #[must_use]
 pub fn count_events(bytes: &[u8]) -> u64 {
+    // Line ends of a frame are LF and events end with one blank line, as this crate writes them:
+    // pairs of LF never overlap.
     let next = bytes.iter().skip(1);
     let pairs = bytes.iter().zip(next);
     pairs
@@ -29,6 +31,7 @@ pub fn cut_events(bytes: &[u8], most: usize) -> usize {
         return bytes.len();
     }
     let mut ends = boundaries(bytes);
+    // At least one event, however large: a reader that got nothing would ask for the same again.
     let Some(first) = ends.next() else {
         return bytes.len();
     };

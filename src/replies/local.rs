@@ -124,6 +124,8 @@ impl Local {
     /// number of the first one and the number after the last one.
     pub(super) fn unstored(&self) -> Option<(u64, Bytes, u64)> {
         let state = self.lock();
+        // Frames are in the order of their numbers, and appends end at frames, so no frame is
+        // stored in part.
         let start = state.frames.partition_point(|it| it.first < state.stored);
         let first = state.frames.get(start)?;
         let mut size = 0;
@@ -132,6 +134,7 @@ impl Local {
             size <= BATCH
         };
         let count = state.frames.iter().skip(start).take_while(fits).count();
+        // One frame at least: one that is larger than a batch goes alone.
         let end = start + count.max(1);
         let next = state.frames.get(end).map_or(state.next, |it| it.first);
         let bytes = match end - start {
@@ -149,7 +152,7 @@ impl Local {
         Some((first.first, bytes, next))
     }
 
-    /// Takes note that the store has the events before `next`.
+    /// Records that the store has the events before `next`.
     pub(super) fn stored(&self, next: u64) {
         let mut state = self.lock();
         state.stored = next;
@@ -235,6 +238,8 @@ impl State {
     fn trim(&mut self) {
         while self.size > RING {
             let after = self.frames.get(1).map_or(self.next, |it| it.first);
+            // Not stored yet: this is the only copy, so memory grows up to the limit of the reply
+            // while the store is away.
             if after > self.stored {
                 return;
             }

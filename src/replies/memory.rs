@@ -159,6 +159,7 @@ impl State {
             };
             self.size -= log.size;
             if let Some(conversation) = log.meta.conversation {
+                // A later reply of the conversation may have taken the place.
                 if self.latest.get(&conversation) == Some(&id) {
                     self.latest.remove(&conversation);
                 }
@@ -185,12 +186,14 @@ impl Log {
         let mut next = from + count_events(&chunk);
         let mut events = Vec::from(chunk);
         for (first, chunk) in chunks {
+            // The first chunk may have been cut: then what follows it is not next.
             if *first != next || events.len() + chunk.len() > PAGE {
                 break;
             }
             events.extend_from_slice(chunk);
             next += count_events(chunk);
         }
+        // Only with the last event: a reader stops at the end.
         let end = self.end.filter(|_| next == self.next);
         Some(Page::new(events.into(), next, end))
     }
@@ -236,6 +239,7 @@ impl ReplyStore for MemoryReplyStore {
         if let Some(end) = log.end {
             return Err(StoreError::Sealed(end));
         }
+        // Stored already: the writer did not get the answer and tries again.
         if first < log.next || events.is_empty() {
             return Ok(());
         }
@@ -264,6 +268,8 @@ impl ReplyStore for MemoryReplyStore {
             return Ok(end);
         }
         log.end = Some(end);
+        // From the end on, readers have the retention time, however long the reply was allowed to
+        // run.
         let before = mem::replace(&mut log.expires, now + log.meta.retention);
         let after = log.expires;
         let readers = mem::take(&mut log.readers);
@@ -322,6 +328,7 @@ impl ReplyStore for MemoryReplyStore {
     async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
         let mut state = self.lock();
         let log = state.log(id)?;
+        // A reply that has ended cannot be cancelled any more.
         log.cancelled |= log.end.is_none();
         let runners = mem::take(&mut log.runners);
         drop(state);

@@ -234,6 +234,8 @@ impl Replies {
             let status = StatusCode::SERVICE_UNAVAILABLE;
             Err(Refusal::new(status, message).code("overloaded"))
         };
+        // Ids of replies let a client read them, so they come from the system's randomness,
+        // whatever the environment has.
         let session = P::session(&request, &Env::new(Secret(env.clone())));
         let id = match session.reply_id() {
             Some(id) => user.reply(id),
@@ -253,10 +255,13 @@ impl Replies {
             return refuse("replies cannot be stored now");
         }
         let meta = Some(meta).filter(|_| !required);
+        // Keep-alives are the tails' own: each connection has a silence of its own, and none of
+        // them belongs into the log.
         let body = Body::run_session(agent, request, session, env).without_ticks();
         let ticks = env.ticks(TICK);
         let tail = Tail::new(self.clone(), id, 0, P::lost, env);
         let mut pump = Pump::new(self.clone(), id, local, body, meta, ticks);
+        // From here on the pump removes the run when it is dropped.
         std::mem::forget(guard);
         // A store in memory has the log then, so it is found by a request that comes at once.
         poll_fn(|cx| {

@@ -123,6 +123,7 @@ impl Pump {
     /// Ends the turn of the body, unless it has ended.
     fn stop(&mut self, end: ReplyEnd, error: Option<AgentError>) {
         if let Some(body) = &mut self.body {
+            // The first reason counts: a cancellation during a shutdown stays one.
             if self.end == ReplyEnd::Done {
                 self.end = end;
                 body.stop(error);
@@ -153,6 +154,8 @@ impl Pump {
         if self.body.is_none() {
             self.late = self.late.saturating_add(1);
         }
+        // The only place where a job that failed begins again: once a tick, as a store that is away
+        // should not be asked without a pause.
         if self.work.is_none() {
             if let Some(job) = self.job.take() {
                 self.begin(job);
@@ -213,6 +216,7 @@ impl Pump {
                 Poll::Ready(Some(Ok(frame))) => {
                     self.size += frame.len();
                     let events = self.local.push(frame);
+                    // After the frame was pushed: it is sent, and the failure comes behind it.
                     if self.size > limits.0 || events > limits.1 {
                         self.fail("The answer became too large.");
                     }
@@ -247,6 +251,7 @@ impl Pump {
             }
             match self.local.unstored() {
                 Some((first, events, next)) => self.begin(Job::Append(first, events, next)),
+                // Only when everything is stored: nothing can be appended behind the end.
                 None if self.body.is_none() => self.begin(Job::Seal(self.end)),
                 None => return,
             }
@@ -309,6 +314,8 @@ impl Future for Pump {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let pump = &mut *self;
+        // In this order: a tick may begin a call, an order may end the body, the body's frames may
+        // be stored, and all of it within one poll.
         pump.poll_ticks(cx);
         pump.poll_orders(cx);
         let more = pump.poll_body(cx);

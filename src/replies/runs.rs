@@ -90,6 +90,7 @@ impl Shared {
 
     /// Accepts no more runs, and waits for those that there are; lets them fail after `patience`.
     pub(super) async fn drain(&self, patience: impl Future<Output = ()>) {
+        // Set before the first look: from here on the number of runs can only fall.
         self.runs().draining = true;
         let mut patience = pin!(patience);
         let mut patient = true;

@@ -72,7 +72,7 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError>;
 
-    /// Takes note that a reader is there and has the events before number `next`.
+    /// Records that a reader is there and has the events before number `next`.
     ///
     /// # Errors
     ///
@@ -294,6 +294,8 @@ macro_rules! key {
             /// differ, whatever the texts are.
             pub(crate) fn new(user: &str, path: &str, id: &str) -> Self {
                 let mut digest = Sha256::new();
+                // Each with its length, so that no two lists of texts have the same digest, and
+                // with the kind of key, so that an id of one kind is none of the other.
                 for text in [stringify!($name), user, path, id] {
                     digest.update(text.len().to_be_bytes());
                     digest.update(text);

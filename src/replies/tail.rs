@@ -90,6 +90,7 @@ impl Tail {
 
     /// Records events that are sent.
     fn take(&mut self, events: Bytes, next: u64) -> Bytes {
+        // The first event is kept, since a failure needs the ids in it.
         if self.next == 0 {
             self.first = events.slice(..cut_events(&events, 0));
         }
@@ -100,6 +101,7 @@ impl Tail {
     /// Starts the failure of a reply whose server died.
     fn lose(&mut self) {
         self.step = match self.first.is_empty() && self.next > 0 {
+            // A reader that resumed in the middle has not seen it.
             true => Step::First(self.read(0)),
             false => Step::First(Box::pin(async { Err(StoreError::Gone) })),
         };
@@ -131,6 +133,7 @@ impl Tail {
                 let events = (page.events, page.next);
                 (!events.0.is_empty()).then(|| self.take(events.0, events.1))
             }
+            // Without ticks nothing would ever end the wait.
             Err(StoreError::Unavailable(_)) if self.failures < PATIENCE && self.ticks.is_some() => {
                 self.step = Step::Wait;
                 None
@@ -159,6 +162,8 @@ impl Tail {
                 self.failures += 1;
                 self.step = Step::Look;
             }
+            // A local reader is counted by the reply itself. The first note comes with the first
+            // tick: the reply may be about to be abandoned.
             if self.local.is_none() && self.age % NOTE == 1 {
                 self.note();
             }
