@@ -129,6 +129,8 @@ impl<P: Protocol> Reply<P> {
     /// [`SendError::Closed`] when the client has disconnected.
     pub async fn usage(&self, usage: Usage) -> Result<(), SendError> {
         self.part(Part::Usage(&usage)).await?;
+        // For observers, also where the front end has no place for it: the part then writes nothing
+        // and succeeds.
         self.channel.spent(usage);
         Ok(())
     }

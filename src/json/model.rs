@@ -57,6 +57,7 @@ pub(crate) trait Field: Sized {
     /// Reads a complete text. Returns `None` if it is JSON of another type.
     fn parse_any(text: &Bytes) -> Result<Option<Self>, JsonError> {
         let mut reader = Reader::new(text)?;
+        // A reader is a text and a position, so a clone is a bookmark and copies nothing.
         let start = reader.clone();
         let value = Self::read_from(&mut reader)?;
         if value.is_none() {
@@ -71,6 +72,8 @@ pub(crate) trait Field: Sized {
     fn parse(text: &Bytes) -> Result<Self, JsonError> {
         match Self::parse_any(text)? {
             Some(value) => Ok(value),
+            // A second reader for the error only: it names the place of the value, which the first
+            // one has passed.
             None => Err(Reader::new(text)?.expected(Self::EXPECTED)),
         }
     }
@@ -143,6 +146,7 @@ pub(crate) fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'
         write(object);
         Ok(())
     });
+    // The closures of models write members and return nothing else.
     debug_assert!(result.is_ok());
 }
 

@@ -205,6 +205,7 @@ impl<'a> Reader<'a> {
     pub fn value(&mut self) -> Result<Json, JsonError> {
         let start = self.at;
         self.skip()?;
+        // Validated by `skip`, so it is not parsed again. It shares the memory of the body.
         Ok(Json::trusted(self.body.slice(start..self.at)))
     }
 
@@ -220,6 +221,8 @@ impl<'a> Reader<'a> {
         read: impl FnOnce(&mut Self) -> Result<T, JsonError>,
     ) -> Result<Result<T, Json>, JsonError> {
         let bookmark = self.clone();
+        // An error here may be one of type and not of syntax. `value` finds the latter again, from
+        // the start.
         if let Ok(value) = read(self) {
             return Ok(Ok(value));
         }
@@ -286,6 +289,8 @@ impl<'a> Reader<'a> {
     /// If the number is malformed.
     pub fn f64(&mut self) -> Result<Option<f64>, JsonError> {
         self.scalar(Kind::Number, |text| {
+            // `1e999` is valid JSON, and infinity to the parser of floats, which could not be
+            // written again: it stays unread.
             text.parse().ok().filter(|value: &f64| value.is_finite())
         })
     }

@@ -52,6 +52,7 @@ impl UserReplies {
                 request.conversation_id().map(|id| self.conversation(&id))
             }
             Resumption::Never => {
+                // The word keeps a digest apart from the id of a conversation.
                 let same = self.conversation(&format!("request {digest}"));
                 if let Some(id) = self.running(&same).await {
                     return Ok(self.tail::<P>(id, 0));
@@ -120,6 +121,7 @@ impl UserReplies {
     /// Cancels a reply, here or on the server that runs it.
     pub(crate) async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
+            // Here without the store: a reply can be stopped while the store is away.
             local.order(Order::Cancel);
             return Ok(());
         }

@@ -121,6 +121,8 @@ impl ResponsesRequest {
                 .code("previous_response_not_found"));
         }
         let mut items = request.input.items().iter();
+        // Only a server that stores items can follow a reference. Skipping it would lose a part of
+        // the conversation.
         if let Some(at) = items.position(|item| item.kind == "item_reference") {
             let refusal = refuse("items are not stored: send the item itself");
             return Err(refusal.at(format!("input[{at}]")));

@@ -181,10 +181,13 @@ enum Fault {
 impl Fault {
     const fn find(text: &str, refuse_null: bool) -> Option<Self> {
         let mut rest = text.as_bytes();
+        // By patterns, as iterators do not work in a `const fn`.
         while let [byte, tail @ ..] = rest {
             let offset = text.len() - rest.len();
             match byte {
                 b'\r' | b'\n' => return Some(Self::LineEnd(offset)),
+                // Readers ignore such an id (HTML standard, server-sent events), so it would
+                // silently have no effect.
                 b'\0' if refuse_null => return Some(Self::Null(offset)),
                 _ => rest = tail,
             }
