@@ -62,8 +62,9 @@ fn a_failure_is_a_line_on_standard_error_until_somebody_observes() {
             .unwrap();
         assert!(child.status.success());
         let errors = String::from_utf8(child.stderr).unwrap();
-        let line = "copilot-wire: openbb turn at /v1/query failed: the disk\\nis full\n";
-        assert_eq!(errors.matches(line).count(), expected, "{errors}");
+        let line = "copilot-wire: openbb turn at /v1/query failed: the disk\\nis full, at ";
+        let line = format!("{line}{}:", file!());
+        assert_eq!(errors.matches(&line).count(), expected, "{errors}");
         assert_eq!(errors.contains("disk"), expected > 0, "{errors}");
     }
 }

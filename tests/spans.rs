@@ -167,6 +167,7 @@ fn a_fault_is_an_error_with_its_cause() {
     let (level, span, fields) = log.events.last().unwrap();
     assert_eq!((*level, *span), (Level::ERROR, Some(1)));
     assert_eq!(fields["error"], "the disk is full");
+    assert!(fields["location"].starts_with(file!()), "{fields:?}");
     assert_eq!((&*fields["outcome"], &*fields["sent"]), ("failed", "true"));
 }
 

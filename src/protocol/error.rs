@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::panic::Location;
 
 use http::StatusCode;
 
@@ -81,6 +82,7 @@ pub struct AgentError {
     retryable: bool,
     status: Option<StatusCode>,
     cause: Option<Box<dyn Error + Send + Sync>>,
+    location: &'static Location<'static>,
 }
 
 impl AgentError {
@@ -93,12 +95,14 @@ impl AgentError {
 
     /// Creates a failure with a message for the user.
     #[must_use]
+    #[track_caller]
     pub fn new(message: impl Into<Box<str>>) -> Self {
         Self {
             message: Some(message.into()),
             retryable: false,
             status: None,
             cause: None,
+            location: Location::caller(),
         }
     }
 
@@ -156,9 +160,17 @@ impl AgentError {
     pub fn cause(&self) -> Option<&(dyn Error + Send + Sync + 'static)> {
         self.cause.as_deref()
     }
+
+    /// Returns the line of code that created the error, or converted another one with `?`. It is not sent to
+    /// the user.
+    #[must_use]
+    pub fn location(&self) -> &'static Location<'static> {
+        self.location
+    }
 }
 
 impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
+    #[track_caller]
     fn from(cause: E) -> Self {
         Self {
             // The text of a cause may hold paths, addresses or keys, so it never becomes the user's
@@ -167,6 +179,7 @@ impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
             retryable: false,
             status: None,
             cause: Some(Box::new(cause)),
+            location: Location::caller(),
         }
     }
 }
@@ -188,6 +201,7 @@ impl fmt::Debug for AgentError {
             .field("message", &self.message())
             .field("retryable", &self.retryable)
             .field("cause", &self.cause)
+            .field("location", &format_args!("{}", self.location))
             .finish()
     }
 }

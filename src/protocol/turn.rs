@@ -22,7 +22,7 @@ pub struct Turn<'a> {
     pub path: &'a str,
     /// The id of the conversation, when the front end sent one.
     pub conversation_id: Option<&'a str>,
-    /// The outcome.
+    /// The outcome: answered, refused, failed, and so on.
     pub outcome: Outcome<'a>,
     /// `true` if the agent was [detached](crate::Body::detach) from its body.
     pub detached: bool,
@@ -91,7 +91,7 @@ impl Outcome<'_> {
     }
 }
 
-/// One line, whatever an error says: `PROTOCOL turn at /v1/query failed: the disk is full`.
+/// One line, whatever an error says: `PROTOCOL turn at /v1/query failed: the disk is full, at src/main.rs:12`.
 impl fmt::Display for Turn<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} turn", self.protocol)?;
@@ -107,7 +107,10 @@ impl fmt::Display for Turn<'_> {
         write!(f, " {word}")?;
         let mut line = OneLine(f);
         match &self.outcome {
-            Outcome::Failed { error, .. } => write!(line, ": {error}"),
+            Outcome::Failed { error, .. } => {
+                let at = error.location();
+                write!(line, ": {error}, at {}:{}", at.file(), at.line())
+            }
             Outcome::Refused(refusal) => write!(line, " ({}): {refusal}", refusal.status()),
             _ => Ok(()),
         }
@@ -287,7 +290,13 @@ fn trace(turn: &Turn<'_>, span: &tracing::Span) {
         };
     }
     match turn.outcome {
-        Outcome::Failed { error, sent } => event!(error, error = %error, sent, "turn failed"),
+        Outcome::Failed { error, sent } => event!(
+            error,
+            error = %error,
+            location = %error.location(),
+            sent,
+            "turn failed"
+        ),
         Outcome::Panicked { sent } => event!(error, sent, "agent panicked"),
         Outcome::Refused(refusal) => event!(
             info,

@@ -170,10 +170,17 @@ fn a_report_is_a_line() {
         ));
     }
     let _ = ask(&router, http::Request::post("/one/query"), String::new());
+    let lines = lines.lock().unwrap();
+    let (failed, others) = lines.split_first().unwrap();
+    // The line that converts the error into an `AgentError`.
+    let (failed, line) = failed.rsplit_once(':').unwrap();
+    assert!(line.parse::<u32>().is_ok(), "{line}");
+    let file = file!().replace("reports.rs", "support.rs");
+    let expected = format!("openbb turn at /one/query failed: the disk\\nis full, at {file}");
+    assert_eq!(failed, expected);
     assert_eq!(
-        *lines.lock().unwrap(),
+        others,
         [
-            "openbb turn at /one/query failed: the disk\\nis full",
             "openbb turn at /one/query panicked",
             "openbb turn at /one/query answered",
             "openbb turn at /one/query was refused (415 Unsupported Media Type): \
