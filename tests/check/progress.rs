@@ -43,7 +43,7 @@ fn answers_without_an_end_are_waited_for_three_times() {
         assert!(report.rules().eq(["http/silence"]), "{front:?}\n{report}");
         assert!(!report.skipped.is_empty(), "{report}");
         assert!(report.skipped.iter().all(|skipped| !told.contains(skipped)));
-        let said = format!("given up, {} request", report.skipped.len());
+        let said = format!("stopped, {} request", report.skipped.len());
         assert!(report.to_string().contains(&said), "{report}");
         // What needs no stream is judged all the same.
         assert!(report.passed.contains(&"http/method"), "{report}");

@@ -19,7 +19,7 @@ rules! {
     LARGE_REQUEST = Error "openbb/large-request",
         "a request of nine megabytes is answered",
         "the Workspace sends whole tables: the message is marked as failed",
-        "raise the limit of the body parser; Express stops at 100 kB";
+        "raise the limit of the body parser: 100 kB in Express, 1 MB in nginx (`client_max_body_size`)";
     UNNAMED = Error "openbb/unnamed",
         "every event has a name",
         "the Workspace uses the name of the previous event if both are in the same chunk, else none",

@@ -21,7 +21,7 @@ use crate::testing::signer::Signer;
 pub struct Recorded {
     /// The name of the request in findings.
     pub name: String,
-    /// The body.
+    /// The body of the request.
     pub body: Bytes,
     /// The rule that is broken if the status is not 200.
     pub rule: Option<&'static Rule>,
@@ -159,6 +159,11 @@ impl<'a> Exam<'a> {
     pub fn signer(&self) -> Option<&'a dyn Signer> {
         let signer = self.settings.signer.as_deref();
         signer.filter(|_| self.protocol.signs)
+    }
+
+    /// Returns `true` if the front end signs its requests.
+    pub(super) fn signs(&self) -> bool {
+        self.protocol.signs
     }
 
     /// Returns `true` if the protocol refuses requests with JSON.

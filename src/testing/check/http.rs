@@ -72,6 +72,14 @@ rules! {
         "a body of 48 MiB is refused with 4xx",
         "a few such requests fill the memory",
         "limit request bodies, to 32 MiB say: nine are real in the Workspace";
+    DENIED = Error "http/denied",
+        "the requests of the front end are not refused with 401, 403, 404 or 405",
+        "every message is shown as failed",
+        "check the URL and the model, and send the key that the endpoint needs: `wire check --header`, or `Target::header`";
+    CONFIGURED = Warning "http/configured",
+        "not every answer is about an API key",
+        "users read how to configure the agent in place of an answer, and little else could be checked",
+        "configure the agent, and check it again";
     DISCONNECT = Error "http/disconnect",
         "the endpoint answers after clients have left in the middle of a stream",
         "the agent of a client that left blocks or ends the server",
@@ -84,8 +92,11 @@ const X_ACCEL_BUFFERING: HeaderName = HeaderName::from_static("x-accel-buffering
 /// The size in bytes of the upload that must be refused.
 const OVERSIZED_BYTES: usize = 48 * 1024 * 1024;
 
-/// The number of consecutive requests without a response, or without its end, after which an endpoint
-/// is no longer asked.
+/// The number of bytes of an answer that are searched for the words of a missing key.
+const BEGINNING: usize = 4096;
+
+/// The number of consecutive requests without a response, without its end, or with nothing but a refusal,
+/// after which an endpoint is no longer asked.
 const GONE: usize = 3;
 
 /// The number of requests of [`Exam::rest`].
@@ -126,7 +137,8 @@ impl Exam<'_> {
     }
 
     /// Posts a request that the agent answers. An endpoint whose last answers had no end gets
-    /// no more of these: each would run into the timeout.
+    /// no more of these: each would run into the timeout. Returns `None` for a refusal that is about the
+    /// address or the key, as long as no request was answered: that is one finding, not one for each rule.
     pub async fn ask_agent(&mut self, path: &str, recorded: &Recorded) -> Option<Exchange> {
         let Recorded { name, body, .. } = recorded;
         if self.judge.endless >= GONE {
@@ -138,7 +150,31 @@ impl Exam<'_> {
             End::Silent | End::Endless => self.judge.endless + 1,
             End::Clean | End::Cut(_) => 0,
         };
+        if exchange.is_ok() {
+            self.judge.answered = true;
+            match mentions_key(&exchange.body) {
+                true => self.judge.about_key = Some(exchange.evidence()),
+                false => self.judge.configured = true,
+            }
+        } else if !self.judge.answered && self.is_denied(exchange.head.status) {
+            self.judge.denied += 1;
+            let evidence = [format!("POST {path}: ").into_bytes(), exchange.evidence()].concat();
+            self.judge.expect(&DENIED, false, name, evidence);
+            return None;
+        }
+        self.judge.expect(&DENIED, true, name, "");
+        self.judge.denied = 0;
         Some(exchange)
+    }
+
+    /// Returns `true` if a status is about the address or the key rather than the content of a request.
+    /// Front ends that sign have rules of their own for signatures.
+    fn is_denied(&self, status: StatusCode) -> bool {
+        match status {
+            StatusCode::NOT_FOUND | StatusCode::METHOD_NOT_ALLOWED => true,
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => !self.signs(),
+            _ => false,
+        }
     }
 
     /// Checks that a request was answered, and the answer as a stream of any protocol. Returns
@@ -225,6 +261,15 @@ impl Exam<'_> {
             self.judge
                 .expect(&OVERSIZED, refused, name, answer.evidence());
         }
+        if self.judge.answered {
+            let (configured, evidence) = (self.judge.configured, self.judge.about_key.take());
+            self.judge.expect(
+                &CONFIGURED,
+                configured,
+                "every request",
+                evidence.unwrap_or_default(),
+            );
+        }
         for _ in 0..3 {
             // The effect of these is checked with the next one.
             let request = self.post(path, sample.clone());
@@ -243,7 +288,7 @@ impl Exam<'_> {
 
 /// Returns `true` if the endpoint was given up.
 fn gone(judge: &Judge) -> bool {
-    judge.unanswered >= GONE
+    judge.unanswered >= GONE || judge.denied >= GONE
 }
 
 /// Checks the head of a stream, its timing and its end.
@@ -294,6 +339,17 @@ fn stream(judge: &mut Judge, exchange: &Exchange, blocks: &[Block<'_>]) {
     };
     judge.expect(&SILENCE, !silent, at, exchange.last());
     judge.expect(&ENDLESS, !endless, at, exchange.last());
+}
+
+/// Returns `true` if an answer begins with the words of an agent that lacks its own key.
+fn mentions_key(body: &[u8]) -> bool {
+    let body: Vec<u8> = body
+        .iter()
+        .take(BEGINNING)
+        .map(u8::to_ascii_lowercase)
+        .collect();
+    let has = |word: &[u8]| body.windows(word.len()).any(|bytes| bytes == word);
+    has(b"api key") || has(b"api_key") || has(b"apikey")
 }
 
 fn is_json(body: &[u8]) -> bool {

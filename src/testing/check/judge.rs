@@ -15,6 +15,14 @@ pub struct Judge {
     pub(super) unanswered: usize,
     /// The number of consecutive answers without an end.
     pub(super) endless: usize,
+    /// The number of consecutive refusals that are about the address or the key.
+    pub(super) denied: usize,
+    /// `true` if a request to the agent was answered with 200.
+    pub(super) answered: bool,
+    /// `true` if one of these answers is not about an API key.
+    pub(super) configured: bool,
+    /// The latest of these answers that is.
+    pub(super) about_key: Option<Vec<u8>>,
     /// `true` if an answer was streamed.
     pub(super) paced: bool,
     /// The address range of the recorded stream.

@@ -20,9 +20,10 @@
 //!
 //! A check makes about forty requests, one after the other, and uploads 48 MiB once to find
 //! the limit. They cost money if the agent uses a paid model. A silence of twenty seconds ends
-//! an answer. Three consecutive requests without a response end the check, and three consecutive answers
-//! without an end cancel the requests that wait for one: [`Report::skipped`] lists them. Things that an agent
-//! never does, such as calling a function, are not checked: [`Report::unseen`] lists their rules.
+//! an answer. Three consecutive requests without a response, or refused with 401, 403, 404 or 405, end the
+//! check, and three consecutive answers without an end cancel the requests that wait for one:
+//! [`Report::skipped`] lists them. Things that an agent never does, such as calling a function, are not
+//! checked: [`Report::unseen`] lists their rules.
 //!
 //! [`Check`] reports its progress and can be cancelled. [`recorded`] checks a stream alone.
 

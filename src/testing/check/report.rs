@@ -21,8 +21,8 @@ pub struct Report {
     pub passed: Vec<&'static str>,
     /// The ids of the rules that could not be checked: their subject did not occur.
     pub unseen: Vec<&'static str>,
-    /// The requests that were not sent, because three consecutive ones had no answer, or an answer without
-    /// an end.
+    /// The requests that were not sent, because three consecutive ones had no answer, an answer without
+    /// an end, or a refusal that is about the address or the key.
     pub skipped: Vec<String>,
 }
 
@@ -78,12 +78,12 @@ impl fmt::Display for Report {
             let skipped = counted(self.skipped.len(), "request");
             writeln!(
                 f,
-                "given up, {skipped} not sent: three in a row had no answer, or none with an end\n"
+                "stopped, {skipped} not sent: three in a row had no answer, no end, or were refused\n"
             )?;
         }
         write!(
             f,
-            "{}, {}; {} held, {} had nothing to be judged by",
+            "{}, {}; {} passed, {} not applicable",
             counted(self.count(Level::Error), "error"),
             counted(self.count(Level::Warning), "warning"),
             counted(self.passed.len(), "rule"),

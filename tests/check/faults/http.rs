@@ -5,7 +5,7 @@ use http::Method;
 use super::Broken;
 use crate::script::Front::{GitHub, Meilisearch, OpenAi, OpenBb};
 use crate::script::{Answer, Head, Piece, is_preflight, says};
-use crate::streams::HELLO;
+use crate::streams::{HELLO, OPENAI};
 
 fn late(mut answer: Answer) -> Answer {
     answer.head = Head::Late;
@@ -133,6 +133,21 @@ pub(crate) const FAULTS: &[Broken] = &[
             answer.status(200)
         } else {
             answer
+        }
+    }),
+    ("http/denied", OpenAi, |asked, answer| {
+        if answer.streams || asked.request.method() == Method::POST {
+            answer.status(401)
+        } else {
+            answer
+        }
+    }),
+    ("http/denied", Meilisearch, |_, answer| answer.status(404)),
+    ("http/configured", OpenAi, |_, answer| {
+        let to = "Set OPENAI_API_KEY first.";
+        match answer.streams {
+            true => answer.body(OPENAI.replace("Hello", to)),
+            false => answer.swap("Hello", to),
         }
     }),
     ("http/disconnect", OpenAi, |asked, mut answer| {
