@@ -17,9 +17,9 @@ use crate::{decode, keys, request, sign, sse};
 #[command(
     name = "wire",
     version,
-    after_help = "Exit status: 0 all is well, 1 something is wrong with what was looked at, \
-                  2 it could not be looked at.\nColour is for terminals; NO_COLOR turns it off.\n\
-                  HTTP_PROXY and HTTPS_PROXY are not heeded: requests go straight to the agent."
+    after_help = "Exit status: 0 no fault was found, 1 a fault was found, 2 the input or the agent could not \
+                  be read.\nOnly terminals get colours; NO_COLOR turns them off.\n\
+                  HTTP_PROXY and HTTPS_PROXY are ignored: requests go directly to the agent."
 )]
 pub(crate) struct Cli {
     #[command(subcommand)]
@@ -121,12 +121,12 @@ The agent must know the key: see `wire keys --help`.")]
 /// The options of `wire chat`.
 #[derive(Args, Debug)]
 pub(crate) struct Chat {
-    /// The agent: a whole endpoint; or a server, or a path below which the usual path is taken
+    /// The URL of the agent: of its endpoint, or of a server or base path, to which the default path of the protocol is added
     pub(crate) url: String,
     /// The front end to emulate
     #[arg(long, short, value_parser = any)]
     pub(crate) protocol: Kit,
-    /// Send this one message and exit
+    /// Send one message and exit
     #[arg(long, short, value_name = "TEXT")]
     pub(crate) message: Option<String>,
     /// Answers to calls: a JSON object of names (a tool, a function, a widget's id or name, or `*`)
@@ -159,7 +159,7 @@ pub(crate) struct Chat {
 /// The options of `wire check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// The agent: a whole endpoint; or a server, or a path below which the usual path is taken
+    /// The URL of the agent: of its endpoint, or of a server or base path, to which the default path of the protocol is added
     pub(crate) url: String,
     /// The front end whose rules apply
     #[arg(long, short, value_parser = any)]

@@ -158,6 +158,8 @@ impl Exam<'_> {
             }
         } else if !self.judge.answered && self.is_denied(exchange.head.status) {
             self.judge.denied += 1;
+            // A query may contain a secret.
+            let path = path.split('?').next().unwrap_or_default();
             let evidence = [format!("POST {path}: ").into_bytes(), exchange.evidence()].concat();
             self.judge.expect(&DENIED, false, name, evidence);
             return None;

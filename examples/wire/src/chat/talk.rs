@@ -291,7 +291,8 @@ impl Talk<'_> {
 fn refused(response: &Response) -> Option<String> {
     let status = response.status();
     if !status.is_success() {
-        return Some(format!("refused with {status}"));
+        let path = response.url().path();
+        return Some(format!("POST {path} was refused with {status}"));
     }
     let kind = response.headers().get(CONTENT_TYPE);
     let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
