@@ -18,7 +18,7 @@ pub enum Event {
     End(u64),
     /// A note beside the blocks.
     Note(Note),
-    /// The agent is alive, for the so manieth time.
+    /// A keep-alive, with its number.
     Beat(u64),
     /// The answer is complete.
     Done,

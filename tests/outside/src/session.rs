@@ -83,7 +83,7 @@ impl protocol::Session for Session {
             Part::Error(notice) => self.note(&notice.message, out),
             Part::Confirm(asked) => self.text(&asked.to_markdown(), out)?,
             Part::Calls(_) => return Err(SendError::Unsupported("the Pager runs no tools")),
-            // What it has no place for is left out.
+            // The Pager has no form for other parts.
             _ => {}
         }
         Ok(())
@@ -97,7 +97,7 @@ impl protocol::Session for Session {
                 self.note(text, out);
                 Ok(())
             }
-            _ => Err(SendError::Unsupported("the reply writes these itself")),
+            _ => Err(SendError::Unsupported("only the reply writes this event")),
         }
     }
 

@@ -61,7 +61,8 @@ where
     ask(start(serve), "/v1/query");
 }
 
-/// Runs a server of tokio's that serves the router below a path, and asks it where its document says.
+/// Runs a server of tokio's that serves the router below a path, and asks it where its document says, and
+/// as a proxy does that strips the path.
 pub fn try_out_below<F, Fut>(base: &str, serve: F)
 where
     F: FnOnce(tokio::net::TcpListener, Router) -> Fut + Send + 'static,
@@ -78,6 +79,7 @@ where
         "{document}"
     );
     ask(address, &path);
+    ask(address, "/v1/query");
 }
 
 fn start<F, Fut>(serve: F) -> SocketAddr
