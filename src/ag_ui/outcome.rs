@@ -111,7 +111,7 @@ pub struct TokenUsage {
     pub input_tokens: Option<u64>,
     /// Tokens of the answer.
     pub output_tokens: Option<u64>,
-    /// Both together.
+    /// The sum of input and output tokens.
     pub total_tokens: Option<u64>,
     /// Tokens of the answer that were spent on reasoning.
     pub reasoning_tokens: Option<u64>,

@@ -161,7 +161,7 @@ impl Message {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stop {
-    /// The reason.
+    /// The reason why the message ended.
     pub stop_reason: Option<StopReason>,
     /// The stop sequence that was reached.
     pub stop_sequence: Option<String>,

@@ -27,7 +27,7 @@ pub struct Confirmation {
     pub kind: String,
     /// The title of the dialog.
     pub title: String,
-    /// The question.
+    /// The text of the question, below the title.
     pub message: String,
     /// The data that is returned with the answer. VS Code displays no dialog without it.
     pub confirmation: Json,

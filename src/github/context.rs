@@ -34,7 +34,7 @@ pub struct Context<'a> {
 pub struct Withheld<'a> {
     /// The type of the attachment, such as `github.repository`.
     pub kind: Cow<'a, str>,
-    /// The reason.
+    /// The reason why it was withheld.
     pub reason: WithheldReason,
     /// The reference that replaces the attachment.
     pub reference: &'a Reference,

@@ -134,9 +134,9 @@ model!(Position, null: absent, escape: Json {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ClientSelection {
-    /// The start.
+    /// The position at which the selection starts.
     pub start: Position,
-    /// The end.
+    /// The position at which the selection ends.
     pub end: Position,
     /// The text, or a marker, see [`exclusion`](Self::exclusion).
     pub content: String,
@@ -240,13 +240,13 @@ model!(Language, null: absent, escape: Json {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RepositoryFile {
-    /// The page on github.com.
+    /// The URL of the file's page on github.com.
     pub url: Option<String>,
     /// The path in the repository.
     pub path: Option<String>,
     /// The ref.
     pub git_ref: Option<String>,
-    /// The commit.
+    /// The SHA of the commit.
     pub commit_oid: Option<String>,
     /// The repository's id as text; sent as a number or a string.
     pub repo_id: Option<String>,

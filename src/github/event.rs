@@ -50,7 +50,7 @@ pub enum Output {
 pub struct Raw {
     /// The name.
     pub name: EventName,
-    /// The data. To be sent it must be a single line: known clients treat each `data` line as an
+    /// The data of the event, as text. To be sent it must be a single line: known clients treat each `data` line as an
     /// event of its own (VS Code and `gh debug-cli`).
     pub data: String,
 }

@@ -47,14 +47,14 @@ impl Mount {
         }
     }
 
-    /// Accepts all requests, signed or not: for an agent that is not reachable from outside, or
+    /// Creates a mount that accepts all requests, signed or not: for an agent that is not reachable from outside, or
     /// behind a proxy that verifies. `gh debug-cli` sends no signature.
     #[must_use]
     pub fn unverified() -> Self {
         Self::behind(Open)
     }
 
-    /// Accepts only requests that are signed with one of these keys. Other requests get status 401,
+    /// Creates a mount that accepts only requests that are signed with one of these keys. Other requests get status 401,
     /// and 503 while the keys are not available.
     ///
     /// `gh debug-cli` cannot sign. For local work sign with a `RequestSigner` (feature `testing`),

@@ -18,7 +18,7 @@ pub struct PageUrl<'a> {
     pub owner: &'a str,
     /// The repository, if the page belongs to one.
     pub repository: Option<&'a str>,
-    /// The page.
+    /// The page itself, such as an issue with its number.
     pub page: Page<'a>,
     /// The fragment: the text after `#`.
     pub fragment: Option<&'a str>,

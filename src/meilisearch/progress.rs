@@ -30,9 +30,9 @@ pub struct Progress {
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Search {
-    /// The index.
+    /// The uid of the index that is searched.
     pub index_uid: String,
-    /// The query. The server treats an absent one as empty.
+    /// The search query. The server treats an absent one as empty.
     pub q: Option<String>,
     /// A filter expression, often empty. Servers before 1.16 do not support it.
     pub filter: Option<String>,

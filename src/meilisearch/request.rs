@@ -47,7 +47,7 @@ impl ChatRequest {
         }
     }
 
-    /// Switches notifications on.
+    /// Enables the notifications of these tools.
     #[must_use]
     pub fn tools(mut self, tools: Tools) -> Self {
         self.tools = self.tools.with(tools);

@@ -100,7 +100,7 @@ impl From<Usage> for ChatCompletionChunk {
 pub struct Choice {
     /// The index of the choice. Choices may be interleaved.
     pub index: u32,
-    /// The addition.
+    /// The piece of the message that this chunk adds.
     pub delta: Delta,
     /// The log probabilities of its tokens.
     pub logprobs: Option<Logprobs>,

@@ -30,7 +30,7 @@ pub struct ChatCompletion {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CompletedChoice {
-    /// The index.
+    /// The index of the choice, from 0.
     pub index: u32,
     /// The message.
     pub message: ChatMessage,

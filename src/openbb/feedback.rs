@@ -40,9 +40,9 @@ pub struct Feedback {
     pub tags: List<String>,
     /// The user's comment.
     pub user_comment: String,
-    /// The answer.
+    /// The answer that the user rated.
     pub ai_response: String,
-    /// The question.
+    /// The message that the answer is about.
     pub user_prompt: String,
     /// The id of the chat: the member of the body, which is empty for custom agents, else the
     /// header `X-Trace-Id`.

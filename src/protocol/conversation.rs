@@ -123,7 +123,7 @@ pub struct Call<'a> {
     /// The id that the result refers to. `None` where the protocol has no ids: results then have the order of
     /// the calls.
     pub id: Option<Cow<'a, str>>,
-    /// The tool.
+    /// The name of the tool.
     pub name: Cow<'a, str>,
     /// The arguments as JSON text. A model may have written text that is not a JSON object.
     pub arguments: Cow<'a, str>,

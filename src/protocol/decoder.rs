@@ -72,7 +72,7 @@ impl<E> Events<E> {
         }
     }
 
-    /// Removes the first event and returns it.
+    /// Removes and returns the first event.
     #[inline]
     pub fn pop(&mut self) -> Option<E> {
         // Events are large: this way one is moved once.
@@ -150,7 +150,7 @@ impl<P: Protocol> EventDecoder<P> {
         }
     }
 
-    /// Reads the next event of `input` and advances it. `None`: `input` is used up.
+    /// Decodes the next event of `input`, and advances `input` past what it has read. `None`: `input` is used up.
     ///
     /// # Errors
     ///
@@ -171,8 +171,8 @@ impl<P: Protocol> EventDecoder<P> {
         }
     }
 
-    /// Ends the stream. From here on [`next`](Self::next) returns the events that were waiting for
-    /// its end.
+    /// Ends the stream, and checks that the answer is complete. Events that were waiting for its end are what
+    /// [`next`](Self::next) returns from here on.
     ///
     /// # Errors
     ///

@@ -103,7 +103,7 @@ impl From<String> for Status {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ToolRun {
-    /// The tool.
+    /// The name of the tool.
     pub name: String,
     /// The arguments: a JSON object.
     pub arguments: Json,

@@ -164,7 +164,7 @@ impl Default for EventKind {
 #[derive(Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct StreamEvent {
-    /// The kind.
+    /// The type of the event, such as `response.output_text.delta`.
     pub kind: EventKind,
     /// The number of the event in the stream, from 0.
     pub sequence_number: Option<u64>,
@@ -180,11 +180,11 @@ pub struct StreamEvent {
     pub summary_index: Option<u64>,
     /// The index of the annotation in its part.
     pub annotation_index: Option<u64>,
-    /// The item.
+    /// The output item that was added or is done.
     pub item: Option<Box<Item>>,
-    /// The part.
+    /// The content or summary part that was added or is done.
     pub part: Option<Box<ContentPart>>,
-    /// The annotation.
+    /// The annotation that was added to the text.
     pub annotation: Option<Box<Annotation>>,
     /// A piece of text.
     pub delta: Option<String>,

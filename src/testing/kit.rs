@@ -19,7 +19,7 @@ use super::signer::Keys;
 use crate::protocol::{Conversation, Protocol, Refusal};
 use crate::router::Mount;
 
-/// Any error.
+/// An error of any type, boxed.
 pub type BoxError = Box<dyn Error + Send + Sync>;
 
 /// The test tools of a protocol, for tests and tools that work with any protocol: the emulated front end,

@@ -12,7 +12,7 @@ use crate::sse;
 pub struct Summary {
     /// The kind of event.
     pub kind: Cow<'static, str>,
-    /// Its content.
+    /// The content of the event, in one line.
     pub text: String,
     /// `true` if no event may follow.
     pub is_last: bool,

@@ -71,25 +71,25 @@ pub enum Step {
 }
 
 impl Step {
-    /// Sends a piece of text.
+    /// Creates a step that sends a piece of text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::Text(text.into())
     }
 
-    /// Waits, by the clock.
+    /// Creates a step that waits for a time of the clock.
     #[must_use]
     pub fn pause(duration: Duration) -> Self {
         Self::Pause(duration)
     }
 
-    /// Calls a tool, which ends the turn.
+    /// Creates a step that calls a tool and ends the turn.
     #[must_use]
     pub fn call(call: ToolCall) -> Self {
         Self::Calls(vec![call])
     }
 
-    /// Fails with a message.
+    /// Creates a step that fails the turn with a message.
     #[must_use]
     pub fn fail(message: impl Into<String>) -> Self {
         Self::Fail(message.into())

@@ -4,7 +4,7 @@ use bytes::Bytes;
 
 use super::front_end::Answer;
 
-/// A function that finds an answer by any of its names.
+/// A function that returns the answer to a call, which it looks up under several names of the call.
 pub type Find<'a> = dyn Fn(&[&str]) -> Option<Answer> + 'a;
 
 /// The setup of an emulated front end of any protocol, which ignores settings that it has no use for.
@@ -15,7 +15,7 @@ pub struct Setup<'a> {
     pub request: Option<Bytes>,
     /// The model to ask for.
     pub model: Option<String>,
-    /// The workspace.
+    /// The Meilisearch workspace to chat in.
     pub workspace: Option<String>,
     /// The id of the conversation, if the recorded request has none.
     pub conversation_id: Option<String>,

@@ -18,7 +18,7 @@ pub struct Data {
     pub kind: String,
     /// The id. Data with the type and id of an earlier chunk replaces that.
     pub id: Option<String>,
-    /// The data.
+    /// The data of the part, of any JSON type.
     pub data: Json,
     /// `true` if only `onData` of the page gets the data, and it is no part of the message.
     pub transient: bool,

@@ -10,7 +10,7 @@ use crate::openbb::request::{AgentInfo, Widget};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AddWidgetToDashboard {
-    /// The widgets. `input_args` may have `inner_tab`, and for `rich_note` also `content`, `name`
+    /// The widgets to add. `input_args` may have `inner_tab`, and for `rich_note` also `content`, `name`
     /// and `description`.
     pub data_sources: List<DataSource>,
     /// Members that this crate does not know or cannot read.
@@ -46,7 +46,7 @@ impl From<AddWidgetToDashboard> for FunctionCall {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UpdateWidgetInDashboard {
-    /// The changes.
+    /// The changes, one for each widget.
     pub data_sources: List<WidgetUpdate>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,

@@ -100,7 +100,7 @@ impl AddGenerativeWidget {
         })
     }
 
-    /// Sets the description.
+    /// Sets the description of the widget.
     #[must_use]
     pub fn description(mut self, description: impl Into<String>) -> Self {
         self.description = description.into();

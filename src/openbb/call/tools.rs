@@ -229,7 +229,7 @@ pub struct SqlWidget {
     pub widget_uuid: String,
     /// The id of the widget at its backend.
     pub widget_id: String,
-    /// The backend.
+    /// The name of the backend that has the widget.
     pub origin: String,
     /// The values of its parameters: an object.
     pub input_args: Option<Json>,

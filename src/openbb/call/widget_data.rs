@@ -12,7 +12,7 @@ use crate::openbb::request::Widget;
 pub struct DataSource {
     /// The id of the widget on the dashboard; `None` for a widget that is not on it.
     pub widget_uuid: Option<String>,
-    /// The backend. Required.
+    /// The name of the backend that has the widget. Required.
     pub origin: String,
     /// The id of the widget at its backend, which requests call `widget_id`. Required.
     pub id: String,
@@ -101,7 +101,7 @@ impl From<&Widget> for DataSource {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct GetWidgetData {
-    /// The widgets.
+    /// The widgets whose data is requested.
     pub data_sources: List<DataSource>,
     /// Set if the widgets are of the tier `extra`, for which the function has another name.
     pub extra: bool,
@@ -179,7 +179,7 @@ impl From<GetParamsOptions> for FunctionCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParamOptionsQuery {
-    /// The backend.
+    /// The name of the backend that has the widget.
     pub origin: String,
     /// The id of the widget at its backend.
     pub id: String,

@@ -44,7 +44,7 @@ pub struct Descriptor {
     pub image: String,
     /// The URL for requests, before May 2024.
     pub link: String,
-    /// The locations for requests.
+    /// The URLs or paths that the Workspace posts to.
     pub endpoints: Option<Endpoints>,
     /// Set if the agent streams; withdrawn in 2025.
     pub has_streaming: Option<bool>,

@@ -38,7 +38,7 @@ pub struct Citation {
     /// The id. The Workspace does not display a citation without one, so every constructor sets
     /// one.
     pub id: String,
-    /// The source.
+    /// The cited source.
     pub source_info: SourceInfo,
     /// Details, displayed as a table.
     pub details: Option<List<Json>>,

@@ -47,7 +47,7 @@ names!(EventType {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct StatusUpdate {
-    /// The severity.
+    /// The severity of the step.
     pub event_type: EventType,
     /// A description in a few words.
     pub message: String,

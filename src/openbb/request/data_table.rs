@@ -18,7 +18,7 @@ pub struct DataTable {
     pub description: String,
     /// The number of rows.
     pub row_count: Option<u64>,
-    /// The columns.
+    /// The columns of the table.
     pub columns: List<DataColumn>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,

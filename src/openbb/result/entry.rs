@@ -23,7 +23,7 @@ model!(Items {
     extra_citations: "extra_citations"
 });
 
-/// A failure.
+/// The result of a call that failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ErrorResult {
@@ -124,7 +124,7 @@ model!(BridgeResult {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BridgeError {
-    /// The code.
+    /// The code of the error.
     pub code: String,
     /// The message.
     pub message: String,

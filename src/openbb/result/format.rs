@@ -63,7 +63,7 @@ impl DataFormat {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct QueryDataSource {
-    /// The backend.
+    /// The name of the backend that has the widget.
     pub origin: String,
     /// The id of the widget at its backend.
     pub id: String,

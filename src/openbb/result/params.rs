@@ -34,7 +34,7 @@ model!(ParamChoices {
     options: "options"
 });
 
-/// A choice.
+/// One of the values that a parameter may have.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ParamChoice {

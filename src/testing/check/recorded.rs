@@ -10,7 +10,7 @@ use super::report::Report;
 use super::sse;
 use crate::testing::kit::Kit;
 
-/// Judges the body of a stream that an agent sent, to its end. How it came is not known, nor what
+/// Checks a recorded stream, the whole body of one answer, by the rules of its protocol. How it came is not known, nor what
 /// was asked: rules about those are among [`Report::unseen`].
 #[must_use]
 pub fn recorded(kit: Kit, body: &[u8]) -> Report {

@@ -29,7 +29,7 @@ pub struct Rule {
     /// The id, such as `chunk/done`. It is stable over releases.
     #[serde(rename = "rule")]
     pub id: &'static str,
-    /// The severity.
+    /// The severity of a finding.
     pub level: Level,
     /// The requirement.
     pub says: &'static str,

@@ -13,7 +13,7 @@ use super::report::Report;
 use super::target::Target;
 use crate::protocol::Refusal;
 
-/// Judges an endpoint by the rules of one front end.
+/// Checks an endpoint by the rules of one protocol, and returns the findings.
 ///
 /// It never fails: an endpoint that is not there is a finding.
 ///
@@ -44,7 +44,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Sends every request, and calls `progress` before each.
+    /// Sends all requests of the check, and calls `progress` before each.
     ///
     /// # Cancel safety
     ///
