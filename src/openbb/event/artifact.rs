@@ -134,7 +134,7 @@ impl Artifact {
         let content = crate::openbb::request::string(text);
         let description = if name.is_empty() { kind.as_str() } else { name };
         let description = description.to_owned();
-        // The description keeps the quotes that `named` replaces.
+        // The description keeps the quotes that `name` replaces.
         Self::of(kind, String::new(), description, Some(content)).name(name)
     }
 
