@@ -62,6 +62,18 @@ fn what_an_endpoint_that_is_not_there_was_not_asked_is_named() {
 }
 
 #[test]
+fn a_refusal_of_everything_ends_the_check_and_shows_no_query() {
+    let script = Script::new(Front::Meilisearch, |_, answer| answer.status(404));
+    let target = script.target().path("/nowhere?key=secret");
+    let report = block_on(check(&script, target));
+    assert!(report.rules().eq(["http/denied"]), "{report}");
+    let shown = report.to_string();
+    assert!(shown.contains("POST /nowhere: 404 Not Found"), "{shown}");
+    assert!(!shown.contains("secret"), "{shown}");
+    assert!(report.skipped.contains(&"48 MiB".to_owned()), "{shown}");
+}
+
+#[test]
 fn what_was_found_before_it_is_stopped_stays() {
     let script = Script::new(Front::OpenAi, |asked, answer| {
         let answer = answer.without("cache-control");

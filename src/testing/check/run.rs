@@ -1,4 +1,4 @@
-//! A check that says how far it is.
+//! Runs a check and reports its progress.
 
 use std::fmt;
 
@@ -26,7 +26,7 @@ pub async fn check(endpoint: &dyn Endpoint, target: Target) -> Report {
     check.report()
 }
 
-/// A check that reports its progress, and its findings even when it is stopped half-way.
+/// A check with progress, which can be stopped: the report has what was found so far.
 pub struct Check<'a> {
     endpoint: &'a dyn Endpoint,
     target: Target,
