@@ -30,6 +30,8 @@
 // The frameworks in it are no dependencies of this package: `tests/recipes` compiles it.
 #![cfg_attr(not(doctest), doc = include_str!("guide/first_server.md"))]
 //!
+//! The crate is not on crates.io yet: replace the version with the `path` of a clone of the repository.
+//!
 //! # Agents
 //!
 //! An agent reads a [`Request`] and writes to a [`Reply`]. An agent that is generic over the [`Protocol`]
