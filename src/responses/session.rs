@@ -21,9 +21,9 @@ use crate::protocol::{self, Citation, Env, Failure, Level, Part, SendError, Stat
 /// The largest output that is kept to be repeated at the end, in bytes.
 const LIMIT: usize = 8 * 1024 * 1024;
 
-/// The members of a response object that are the same in all responses of this crate. The schema
-/// requires every one of them.
-const CONSTANTS: &[u8] = br#","previous_response_id":null,"instructions":null,"tools":[],"tool_choice":"auto","truncation":"disabled","parallel_tool_calls":true,"text":{"format":{"type":"text"}},"top_p":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"top_logprobs":0,"temperature":1.0,"reasoning":null,"max_output_tokens":null,"max_tool_calls":null,"store":false,"background":false,"service_tier":"default","metadata":{},"safety_identifier":null,"prompt_cache_key":null}"#;
+/// The members of a response object that are the same in all responses of this crate, before and after
+/// `background`. The schema requires every one of them.
+const CONSTANTS: [&[u8]; 2] = [br#","previous_response_id":null,"instructions":null,"tools":[],"tool_choice":"auto","truncation":"disabled","parallel_tool_calls":true,"text":{"format":{"type":"text"}},"top_p":1.0,"presence_penalty":0.0,"frequency_penalty":0.0,"top_logprobs":0,"temperature":1.0,"reasoning":null,"max_output_tokens":null,"max_tool_calls":null,"store":false,"background":"#, br#","service_tier":"default","metadata":{},"safety_identifier":null,"prompt_cache_key":null}"#];
 
 /// One response as it is written.
 ///
@@ -40,6 +40,8 @@ pub struct Session {
     tools: HashSet<String>,
     /// `true` if events are written; otherwise one document is, at the end.
     streams: bool,
+    /// `true` if the request said so.
+    background: bool,
     /// The sequence number of the next event.
     number: Number,
     /// The item that is open.
@@ -105,6 +107,7 @@ impl Session {
             head: head.into(),
             tools: tools.collect(),
             streams: request.is_stream(),
+            background: request.is_background(),
             number: Number::ZERO,
             block: None,
             output: Vec::new(),
@@ -146,9 +149,16 @@ impl Session {
             out.extend_from_slice(
                 br#","completed_at":null,"incomplete_details":null,"error":null,"output":[],"usage":null"#,
             );
-            out.extend_from_slice(CONSTANTS);
+            self.constants_to(out);
             out.extend_from_slice(TAIL);
         }
+    }
+
+    fn constants_to(&self, out: &mut Vec<u8>) {
+        let [before, after] = CONSTANTS;
+        out.extend_from_slice(before);
+        out.extend_from_slice(if self.background { b"true" } else { b"false" });
+        out.extend_from_slice(after);
     }
 
     fn head_to(&self, out: &mut Vec<u8>, status: &str) {
@@ -183,7 +193,7 @@ impl Session {
         // The AI SDK's provider up to its version 2 takes no end of a response without numbers.
         out.extend_from_slice(b"],\"usage\":");
         self.usage.write_to(ValueWriter::new(out, ESCAPE));
-        out.extend_from_slice(CONSTANTS);
+        self.constants_to(out);
     }
 
     /// Checks that `more` bytes of output can be kept.

@@ -197,6 +197,7 @@ fn a_response_goes_on_in_the_background() {
         assert_eq!(posted.status(), StatusCode::OK);
         let begun = json(posted).await;
         assert_eq!(begun["status"], "in_progress");
+        assert_eq!(begun["background"], true);
         let path = format!("/v1/responses/{}", begun["id"].as_str().unwrap());
         seconds(1).await;
         let running = json(send(&router, "ada", Method::GET, &path, "").await).await;
@@ -205,6 +206,7 @@ fn a_response_goes_on_in_the_background() {
         let done = json(send(&router, "ada", Method::GET, &path, "").await).await;
         assert_eq!(done["status"], "completed");
         assert_eq!(done["id"], begun["id"]);
+        assert_eq!(done["background"], true);
         assert!(
             done["output"][0]["content"][0]["text"]
                 .as_str()
