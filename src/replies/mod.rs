@@ -203,10 +203,10 @@ impl Replies {
         Some(UserReplies::new(self.clone(), user, path, env))
     }
 
-    /// Returns the digest of a request if equal requests share a reply; else an empty text.
+    /// Returns the digest of a request to a path if equal requests share a reply; else an empty text.
     pub(crate) fn digest(&self, parts: &Parts, body: &[u8]) -> String {
         match self.limits.join {
-            true => store::digest(&parts.uri.to_string(), body),
+            true => store::digest(parts.uri.query().unwrap_or_default(), body),
             false => String::new(),
         }
     }

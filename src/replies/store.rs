@@ -263,10 +263,10 @@ pub enum StoreError {
 }
 
 /// Returns the digest of a request as text.
-pub(super) fn digest(uri: &str, body: &[u8]) -> String {
+pub(super) fn digest(query: &str, body: &[u8]) -> String {
     let mut digest = Sha256::new();
-    digest.update(uri.len().to_be_bytes());
-    digest.update(uri);
+    digest.update(query.len().to_be_bytes());
+    digest.update(query);
     digest.update(body);
     ReplyId(digest.finalize().into()).to_string()
 }

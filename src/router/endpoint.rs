@@ -76,11 +76,12 @@ pub struct Call {
 }
 
 impl Call {
-    /// Returns a parameter of the path, such as `model` of `/v1/models/{model}`.
+    /// Returns a parameter of the path, such as `model` of `/v1/models/{model}`; the last one if several have
+    /// this name.
     #[must_use]
     pub fn param(&self, name: &str) -> Option<&str> {
         let mut params = self.params.iter();
-        let (_, value) = params.find(|(key, _)| **key == *name)?;
+        let (_, value) = params.rfind(|(key, _)| **key == *name)?;
         Some(value)
     }
 
@@ -155,16 +156,20 @@ impl Call {
     fn resumable<P: Protocol>(&self, message: &P::Request) -> Option<UserReplies> {
         let replies = self.router.inner.replies.as_ref()?;
         match replies.takes::<P>(message) {
-            true => replies.of(&self.parts, &self.path, self.env()),
+            true => self.replies(&self.path),
             false => None,
         }
     }
 
-    /// Returns the replies to requests at `path` of the user who sent this request, if the router has any.
+    /// Returns the replies to requests at the path of a route, of the user who sent this request, if the
+    /// router has any. The parameters of the route are the first ones of this request.
+    ///
+    /// Whether a proxy has stripped the base path makes no difference: every server finds the same replies.
     #[cfg(feature = "resumable")]
-    pub(crate) fn replies(&self, path: &str) -> Option<UserReplies> {
+    pub(crate) fn replies(&self, route: &str) -> Option<UserReplies> {
         let replies = self.router.inner.replies.as_ref()?;
-        replies.of(&self.parts, path, self.env())
+        let path = self.public_path(&super::path::fill(route, &self.params));
+        replies.of(&self.parts, &path, self.env())
     }
 
     /// Returns `true` if the reply to this request can be asked for again.

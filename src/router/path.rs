@@ -66,6 +66,26 @@ impl Path {
     }
 }
 
+/// Returns the path of a route with the first parameters of a request in it. The same path always becomes the
+/// same text, whichever characters a request escapes.
+#[cfg(feature = "resumable")]
+pub(super) fn fill(route: &str, params: &super::Params) -> String {
+    let mut values = params.iter().map(|(_, value)| &**value);
+    let mut path = String::with_capacity(route.len());
+    for segment in route.trim_matches('/').split('/') {
+        path.push('/');
+        match segment.starts_with('{') {
+            // A slash in a value separates nothing.
+            true => {
+                let value = values.next().unwrap_or_default();
+                path.push_str(&value.replace('%', "%25").replace('/', "%2F"));
+            }
+            false => path.push_str(segment),
+        }
+    }
+    path
+}
+
 /// The path below which clients reach a router: empty, or, for example, `/agents`.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BasePath(Box<str>);

@@ -4,6 +4,7 @@
 mod faults;
 mod limits;
 mod memory;
+mod paths;
 mod protocols;
 mod server;
 mod stop;
