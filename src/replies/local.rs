@@ -6,12 +6,14 @@
 
 use std::collections::VecDeque;
 use std::mem;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 
 use super::events::{count_events, skip_events};
+use super::store::{ReplyEnd, ReplyState};
+use super::wakers::{Key, Wakers};
 
 /// The bytes of stored frames that stay in memory.
 const RING: usize = 256 * 1024;
@@ -31,11 +33,13 @@ struct State {
     stored: u64,
     /// The number of all events.
     next: u64,
-    end: Option<End>,
+    end: Option<ReplyEnd>,
     order: Option<Order>,
+    /// `true` once the store has answered whether there is a log.
+    registered: bool,
     readers: usize,
     pump: Option<Waker>,
-    waiting: Vec<Waker>,
+    waiting: Wakers,
     /// Bytes of an event that is not complete.
     partial: Vec<u8>,
 }
@@ -45,13 +49,10 @@ struct Frame {
     bytes: Bytes,
 }
 
-/// The end of the frames.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
-    /// The reply is whole: its last frame says how it ended.
-    Whole,
-    /// The pump was dropped, or another server has taken the agent for dead.
-    Lost,
+/// A reader of a reply that this process runs. The reply counts it until it is dropped.
+pub(super) struct Reader {
+    local: Arc<Local>,
+    key: Key,
 }
 
 /// A command for the pump.
@@ -67,7 +68,9 @@ pub(super) enum Order {
 pub(super) enum Found {
     /// Events, and the number after them.
     Events(Bytes, u64),
-    End(End),
+    /// The end. The last frame of a reply says how it ended, unless it is lost: then the pump was dropped, or
+    /// another server has taken the agent for dead.
+    End(ReplyEnd),
     /// They are in the store alone.
     Dropped,
 }
@@ -82,9 +85,10 @@ impl Local {
             next: 0,
             end: None,
             order: None,
+            registered: false,
             readers: 0,
             pump: None,
-            waiting: Vec::new(),
+            waiting: Wakers::default(),
             partial: Vec::new(),
         }))
     }
@@ -160,7 +164,7 @@ impl Local {
     }
 
     /// Ends the frames. The first end stays.
-    pub(super) fn end(&self, end: End) {
+    pub(super) fn end(&self, end: ReplyEnd) {
         let mut state = self.lock();
         state.end.get_or_insert(end);
         state.wake();
@@ -171,30 +175,31 @@ impl Local {
         self.lock().end.is_none()
     }
 
-    /// Returns what there is from event `from` on, or waits for it.
-    pub(super) fn poll(&self, from: u64, cx: &Context<'_>) -> Poll<Found> {
+    /// Takes note that the store has created the log, or rejected it.
+    pub(super) fn set_registered(&self) {
         let mut state = self.lock();
-        if from < state.first {
-            return Poll::Ready(Found::Dropped);
+        state.registered = true;
+        state.wake();
+    }
+
+    /// Returns the state of the reply, as far as this process knows it.
+    pub(super) fn state(&self) -> ReplyState {
+        let state = self.lock();
+        ReplyState {
+            next: state.next,
+            end: state.end,
+            read: 0,
+            attended: state.readers > 0,
         }
-        if from < state.next {
-            let at = state.frames.partition_point(|it| it.first <= from);
-            let next = state.frames.get(at).map_or(state.next, |it| it.first);
-            if let Some(frame) = at.checked_sub(1).and_then(|at| state.frames.get(at)) {
-                let bytes = match from - frame.first {
-                    0 => frame.bytes.clone(),
-                    skip => frame.bytes.slice(skip_events(&frame.bytes, skip)..),
-                };
-                return Poll::Ready(Found::Events(bytes, next));
-            }
+    }
+
+    /// Creates a reader.
+    pub(super) fn reader(self: Arc<Self>) -> Reader {
+        self.lock().readers += 1;
+        Reader {
+            local: self,
+            key: None,
         }
-        if let Some(end) = state.end {
-            return Poll::Ready(Found::End(end));
-        }
-        if !state.waiting.iter().any(|it| it.will_wake(cx.waker())) {
-            state.waiting.push(cx.waker().clone());
-        }
-        Poll::Pending
     }
 
     /// Gives the pump an order. The first one stays.
@@ -214,26 +219,65 @@ impl Local {
         state.order
     }
 
-    /// Counts a reader.
-    pub(super) fn enter(&self) {
-        self.lock().readers += 1;
-    }
-
-    /// Counts a reader no longer.
-    pub(super) fn leave(&self) {
-        let mut state = self.lock();
-        state.readers -= 1;
-        if state.readers == 0 {
-            state.wake_pump();
-        }
-    }
-
     pub(super) fn has_readers(&self) -> bool {
         self.lock().readers > 0
     }
 }
 
+impl Reader {
+    /// Returns what there is from event `from` on, or waits for it.
+    pub(super) fn poll(&mut self, from: u64, cx: &Context<'_>) -> Poll<Found> {
+        let mut state = self.local.lock();
+        match state.find(from) {
+            Some(found) => Poll::Ready(found),
+            None => {
+                state.waiting.wait(&mut self.key, cx);
+                Poll::Pending
+            }
+        }
+    }
+
+    /// Waits until the store has answered whether there is a log.
+    pub(super) fn poll_registered(&mut self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.local.lock();
+        if state.registered || state.end.is_some() {
+            return Poll::Ready(());
+        }
+        state.waiting.wait(&mut self.key, cx);
+        Poll::Pending
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        let mut state = self.local.lock();
+        state.waiting.remove(self.key);
+        state.readers -= 1;
+        if state.readers == 0 {
+            state.wake_pump();
+        }
+    }
+}
+
 impl State {
+    /// Returns what there is from event `from` on.
+    fn find(&self, from: u64) -> Option<Found> {
+        if from < self.first {
+            return Some(Found::Dropped);
+        }
+        if from >= self.next {
+            return self.end.map(Found::End);
+        }
+        let at = self.frames.partition_point(|it| it.first <= from);
+        let next = self.frames.get(at).map_or(self.next, |it| it.first);
+        let frame = self.frames.get(at.checked_sub(1)?)?;
+        let bytes = match from - frame.first {
+            0 => frame.bytes.clone(),
+            skip => frame.bytes.slice(skip_events(&frame.bytes, skip)..),
+        };
+        Some(Found::Events(bytes, next))
+    }
+
     /// Drops stored frames beyond the ring.
     fn trim(&mut self) {
         while self.size > RING {
@@ -260,9 +304,9 @@ trait Wake {
 
 impl Wake for MutexGuard<'_, State> {
     fn wake(mut self) {
-        let waiting = mem::take(&mut self.waiting);
+        let waiting = self.waiting.take();
         drop(self);
-        waiting.into_iter().for_each(Waker::wake);
+        waiting.for_each(Waker::wake);
     }
 
     fn wake_pump(self) {

@@ -15,6 +15,7 @@ use super::events::{count_events, cut_events, skip_events};
 use super::store::{
     ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
+use super::wakers::{Key, Wakers};
 use crate::protocol::Env;
 
 /// A page has this many bytes at most, unless one event has more.
@@ -80,9 +81,9 @@ struct Log {
     /// The number that a reader was noted with, and when one was noted last.
     read: u64,
     noted: Option<SystemTime>,
-    readers: Vec<Waker>,
+    readers: Wakers,
     /// The tasks that wait for a cancellation.
-    runners: Vec<Waker>,
+    runners: Wakers,
 }
 
 impl MemoryReplyStore {
@@ -225,8 +226,8 @@ impl ReplyStore for MemoryReplyStore {
             cancelled: false,
             read: 0,
             noted: None,
-            readers: Vec::new(),
-            runners: Vec::new(),
+            readers: Wakers::default(),
+            runners: Wakers::default(),
         };
         state.logs.insert(*id, log);
         Ok(())
@@ -253,10 +254,10 @@ impl ReplyStore for MemoryReplyStore {
         log.next += count_events(&events);
         log.size += size;
         log.chunks.push((first, events));
-        let readers = mem::take(&mut log.readers);
+        let waiting = log.readers.take();
         state.size += size;
         drop(state);
-        readers.into_iter().for_each(Waker::wake);
+        waiting.for_each(Waker::wake);
         Ok(())
     }
 
@@ -272,23 +273,24 @@ impl ReplyStore for MemoryReplyStore {
         // run.
         let before = mem::replace(&mut log.expires, now + log.meta.retention);
         let after = log.expires;
-        let readers = mem::take(&mut log.readers);
+        let waiting = log.readers.take();
         state.expiry.remove(&(before, *id));
         state.expiry.insert((after, *id));
         drop(state);
-        readers.into_iter().for_each(Waker::wake);
+        waiting.for_each(Waker::wake);
         Ok(end)
     }
 
     async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
         let mut ticks = None;
+        let mut waiter = Waiter::new(self, id, |log| &mut log.readers);
         poll_fn(|cx| {
             let mut state = self.lock();
             let log = state.log(id)?;
             if let Some(page) = log.page(from) {
                 return Poll::Ready(Ok(page));
             }
-            wait(&mut log.readers, cx);
+            waiter.wait(log, cx);
             drop(state);
             let ticks = ticks.get_or_insert_with(|| self.env.ticks(WAIT));
             match ticks.as_mut().map(|ticks| ticks.as_mut().poll_next(cx)) {
@@ -330,19 +332,20 @@ impl ReplyStore for MemoryReplyStore {
         let log = state.log(id)?;
         // A reply that has ended cannot be cancelled any more.
         log.cancelled |= log.end.is_none();
-        let runners = mem::take(&mut log.runners);
+        let waiting = log.runners.take();
         drop(state);
-        runners.into_iter().for_each(Waker::wake);
+        waiting.for_each(Waker::wake);
         Ok(())
     }
 
     async fn cancelled(&self, id: &ReplyId) {
+        let mut waiter = Waiter::new(self, id, |log| &mut log.runners);
         poll_fn(|cx| {
             let mut state = self.lock();
             match state.logs.get_mut(id) {
                 Some(log) if log.cancelled => Poll::Ready(()),
                 Some(log) => {
-                    wait(&mut log.runners, cx);
+                    waiter.wait(log, cx);
                     Poll::Pending
                 }
                 None => Poll::Pending,
@@ -352,9 +355,33 @@ impl ReplyStore for MemoryReplyStore {
     }
 }
 
-/// Remembers to wake the task.
-fn wait(waiting: &mut Vec<Waker>, cx: &Context<'_>) {
-    if !waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
-        waiting.push(cx.waker().clone());
+/// A task that waits for a change of a log.
+struct Waiter<'a> {
+    store: &'a MemoryReplyStore,
+    id: ReplyId,
+    wakers: fn(&mut Log) -> &mut Wakers,
+    key: Key,
+}
+
+impl<'a> Waiter<'a> {
+    fn new(store: &'a MemoryReplyStore, id: &ReplyId, wakers: fn(&mut Log) -> &mut Wakers) -> Self {
+        Self {
+            store,
+            id: *id,
+            wakers,
+            key: None,
+        }
+    }
+
+    fn wait(&mut self, log: &mut Log, cx: &Context<'_>) {
+        (self.wakers)(log).wait(&mut self.key, cx);
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        if let Ok(log) = self.store.lock().log(&self.id) {
+            (self.wakers)(log).remove(self.key);
+        }
     }
 }

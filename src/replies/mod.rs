@@ -23,6 +23,7 @@ mod runs;
 mod store;
 mod tail;
 mod user;
+mod wakers;
 
 pub use events::{count_events, cut_events, skip_events};
 pub use memory::MemoryReplyStore;
@@ -85,6 +86,9 @@ struct Limits {
     runs: usize,
     join: bool,
 }
+
+/// The time for which the head of a response waits for the store to create the log.
+const REGISTRATION: Duration = Duration::from_millis(10);
 
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -241,7 +245,7 @@ impl Replies {
             Some(id) => user.reply(id),
             None => user.reply(&Env::new(Secret(env.clone())).uuid()),
         };
-        let Some(local) = self.shared.enter(id, self.limits.runs) else {
+        let Some(local) = self.shared.enter(id, conversation, self.limits.runs) else {
             return match required {
                 true => refuse("too many replies at a time"),
                 false => Ok(Body::run_session(agent, request, session, env)),
@@ -260,16 +264,31 @@ impl Replies {
         let body = Body::run_session(agent, request, session, env).without_ticks();
         let ticks = env.ticks(TICK);
         let tail = Tail::new(self.clone(), id, 0, P::lost, env);
+        let mut reader = Arc::clone(&local).reader();
         let mut pump = Pump::new(self.clone(), id, local, body, meta, ticks);
         // From here on the pump removes the run when it is dropped.
         std::mem::forget(guard);
-        // A store in memory has the log then, so it is found by a request that comes at once.
         poll_fn(|cx| {
+            // A store in memory has the log then.
             pump.poll_store(cx);
             Poll::Ready(())
         })
         .await;
         (self.shared.spawn)(Box::pin(pump));
+        // The log is there when the client reads the head, so a request that comes at once finds it, on any
+        // server. The agent runs meanwhile.
+        let mut patience = None;
+        poll_fn(|cx| match reader.poll_registered(cx) {
+            Poll::Ready(()) => Poll::Ready(()),
+            Poll::Pending => {
+                let patience = patience.get_or_insert_with(|| env.ticks(REGISTRATION));
+                match patience {
+                    Some(ticks) => ticks.as_mut().poll_next(cx).map(drop),
+                    None => Poll::Ready(()),
+                }
+            }
+        })
+        .await;
         Ok(Body::from_frames(tail))
     }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_core::Stream as _;
 
 use super::Replies;
-use super::local::{End, Local, Order};
+use super::local::{Local, Order};
 use super::store::{ReplyEnd, ReplyId, ReplyMeta, ReplyState, StoreError};
 use crate::agent::Body;
 use crate::protocol::{AgentError, Ticks};
@@ -116,6 +116,7 @@ impl Pump {
     }
 
     fn created(&mut self) {
+        self.local.set_registered();
         let (store, id) = (Arc::clone(&self.replies.shared.store), self.id);
         self.cancelled = Some(Box::pin(async move { store.cancelled(&id).await }));
     }
@@ -201,7 +202,7 @@ impl Pump {
         if self.log == Log::Refused && !self.local.has_readers() {
             // Like an ordinary body whose client disconnects.
             self.body = None;
-            self.local.end(End::Lost);
+            self.local.end(ReplyEnd::Lost);
         }
     }
 
@@ -226,7 +227,7 @@ impl Pump {
                         self.end = ReplyEnd::Failed;
                     }
                     self.body = None;
-                    self.local.end(End::Whole);
+                    self.local.end(self.end);
                     return false;
                 }
                 Poll::Pending => return false,
@@ -267,7 +268,7 @@ impl Pump {
                 // Another server has considered this one dead, and sent its readers the failure.
                 self.log = Log::Closed;
                 self.body = None;
-                self.local.end(End::Lost);
+                self.local.end(ReplyEnd::Lost);
             }
             (Some(job @ (Job::Append(..) | Job::Seal(_))), Err(StoreError::Unavailable(_)))
                 if self.ticks.is_some() && self.log == Log::Open =>
@@ -292,6 +293,7 @@ impl Pump {
     /// Continues without the store.
     fn refused(&mut self) {
         self.log = Log::Refused;
+        self.local.set_registered();
         self.cancelled = None;
         if let Some(body) = &self.body {
             body.set_unstored();
@@ -337,9 +339,18 @@ impl Future for Pump {
 
 impl Drop for Pump {
     fn drop(&mut self) {
-        // The agent is dropped first: nothing that it writes may follow the end.
-        self.body = None;
-        self.local.end(End::Lost);
+        // The agent and the last append are dropped first: nothing of them may follow the end.
+        let is_whole = self.body.take().is_none();
+        self.work = None;
+        if self.log == Log::Open {
+            // A panic, or the end of the runtime: readers elsewhere would wait for the lease to expire.
+            let end = match is_whole && self.local.unstored().is_none() {
+                true => self.end,
+                false => ReplyEnd::Lost,
+            };
+            self.replies.shared.seal(self.id, end);
+        }
+        self.local.end(ReplyEnd::Lost);
         self.replies.shared.leave(&self.id);
     }
 }

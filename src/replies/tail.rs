@@ -1,6 +1,5 @@
 //! The reader of a reply: its events from a number on.
 
-use std::mem;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -10,7 +9,7 @@ use futures_core::Stream;
 
 use super::Replies;
 use super::events::cut_events;
-use super::local::{End, Found, Local};
+use super::local::{Found, Local, Reader};
 use super::pump::TICK;
 use super::store::{Page, ReplyEnd, ReplyId, StoreError};
 use crate::protocol::{Env, Ticks};
@@ -33,7 +32,7 @@ type Read = Pin<Box<dyn Future<Output = Result<Page, StoreError>> + Send>>;
 pub(super) struct Tail {
     replies: Replies,
     id: ReplyId,
-    local: Option<Arc<Local>>,
+    local: Option<Reader>,
     lost: Lost,
     /// The number of the next event.
     next: u64,
@@ -64,10 +63,7 @@ enum Step {
 impl Tail {
     /// Creates the tail of a reply from event `next` on.
     pub(super) fn new(replies: Replies, id: ReplyId, next: u64, lost: Lost, env: &Env) -> Self {
-        let local = replies.shared.find(&id);
-        if let Some(local) = &local {
-            local.enter();
-        }
+        let local = replies.shared.find(&id).map(Local::reader);
         Self {
             replies,
             id,
@@ -177,20 +173,18 @@ impl Tail {
 
     /// Tells the store how far this reader is.
     fn note(&self) {
-        let (store, id, next) = (Arc::clone(&self.replies.shared.store), self.id, self.next);
-        let note = async move { drop(store.note_reader(&id, next).await) };
-        (self.replies.shared.spawn)(Box::pin(note));
+        self.replies.shared.note_reader(self.id, self.next);
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
             match &mut self.step {
-                Step::Look => match self.local.as_ref().map(|it| it.poll(self.next, cx)) {
+                Step::Look => match self.local.as_mut().map(|it| it.poll(self.next, cx)) {
                     Some(Poll::Ready(Found::Events(events, next))) => {
                         return Poll::Ready(Some(self.take(events, next)));
                     }
-                    Some(Poll::Ready(Found::End(End::Whole))) => self.step = Step::End,
-                    Some(Poll::Ready(Found::End(End::Lost))) => self.lose(),
+                    Some(Poll::Ready(Found::End(ReplyEnd::Lost))) => self.lose(),
+                    Some(Poll::Ready(Found::End(_))) => self.step = Step::End,
                     Some(Poll::Pending) => return Poll::Pending,
                     Some(Poll::Ready(Found::Dropped)) | None => {
                         self.step = Step::Read(self.read(self.next));
@@ -237,14 +231,6 @@ impl Stream for Tail {
             Some(comment) => Poll::Ready(Some(comment)),
             None if waited && !matches!(tail.step, Step::Wait) => tail.poll(cx),
             None => Poll::Pending,
-        }
-    }
-}
-
-impl Drop for Tail {
-    fn drop(&mut self) {
-        if let Some(local) = mem::take(&mut self.local) {
-            local.leave();
         }
     }
 }

@@ -1,9 +1,14 @@
 //! The replies of one user below one path.
 
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::Poll;
+
+use bytes::Bytes;
 
 use super::Replies;
-use super::local::Order;
+use super::local::{Found, Order};
+use super::pump::TICK;
 use super::store::{ConversationKey, Page, ReplyId, ReplyState, ReplyStore, StoreError};
 use super::tail::Tail;
 use crate::agent::{Agent, Body, Request};
@@ -63,28 +68,51 @@ impl UserReplies {
         self.replies.run(self, conversation, agent, request).await
     }
 
-    /// Returns the latest reply of a conversation if it has no end yet.
+    /// Returns the latest reply of a conversation if it has no end yet, without the store if it runs here.
     async fn running(&self, conversation: &ConversationKey) -> Option<ReplyId> {
-        let id = self.store().latest(conversation).await.ok().flatten()?;
-        if let Some(local) = self.replies.shared.find(&id) {
-            return local.is_running().then_some(id);
+        let here = self.replies.shared.latest(conversation);
+        if let Some(id) = here.filter(|id| self.runs_here(id)) {
+            return Some(id);
         }
-        let state = self.store().state(&id).await.ok()?;
+        let id = self.store().latest(conversation).await.ok().flatten()?;
+        let state = self.state(&id).await.ok().flatten()?;
         state.end.is_none().then_some(id)
+    }
+
+    /// Returns `true` if this process runs a reply that has no end yet.
+    fn runs_here(&self, id: &ReplyId) -> bool {
+        let local = self.replies.shared.find(id);
+        local.is_some_and(|local| local.is_running())
     }
 
     /// Returns the latest reply of a conversation, unless its end was read already.
     pub(crate) async fn unread(&self, conversation: &str) -> Result<Option<ReplyId>, StoreError> {
         let conversation = self.conversation(conversation);
-        let Some(id) = self.store().latest(&conversation).await? else {
+        let here = self.replies.shared.latest(&conversation);
+        let latest = match (self.store().latest(&conversation).await, here) {
+            // It is not stored, or the store is away.
+            (Ok(None) | Err(_), Some(id)) => Some(id),
+            (latest, _) => latest?,
+        };
+        let Some(id) = latest else {
             return Ok(None);
         };
-        let state = self.state(&id).await?;
-        Ok(state.is_some_and(|state| !state.is_read()).then_some(id))
+        if self.runs_here(&id) {
+            return Ok(Some(id));
+        }
+        match self.store().state(&id).await {
+            Ok(state) => Ok((!state.is_read()).then_some(id)),
+            Err(StoreError::Gone) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
-    /// Returns the state of a reply; `None` if there is no such reply.
+    /// Returns the state of a reply; `None` if there is no such reply. Without the store if the reply runs
+    /// here: it is not known then how far readers are.
     pub(crate) async fn state(&self, id: &ReplyId) -> Result<Option<ReplyState>, StoreError> {
+        if let Some(local) = self.replies.shared.find(id) {
+            return Ok(Some(local.state()));
+        }
         match self.store().state(id).await {
             Ok(state) => Ok(Some(state)),
             Err(StoreError::Gone) => Ok(None),
@@ -93,13 +121,27 @@ impl UserReplies {
     }
 
     /// Records that somebody reads a reply.
-    pub(crate) async fn note_reader(&self, id: &ReplyId) {
-        // A reply without this note is cancelled too early at worst, so the error is not reported.
-        let _ = self.store().note_reader(id, 0).await;
+    pub(crate) fn note_reader(&self, id: &ReplyId) {
+        self.replies.shared.note_reader(*id, 0);
     }
 
-    /// Reads events of a reply.
+    /// Reads events of a reply, as [`ReplyStore::read`] does, from memory if the reply runs here.
     pub(crate) async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+        if let Some(local) = self.replies.shared.find(id) {
+            let mut reader = local.reader();
+            let mut ticks = self.env.ticks(TICK);
+            let found = poll_fn(|cx| match (reader.poll(from, cx), &mut ticks) {
+                (Poll::Ready(found), _) => Poll::Ready(Some(found)),
+                (Poll::Pending, Some(ticks)) => ticks.as_mut().poll_next(cx).map(|_| None),
+                (Poll::Pending, None) => Poll::Pending,
+            });
+            match found.await {
+                Some(Found::Events(events, next)) => return Ok(Page::new(events, next, None)),
+                Some(Found::End(end)) => return Ok(Page::new(Bytes::new(), from, Some(end))),
+                Some(Found::Dropped) => {}
+                None => return Ok(Page::new(Bytes::new(), from, None)),
+            }
+        }
         self.store().read(id, from).await
     }
 
@@ -109,12 +151,18 @@ impl UserReplies {
         Body::from_frames(tail)
     }
 
-    /// Cancels the latest reply of a conversation, if it has one.
+    /// Cancels the latest reply of a conversation, if it has one. The one that runs here is cancelled first,
+    /// without the store.
     pub(crate) async fn cancel_latest(&self, conversation: &str) -> Result<(), StoreError> {
         let conversation = self.conversation(conversation);
-        match self.store().latest(&conversation).await? {
-            Some(id) => self.cancel(&id).await,
-            None => Ok(()),
+        let here = self.replies.shared.latest(&conversation);
+        if let Some(id) = &here {
+            self.cancel(id).await?;
+        }
+        match self.store().latest(&conversation).await {
+            Ok(Some(id)) if Some(id) != here => self.cancel(&id).await,
+            Err(error) if here.is_none() => Err(error),
+            _ => Ok(()),
         }
     }
 

@@ -63,7 +63,7 @@ impl Found {
     /// Returns the response object as it is now.
     async fn document(&self) -> Result<Response<Body>, Refusal> {
         // A client that polls is a reader: its reply is not abandoned.
-        self.replies.note_reader(&self.id).await;
+        self.replies.note_reader(&self.id);
         // The last event is `[DONE]`.
         let from = match self.state.end {
             None | Some(ReplyEnd::Lost) => 0,

@@ -44,6 +44,9 @@ pub(crate) enum Fault {
     Gone,
     Full,
     Hangs,
+    Panics,
+    /// It takes a moment.
+    Slow,
 }
 
 impl Spy {
@@ -88,6 +91,11 @@ impl Spy {
             Some(Fault::Gone) => Err(StoreError::Gone),
             Some(Fault::Full) => Err(StoreError::Full),
             Some(Fault::Hangs) => std::future::pending().await,
+            Some(Fault::Panics) => panic!("a test of a panic"),
+            Some(Fault::Slow) => {
+                tokio::time::sleep(Duration::from_millis(3)).await;
+                work.await
+            }
         }
     }
 }

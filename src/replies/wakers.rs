@@ -1,0 +1,41 @@
+//! The tasks that wait for a change.
+
+use std::collections::BTreeMap;
+use std::mem;
+use std::task::{Context, Waker};
+
+/// The wakers of tasks that wait for a change: one per waiter, which removes its own when it is dropped.
+#[derive(Default)]
+pub(super) struct Wakers {
+    wakers: BTreeMap<u64, Waker>,
+    last: u64,
+}
+
+/// The key of a waiter in its [`Wakers`], once it has waited.
+pub(super) type Key = Option<u64>;
+
+impl Wakers {
+    /// Records the task that is to be woken at the next change.
+    pub(super) fn wait(&mut self, key: &mut Key, cx: &Context<'_>) {
+        let key = *key.get_or_insert_with(|| {
+            self.last += 1;
+            self.last
+        });
+        let waker = self.wakers.entry(key);
+        waker
+            .and_modify(|waker| waker.clone_from(cx.waker()))
+            .or_insert_with(|| cx.waker().clone());
+    }
+
+    /// Removes a waiter that is dropped.
+    pub(super) fn remove(&mut self, key: Key) {
+        if let Some(key) = key {
+            self.wakers.remove(&key);
+        }
+    }
+
+    /// Takes all wakers, to be called without a lock.
+    pub(super) fn take(&mut self) -> impl Iterator<Item = Waker> + use<> {
+        mem::take(&mut self.wakers).into_values()
+    }
+}
