@@ -7,13 +7,15 @@ use copilot_wire::replies::StoreError;
 use redis::aio::MultiplexedConnection;
 use redis::io::tcp::TcpSettings;
 use redis::{
-    AsyncConnectionConfig, Client, IntoConnectionInfo, Pipeline, RedisError, ScriptInvocation,
+    AsyncConnectionConfig, Client, Cmd, IntoConnectionInfo, Pipeline, RedisError, ScriptInvocation,
     Value,
 };
 use tokio::sync::Mutex;
 
 /// The time that Redis is given to answer a command, or to accept a connection.
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(2);
+/// The time that Redis is given to accept the last connection, and to answer the last command.
+const LAST_TIMEOUT: Duration = Duration::from_millis(250);
 /// The time for which a failed attempt to connect stands for all that wait for it.
 const RETRY_AFTER: Duration = Duration::from_millis(100);
 
@@ -50,6 +52,16 @@ impl Connection {
         let (mut connection, number) = self.open().await?;
         let answer = pipeline.query_async(&mut connection).await;
         self.check(number, answer).await
+    }
+
+    /// Sends a command over a connection of its own, where no runtime is left. Failures are ignored.
+    pub(crate) fn send_blocking(&self, command: &Cmd) {
+        let Ok(mut connection) = self.client.get_connection_with_timeout(LAST_TIMEOUT) else {
+            return;
+        };
+        let _ = connection.set_read_timeout(Some(LAST_TIMEOUT));
+        let _ = connection.set_write_timeout(Some(LAST_TIMEOUT));
+        let _ = command.exec(&mut connection);
     }
 
     async fn open(&self) -> Result<(MultiplexedConnection, u64), Fault> {

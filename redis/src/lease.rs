@@ -15,11 +15,27 @@ const RENEWAL: Duration = Duration::from_secs(2);
 /// The time until the next attempt after one that failed.
 const RETRY: Duration = Duration::from_millis(250);
 
-/// Renews the lease. Never returns.
+/// The content of a lease whose process writes no reply any more.
+pub(crate) const GIVEN_UP: &str = "ended";
+
+/// Renews the lease until the future is dropped, and gives it up then.
 pub(crate) async fn run(connection: &Connection, names: &Names, notifications: &Notifications) {
+    let _lease = Lease(connection, names);
     loop {
         let renewed = renew(connection, names, notifications).await;
         tokio::time::sleep(if renewed.is_ok() { RENEWAL } else { RETRY }).await;
+    }
+}
+
+/// A lease that is given up at the end of the store or of its runtime.
+struct Lease<'a>(&'a Connection, &'a Names);
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let mut give_up = redis::cmd("SET");
+        give_up.arg(self.1.lease()).arg(GIVEN_UP);
+        give_up.arg("PX").arg(LEASE.as_millis() as u64);
+        self.0.send_blocking(&give_up);
     }
 }
 

@@ -24,5 +24,6 @@ mod names;
 mod notifications;
 mod scripts;
 mod store;
+mod tail;
 
 pub use store::{Connect, RedisReplyStore};

@@ -136,11 +136,6 @@ impl Collector {
         self.is_full || self.end.is_some()
     }
 
-    /// Returns `true` if neither events nor the end were found.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.events.is_empty() && self.end.is_none()
-    }
-
     /// Returns the page.
     pub(crate) fn finish(self) -> Page {
         Page::new(Bytes::from(self.events), self.next, self.end)

@@ -4,8 +4,8 @@
 //! noticed: readers look once a second, and cancelled replies are looked for with each renewal of the lease.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use copilot_wire::replies::ReplyId;
 use futures_util::StreamExt;
@@ -16,6 +16,7 @@ use tokio::time::timeout;
 
 use crate::connection::TIMEOUT;
 use crate::names::{Names, parse};
+use crate::tail::Tail;
 
 /// The time between two looks for subscriptions that nobody uses any more, and between two pings.
 const TIDY: Duration = Duration::from_secs(5);
@@ -24,20 +25,10 @@ const RETRY: Duration = Duration::from_millis(250);
 
 /// The notifications that readers and writers in this process wait for.
 pub(crate) struct Notifications {
-    logs: Mutex<HashMap<ReplyId, Log>>,
+    /// The logs that are read here.
+    logs: Mutex<HashMap<ReplyId, Arc<Tail>>>,
     runs: Mutex<HashMap<ReplyId, watch::Sender<bool>>>,
     requests: mpsc::UnboundedSender<ReplyId>,
-}
-
-/// A log that is read here.
-/// The time after which an earlier look at a lease no longer counts. A waiting reader looks every second.
-const FORGOTTEN: Duration = Duration::from_secs(5);
-
-struct Log {
-    changes: watch::Sender<()>,
-    used: Instant,
-    /// The times at which the lease of the process that writes this log was found missing first and last.
-    missed: Option<(Instant, Instant)>,
 }
 
 impl Notifications {
@@ -55,48 +46,21 @@ impl Notifications {
         )
     }
 
-    /// Returns the changes of a log from now on, if this process has subscribed to it.
-    pub(crate) fn subscribed(&self, id: &ReplyId) -> Option<watch::Receiver<()>> {
-        let mut logs = lock(&self.logs);
-        let log = logs.get_mut(id)?;
-        log.used = Instant::now();
-        Some(log.changes.subscribe())
+    /// Returns the tail of a log, if this process has subscribed to it.
+    pub(crate) fn subscribed(&self, id: &ReplyId) -> Option<Arc<Tail>> {
+        lock(&self.logs).get(id).cloned()
     }
 
-    /// Subscribes to a log and returns its changes from now on. The first change says that the subscription
-    /// is there, and that what was written before may have gone unnoticed.
-    pub(crate) fn subscribe(&self, id: &ReplyId) -> watch::Receiver<()> {
+    /// Subscribes to a log and returns its tail. The first change says that the subscription is there, and
+    /// that what was written before may have gone unnoticed.
+    pub(crate) fn subscribe(&self, id: &ReplyId) -> Arc<Tail> {
         let mut logs = lock(&self.logs);
-        let log = logs.entry(*id).or_insert_with(|| {
+        let tail = logs.entry(*id).or_insert_with(|| {
             // Fails where the store is being dropped, and its readers with it.
             let _ = self.requests.send(*id);
-            Log {
-                changes: watch::Sender::new(()),
-                used: Instant::now(),
-                missed: None,
-            }
+            Arc::new(Tail::new())
         });
-        log.changes.subscribe()
-    }
-
-    /// Notes whether the process that writes a log was found dead, and returns for how long it has been.
-    pub(crate) fn producer(&self, id: &ReplyId, is_dead: bool) -> Duration {
-        let mut logs = lock(&self.logs);
-        let Some(log) = logs.get_mut(id) else {
-            return Duration::ZERO;
-        };
-        if !is_dead {
-            log.missed = None;
-            return Duration::ZERO;
-        }
-        let now = Instant::now();
-        let first = match log.missed {
-            Some((first, last)) if now - last < FORGOTTEN => first,
-            // Between the two nobody looked, so the process may have been alive.
-            _ => now,
-        };
-        log.missed = Some((first, now));
-        now - first
+        Arc::clone(tail)
     }
 
     /// Returns what becomes `true` once a reply is cancelled.
@@ -123,8 +87,8 @@ impl Notifications {
 
     /// Wakes all readers of a log.
     fn changed(&self, id: &ReplyId) {
-        if let Some(log) = lock(&self.logs).get(id) {
-            log.changes.send_replace(());
+        if let Some(tail) = lock(&self.logs).get(id) {
+            tail.changed();
         }
     }
 
@@ -135,8 +99,8 @@ impl Notifications {
     /// Removes the logs that were not read of late, and returns them.
     fn remove_unused(&self) -> Vec<ReplyId> {
         let mut logs = lock(&self.logs);
-        let is_unused = |log: &Log| log.changes.receiver_count() == 0 && log.used.elapsed() > TIDY;
-        logs.extract_if(|_, log| is_unused(log))
+        let is_unused = |tail: &Arc<Tail>| tail.tidy(TIDY) && Arc::strong_count(tail) == 1;
+        logs.extract_if(|_, tail| is_unused(tail))
             .map(|(id, _)| id)
             .collect()
     }

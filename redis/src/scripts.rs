@@ -1,6 +1,8 @@
 //! The scripts that Redis runs: each is atomic.
 //!
-//! A log is a stream. Its first entry, `0-1`, has the facts about the reply. The entry with the events
+//! A log is a stream. Its first entry, `0-1`, has the facts about the reply: its process, the retention in
+//! milliseconds, and the key of the latest reply of its conversation, if there is one. Like all entries but the
+//! end it has one field, `d`: Redis stores the names of the fields once then. The entry with the events
 //! from number `first` on has the id `(first + 1)-count`; so ids ascend, the last id says how many events
 //! there are, and Redis itself refuses what was appended before. The end has the highest id that there is,
 //! after which Redis refuses every other entry.
@@ -16,7 +18,7 @@ pub(crate) const END: &str = "18446744073709551615-18446744073709551615";
 /// retention, the id of the reply. Returns `ok` or `exists`.
 const CREATE: &str = "\
 if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
-redis.call('XADD', KEYS[1], '0-1', 'process', ARGV[1], 'retention', ARGV[3], 'latest', KEYS[2] or '')
+redis.call('XADD', KEYS[1], '0-1', 'd', ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. (KEYS[2] or ''))
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 if KEYS[2] then redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[2]) end
 return 'ok'";
@@ -82,18 +84,19 @@ const SEAL: &str = "\
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if not last then return 'gone' end
 if last[1] == ARGV[1] then return last[2][2] end
-local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2]
+local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2][2]
+local retention, latest = string.match(head, '^%S+ (%d+) (.*)$')
 local added = redis.pcall('XADD', KEYS[1], ARGV[1], 'end', ARGV[2])
 redis.call('PUBLISH', ARGV[3], '')
 if type(added) == 'table' and added.err then
   redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
   return 'gone'
 end
-redis.call('PEXPIRE', KEYS[1], head[4])
-redis.call('PEXPIRE', KEYS[3], head[4])
+redis.call('PEXPIRE', KEYS[1], retention)
+redis.call('PEXPIRE', KEYS[3], retention)
 redis.call('DEL', KEYS[2])
-if head[6] ~= '' and redis.call('GET', head[6]) == ARGV[4] then
-  redis.call('PEXPIRE', head[6], head[4])
+if latest ~= '' and redis.call('GET', latest) == ARGV[4] then
+  redis.call('PEXPIRE', latest, retention)
 end
 return ARGV[2]";
 
@@ -105,8 +108,8 @@ const CANCEL: &str = "\
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if not last then return 'gone' end
 if last[1] == ARGV[1] then return 'ok' end
-local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2]
-redis.call('PUBLISH', ARGV[3] .. head[2], ARGV[2])
+local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2][2]
+redis.call('PUBLISH', ARGV[3] .. string.match(head, '^%S+'), ARGV[2])
 redis.call('SET', KEYS[2], '', 'PX', math.max(redis.call('PTTL', KEYS[1]), 1))
 return 'ok'";
 
@@ -120,12 +123,15 @@ return ''";
 
 /// Finds out whether the process that writes a log still lives.
 ///
-/// Keys: the log. Arguments: the prefix of all leases. Returns `alive`, `dead`, or `gone`.
+/// Keys: the log. Arguments: the prefix of all leases, and what is in a lease that was given up. Returns `alive`,
+/// `dead` if there is no lease, `ended` if it was given up, or `gone`.
 const PRODUCER: &str = "\
 local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1]
 if not head then return 'gone' end
-if redis.call('EXISTS', ARGV[1] .. head[2][2]) == 1 then return 'alive' end
-return 'dead'";
+local lease = redis.call('GET', ARGV[1] .. string.match(head[2][2], '^%S+'))
+if not lease then return 'dead' end
+if lease == ARGV[2] then return 'ended' end
+return 'alive'";
 
 /// All scripts, with their digests.
 pub(crate) struct Scripts {

@@ -23,6 +23,7 @@ use crate::log::{Collector, Entry};
 use crate::names::{Names, parse};
 use crate::notifications::{self, Notifications};
 use crate::scripts::{END, Scripts};
+use crate::tail::{Found, Tail};
 
 /// The time for which a reader waits for events.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -40,8 +41,9 @@ const REMEMBERED: usize = 65_536;
 /// A store of replies in Redis.
 ///
 /// Has two connections: one that all commands share, and one for notifications. Both are opened anew when
-/// they break. Dropping the store ends its tasks; replies that it still writes count as lost 8 seconds
-/// later, when its lease has expired.
+/// they break. Dropping the store, or its runtime, gives up its lease: readers of replies that it still writes
+/// get a failure within a second. That waits for Redis, for half a second at most. A process that is killed
+/// keeps its lease for up to 8 seconds.
 ///
 /// # Errors
 ///
@@ -172,20 +174,30 @@ impl ReplyStore for RedisReplyStore {
 
     async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
         let deadline = Instant::now() + PATIENCE;
-        let mut changes = self.shared.notifications.subscribed(id);
-        loop {
-            let page = self.shared.look(id, from).await?;
-            if !page.is_empty() {
-                return Ok(page.finish());
+        let tail = match self.shared.notifications.subscribed(id) {
+            Some(tail) => tail,
+            None => {
+                // What has ended needs no subscription.
+                let (page, _) = self.shared.look(id, from).await?;
+                if is_news(&page) {
+                    return Ok(page);
+                }
+                self.shared.notifications.subscribe(id)
             }
-            let changes = changes.get_or_insert_with(|| self.shared.notifications.subscribe(id));
+        };
+        let mut changes = tail.changes();
+        loop {
+            changes.mark_unchanged();
+            if let Some(page) = self.shared.find(&tail, id, from).await? {
+                return Ok(page);
+            }
             if timeout_at(deadline, changes.changed()).await.is_err() {
                 break;
             }
         }
-        if self.shared.is_lost(id).await? {
+        if tail.claim_check() && self.shared.is_lost(&tail, id).await? {
             self.shared.seal(id, ReplyEnd::Lost).await?;
-            return Ok(self.shared.look(id, from).await?.finish());
+            return Ok(self.shared.look(id, from).await?.0);
         }
         Ok(Page::new(Bytes::new(), from, None))
     }
@@ -314,10 +326,46 @@ impl Shared {
         }
     }
 
-    /// Reads what there is of a log from an event on.
-    async fn look(&self, id: &ReplyId, from: u64) -> Result<Collector, StoreError> {
+    /// Returns what there is of a log from an event on, which one reader reads for all that want the same.
+    async fn find(&self, tail: &Tail, id: &ReplyId, from: u64) -> Result<Option<Page>, StoreError> {
+        let start = std::time::Instant::now();
+        let mut turn = None;
+        loop {
+            match (tail.find(from), &turn) {
+                (Found::Page(page), _) => return Ok(Some(page)),
+                (Found::Nothing, _) => return Ok(None),
+                (Found::Apart, _) => {
+                    drop(turn);
+                    let (page, _) = self.look(id, from).await?;
+                    return Ok(is_news(&page).then_some(page));
+                }
+                (Found::Look, None) => turn = Some(tail.turn.lock().await),
+                (Found::Look, Some(_)) => break,
+            }
+        }
+        if tail.has_failed_since(start) {
+            // Otherwise one after the other would wait for an answer.
+            return Err(StoreError::Unavailable(
+                "no answer to another reader".into(),
+            ));
+        }
+        let changes = tail.count();
+        let (page, is_complete) = match self.look(id, from).await {
+            Err(error @ StoreError::Unavailable(_)) => {
+                tail.fail();
+                return Err(error);
+            }
+            looked => looked?,
+        };
+        tail.add(from, &page, is_complete.then_some(changes));
+        Ok(is_news(&page).then_some(page))
+    }
+
+    /// Reads what there is of a log from an event on. Returns `true` as well if that is all.
+    async fn look(&self, id: &ReplyId, from: u64) -> Result<(Page, bool), StoreError> {
         let log = self.names.log(id);
         let mut page = Collector::new(from);
+        let mut is_complete = false;
         for count in ENTRIES {
             let start = format!("{}-0", page.next().saturating_add(1));
             let mut commands = redis::pipe();
@@ -336,23 +384,25 @@ impl Shared {
             if entries == 0 {
                 return Err(StoreError::Gone);
             }
+            is_complete = entries < count && !page.is_full();
             if entries < count || page.is_full() {
                 break;
             }
         }
-        Ok(page)
+        Ok((page.finish(), is_complete))
     }
 
     /// Returns `true` if the process that writes a log has been dead for a while.
-    async fn is_lost(&self, id: &ReplyId) -> Result<bool, StoreError> {
+    async fn is_lost(&self, tail: &Tail, id: &ReplyId) -> Result<bool, StoreError> {
         let mut script = self.scripts.producer.key(self.names.log(id));
-        script.arg(self.names.leases());
+        script.arg(self.names.leases()).arg(lease::GIVEN_UP);
         let answer = self.connection.script(&script).await.and_then(word);
         let is_dead = answer.as_ref().is_ok_and(|answer| answer == "dead");
-        let since = self.notifications.producer(id, is_dead);
+        let since = tail.note_producer(is_dead);
         match &*answer? {
             "alive" => Ok(false),
             "dead" => Ok(since >= DEAD_AFTER),
+            "ended" => Ok(true),
             "gone" => Err(StoreError::Gone),
             _ => Err(Fault::unexpected().into()),
         }
@@ -398,6 +448,11 @@ impl fmt::Debug for Connect {
             .field("prefix", &self.prefix)
             .finish_non_exhaustive()
     }
+}
+
+/// Returns `true` if a page has events or the end.
+fn is_news(page: &Page) -> bool {
+    !page.events.is_empty() || page.end.is_some()
 }
 
 /// Returns the id of an entry with events.

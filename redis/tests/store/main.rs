@@ -8,4 +8,5 @@ mod outages;
 mod producers;
 mod redis;
 mod secrets;
+mod shared;
 mod support;

@@ -8,12 +8,19 @@ use tokio::time::sleep;
 use crate::redis::Redis;
 use crate::support::{events, follow, insist, log, soon};
 
+/// It dies without a word: what it left is a lease that nobody renews.
 #[tokio::test]
 async fn a_dead_server() {
     let redis = Redis::start("");
     let (dead, reader) = (redis.store().await, redis.store().await);
     let id = log(&dead, 3).await;
     drop(dead);
+    sleep(Duration::from_millis(500)).await;
+    // As if it had been killed.
+    let keys: Vec<String> = redis::from_redis_value(redis.command("KEYS *alive:*")).unwrap();
+    for key in keys {
+        redis.command(&format!("DEL {key}"));
+    }
     // Many readers find it at the same time; one of them writes the end.
     let (one, other) =
         soon(async { tokio::join!(follow(&reader, &id), follow(&reader, &id)) }).await;
@@ -44,4 +51,29 @@ async fn a_silent_server() {
     };
     let (read, ()) = soon(async { tokio::join!(follow(&reader, &id), write) }).await;
     assert_eq!(read.unwrap(), (events(0, 2).to_vec(), ReplyEnd::Done));
+}
+
+/// A store that is dropped, or whose runtime ends, gives up its lease: the next look finds it.
+#[tokio::test]
+async fn a_store_that_ends() {
+    let redis = Redis::start("");
+    let reader = redis.store().await;
+    let dropped = redis.store().await;
+    let one = log(&dropped, 2).await;
+    drop(dropped);
+    let other = std::thread::scope(|scope| {
+        let work = || {
+            let runtime = tokio::runtime::Runtime::new().unwrap();
+            let store = runtime.block_on(redis.store());
+            let id = runtime.block_on(log(&store, 2));
+            drop(runtime);
+            drop(store);
+            id
+        };
+        scope.spawn(work).join().unwrap()
+    });
+    for id in [one, other] {
+        let page = reader.read(&id, 2).await.unwrap();
+        assert_eq!(page.end, Some(ReplyEnd::Lost));
+    }
 }

@@ -1,0 +1,204 @@
+//! The end of a log, as the readers in this process share it.
+//!
+//! One of them looks at Redis at a time, and all of them get what it found. Nothing depends on that but the
+//! number of looks: a reader who needs something else looks for itself.
+
+use std::collections::VecDeque;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use copilot_wire::replies::{Page, ReplyEnd, skip_events};
+use tokio::sync::watch;
+
+/// The bytes of recent events that stay in memory.
+const RING: usize = 64 * 1024;
+/// The time for which a look counts: messages get lost, and logs expire.
+const FRESH: Duration = Duration::from_millis(250);
+/// The time between two checks of the process that writes a log. A waiting reader asks every second.
+const CHECK: Duration = Duration::from_millis(900);
+/// The time after which an earlier check of a lease no longer counts.
+const FORGOTTEN: Duration = Duration::from_secs(5);
+
+/// The recent events of a log that is read here.
+pub(crate) struct Tail {
+    /// The number of messages about this log.
+    changes: watch::Sender<u64>,
+    /// Held by the reader who looks.
+    pub(crate) turn: tokio::sync::Mutex<()>,
+    state: Mutex<State>,
+}
+
+struct State {
+    used: Instant,
+    /// Parts of the log without a gap, each with the number of its first event.
+    pages: VecDeque<(u64, Bytes)>,
+    /// The bytes of `pages`.
+    size: usize,
+    /// The number of the event after the last page.
+    next: u64,
+    end: Option<ReplyEnd>,
+    /// The time of the last look.
+    looked: Option<Instant>,
+    /// The number of messages before a look that has found all there was.
+    complete: Option<u64>,
+    /// The time at which a look failed last.
+    failed: Option<Instant>,
+    /// The time of the last check of the process that writes this log, and the times at which its lease was
+    /// found missing first and last.
+    checked: Option<Instant>,
+    missed: Option<(Instant, Instant)>,
+}
+
+/// The result of a search in the events that are shared.
+pub(crate) enum Found {
+    Page(Page),
+    /// There is nothing new in Redis.
+    Nothing,
+    /// Somebody has to look, for all readers.
+    Look,
+    /// It is not among the shared events: the reader looks for itself.
+    Apart,
+}
+
+impl Tail {
+    pub(crate) fn new() -> Self {
+        Self {
+            changes: watch::Sender::new(0),
+            turn: tokio::sync::Mutex::default(),
+            state: Mutex::new(State {
+                used: Instant::now(),
+                pages: VecDeque::new(),
+                size: 0,
+                next: 0,
+                end: None,
+                looked: None,
+                complete: None,
+                failed: None,
+                checked: None,
+                missed: None,
+            }),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns the changes from now on.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.lock().used = Instant::now();
+        self.changes.subscribe()
+    }
+
+    /// Wakes all readers.
+    pub(crate) fn changed(&self) {
+        self.changes.send_modify(|changes| *changes += 1);
+    }
+
+    /// Returns the number of changes so far.
+    pub(crate) fn count(&self) -> u64 {
+        *self.changes.borrow()
+    }
+
+    /// Returns what is known from event `from` on.
+    pub(crate) fn find(&self, from: u64) -> Found {
+        let state = self.lock();
+        if !state.is_fresh() {
+            return Found::Look;
+        }
+        if from == state.next {
+            return match (state.end, state.complete) {
+                (Some(end), _) => Found::Page(Page::new(Bytes::new(), from, Some(end))),
+                (None, Some(complete)) if complete == self.count() => Found::Nothing,
+                _ => Found::Look,
+            };
+        }
+        let after = state.pages.partition_point(|(first, _)| *first <= from);
+        let page = after.checked_sub(1).and_then(|at| state.pages.get(at));
+        match page.filter(|_| from < state.next) {
+            Some((first, events)) => {
+                let next = state.pages.get(after).map_or(state.next, |(next, _)| *next);
+                let events = events.slice(skip_events(events, from - first)..);
+                let end = state.end.filter(|_| next == state.next);
+                Found::Page(Page::new(events, next, end))
+            }
+            None => Found::Apart,
+        }
+    }
+
+    /// Adds what a look has found from event `from` on. `complete` is the number of changes before it if it
+    /// has found all there was.
+    pub(crate) fn add(&self, from: u64, page: &Page, complete: Option<u64>) {
+        let mut state = self.lock();
+        if from != state.next || !state.is_fresh() {
+            state.clear();
+        }
+        if !page.events.is_empty() {
+            state.size += page.events.len();
+            state.pages.push_back((from, page.events.clone()));
+        }
+        while state.size > RING && state.pages.len() > 1 {
+            let first = state.pages.pop_front();
+            state.size -= first.map_or(0, |(_, events)| events.len());
+        }
+        (state.next, state.end) = (page.next, page.end);
+        (state.looked, state.complete) = (Some(Instant::now()), complete);
+    }
+
+    /// Takes note that a look has failed.
+    pub(crate) fn fail(&self) {
+        self.lock().failed = Some(Instant::now());
+    }
+
+    /// Returns `true` if a look has failed since `start`.
+    pub(crate) fn has_failed_since(&self, start: Instant) -> bool {
+        self.lock().failed.is_some_and(|failed| failed >= start)
+    }
+
+    /// Returns `true` if the caller is to check the process that writes this log. The others need not.
+    pub(crate) fn claim_check(&self) -> bool {
+        let mut state = self.lock();
+        let is_due = state.checked.is_none_or(|at| at.elapsed() >= CHECK);
+        if is_due {
+            state.checked = Some(Instant::now());
+        }
+        is_due
+    }
+
+    /// Notes whether the process that writes this log was found dead, and returns for how long it has been.
+    pub(crate) fn note_producer(&self, is_dead: bool) -> Duration {
+        let mut state = self.lock();
+        if !is_dead {
+            state.missed = None;
+            return Duration::ZERO;
+        }
+        let now = Instant::now();
+        let first = match state.missed {
+            Some((first, last)) if now - last < FORGOTTEN => first,
+            // Between the two nobody looked, so the process may have been alive.
+            _ => now,
+        };
+        state.missed = Some((first, now));
+        now - first
+    }
+
+    /// Drops events that nobody gets any more. Returns `true` if nobody has read the log for some time.
+    pub(crate) fn tidy(&self, time: Duration) -> bool {
+        let mut state = self.lock();
+        if !state.is_fresh() {
+            state.clear();
+        }
+        state.used.elapsed() > time
+    }
+}
+
+impl State {
+    fn is_fresh(&self) -> bool {
+        self.looked.is_some_and(|looked| looked.elapsed() < FRESH)
+    }
+
+    fn clear(&mut self) {
+        (self.pages, self.size) = (VecDeque::new(), 0);
+    }
+}
