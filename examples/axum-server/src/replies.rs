@@ -18,7 +18,7 @@ pub async fn replies(
     match (arguments.next().as_deref(), arguments.next()) {
         (None, _) => Ok(None),
         (Some("--resumable"), None) => Ok(Some(of(MemoryReplyStore::new()))),
-        (Some("--redis"), Some(url)) => redis(url).await.map(Some),
+        (Some("--redis"), Some(url)) if arguments.next().is_none() => redis(url).await.map(Some),
         _ => Err("usage: axum-server [--resumable | --redis URL]".into()),
     }
 }

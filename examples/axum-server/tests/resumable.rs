@@ -1,0 +1,144 @@
+//! The program with replies that outlive their connections.
+// Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
+#![allow(clippy::unwrap_used, missing_docs)]
+#![cfg(unix)]
+
+use std::net::SocketAddr;
+use std::process::{Command, Output};
+
+use server_tests::{Client, Program};
+
+const ALI: &str = "authorization: Bearer sesame";
+const DOROTHY: &str = "authorization: Bearer poppy";
+
+fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_axum-server"));
+    command.env("ADDRESS", "127.0.0.1:0");
+    command.env("API_KEYS", "ali=sesame,dorothy=poppy");
+    command.args(arguments);
+    command
+}
+
+fn send(server: SocketAddr, key: &str, method: &str, path: &str, body: &str) -> Client {
+    let mut client = Client::connect(server).unwrap();
+    let headers = ["content-type: application/json", "connection: close", key];
+    let path = format!("/agents/api/chat{path}");
+    client
+        .request(method, &path, &headers, body.as_bytes())
+        .unwrap();
+    client
+}
+
+/// Returns the status and the body of a response.
+fn ask(server: SocketAddr, key: &str, method: &str, path: &str) -> (u16, String) {
+    let (head, body) = send(server, key, method, path, "{}").response().unwrap();
+    (head.status, body)
+}
+
+/// Starts an answer of the analyst, and leaves after its first bytes, which are returned.
+fn begin(server: SocketAddr, chat: &str) -> String {
+    let message = r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"Hello"}]}"#;
+    let body = format!(r#"{{"id":"{chat}","messages":[{message}],"trigger":"submit-message"}}"#);
+    let mut client = send(server, ALI, "POST", "", &body);
+    assert_eq!(client.head().unwrap().status, 200);
+    String::from_utf8(client.chunk().unwrap()).unwrap()
+}
+
+/// A reply is read, and another one stopped, at a server; one of two answers.
+fn check(answers: SocketAddr, reads: SocketAddr) {
+    let seen = begin(answers, "c1");
+    for key in [DOROTHY, ALI] {
+        assert_eq!(ask(reads, key, "GET", "/none/stream").0, 204);
+    }
+    assert_eq!(ask(reads, DOROTHY, "GET", "/c1/stream").0, 204);
+    let (status, whole) = ask(reads, ALI, "GET", "/c1/stream");
+    assert_eq!(status, 200);
+    assert!(whole.starts_with(&seen), "{whole}");
+    assert!(whole.contains(r#""type":"finish""#), "{whole}");
+    assert!(whole.ends_with("data: [DONE]\n\n"), "{whole}");
+
+    begin(answers, "c2");
+    let mut reader = send(reads, ALI, "GET", "/c2/stream", "");
+    assert_eq!(reader.head().unwrap().status, 200);
+    assert_eq!(ask(reads, ALI, "POST", "/c2/stop").0, 204);
+    let mut stopped = Vec::new();
+    loop {
+        let chunk = reader.chunk().unwrap();
+        if chunk.is_empty() {
+            break;
+        }
+        stopped.extend(chunk);
+    }
+    let stopped = String::from_utf8(stopped).unwrap();
+    assert!(stopped.contains(r#""type":"abort""#), "{stopped}");
+}
+
+#[test]
+fn a_reply_outlives_its_connection() {
+    let server = Program::start(&mut command(&["--resumable"])).unwrap();
+    check(server.address, server.address);
+}
+
+#[test]
+fn without_the_argument_a_reply_ends_with_its_connection() {
+    let server = Program::start(&mut command(&[])).unwrap();
+    begin(server.address, "c1");
+    assert_eq!(ask(server.address, ALI, "GET", "/c1/stream").0, 204);
+    assert_eq!(ask(server.address, ALI, "POST", "/c1/stop").0, 404);
+}
+
+/// Returns what the program says when it does not start.
+fn refusal(arguments: &[&str]) -> String {
+    let Output { status, stderr, .. } = command(arguments).output().unwrap();
+    assert!(!status.success(), "{arguments:?}");
+    String::from_utf8(stderr).unwrap()
+}
+
+#[test]
+fn other_arguments_are_refused() {
+    for arguments in [
+        &["--resume"][..],
+        &["--resumable", "yes"],
+        &["--redis"],
+        &["--redis", "redis://127.0.0.1/", "more"],
+    ] {
+        let told = refusal(arguments);
+        assert!(told.contains("usage: axum-server"), "{told}");
+    }
+}
+
+#[cfg(not(feature = "redis"))]
+#[test]
+fn redis_needs_the_feature() {
+    let told = refusal(&["--redis", "redis://:secret@127.0.0.1/"]);
+    assert!(told.contains("feature `redis`"), "{told}");
+    assert!(!told.contains("secret"), "{told}");
+}
+
+/// With the feature `redis`, where `redis-server` is installed.
+#[cfg(feature = "redis")]
+mod redis {
+    use server_tests::{Program, Redis};
+
+    use super::{check, command, refusal};
+
+    #[test]
+    fn several_servers_share_their_replies() {
+        let redis = Redis::start().unwrap();
+        let url = redis.url();
+        let start = || Program::start(&mut command(&["--redis", &url])).unwrap();
+        let (one, other) = (start(), start());
+        check(one.address, other.address);
+        check(other.address, one.address);
+    }
+
+    #[test]
+    fn without_redis_it_does_not_start() {
+        let mut redis = Redis::start().unwrap();
+        redis.kill().unwrap();
+        let url = redis.url().replace("redis://", "redis://:secret@");
+        let told = refusal(&["--redis", &url]);
+        assert!(told.contains("reply store unavailable"), "{told}");
+        assert!(!told.contains("secret"), "{told}");
+    }
+}
