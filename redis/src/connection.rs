@@ -116,6 +116,17 @@ impl Connection {
 
 /// Parses the URL of a server.
 pub(crate) fn client(url: &str) -> Result<Client, StoreError> {
+    if url.starts_with("rediss:") {
+        #[cfg(not(feature = "tls"))]
+        return Err(StoreError::Unavailable(
+            "rediss:// needs the feature `tls`".into(),
+        ));
+        #[cfg(feature = "tls")]
+        if rustls::crypto::CryptoProvider::get_default().is_none() {
+            // Without a provider the first connection panics. Fails where another thread was faster.
+            let _ = rustls::crypto::ring::default_provider().install_default();
+        }
+    }
     // Errors of the parser may show a part of the URL, which has the password.
     let invalid = |_| StoreError::Unavailable("invalid Redis URL".into());
     let settings = TcpSettings::default().set_nodelay(true);
@@ -140,6 +151,10 @@ impl Fault {
             match first.map(|(_, error)| error.code()).or(error.code()) {
                 Some(code) => code.to_owned(),
                 None if error.is_timeout() => "timeout".to_owned(),
+                // The library has no other sign of it.
+                None if error.to_string().contains("invalid peer certificate") => {
+                    "invalid certificate".to_owned()
+                }
                 None if error.is_io_error() => "connection failed".to_owned(),
                 None => error.category().to_owned(),
             },

@@ -16,3 +16,5 @@ mod deaths;
 mod redis;
 mod resume;
 mod support;
+#[cfg(feature = "tls")]
+mod tls;

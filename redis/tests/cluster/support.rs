@@ -25,7 +25,10 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start() -> Self {
-        let redis = Redis::start("");
+        Self::with(Redis::start(""))
+    }
+
+    pub(crate) fn with(redis: Redis) -> Self {
         let (one, other) = (Server::start(&redis, ""), Server::start(&redis, ""));
         Self { one, other, redis }
     }
@@ -44,16 +47,14 @@ impl Server {
 
     /// Returns `None` where the server cannot listen.
     pub(crate) fn start_at(redis: &Redis, address: &str, option: &str) -> Option<Self> {
-        // Tests are in `deps`, examples beside it.
-        let test = std::env::current_exe().unwrap();
-        let program = test
-            .parent()
-            .unwrap()
-            .parent()
-            .unwrap()
-            .join("examples/server");
-        let mut child = Command::new(program)
-            .args([&redis.url(), address, option])
+        let mut command = program();
+        command.args([&redis.url(), address, option]);
+        Self::run(command)
+    }
+
+    /// Returns `None` where the program ends before it listens.
+    pub(crate) fn run(mut command: Command) -> Option<Self> {
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -82,6 +83,15 @@ impl Server {
         }
     }
 
+    /// Returns the resident memory in bytes.
+    pub(crate) fn memory(&self) -> u64 {
+        let path = format!("/proc/{}/status", self.child.id());
+        let status = fs::read_to_string(path).unwrap();
+        let resident = status.split("VmRSS:").nth(1).unwrap();
+        let kilobytes: u64 = resident.split_whitespace().next().unwrap().parse().unwrap();
+        kilobytes << 10
+    }
+
     pub(crate) fn signal(&self, signal: &str) {
         let pid = self.child.id().to_string();
         let kill = Command::new("kill")
@@ -103,6 +113,14 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Returns the command of `examples/server.rs`.
+pub(crate) fn program() -> Command {
+    // Tests are in `deps`, examples beside it.
+    let test = std::env::current_exe().unwrap();
+    let folder = test.parent().unwrap().parent().unwrap();
+    Command::new(folder.join("examples/server"))
 }
 
 /// nginx, as the guide shows it, in front of some servers.
@@ -259,6 +277,17 @@ pub(crate) async fn send_as(
     })
 }
 
+/// Asks for the answer of a chat again, until there is one: its first words do not wait for the log.
+pub(crate) async fn resume(to: SocketAddr, chat: &str) -> Answer {
+    loop {
+        let answer = send(to, "GET", &format!("/api/chat/{chat}/stream"), None).await;
+        if answer.status != 204 {
+            assert_eq!(answer.status, 200);
+            return answer;
+        }
+    }
+}
+
 /// Returns the request of a page with `useChat`.
 pub(crate) fn chat(id: &str, prompt: &str) -> Option<Value> {
     let parts = json!([{ "type": "text", "text": prompt }]);
@@ -282,6 +311,14 @@ pub(crate) fn response_id(bytes: &[u8]) -> String {
 /// Returns the number of events.
 pub(crate) fn events(text: &str) -> usize {
     text.matches("\n\n").count()
+}
+
+/// Returns the numbers in a reply after its first two words, which name the run.
+pub(crate) fn numbers(text: &str) -> Vec<u64> {
+    let deltas = text.split("\"delta\":\"").skip(1);
+    let words: String = deltas.map(|it| &it[..it.find('"').unwrap()]).collect();
+    let words = words.split_whitespace().skip(2);
+    words.map(|word| word.parse().unwrap()).collect()
 }
 
 /// Waits, but not for ever.

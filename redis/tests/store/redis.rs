@@ -130,3 +130,14 @@ fn spawn(port: u16, folder: &PathBuf, arguments: &[String]) -> Child {
         .spawn()
         .expect("redis-server is installed")
 }
+
+/// Returns the command that creates a user of Redis, as the guide shows it.
+pub(crate) fn rights(user: &str, password: &str, prefix: &str) -> String {
+    let guide = include_str!("../../../src/guide/resumable.md");
+    let command = &guide[guide.find("ACL SETUSER").unwrap()..];
+    let command = &command[..command.find("```").unwrap()];
+    let command = command.replace("chat:*", &format!("{prefix}*"));
+    command
+        .replace("chat on", &format!("{user} on"))
+        .replace("PASSWORD", password)
+}

@@ -1,23 +1,27 @@
 //! Passwords, and what a user of Redis has to be allowed.
 
+use std::time::Duration;
+
 use copilot_wire::testing::check_reply_store;
 use copilot_wire_redis::RedisReplyStore;
 use tokio::time::sleep;
 
-use crate::redis::Redis;
+use crate::redis::{Redis, rights};
 
-/// The rules for a user of Redis that the guide shows.
-const ACL: &str = "ACL SETUSER chat on >sesame ~chat:* &chat:* -@all +xadd +xrange +xrevrange +get +set \
-    +hset +hget +hmget +time +del +exists +pexpire +pttl +publish +subscribe +unsubscribe +ping +evalsha +script|load";
-
+/// A user with the rights that the guide lists can do everything, and needs each of them.
 #[tokio::test]
 async fn a_user_for_a_prefix() {
     let redis = Redis::start("");
-    redis.command(ACL);
+    let rights = rights("chat", "sesame", "chat:");
+    redis.command(&rights);
     let url = redis.url().replace("//", "//chat:sesame@");
+    let database = RedisReplyStore::connect(format!("{url}1")).prefix("chat:");
+    assert!(database.clone().await.is_err());
     let connect = || RedisReplyStore::connect(&url).prefix("chat:");
     let (one, other) = (connect().await.unwrap(), connect().await.unwrap());
     check_reply_store([&one, &other], sleep).await.unwrap();
+    // The subscription is looked after every five seconds.
+    sleep(Duration::from_secs(6)).await;
     let elsewhere = RedisReplyStore::connect(&url)
         .prefix("other:")
         .await
@@ -26,6 +30,16 @@ async fn a_user_for_a_prefix() {
         elsewhere.to_string(),
         "reply store unavailable: redis: NOPERM"
     );
+    let statistics: String = redis::from_redis_value(redis.command("INFO commandstats")).unwrap();
+    let unused = rights
+        .split_whitespace()
+        .filter_map(|it| it.strip_prefix('+'));
+    let unused: Vec<_> = unused
+        .filter(|it| !statistics.contains(&format!("cmdstat_{it}:")))
+        .collect();
+    assert_eq!(unused, [""; 0]);
+    redis.command("ACL SETUSER chat +select");
+    database.await.unwrap();
 }
 
 #[tokio::test]
