@@ -1,7 +1,8 @@
 //! A server whose replies outlive it: `cargo run --example server -- redis://127.0.0.1/ 127.0.0.1:7777`.
 //!
 //! Start two of them with one Redis, and a proxy in front. Serves pages with `useChat` at `/api/chat`, and the
-//! model `counter` for clients of OpenAI at `/v1`. Whoever sends an API key is the user of that name; a real
+//! model `counter` for clients of OpenAI at `/v1`. A third argument is `join`, for clients that cannot ask for a
+//! reply, or the seconds for which replies are kept, and run without a reader. Whoever sends an API key is the user of that name; a real
 //! server has a guard that checks it.
 
 use std::env;
@@ -61,16 +62,23 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = env::args().skip(1);
     let url = arguments
         .next()
-        .ok_or("usage: server REDIS-URL ADDRESS [join]")?;
+        .ok_or("usage: server REDIS-URL ADDRESS [join | SECONDS]")?;
     let address = arguments
         .next()
         .unwrap_or_else(|| "127.0.0.1:7777".to_owned());
-    let join = arguments.next().is_some_and(|word| word == "join");
     let replies = match url.as_str() {
         "none" => None,
         url => {
             let store = RedisReplyStore::connect(url).await?;
-            Some(Replies::per_user(store, tokio::spawn, user).join(join))
+            let replies = Replies::per_user(store, tokio::spawn, user);
+            Some(match arguments.next().as_deref() {
+                None | Some("") => replies,
+                Some("join") => replies.join(true),
+                Some(seconds) => {
+                    let time = Duration::from_secs(seconds.parse()?);
+                    replies.keep(time).abandoned(time)
+                }
+            })
         }
     };
     let mut router = Router::new()

@@ -10,7 +10,10 @@
     clippy::zombie_processes
 )]
 
+mod cuts;
 mod deaths;
+mod memory;
+mod outages;
 #[path = "../store/redis.rs"]
 #[allow(dead_code)]
 mod redis;
