@@ -1,7 +1,6 @@
 //! `wire chat`.
 
 use std::io::Write;
-use std::net::TcpListener;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
