@@ -127,7 +127,7 @@ fn an_accumulator_has_a_limit() {
     let error = whole.push(&delta(0, &"x".repeat(501))).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "the message is larger than the limit of 1000 bytes"
+        "the answer is larger than the limit of 1000 bytes"
     );
     assert_eq!(whole.text().len(), 500);
     // Empty blocks take room too, and so do arguments and sources.
