@@ -252,7 +252,7 @@ async fn document(mut body: Body) -> Response<Body> {
     response
 }
 
-/// The header by which the official clients of OpenAI and Anthropic decide about a retry.
+/// The header by which the official clients of language models decide about a retry.
 const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// Yields to the runtime once.
