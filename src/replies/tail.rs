@@ -209,6 +209,8 @@ impl Tail {
                     Poll::Pending => return Poll::Pending,
                 },
                 Step::End => {
+                    // The reply counts as read now, and a page that is opened later does not ask for it
+                    // again.
                     self.note();
                     self.step = Step::Done;
                 }

@@ -104,6 +104,8 @@ impl<P: Toolkit> EventReader for Lines<P> {
         let events = std::iter::from_fn(|| self.events.pop());
         let mut lines: Vec<_> = events.map(|event| Ok(P::describe(&event))).collect();
         let mut known = lines.iter().flatten();
+        // An answer that failed ends with its failure; a missing end would be reported for the same
+        // cause.
         self.failed |= known.any(|line| line.failure.is_some());
         // Events that were complete before the error are shown before it.
         lines.extend(read.err().map(Err));

@@ -162,6 +162,7 @@ impl Script {
 impl<P: Protocol> Agent<P> for Script {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         let steps = self.next(&request);
+        // A request may be large, and a script may pause for long.
         drop(request);
         let steps = steps.ok_or_else(|| AgentError::new("the script has no further turn"))?;
         for step in steps {

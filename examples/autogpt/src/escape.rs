@@ -10,6 +10,7 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 /// ` ends a line, alone or after `\r`.
 #[must_use]
 pub fn lines(text: &str) -> String {
+    // A carriage return alone would let the rest of a line overwrite its beginning.
     written_out(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t'))
 }
 

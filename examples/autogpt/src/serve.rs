@@ -15,6 +15,7 @@ pub(crate) async fn serve(agent: AutoGpt, port: u16) -> Result<(), Box<dyn Error
         Some(signer) => router.playground_signer(signer)?,
         None => router,
     };
+    // On this machine only: the agent writes files and knows no users.
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     print_addresses(listener.local_addr()?);
     Ok(hyper_server::serve(listener, router, analyst::stop_signal()?).await?)

@@ -247,6 +247,7 @@ impl Setup {
             .with_all(file_commands(&workspace))
             .with(Arc::new(MemoryAdd::new()))
             .with(Arc::new(DoNothing::new()));
+        // The scripted model cannot summarise a page.
         if !self.is_demo() {
             let fetch = Arc::new(GuardedFetch::new(WEB_TIME)?);
             let browse = BrowseWebsite::new(fetch, Arc::clone(model));

@@ -44,6 +44,7 @@ async fn converse<R: AsyncBufRead + Unpin, W: Write + Send>(
     // The goals are in the profile, so the first turn is empty. An open run repeats its question.
     let mut line = String::new();
     loop {
+        // New for each line, as a terminal sends nothing twice.
         let id = SystemEnv::new().run_id()?;
         let turn = Turn::new(conversation.clone(), &id, Answer::Text(line));
         match agent.turn(turn, &mut screen).await? {

@@ -136,6 +136,8 @@ pub(super) fn shown(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in kept.utf8_chunks() {
         for c in chunk.valid().chars() {
+            // The backslash too, or an escape could not be told from the same letters in the
+            // answer.
             if c.is_control() || c == '\\' || is_unseen(c) {
                 out.extend(c.escape_default());
             } else {

@@ -34,6 +34,8 @@ impl Registry {
     #[must_use]
     pub fn with(mut self, command: Arc<dyn Command>) -> Self {
         let name = command.spec().name;
+        // Two commands of one name would be offered to the model twice, and only the first would
+        // run.
         self.commands.retain(|known| known.spec().name != name);
         self.commands.push(command);
         self

@@ -83,6 +83,7 @@ pub(super) fn turn<P: Protocol>(
             _ => {}
         }
     }
+    // Also after the first message was edited: front ends then leave out everything behind it.
     let opens = said.len() == 1 && replies == 0 && !is_continued(request);
     let answer = answer(request, open);
     if let Answer::Confirmation { id, accepted } = &answer {

@@ -115,6 +115,7 @@ impl Rows {
 fn replace(file: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = match file.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
+        // The parent of a bare file name is the empty path, which is no folder.
         _ => Path::new("."),
     };
     atomic_file::write(folder, bytes)?.persist(file)?;

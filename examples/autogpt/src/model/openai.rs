@@ -54,6 +54,8 @@ impl Endpoint {
         let status = response.status();
         if status.as_u16() == 429 {
             let wait = response.headers().get("retry-after");
+            // A date is legal too (RFC 9110, section 10.2.3). Servers of models send seconds;
+            // without them the usual delay applies.
             let wait = wait.and_then(|value| value.to_str().ok()?.parse().ok());
             let wait = wait.map(Duration::from_secs);
             return Err(ModelError::Busy { wait });

@@ -137,6 +137,7 @@ impl Thread {
 
     /// Returns `true` if the sub-agent that the phase refers to exists.
     pub(super) fn is_valid(&self) -> bool {
+        // The stored text may be damaged or edited. Everything else relies on this.
         let whole = match &self.phase {
             Phase::Child { key, .. } => {
                 let child = self

@@ -212,6 +212,7 @@ impl Thread {
                     max_tokens: u32::try_from(context.max_tokens).ok(),
                 };
             }
+            // Only the original's rules build requests that leave no room for a reply.
             Ok(context) => {
                 let error = ContextError::InputTooLarge {
                     tokens: context.input_tokens,
@@ -229,6 +230,7 @@ impl Thread {
         cx: &mut InputContext<'_>,
         position: &Position<'_>,
     ) {
+        // Repairs and chats count too: each was a call that was paid for.
         self.calls += 1;
         let settings = &cx.machine.settings;
         match &self.phase {
@@ -261,6 +263,7 @@ impl Thread {
     }
 
     fn note_exchange(&mut self, reply: &ModelReply, asking: Asking) {
+        // Both together and only now: a call that failed leaves nothing in the history.
         self.history.push(Message::user(self.input.clone()));
         self.history.push(Message {
             call: reply.call.clone(),

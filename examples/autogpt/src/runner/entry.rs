@@ -36,6 +36,7 @@ impl AutoGpt {
             if let Some(end) = self.follow(turn, sink, &mut shown).await? {
                 return Ok(Entry::Answered(end));
             }
+            // Asked again, as a store has no way to tell of a change.
             tokio::time::sleep(INTERVAL).await;
         }
     }

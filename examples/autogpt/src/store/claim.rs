@@ -109,6 +109,7 @@ pub(super) struct LocalClaims(Arc<Mutex<HashSet<Conversation>>>);
 impl LocalClaims {
     /// Claims a conversation. Returns `None` while it is claimed.
     pub(super) fn claim(&self, conversation: &Conversation) -> Option<Claim> {
+        // Test and insertion are one step under the lock, so of two callers one gets the claim.
         if !self.claimed().insert(conversation.clone()) {
             return None;
         }

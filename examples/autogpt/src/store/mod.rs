@@ -28,6 +28,8 @@ impl Conversation {
     /// Returns the key of a user's conversation. Both texts may be untrusted.
     #[must_use]
     pub fn of_user(user: &str, id: &str) -> Self {
+        // The first word keeps a user's conversation apart from one without a user, whatever the
+        // texts are.
         Self(hex_digest(&["user", user, id]))
     }
 

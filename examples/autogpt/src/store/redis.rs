@@ -107,6 +107,8 @@ impl std::fmt::Debug for RedisRunStore {
 #[async_trait]
 impl RunStore for RedisRunStore {
     async fn claim(&self, conversation: &Conversation) -> Result<Option<Claim>, StoreError> {
+        // A new owner for each claim: the release of an expired claim must not delete the lease of
+        // the next one.
         let owner = random_id().map_err(std::io::Error::other)?;
         // Created before the request is sent, so that a future that is dropped while it waits
         // releases what it may have claimed.

@@ -164,6 +164,7 @@ fn check(url: &Url) -> Result<(), WebError> {
     let public = match url.host() {
         None => return Err(WebError::BadUrl),
         Some(Host::Domain(name)) => {
+            // `localhost.` is the same name, with the root of the DNS written out.
             let name = name.trim_end_matches('.');
             name != "localhost" && !name.ends_with(".localhost")
         }

@@ -57,6 +57,7 @@ impl Page {
             input.push_back(StrTendril::from(piece));
             // It stops early only for scripts that would have to run.
             let _ = tokenizer.feed(&input);
+            // No token came out of this piece, so the tokenizer is inside a tag.
             let quiet = tokenizer.sink.0.borrow().tokens == tokens;
             tag.read(piece, quiet);
             rest = tail;
