@@ -233,7 +233,7 @@ function tableBlock(lines) {
   const cells = (line) =>
     line.trim().replace(/^\|/, "").replace(/(?<!\\)\|$/, "").split(/(?<!\\)\|/).map((cell) => cell.trim().replaceAll("\\|", "|"));
   const align = cells(lines[1]).map((cell) => (/^:-+:$/.test(cell) ? "center" : cell.endsWith(":") ? "number" : null));
-  // Rows may have more cells than the head: what has no column is dropped.
+  // Rows may have more cells than the head: what has no column is dropped, as the tables extension of GFM demands.
   const row = (line, tag) =>
     el("tr", {}, cells(line).slice(0, align.length).map((cell, at) => el(tag, { class: align[at] }, inline(cell))));
   const body = lines.slice(2).map((line) => row(line, "td"));
