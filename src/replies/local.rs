@@ -304,6 +304,7 @@ trait Wake {
 
 impl Wake for MutexGuard<'_, State> {
     fn wake(mut self) {
+        // Foreign code: called without the lock, as it may poll a reader at once.
         let waiting = self.waiting.take();
         drop(self);
         waiting.for_each(Waker::wake);

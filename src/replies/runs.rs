@@ -122,6 +122,7 @@ impl Shared {
         let mut runs = self.runs();
         let run = runs.replies.remove(id);
         if let Some(conversation) = run.and_then(|run| run.conversation) {
+            // A later run of the conversation may have taken the place.
             if runs.latest.get(&conversation) == Some(id) {
                 runs.latest.remove(&conversation);
             }

@@ -265,6 +265,7 @@ pub enum StoreError {
 /// Returns the digest of a request as text.
 pub(super) fn digest(query: &str, body: &[u8]) -> String {
     let mut digest = Sha256::new();
+    // The length, so that no other pair of query and body has the same input.
     digest.update(query.len().to_be_bytes());
     digest.update(query);
     digest.update(body);

@@ -139,6 +139,7 @@ impl UserReplies {
                 Some(Found::Events(events, next)) => return Ok(Page::new(events, next, None)),
                 Some(Found::End(end)) => return Ok(Page::new(Bytes::new(), from, Some(end))),
                 Some(Found::Dropped) => {}
+                // A tick without events: an empty page, as a store answers after its wait.
                 None => return Ok(Page::new(Bytes::new(), from, None)),
             }
         }

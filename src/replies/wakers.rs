@@ -23,6 +23,8 @@ impl Wakers {
         });
         let waker = self.wakers.entry(key);
         waker
+            // A task may have moved since: the newest waker counts. `clone_from` copies nothing if
+            // it is the same.
             .and_modify(|waker| waker.clone_from(cx.waker()))
             .or_insert_with(|| cx.waker().clone());
     }
