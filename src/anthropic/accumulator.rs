@@ -65,7 +65,7 @@ impl Accumulator {
         }
     }
 
-    /// Sets the limit: the approximate size of a message in bytes.
+    /// Sets the limit of a message in bytes, approximately.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }

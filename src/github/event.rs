@@ -67,7 +67,7 @@ impl Raw {
 }
 
 impl Output {
-    /// Creates the acknowledgement: an empty text. Every reply starts with one automatically.
+    /// Creates an empty text, which acknowledges the request. Every reply starts with one automatically.
     #[must_use]
     pub fn acknowledge() -> Self {
         Self::Text(String::new())

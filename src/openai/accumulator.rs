@@ -91,7 +91,7 @@ impl Accumulator {
         }
     }
 
-    /// Sets the limit: the approximate size of a completion in bytes.
+    /// Sets the limit of a completion in bytes, approximately.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }

@@ -161,8 +161,8 @@ impl Replies {
         self
     }
 
-    /// Sets the limit of replies that run in this process. Further ones are ordinary replies, which end
-    /// with their connections. The default is 1,000.
+    /// Sets the number of resumable replies that may run in this process at once. Further ones are ordinary
+    /// replies, which end with their connections. The default is 1,000.
     #[must_use]
     pub fn runs(mut self, most: usize) -> Self {
         self.limits.runs = most;

@@ -49,7 +49,7 @@ impl Accumulator {
         }
     }
 
-    /// Sets the limit: the approximate size of a response in bytes.
+    /// Sets the limit of a response in bytes, approximately.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self { limit, ..self }

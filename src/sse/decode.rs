@@ -107,7 +107,7 @@ enum Spent {
 }
 
 impl Decoder {
-    /// The default limit in bytes: 1 MiB.
+    /// The default limit of one event in bytes: 1 MiB.
     pub const DEFAULT_LIMIT: usize = 1024 * 1024;
 
     /// Creates a decoder for one stream, with the default limit.
@@ -130,7 +130,7 @@ impl Decoder {
         }
     }
 
-    /// Sets the limit in bytes: decoding fails if one event needs more.
+    /// Sets the limit of one event in bytes; decoding fails if an event needs more.
     ///
     /// The limit covers the joined data lines, the name, the id, the last event id and the current
     /// line. It does not depend on the chunk boundaries: an event that is too large is an error

@@ -242,7 +242,7 @@ model!(Approval {
 });
 
 impl UiPart {
-    /// Creates a part of a type.
+    /// Creates a part with a type, such as `text`, and no other members.
     #[must_use]
     pub fn new(kind: impl Into<String>) -> Self {
         Self {

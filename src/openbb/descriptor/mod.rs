@@ -53,7 +53,7 @@ pub struct Descriptor {
     pub has_function_calling: Option<bool>,
     /// Set if the agent reads uploaded files; withdrawn in 2025.
     pub has_documents: Option<bool>,
-    /// The features and controls.
+    /// The features that the agent supports or users can switch on, and its controls.
     pub features: Features,
     /// The models that the user can select.
     pub models: List<Model>,
