@@ -1,4 +1,4 @@
-//! Measures what the README reports: `cargo run --release --example bench`. Takes two minutes, and starts a
+//! Measures what the README reports: `cargo run --release --example bench`. Takes three minutes, and starts a
 //! Redis of its own. Every number is the median of five runs, which take turns.
 
 #![allow(
@@ -16,9 +16,11 @@
 mod redis;
 
 use std::collections::BTreeMap;
+use std::future::IntoFuture;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use axum::serve::ListenerExt;
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::replies::{MemoryReplyStore, Replies, ReplyEnd, ReplyId, ReplyMeta, ReplyStore};
@@ -26,6 +28,8 @@ use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait, openai};
 use copilot_wire_redis::RedisReplyStore;
 use futures_util::StreamExt;
 use futures_util::future::join_all;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{interval, sleep};
 
 use crate::redis::Redis;
@@ -62,10 +66,7 @@ async fn connected(router: Router, start: Instant) -> Vec<u64> {
     let readers = (0..200).map(|number| {
         let router = router.clone();
         tokio::spawn(async move {
-            // Equal requests would share a reply.
-            let body = format!(
-                r#"{{"model":"clock","stream":true,"messages":[{{"role":"user","content":"{number}"}}]}}"#
-            );
+            let body = question(number);
             let request = http::Request::post("/v1/chat/completions")
                 .header("content-type", "application/json")
                 .body(futures_util::stream::iter([Ok::<_, std::io::Error>(
@@ -85,6 +86,47 @@ async fn connected(router: Router, start: Instant) -> Vec<u64> {
         .into_iter()
         .flat_map(Result::unwrap)
         .collect()
+}
+
+/// The same with a server on a socket, and 200 clients.
+async fn connected_by_sockets(router: Router, start: Instant) -> Vec<u64> {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
+    let app = axum::Router::new().fallback_service(router);
+    let server = tokio::spawn(axum::serve(listener, app).into_future());
+    let readers = (0..200).map(|number| {
+        tokio::spawn(async move {
+            let mut socket = TcpStream::connect(address).await.unwrap();
+            let body = question(number);
+            let head = format!(
+                "POST /v1/chat/completions HTTP/1.1\r\nhost: bench\r\nconnection: close\r\n\
+                content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+                body.len()
+            );
+            socket.write_all(head.as_bytes()).await.unwrap();
+            let (mut all, mut bytes) = (Vec::new(), Vec::new());
+            while socket.read_buf(&mut bytes).await.unwrap() > 0 {
+                // The rest of an event comes with the next packet.
+                let end = bytes.windows(2).rposition(|pair| pair == b"\n\n");
+                let rest = bytes.split_off(end.map_or(0, |end| end + 2));
+                all.extend(ages(start, &bytes));
+                bytes = rest;
+            }
+            assert_eq!(all.len(), 200);
+            all
+        })
+    });
+    let ages = join_all(readers).await;
+    server.abort();
+    ages.into_iter().flat_map(Result::unwrap).collect()
+}
+
+/// Returns a request: equal ones would share a reply.
+fn question(number: usize) -> String {
+    format!(
+        r#"{{"model":"clock","stream":true,"messages":[{{"role":"user","content":"{number}"}}]}}"#
+    )
 }
 
 fn id() -> ReplyId {
@@ -186,7 +228,7 @@ async fn cancelled(writer: &RedisReplyStore, other: &RedisReplyStore) -> Vec<u64
 }
 
 /// Prints the bytes in Redis for each byte of events, and the commands for each append.
-async fn space(redis: &Redis, writer: &RedisReplyStore) {
+async fn space(redis: &Redis, writer: &RedisReplyStore, events: u64) {
     let info = |section: &str, name: &str| -> u64 {
         let text: String =
             ::redis::from_redis_value(redis.command(&format!("INFO {section}"))).unwrap();
@@ -201,7 +243,7 @@ async fn space(redis: &Redis, writer: &RedisReplyStore) {
     for _ in 0..200 {
         let id = id();
         writer.create(&id, &meta()).await.unwrap();
-        for number in 0..100 {
+        for number in 0..events {
             let event = format!("data: {}\n\n", "x".repeat(182));
             bytes += event.len();
             writer.append(&id, number, event.into()).await.unwrap();
@@ -210,10 +252,13 @@ async fn space(redis: &Redis, writer: &RedisReplyStore) {
     let grown = info("memory", "used_memory") - memory;
     let commands = info("stats", "total_commands_processed") - commands;
     println!(
-        "memory in Redis, for a byte of events of 190 bytes: {:.2}",
+        "memory in Redis, for a byte of {events} events of 190 bytes: {:.2}",
         grown as f64 / bytes as f64
     );
-    println!("commands for an append: {:.2}", commands as f64 / 20_000.0);
+    println!(
+        "commands for an append: {:.2}",
+        commands as f64 / (200 * events) as f64
+    );
 }
 
 fn percentile(sorted: &[u64], percent: usize) -> u64 {
@@ -254,6 +299,10 @@ async fn main() {
             connected(memory.clone(), start).await,
         );
         add("3 connected, Redis", connected(stored.clone(), start).await);
+        let by_sockets = connected_by_sockets;
+        add("8 sockets, no store", by_sockets(router(), start).await);
+        add("8 sockets, memory", by_sockets(memory.clone(), start).await);
+        add("8 sockets, Redis", by_sockets(stored.clone(), start).await);
         add("5 first page elsewhere", resumed(&one, &other).await);
         add("6 followed, 1,000 readers", followed(&one, &other).await);
         add("7 cancelled elsewhere", cancelled(&one, &other).await);
@@ -262,11 +311,11 @@ async fn main() {
     for _ in 0..RUNS {
         redis.signal("STOP");
         let frozen = connected(stored.clone(), start).await;
+        let sockets = connected_by_sockets(stored.clone(), start).await;
         redis.signal("CONT");
-        found
-            .entry("4 connected, Redis frozen")
-            .or_default()
-            .push(frozen);
+        let mut add = |name, times: Vec<u64>| found.entry(name).or_default().push(times);
+        add("4 connected, Redis frozen", frozen);
+        add("8 sockets, Redis frozen", sockets);
         sleep(Duration::from_secs(3)).await;
     }
     println!("milliseconds, median of {RUNS} runs: p50, p99, count");
@@ -275,5 +324,7 @@ async fn main() {
         let of = |percent| median(runs.iter().map(|run| percentile(run, percent)).collect());
         println!("{name}: {:.3} {:.3} {}", of(50), of(99), runs[0].len());
     }
-    space(&redis, &one).await;
+    for events in [100, 200] {
+        space(&redis, &one, events).await;
+    }
 }
