@@ -3,6 +3,7 @@
 use std::mem;
 
 use super::doubtful::{self, Doubtful};
+use super::line::{FENCE, LABEL, MARK, MATH, ODD, classes, first_line};
 use super::tag::{self, Tag};
 use super::{MAX_LINE, MAX_NAMES, Unclosable, end_tags, next_active};
 
@@ -90,6 +91,11 @@ impl Exact {
     /// Reads up to the end of a line. Returns the result and the rest of the text; `None` if
     /// the line goes on.
     pub(super) fn feed<'a>(&mut self, text: &'a str) -> Option<(Result<(), Doubt>, &'a str)> {
+        if self.line.is_empty() {
+            if let Some((read, after)) = self.feed_line(text) {
+                return Some((read, after));
+            }
+        }
         let mut rest = text;
         loop {
             if self.is_quiet() {
@@ -115,6 +121,45 @@ impl Exact {
         }
     }
 
+    /// Reads the whole line at the start of a text, in place. Returns `None` if there is none, or
+    /// if it has something that counts only where nothing is left out.
+    fn feed_line<'a>(&mut self, text: &'a str) -> Option<(Result<(), Doubt>, &'a str)> {
+        let (whole, mut has) = first_line(text)?;
+        let (_, rest) = text.split_at(whole.len());
+        let line = whole.strip_suffix('\r').unwrap_or(whole);
+        if has & ODD != 0 {
+            // Such a character may come to stand at the end of what is not left out.
+            let odd = |c: char| !matches!(c, ' ' | '\t') && (c.is_control() || c.is_whitespace());
+            if line.contains(odd) {
+                return None;
+            }
+            has = classes(line);
+        }
+        let read = self.line(line, has);
+        if read.is_err() {
+            // What remains of the line is the same as if it had come in pieces.
+            self.push_all(whole);
+            return Some((read, rest));
+        }
+        Some((read, rest.get(1..)?))
+    }
+
+    /// Buffers the part of a line that is not left out.
+    fn push_all(&mut self, line: &str) {
+        let mut rest = line;
+        loop {
+            if self.is_quiet() {
+                let next = next_active(rest.as_bytes()).unwrap_or(rest.len());
+                (_, rest) = rest.split_at(next);
+            }
+            let Some(character) = rest.chars().next() else {
+                return;
+            };
+            (_, rest) = rest.split_at(character.len_utf8());
+            self.push(character);
+        }
+    }
+
     #[inline]
     fn push(&mut self, character: char) {
         let fence = self.fence.as_ref();
@@ -132,7 +177,11 @@ impl Exact {
     /// Reads the line. It is retained if renderers may differ.
     fn end_line(&mut self) -> Result<(), Doubt> {
         let mut line = mem::take(&mut self.line);
-        let read = self.line(line.strip_suffix('\r').unwrap_or(&line));
+        let whole = line.strip_suffix('\r').unwrap_or(&line);
+        let read = match classes(whole) {
+            has if has & ODD != 0 && is_odd(whole) => Err(Doubt),
+            has => self.line(whole, has),
+        };
         if read.is_ok() {
             line.clear();
             (self.begun, self.tagged) = (false, false);
@@ -182,8 +231,8 @@ impl Exact {
         Ok(out)
     }
 
-    fn line(&mut self, line: &str) -> Result<(), Doubt> {
-        let has = line.bytes().fold(0, |has, byte| has | class(byte));
+    /// Reads a line whose bytes have these classes.
+    fn line(&mut self, line: &str, has: u8) -> Result<(), Doubt> {
         // Nearly all lines have no active byte.
         if self.fence.is_none() && has == 0 {
             if line.trim_ascii().is_empty() {
@@ -192,12 +241,6 @@ impl Exact {
                 self.end_content_line();
             }
             return Ok(());
-        }
-        // A line end, or white space that only some take for a blank line.
-        let odd = |c: char| c.is_control() && c != '\t';
-        let odd_end = || line.trim().len() < line.trim_matches([' ', '\t']).len();
-        if has & ODD != 0 && (line.contains(odd) || odd_end()) {
-            return Err(Doubt);
         }
         if let Some(fence) = &self.fence {
             if fence.ends(line)? {
@@ -234,7 +277,10 @@ impl Exact {
             let ends = label.contains(']');
             self.label = !ends && (self.label || label.starts_with('['));
         }
-        self.inline(line)?;
+        match has & !(ODD | MARK) {
+            0 if self.block.html == Html::None => self.block.no_spans |= has & MARK != 0,
+            _ => self.inline(line)?,
+        }
         self.end_content_line();
         Ok(())
     }
@@ -251,8 +297,11 @@ impl Exact {
         let markers = line.find(|c| is_word(c) || c == '<').unwrap_or(line.len());
         let (markers, _) = line.split_at(markers);
         let mut rest = line;
-        while let Some(character) = rest.chars().next() {
-            let after = rest.get(character.len_utf8()..).unwrap_or_default();
+        while let Some(next) = next_active(rest.as_bytes()) {
+            (_, rest) = rest.split_at(next);
+            let mut characters = rest.chars();
+            let character = characters.next().unwrap_or_default();
+            let after = characters.as_str();
             rest = match character {
                 '\\' => self.escape(after)?,
                 '`' => self.span(rest),
@@ -399,6 +448,9 @@ impl Fence {
     fn begin(line: &str) -> Result<Option<Self>, Doubt> {
         let end = line.find(|c| is_word(c) || c == '<').unwrap_or(line.len());
         let (markers, _) = line.split_at(end);
+        if !markers.contains(['`', '~']) {
+            return Ok(None);
+        }
         let at = [markers.find("```"), markers.find("~~~")];
         let Some(at) = at.into_iter().flatten().min() else {
             return Ok(None);
@@ -456,27 +508,11 @@ fn is_marker(character: char) -> bool {
         )
 }
 
-/// The classes of bytes that a line has: control characters, and bytes that are not ASCII.
-const ODD: u8 = 1;
-/// A fence.
-const FENCE: u8 = 1 << 1;
-/// Display mathematics.
-const MATH: u8 = 1 << 2;
-/// An end of a label.
-const LABEL: u8 = 1 << 3;
-/// Another construct.
-const OTHER: u8 = 1 << 4;
-
-/// Returns the construct that a byte may begin or end anywhere in a line.
-fn class(byte: u8) -> u8 {
-    match byte {
-        b'`' | b'~' => FENCE,
-        b'$' => MATH,
-        b'[' | b']' => LABEL,
-        b'<' | b'\\' | b'{' | b'|' => OTHER,
-        b' '..=b'~' | b'\t' => 0,
-        _ => ODD,
-    }
+/// Returns `true` if a line has a line end within it, or white space around it that only some take for
+/// a blank line.
+fn is_odd(line: &str) -> bool {
+    let odd = |c: char| c.is_control() && c != '\t';
+    line.contains(odd) || line.trim().len() < line.trim_matches([' ', '\t']).len()
 }
 
 /// Returns `true` for characters that no block marker has: the text after them on a line is

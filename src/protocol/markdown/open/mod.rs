@@ -2,6 +2,7 @@
 
 mod doubtful;
 mod exact;
+mod line;
 mod tag;
 
 use std::fmt::Write as _;

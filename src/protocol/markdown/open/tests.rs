@@ -132,6 +132,27 @@ fn plain_text_is_skipped_behind_code_and_comparisons() {
     }
 }
 
+/// A line that comes as a whole is read in place, one that comes in pieces or is long is not.
+#[test]
+fn a_long_line_is_read_as_a_short_one() {
+    for length in [10, 1_015, 1_016, 1_024, 1_030, 5_000] {
+        let word = "w".repeat(length);
+        for text in [
+            format!("{word} <b>\n"),
+            format!("- {word} `<b>`\r\n"),
+            format!("{word}\u{c} `a\n<b>\n"),
+            format!("<details>{word}\n{word}\u{a0}\n"),
+            format!("{word}`\u{a0}\"\n"),
+        ] {
+            let mut pieces = OpenConstructs::new();
+            for character in text.chars() {
+                pieces.feed(character.encode_utf8(&mut [0; 4]));
+            }
+            assert_eq!(format!("{:?}", scan(&text)), format!("{pieces:?}"));
+        }
+    }
+}
+
 /// Texts in which anything may meet anything.
 fn texts() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
