@@ -96,6 +96,16 @@ enum Found<'b> {
     Retry(Duration),
 }
 
+/// What the input has after the start of the last event.
+enum SameAgain<'b> {
+    /// The data of a complete event, which was taken.
+    Event(&'b [u8]),
+    /// The start of the data, which was buffered.
+    Unfinished,
+    /// Something else: nothing was taken.
+    Other,
+}
+
 /// The buffered part that the last frame borrows. It is cleared by the next call, because the frame
 /// may still be in use.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -190,10 +200,14 @@ impl Decoder {
         if self.in_line && self.hold_short(input) {
             return Ok(None);
         }
-        if let Some(data) = self.same_again(input) {
-            let name = Cow::Borrowed(self.head.name());
-            let id = Cow::Borrowed(&*self.last_id);
-            return Ok(Some(Frame::Event(Event::from_parts(name, text(data), id))));
+        match self.same_again(input) {
+            SameAgain::Event(data) => {
+                let name = Cow::Borrowed(self.head.name());
+                let id = Cow::Borrowed(&*self.last_id);
+                return Ok(Some(Frame::Event(Event::from_parts(name, text(data), id))));
+            }
+            SameAgain::Unfinished => return Ok(None),
+            SameAgain::Other => {}
         }
         let Some(found) = self.find(input)? else {
             return Ok(None);
@@ -226,25 +240,34 @@ impl Decoder {
         }))
     }
 
-    /// Returns the data of a complete event that starts like the last one and has one line of data,
-    /// and advances the input. This is the fast path for nearly all events; [`find`](Self::find)
-    /// would return the same.
+    /// Reads an event that starts like the last one and has one line of data. This is the fast path
+    /// for nearly all events; [`find`](Self::find) would return the same.
     #[inline]
-    fn same_again<'b>(&self, input: &mut &'b [u8]) -> Option<&'b [u8]> {
+    fn same_again<'b>(&mut self, input: &mut &'b [u8]) -> SameAgain<'b> {
         // An upper bound that needs no search: if the whole input fits, so does every event in it.
         let scarce = self.last_id.len() + input.len() > self.limit;
         // The head must be the start of a block: no carry-over, and no field in `partial`.
         if self.must_resume || scarce || !self.partial.is_empty() {
-            return None;
+            return SameAgain::Other;
         }
-        let rest = self.head.strip(input)?;
-        let (data, rest) = rest.split_at_checked(find_line_end(rest)?)?;
+        let Some(rest) = self.head.strip(input) else {
+            return SameAgain::Other;
+        };
+        let Some((data, rest)) = find_line_end(rest).and_then(|end| rest.split_at_checked(end))
+        else {
+            // The line is not searched again.
+            self.partial.start_like(&self.head);
+            self.partial.push_line(rest);
+            *input = &[];
+            (self.must_resume, self.in_line) = (true, true);
+            return SameAgain::Unfinished;
+        };
         // One data line and a blank line. A further field or a CR needs the general path.
         let [b'\n', b'\n', rest @ ..] = rest else {
-            return None;
+            return SameAgain::Other;
         };
         *input = rest;
-        Some(data)
+        SameAgain::Event(data)
     }
 
     /// Appends a short input to the open line. Returns `false` without taking anything if the input is

@@ -6,7 +6,6 @@ use super::Event;
 const LONGEST: usize = 64;
 
 const NAME: &str = "event: ";
-const DATA: &str = "data: ";
 
 /// The lines before the data of an event, as encoders write them: `event: NAME`, LF, `data: `.
 ///
@@ -18,6 +17,14 @@ pub(super) struct Head {
 }
 
 impl Head {
+    /// The start of a line of data.
+    pub(super) const DATA: &str = "data: ";
+
+    /// Returns `true` if it has a name.
+    pub(super) fn has_name(&self) -> bool {
+        self.name_end != 0
+    }
+
     /// Returns the name.
     #[inline]
     pub(super) fn name(&self) -> &str {
@@ -29,9 +36,9 @@ impl Head {
     #[inline]
     pub(super) fn is(&self, name: &[u8]) -> bool {
         if name.is_empty() {
-            self.name_end == 0
+            !self.has_name()
         } else {
-            self.name_end != 0 && name == self.name().as_bytes()
+            self.has_name() && name == self.name().as_bytes()
         }
     }
 
@@ -46,7 +53,7 @@ impl Head {
             self.text.extend([NAME, name, "\n"]);
             self.name_end = NAME.len() + name.len();
         }
-        self.text.push_str(DATA);
+        self.text.push_str(Self::DATA);
         true
     }
 
@@ -61,7 +68,7 @@ impl Default for Head {
     /// Creates the head of an event without a name.
     fn default() -> Self {
         Self {
-            text: DATA.into(),
+            text: Self::DATA.into(),
             name_end: 0,
         }
     }

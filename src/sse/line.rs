@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use memchr::memchr2;
+
 /// Splits the first line off `bytes`: the line, its line end, and the rest.
 ///
 /// HTML standard, server-sent events, "Parsing an event stream": a line ends with CR LF, with LF or
@@ -31,98 +33,10 @@ pub(super) enum LineEnd {
     MayNeedLf,
 }
 
-/// The number of bytes that are searched in small steps, before the search uses blocks.
-const SHORT: usize = 64;
-
 /// Returns the offset of the first CR or LF.
-#[inline(always)]
-pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
-    let mut rest = bytes;
-    while let Some((step, tail)) = rest.split_first_chunk::<16>() {
-        if has_line_end(step) {
-            let offset = bytes.len() - rest.len();
-            return Some(offset + first_line_end(step));
-        }
-        rest = tail;
-        // A line that ends before this never pays for the call.
-        if bytes.len() - rest.len() == SHORT {
-            rest = skip_blocks(rest);
-        }
-    }
-    let offset = bytes.len() - rest.len();
-    rest.iter()
-        .position(|byte| matches!(byte, b'\r' | b'\n'))
-        .map(|found| offset + found)
-}
-
-/// Returns the rest after the leading blocks without a line end.
-#[inline(never)]
-fn skip_blocks(bytes: &[u8]) -> &[u8] {
-    let mut rest = bytes;
-    while let Some((block, tail)) = rest.split_first_chunk::<64>() {
-        // Other control characters are rare.
-        // CR is the higher of the two, so a block without a byte up to it has neither. A tab passes
-        // this test as well, and only costs the exact one.
-        if lowest(block)
-            .iter()
-            .fold(false, |low, byte| low | (*byte <= b'\r'))
-            && has_line_end(block)
-        {
-            break;
-        }
-        rest = tail;
-    }
-    rest
-}
-
-/// Returns the lowest byte of each of sixteen columns. That takes a third of the instructions of
-/// comparing every byte.
-#[inline(always)]
-fn lowest(block: &[u8; 64]) -> [u8; 16] {
-    let mut lowest = [u8::MAX; 16];
-    for row in block.chunks_exact(16) {
-        for (lowest, byte) in lowest.iter_mut().zip(row) {
-            *lowest = (*lowest).min(*byte);
-        }
-    }
-    lowest
-}
-
-/// Returns `true` if the block has a CR or LF. Without a branch for each byte, the compiler
-/// vectorizes this.
-#[inline(always)]
-fn has_line_end<const N: usize>(bytes: &[u8; N]) -> bool {
-    let found = bytes.iter().fold(0, |found, &byte| {
-        found | u8::from(byte == b'\r') | u8::from(byte == b'\n')
-    });
-    found != 0
-}
-
-/// Returns the offset of the first line end; the length if there is none.
-#[inline(always)]
-fn first_line_end(bytes: &[u8; 16]) -> usize {
-    // Little-endian on every machine: the first byte of the text is the lowest of the word.
-    let word = u128::from_le_bytes(*bytes);
-    let (low, high) = (line_ends(word as u64), line_ends((word >> 64) as u64));
-    let offset = if low == 0 {
-        8 + high.trailing_zeros() / 8
-    } else {
-        low.trailing_zeros() / 8
-    };
-    offset as usize
-}
-
-/// Sets the top bit of each byte in the word that is CR or LF.
-///
-/// Only the lowest hit is exact, which suffices: the subtraction can borrow into the bytes above a
-/// hit, and in a little-endian word the first byte of the text is the lowest.
 #[inline]
-const fn line_ends(word: u64) -> u64 {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const TOPS: u64 = 0x8080_8080_8080_8080;
-    let lf = word ^ (ONES * b'\n' as u64);
-    let cr = word ^ (ONES * b'\r' as u64);
-    ((lf.wrapping_sub(ONES) & !lf) | (cr.wrapping_sub(ONES) & !cr)) & TOPS
+pub(super) fn find_line_end(bytes: &[u8]) -> Option<usize> {
+    memchr2(b'\r', b'\n', bytes)
 }
 
 /// A parsed line.

@@ -1,5 +1,7 @@
 //! The buffered part of an event whose start was in earlier chunks.
 
+use super::head::Head;
+
 /// The capacity above which a buffer is released after its event.
 const KEEP: usize = 16 * 1024;
 
@@ -76,6 +78,14 @@ impl Partial {
     pub(super) fn forget_id(&mut self) {
         self.id.clear();
         self.has_id = false;
+    }
+
+    /// Adds the start of an event up to its data. There must be nothing yet.
+    pub(super) fn start_like(&mut self, head: &Head) {
+        if head.has_name() {
+            self.set_name(head.name().as_bytes());
+        }
+        self.buffer.extend_from_slice(Head::DATA.as_bytes());
     }
 
     /// Adds a line of data. There must be no open line.
