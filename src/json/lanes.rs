@@ -48,25 +48,6 @@ fn transpose(word: u64) -> u64 {
     swap(word, 28, 0x0000_0000_F0F0_F0F0)
 }
 
-/// Returns the offset of the first byte from `at` for which `test` is false.
-///
-/// It is meant for short runs: it processes eight bytes per step, without a bounds check for each.
-#[inline(always)]
-pub(super) fn skip_while(text: &[u8], mut at: usize, test: impl Fn(u8) -> bool) -> usize {
-    while let Some(chunk) = text.get(at..).and_then(|rest| rest.first_chunk::<8>()) {
-        for (index, &byte) in chunk.iter().enumerate() {
-            if !test(byte) {
-                return at + index;
-            }
-        }
-        at += chunk.len();
-    }
-    while text.get(at).is_some_and(|&byte| test(byte)) {
-        at += 1;
-    }
-    at
-}
-
 /// Returns `true` if `test` is true for a byte of the chunk.
 #[inline(always)]
 pub(crate) fn any<const N: usize>(chunk: &[u8; N], test: impl Fn(u8) -> bool) -> bool {

@@ -5,85 +5,79 @@
 
 use super::error::JsonError;
 use super::kind::Container;
-use super::lanes::skip_while;
+use super::lanes::ONES;
 use super::nesting::Nesting;
-use super::string::skip_string;
+use super::string::{skip_string, word_at};
 
 /// Skips the value that starts at `at` or after white space there; returns the offset after it.
 ///
 /// It is not recursive, so each level of depth needs one bit.
 pub(super) fn skip_value(text: &[u8], at: usize) -> Result<usize, JsonError> {
-    let mut open = Nesting::default();
+    let mut outer = Nesting::default();
+    // The innermost open container.
+    let mut inner = None;
     let mut at = skip_space(text, at);
-    'value: loop {
-        // A value starts here. If it opens a container, its first item follows.
+    let mut key = "a key or `}`";
+    'item: loop {
+        // An item starts here: in an object a key, and then a value.
+        if inner == Some(Container::Object) {
+            if text.get(at) != Some(&b'"') {
+                return Err(JsonError::at(text, at, key));
+            }
+            at = skip_colon(text, skip_string(text, at + 1)?.0)?;
+        }
         at = match text.get(at) {
             Some(b'"') => skip_string(text, at + 1)?.0,
             Some(b'-' | b'0'..=b'9') => skip_number(text, at)?,
-            Some(b'{') => {
-                let inside = skip_space(text, at + 1);
-                if text.get(inside) == Some(&b'}') {
-                    inside + 1
-                } else {
-                    open.push(Container::Object);
-                    at = skip_key(text, inside, "a key or `}`")?;
-                    continue 'value;
+            Some(&open @ (b'{' | b'[')) => {
+                let (container, close) = match open {
+                    b'{' => (Container::Object, b'}'),
+                    _ => (Container::Array, b']'),
+                };
+                at = skip_space(text, at + 1);
+                if text.get(at) != Some(&close) {
+                    outer.push(container);
+                    inner = Some(container);
+                    key = "a key or `}`";
+                    continue 'item;
                 }
-            }
-            Some(b'[') => {
-                let inside = skip_space(text, at + 1);
-                if text.get(inside) == Some(&b']') {
-                    inside + 1
-                } else {
-                    open.push(Container::Array);
-                    at = inside;
-                    continue 'value;
-                }
+                at + 1
             }
             Some(b't') => skip_word(text, at, b"true")?,
             Some(b'f') => skip_word(text, at, b"false")?,
             Some(b'n') => skip_word(text, at, b"null")?,
             _ => return Err(JsonError::at(text, at, "a value")),
         };
-        // A value has ended: moves to the next one, or closes the containers that end with it.
-        loop {
-            let Some(container) = open.top() else {
-                return Ok(at);
-            };
+        // A value has ended: moves to the next item, or closes the containers that end with it.
+        while let Some(container) = inner {
             at = skip_space(text, at);
             match (container, text.get(at)) {
-                (Container::Array, Some(b',')) => {
+                (_, Some(b',')) => {
                     at = skip_space(text, at + 1);
-                    continue 'value;
-                }
-                (Container::Object, Some(b',')) => {
-                    at = skip_key(text, skip_space(text, at + 1), "a key")?;
-                    continue 'value;
+                    key = "a key";
+                    continue 'item;
                 }
                 (Container::Array, Some(b']')) | (Container::Object, Some(b'}')) => {
-                    open.pop();
+                    outer.pop();
+                    inner = outer.top();
                     at += 1;
                 }
                 (Container::Array, _) => return Err(JsonError::at(text, at, "`,` or `]`")),
                 (Container::Object, _) => return Err(JsonError::at(text, at, "`,` or `}`")),
             }
         }
+        return Ok(at);
     }
-}
-
-/// Skips a key and its colon; returns the offset of the value.
-fn skip_key(text: &[u8], at: usize, expected: &'static str) -> Result<usize, JsonError> {
-    if text.get(at) != Some(&b'"') {
-        return Err(JsonError::at(text, at, expected));
-    }
-    skip_colon(text, skip_string(text, at + 1)?.0)
 }
 
 /// Skips the colon between a key and its value, and the white space around it.
-pub(super) fn skip_colon(text: &[u8], at: usize) -> Result<usize, JsonError> {
-    let at = skip_space(text, at);
+#[inline(always)]
+pub(super) fn skip_colon(text: &[u8], mut at: usize) -> Result<usize, JsonError> {
     if text.get(at) != Some(&b':') {
-        return Err(JsonError::at(text, at, "`:`"));
+        at = skip_space(text, at);
+        if text.get(at) != Some(&b':') {
+            return Err(JsonError::at(text, at, "`:`"));
+        }
     }
     Ok(skip_space(text, at + 1))
 }
@@ -98,17 +92,19 @@ pub(super) fn skip_space(text: &[u8], mut at: usize) -> usize {
 }
 
 /// Skips a number: `number = [ "-" ] int [ frac ] [ exp ]`, `int = "0" / digit1-9 *digit`.
-#[inline]
-fn skip_number(text: &[u8], at: usize) -> Result<usize, JsonError> {
-    let at = if text.get(at) == Some(&b'-') {
-        at + 1
-    } else {
-        at
-    };
-    let mut at = if text.get(at) == Some(&b'0') {
-        at + 1
-    } else {
-        skip_digits(text, at)?
+#[inline(always)]
+fn skip_number(text: &[u8], mut at: usize) -> Result<usize, JsonError> {
+    if text.get(at) == Some(&b'-') {
+        at += 1;
+    }
+    at = match (text.get(at), text.get(at + 1)) {
+        // RFC 8259, section 6: after a `0` the number ends, so another digit belongs to nothing.
+        (Some(b'0'), Some(b'0'..=b'9')) => {
+            let expected = "no digit after a leading zero";
+            return Err(JsonError::at(text, at + 1, expected));
+        }
+        (Some(b'0'), _) => at + 1,
+        _ => skip_digits(text, at)?,
     };
     if text.get(at) == Some(&b'.') {
         at = skip_digits(text, at + 1)?;
@@ -117,21 +113,32 @@ fn skip_number(text: &[u8], at: usize) -> Result<usize, JsonError> {
         let sign = matches!(text.get(at + 1), Some(b'+' | b'-'));
         at = skip_digits(text, at + 1 + usize::from(sign))?;
     }
-    if let Some(b'0'..=b'9') = text.get(at) {
-        // RFC 8259, section 6: after a `0` the number ends, so another digit belongs to nothing.
-        return Err(JsonError::at(text, at, "no digit after a leading zero"));
-    }
     Ok(at)
 }
 
 /// Skips digits: `1*digit`.
-#[inline]
+#[inline(always)]
 fn skip_digits(text: &[u8], start: usize) -> Result<usize, JsonError> {
-    let at = skip_while(text, start, |byte| byte.is_ascii_digit());
+    let mut at = start;
+    let mut others = not_digits(word_at(text, at));
+    while others == 0 {
+        at += 8;
+        others = not_digits(word_at(text, at));
+    }
+    at += others.trailing_zeros() as usize / 8;
     if at == start {
         return Err(JsonError::at(text, at, "a digit"));
     }
     Ok(at)
+}
+
+/// Returns the high bit of each byte that is not a digit.
+#[inline(always)]
+fn not_digits(word: u64) -> u64 {
+    const HIGH: u64 = 0x80 * ONES;
+    // 0 to 9 for a digit. Without its high bit no byte carries into the next one.
+    let value = word ^ (ONES * u64::from(b'0'));
+    (((value & !HIGH) + ONES * (0x80 - 10)) | value) & HIGH
 }
 
 fn skip_word(text: &[u8], at: usize, word: &'static [u8]) -> Result<usize, JsonError> {

@@ -15,17 +15,12 @@ const SHORT: usize = 32;
 ///
 /// `char = unescaped / %x5C ( %x22 / %x5C / %x2F / b / f / n / r / t / u 4HEXDIG )`,
 /// `unescaped = %x20-21 / %x23-5B / %x5D-10FFFF`
-#[inline]
+#[inline(always)]
 pub(super) fn skip_string(text: &[u8], start: usize) -> Result<(usize, bool), JsonError> {
     let mut at = start;
     while at < start + SHORT {
-        let rest = text.get(at..).unwrap_or_default();
         // The bytes behind the text count as control characters.
-        let word = match rest.first_chunk::<8>() {
-            Some(chunk) => u64::from_le_bytes(*chunk),
-            None => word(rest).unwrap_or_default(),
-        };
-        let hits = special::<false>(word);
+        let hits = special::<false>(word_at(text, at));
         if hits != 0 {
             at += hits.trailing_zeros() as usize / 8;
             return match text.get(at) {
@@ -36,6 +31,21 @@ pub(super) fn skip_string(text: &[u8], start: usize) -> Result<(usize, bool), Js
         at += 8;
     }
     skip_long_string(text, at)
+}
+
+/// Returns the eight bytes from `at`, the first one lowest. The bytes behind the text are zero.
+#[inline(always)]
+pub(super) fn word_at(text: &[u8], at: usize) -> u64 {
+    let rest = text.get(at..).unwrap_or_default();
+    match rest.first_chunk::<8>() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => last_word(rest),
+    }
+}
+
+#[cold]
+fn last_word(rest: &[u8]) -> u64 {
+    word(rest).unwrap_or_default()
 }
 
 /// Skips the rest of a string in blocks, without a branch for each quote or backslash: a string
