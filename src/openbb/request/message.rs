@@ -142,7 +142,10 @@ impl Message {
     pub fn text(&self) -> Option<Cow<'_, str>> {
         Some(match self.raw_text()? {
             Cow::Borrowed(text) => strip_markers(text),
-            Cow::Owned(text) => Cow::Owned(strip_markers(&text).into_owned()),
+            Cow::Owned(text) => Cow::Owned(match strip_markers(&text) {
+                Cow::Owned(stripped) => stripped,
+                Cow::Borrowed(_) => text,
+            }),
         })
     }
 
@@ -176,8 +179,12 @@ impl Message {
 
 /// Parses the content of a JSON string as JSON.
 fn parse_inside(string: &Json) -> Option<Json> {
+    // Most texts are prose. The first check avoids unescaping them, the second one copying them.
+    let first = string.as_bytes().get(1);
+    if first.is_some_and(u8::is_ascii_alphanumeric) {
+        return None;
+    }
     let text = string.string()?;
-    // Most texts are prose. This check avoids copying them.
     if !text.trim_start().starts_with(['{', '"']) {
         return None;
     }
