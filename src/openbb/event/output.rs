@@ -17,17 +17,13 @@ use crate::sse;
 /// An event that does not end the turn.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "an event is moved once, from agent to encoder"
-)]
 pub enum Output {
     /// A piece of the answer's text, in Markdown: `copilotMessageChunk`.
     MessageChunk(String),
     /// A step: `copilotStatusUpdate`.
-    StatusUpdate(StatusUpdate),
+    StatusUpdate(Box<StatusUpdate>),
     /// A table, chart or document: `copilotMessageArtifact`.
-    MessageArtifact(Artifact),
+    MessageArtifact(Box<Artifact>),
     /// Citations: `copilotCitationCollection`.
     CitationCollection(CitationCollection),
     /// Suggested prompts: `copilotPromptSuggestions`.
@@ -43,22 +39,18 @@ pub enum Output {
 /// An event of a reply, for writing and reading.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
-#[expect(
-    clippy::large_enum_variant,
-    reason = "an event is moved once, from agent to encoder"
-)]
 pub enum Event {
     /// An event that does not end the turn.
     Output(Output),
     /// A function call, which ends the turn: `copilotFunctionCall`.
-    FunctionCall(FunctionCall),
+    FunctionCall(Box<FunctionCall>),
 }
 
 macro_rules! output_from {
     ($($model:ident => $variant:ident),*) => {$(
         impl From<$model> for Output {
             fn from(event: $model) -> Self {
-                Self::$variant(event)
+                Self::$variant(event.into())
             }
         }
     )*};
@@ -101,7 +93,7 @@ impl From<Output> for Event {
 /// Adds an empty state if the call has none, see [`FunctionCall`].
 impl From<FunctionCall> for Event {
     fn from(call: FunctionCall) -> Self {
-        Self::FunctionCall(call.filled())
+        Self::FunctionCall(Box::new(call.filled()))
     }
 }
 
@@ -224,7 +216,7 @@ impl Event {
                 let call = FunctionCall::received(&data).ok_or(EventError::Invalid(
                     "a call needs a string `function` and an object `input_arguments`",
                 ))?;
-                return Ok(Self::FunctionCall(call));
+                return Ok(Self::FunctionCall(call.into()));
             }
             STATUS => Output::StatusUpdate(object(&data)?),
             ARTIFACT => Output::MessageArtifact(object(&data)?),

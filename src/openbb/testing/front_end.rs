@@ -212,7 +212,7 @@ impl FrontEnd for Workspace {
             Event::Output(output) => output,
             Event::FunctionCall(call) => {
                 self.end_message();
-                self.called = Some(call.clone());
+                self.called = Some(FunctionCall::clone(call));
                 return Vec::new();
             }
         };
