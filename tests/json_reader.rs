@@ -243,6 +243,17 @@ fn numbers_are_kept_as_they_are() {
 }
 
 #[test]
+fn any_character_may_follow_a_digit() {
+    for digits in 1..=17 {
+        for byte in 0..0x80 {
+            let text = format!("[0.{}{}]", "9".repeat(digits), char::from(byte));
+            let accepted = parse(&text).is_ok();
+            assert_eq!(accepted, serde_accepts(text.as_bytes()), "{text:?}");
+        }
+    }
+}
+
+#[test]
 fn depth_needs_no_stack() {
     for depth in [1, 63, 64, 65, 128, 10_000, 1_000_000] {
         let text = "[".repeat(depth) + &"]".repeat(depth);

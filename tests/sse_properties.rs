@@ -243,6 +243,21 @@ fn an_event_inside_one_chunk_is_borrowed_from_it() {
 }
 
 #[test]
+fn an_event_that_starts_like_the_last_one_may_be_cut_anywhere() {
+    let stream =
+        b"event: a\ndata: one\n\nevent: a\ndata: two\ndata: three\n\nevent: a\ndata: four\r\n\r\n\
+        event: a\ndata: five\nevent: b\n\ndata: six\n\ndata: seven\n\nevent: a\ndata: \n\n";
+    let expected = whole(stream);
+    assert_eq!(expected.len(), 7);
+    for first in 1..stream.len() {
+        for second in 1..=stream.len() - first {
+            let sizes = [first, second, stream.len()];
+            assert_eq!(decode(stream, &sizes), expected, "{sizes:?}");
+        }
+    }
+}
+
+#[test]
 fn a_name_that_comes_again_is_not_copied_again() {
     let long = "n".repeat(1000);
     let stream = format!("event: tick\ndata: 1\n\nevent: tick\ndata: 2\n\nevent: {long}\ndata\n\n");
