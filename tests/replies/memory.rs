@@ -76,5 +76,13 @@ fn events_are_counted_by_blank_lines() {
         assert_eq!(skip_events(events, count as u64), at, "{count}");
     }
     assert_eq!(count_events(b""), 0);
+    // At any place, among any number of bytes.
+    for length in 0..600 {
+        let event = format!("{}\n\n", "x".repeat(length));
+        let events = event.repeat(5);
+        assert_eq!(count_events(events.as_bytes()), 5, "{length}");
+        let lines = vec![b'\n'; length + 1];
+        assert_eq!(count_events(&lines), length as u64);
+    }
     assert_eq!(skip_events(b"", 3), 0);
 }
