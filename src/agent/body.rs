@@ -15,6 +15,7 @@ use futures_core::Stream;
 use http::{HeaderMap, StatusCode};
 
 use super::channel::{Channel, Frames, Outcome};
+use super::staging::{self, Staging};
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
 use crate::protocol::{AgentError, Env, Protocol, Record, Ticks};
@@ -66,8 +67,12 @@ struct Live {
     frames: Arc<dyn Frames>,
     /// Runs the agent. `None` once the agent is done, or detached.
     run: Option<Run>,
+    /// The buffer, while `run` is here.
+    staging: Option<Box<Staging>>,
     wakeup: Wakeup,
     detached: bool,
+    /// The first frame was sent.
+    begun: bool,
     ticks: Option<Exclusive<Ticks>>,
     /// `true` if nothing was sent since the last tick.
     silent: bool,
@@ -160,7 +165,9 @@ impl Body {
         // Half of it: a tick only finds that there was silence since the one before, so silence is
         // noticed after one period to two.
         let ticks = record.env().ticks(KEEP_ALIVE / 2);
-        let channel = Arc::new(Channel::<P>::new(session, record, is_stream));
+        let wakeup = Wakeup::new();
+        let channel = Channel::<P>::new(session, record, is_stream, wakeup.task());
+        let channel = Arc::new(channel);
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;
         let future: Pin<Box<dyn Future<Output = ()> + Send>> = Box::pin(async move {
@@ -173,11 +180,12 @@ impl Body {
             run: Some(Run {
                 future: Exclusive::new(future),
                 frames: Arc::clone(&frames),
-                attached: true,
             }),
+            staging: frames.stage(),
             frames,
-            wakeup: Wakeup::new(),
+            wakeup,
             detached: false,
+            begun: false,
             ticks: ticks.map(Exclusive::new),
             silent: false,
             done: false,
@@ -202,10 +210,8 @@ impl Body {
             return None;
         };
         live.detached = true;
-        let mut run = live.run.take()?;
-        // From here on another task polls, so writes have to wake the body.
-        run.attached = false;
-        Some(run)
+        live.frames.unstage(live.staging.take());
+        live.run.take()
     }
 
     /// Returns the exact length of a complete body; `None` for a live one.
@@ -269,6 +275,7 @@ impl Body {
     /// the turn can still be polled.
     pub(crate) fn stop(&mut self, error: Option<AgentError>) {
         if let Kind::Live(live) = &mut self.0 {
+            live.frames.unstage(live.staging.take());
             // The turn is closed first, so that it does not end as one whose agent was dropped.
             live.frames.stop(error);
             live.run = None;
@@ -284,20 +291,24 @@ impl Body {
 }
 
 impl Live {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+    fn poll(&mut self, cx: &Context<'_>) -> Poll<Option<Bytes>> {
         if self.done {
             return Poll::Ready(None);
         }
+        self.wakeup.set_reader(cx);
         if let Some(run) = &mut self.run {
-            let woken = self.wakeup.take(cx).map(Context::from_waker);
-            // With the agent's own waker as context: a wake of the reader for another reason does
-            // not poll the agent.
-            if woken.is_some_and(|mut cx| Pin::new(run).poll(&mut cx).is_ready()) {
-                self.run = None;
+            if let Some(waker) = self.wakeup.agent() {
+                let polled;
+                let mut cx = Context::from_waker(waker);
+                (polled, self.staging) = run.poll_staged(&mut cx, self.staging.take());
+                if polled.is_ready() {
+                    // Dropping the run may run code of the agent, which may panic.
+                    self.frames.unstage(self.staging.take());
+                    self.run = None;
+                }
             }
         }
-        let agent = self.run.as_ref().map(|_| &self.wakeup);
-        match self.frames.poll_frame(cx, agent) {
+        match self.poll_frame() {
             Poll::Ready(Some(frame)) => {
                 self.silent = false;
                 Poll::Ready(Some(frame))
@@ -307,19 +318,43 @@ impl Live {
                 self.ticks = None;
                 Poll::Ready(None)
             }
-            Poll::Pending => self.poll_keep_alive(cx),
+            Poll::Pending => self.poll_keep_alive(),
         }
     }
 
-    fn poll_keep_alive(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        let Some(ticks) = &mut self.ticks else {
+    /// Takes everything that waits as one frame: without the lock while nothing concerns the channel but
+    /// the text of this poll.
+    fn poll_frame(&mut self) -> Poll<Option<Bytes>> {
+        let news = self.wakeup.channel();
+        match &mut self.staging {
+            Some(staging) if self.begun && !news => {
+                let frame = staging.take_frame();
+                staging.sent += frame.len() as u64;
+                match frame.is_empty() {
+                    true => Poll::Pending,
+                    false => Poll::Ready(Some(frame)),
+                }
+            }
+            staging => {
+                let agent = self.run.as_ref().map(|_| &self.wakeup);
+                let polled = self.frames.poll_frame(staging.as_deref_mut(), agent);
+                self.begun |= polled.is_ready();
+                polled
+            }
+        }
+    }
+
+    fn poll_keep_alive(&mut self) -> Poll<Option<Bytes>> {
+        let (Some(ticks), Some(waker)) = (&mut self.ticks, self.wakeup.timer()) else {
             return Poll::Pending;
         };
+        let mut cx = Context::from_waker(waker);
         loop {
-            match ticks.get().as_mut().poll_next(cx) {
+            match ticks.get().as_mut().poll_next(&mut cx) {
                 Poll::Ready(Some(())) if self.silent => {
-                    let frame = self.frames.keep_alive();
+                    let frame = self.frames.keep_alive(self.staging.as_deref());
                     if !frame.is_empty() {
+                        self.wakeup.poll_timer_again();
                         return Poll::Ready(Some(frame));
                     }
                 }
@@ -338,7 +373,9 @@ impl Live {
 impl Drop for Live {
     fn drop(&mut self) {
         // Writes fail from here on. The agent is dropped after that, so nothing that it writes on drop is sent.
+        self.frames.unstage(self.staging.take());
         self.frames.detach(self.detached);
+        self.wakeup.forget_reader();
     }
 }
 
@@ -384,28 +421,44 @@ impl<T> Exclusive<T> {
 pub struct Run {
     future: Exclusive<Pin<Box<dyn Future<Output = ()> + Send>>>,
     frames: Arc<dyn Frames>,
-    /// `true` if the body itself polls this.
-    attached: bool,
+}
+
+impl Run {
+    /// Polls the agent with the buffer staged; returns the buffer too.
+    fn poll_staged(
+        &mut self,
+        cx: &mut Context<'_>,
+        mut staging: Option<Box<Staging>>,
+    ) -> (Poll<()>, Option<Box<Staging>>) {
+        #[cfg(feature = "tracing")]
+        let _entered = self.frames.span().enter();
+        if let Some(staging) = &mut staging {
+            staging.borrow_spare();
+        }
+        let outer = staging::exchange(staging);
+        // After a panic the agent's own state is not used again, and the shared state is whole: a write that
+        // panicked was rolled back.
+        let future = &mut self.future;
+        let poll = catch_unwind(AssertUnwindSafe(|| future.get().as_mut().poll(cx)));
+        let staging = staging::exchange(outer);
+        if let Ok(poll) = poll {
+            return (poll, staging);
+        }
+        self.frames.unstage(staging);
+        self.frames.panicked();
+        (Poll::Ready(()), None)
+    }
 }
 
 impl Future for Run {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let run = &mut *self;
-        #[cfg(feature = "tracing")]
-        let frames = Arc::clone(&run.frames);
-        #[cfg(feature = "tracing")]
-        let _entered = frames.span().enter();
-        let staged = Arc::clone(&run.frames).stage(run.attached);
-        // After a panic the agent's own state is not used again, and the shared state is whole: a write that
-        // panicked was rolled back.
-        let poll = catch_unwind(AssertUnwindSafe(|| run.future.get().as_mut().poll(cx)));
-        drop(staged);
-        poll.unwrap_or_else(|_| {
-            run.frames.panicked();
-            Poll::Ready(())
-        })
+        let staging = self.frames.stage();
+        let (poll, staging) = self.poll_staged(cx, staging);
+        self.frames.unstage(staging);
+        self.frames.wake_body();
+        poll
     }
 }
 

@@ -5,31 +5,51 @@
 //!
 //! # Who owns the bytes
 //!
-//! Everything is in [`State`], under one mutex, with one exception. While the agent is polled, `out`
-//! is in the [`staging`] buffer of the polling thread, where text is appended without the lock.
-//! `State::staged` is true for as long, and `State::out` then holds only what other threads wrote
-//! meanwhile.
+//! Everything is in [`State`], under one mutex, with one exception: the buffer ([`Staging`]) with what is
+//! to be sent. While it is anywhere but in `State::buffer`, what other threads write goes to
+//! `State::overflow`. The buffer is
 //!
-//! | step | thread | `State::out` | staging buffer |
+//! * with the body as long as that polls the agent itself: it is staged once, when the body is created,
+//!   and returned when the agent is done, detached or stopped;
+//! * with a detached run during each of its polls;
+//! * in `State::buffer` otherwise.
+//!
+//! During a poll of the agent it lies in the slot of the polling thread ([`staging::exchange`]), where text
+//! is appended without the lock.
+//!
+//! | step | thread | buffer | `State::overflow` |
 //! |---|---|---|---|
-//! | [`Frames::stage`] | the one that polls | moved to the staging buffer | everything written so far |
-//! | text | the one that polls | | appended, if it is not stale; scanned under the lock if need be |
-//! | any other write | the one that polls | moved behind the staging buffer | appended, under the lock |
-//! | any write | another one | appended, under the lock | |
-//! | [`unstage`](staging::Owner::unstage) | the one that polls | staging buffer first, then what others wrote | none |
-//! | [`Frames::poll_frame`] | the body's | taken as one frame | never touched |
+//! | [`Frames::stage`] | any | taken from `State::buffer` | empty |
+//! | text | the one that polls | appended, if it is not stale; scanned under the lock if need be | |
+//! | any other write | the one that polls | first the overflow, then the write, under the lock | moved to the buffer |
+//! | any write | another one | | appended, under the lock; reported |
+//! | the body takes a frame, nothing reported | the body's | sent without the lock | not looked at |
+//! | [`Frames::poll_frame`] | the body's | first the overflow, then sent | moved to the buffer |
+//! | [`Frames::unstage`] | any | put to `State::buffer`, with the overflow behind | moved to the buffer |
+//! | any write while it is in `State::buffer` | any | appended, under the lock; reported | empty |
 //!
 //! So bytes leave in the order in which writes returned: what another thread wrote during a poll is
 //! later than what the poll found, or in no certain order with what the poll wrote. For this
-//! `poll_frame` sends nothing while a buffer is staged elsewhere, which happens to detached runs only.
+//! `poll_frame` sends nothing while a detached run has the buffer.
+//!
+//! The text of an answer that is one document is collected in [`Document`], under the lock, and handed to
+//! the session before anything else is.
 //!
 //! # What another thread can see
 //!
-//! Under the lock: all of [`State`], but not the bytes in the staging buffer, nor the number of texts in
-//! it; both return with `unstage`. Without the lock: only `stale`. It is set when the staging buffer does
-//! not know the current state: bytes of another thread wait in `State::out`, or the text frame may
-//! have changed. It is written under the lock (`Release`) and read without it (`Acquire`): text that
-//! sees it takes the lock, and so comes behind those bytes and has the new frame.
+//! Under the lock: all of [`State`], but not the bytes in a buffer that is not there, nor the numbers of texts
+//! and bytes that it counts; they come with `poll_frame` and `unstage`. Without the lock there are two flags:
+//!
+//! * `stale`: the buffer does not know the current state, because bytes of another thread wait in
+//!   `State::overflow`, or the text frame may have changed. It is written under the lock (`Release`) and
+//!   read without it (`Acquire`): text that sees it takes the lock, and so comes behind those bytes and
+//!   has the new frame.
+//! * the report of [`Task`]: `State` has something for the body, which are bytes, a closed turn, or a
+//!   writer that waits for space. It is set after the lock is released, and whoever sets it wakes the body, unless
+//!   that polls the agent on this thread just now; the body clears it after it has polled the agent and before it
+//!   takes the lock. So a report is never lost: the body looks after it was cleared, or is woken. A
+//!   detached run polls on behalf of no body, so it wakes the body at the end of a poll
+//!   ([`Frames::wake_body`]).
 //!
 //! Where a question is part of the answer's text, that text is scanned for what it leaves open
 //! ([`OpenConstructs`]), under the lock, so that a question from any thread sees all of it. Only plain
@@ -52,23 +72,28 @@
 //! not `Gone`; for a `Drained` one they succeed and their bytes are dropped. The protocol's own closing
 //! bytes are written on the way to `Closed`, once: those of a failure if the turn was `Open` and the
 //! agent failed or exceeded a limit, those of a cancelled turn if it was `Open` and was cancelled, else those
-//! of an answer. The body ends when the turn is `Closed`, nothing is staged and
-//! `State::out` is empty. The turn is reported when the last of body, run and reply drops the channel.
+//! of an answer. The body ends when the turn is `Closed`, no detached run has the buffer, and nothing is in
+//! it or in `State::overflow`. The turn is reported when the last of body, run and reply drops the channel.
 //!
 //! Every write is all or nothing, on error and on unwind. Wakers are called after the lock is
 //! released, because they are foreign code.
 
 mod frames;
+mod state;
 
 pub(super) use frames::Frames;
+pub(super) use state::Outcome;
+use state::{Document, Handle, Reader, State, Turn};
 
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
 use http::StatusCode;
 
 use super::staging::{self, HIGH_WATER, Staging};
+use super::wakeup::Task;
 use crate::json::rollback::Rollback;
 use crate::json::short::Token;
 use crate::protocol::markdown::OpenConstructs;
@@ -80,92 +105,31 @@ use crate::protocol::{
 pub(super) struct Channel<P: Protocol> {
     state: Mutex<State<P>>,
     stale: AtomicBool,
+    /// The body's task.
+    task: Arc<Task>,
     record: Record,
-}
-
-struct State<P: Protocol> {
-    session: P::Session,
-    /// The constructs that the answer's text leaves open, if a question would be part of the text.
-    open: Option<OpenConstructs>,
-    /// The bytes to be sent, but for those in the staging buffer.
-    out: Vec<u8>,
-    /// `true` while there is a staging buffer.
-    staged: bool,
-    /// The number of bytes since the agent last yielded, of an answer that is one document: nothing
-    /// of it leaves before its end, so no write would ever wait.
-    unyielded: Option<usize>,
-    /// The size of the last frame.
-    frame: usize,
-    turn: Turn,
-    reader: Reader,
-    /// The outcome of the agent, until the turn is closed.
-    outcome: Option<Outcome>,
-    /// The outcome of the closed turn, and `true` if a failure was sent to the front end.
-    closed: Option<(Outcome, bool)>,
-    /// `true` if the body was dropped before the whole answer was sent.
-    unread: bool,
-    progress: Progress,
-    /// The limit that the reply has exceeded: it fails, whatever the agent returns.
-    too_large: Option<usize>,
-    /// The status of a closed turn whose answer is one document.
-    status: StatusCode,
-    reply: Handle,
-    /// The wakers of writes that wait for space, or for the body to be dropped. Every frame wakes all, so one that
-    /// nobody waits for any more does not stay.
-    waiting: Vec<Waker>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    Open,
-    Ended,
-    Closed,
-}
-
-enum Reader {
-    /// The body is there; woken when bytes come.
-    Attached(Option<Waker>),
-    /// The body is gone and the run with it: writes fail.
-    Gone,
-    /// The body is gone and the run continues: its output is discarded.
-    Drained,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Handle {
-    Alive,
-    Dropped,
-    Panicked,
-}
-
-/// The outcome of an agent.
-pub(super) enum Outcome {
-    Answered,
-    Failed(AgentError),
-    Panicked,
-    /// It was stopped before it was done, on behalf of a client.
-    #[cfg_attr(not(feature = "resumable"), expect(dead_code))]
-    Cancelled,
-    /// It was dropped before it was done.
-    Dropped,
 }
 
 impl<P: Protocol> Channel<P> {
     /// `true` if the answer's text is scanned, so that a question after it is visible.
     const SCANS: bool = !P::CAPABILITIES.contains(Capabilities::QUESTIONS);
 
-    pub(super) fn new(mut session: P::Session, record: Record, is_stream: bool) -> Self {
+    pub(super) fn new(
+        mut session: P::Session,
+        record: Record,
+        is_stream: bool,
+        task: Arc<Task>,
+    ) -> Self {
         let mut out = Vec::new();
         session.open(&mut out);
         let state = State {
             session,
             open: Self::SCANS.then(OpenConstructs::new),
-            out,
-            staged: false,
-            unyielded: (!is_stream).then_some(0),
-            frame: 0,
+            buffer: Some(Box::new(Staging::new(out))),
+            overflow: Vec::new(),
+            document: (!is_stream).then(Document::default),
             turn: Turn::Open,
-            reader: Reader::Attached(None),
+            reader: Reader::Attached,
             outcome: None,
             closed: None,
             unread: false,
@@ -177,7 +141,8 @@ impl<P: Protocol> Channel<P> {
         };
         Self {
             state: Mutex::new(state),
-            stale: AtomicBool::new(false),
+            stale: AtomicBool::new(true),
+            task,
             record,
         }
     }
@@ -229,9 +194,8 @@ impl<P: Protocol> Channel<P> {
     /// Writes any text into the staging buffer. Returns `false` if it does not belong there.
     #[inline(never)]
     fn write_staged(&self, staging: &mut Staging, text: &str) -> bool {
-        // The locked way decides what a full buffer means: it waits, or returns the error of a
-        // closed turn.
-        if staging.out.len() >= HIGH_WATER || self.stale.load(Ordering::Acquire) {
+        let waits = staging.frame.is_none() || staging.out.len() >= HIGH_WATER;
+        if waits || self.stale.load(Ordering::Acquire) {
             return false;
         }
         staging.reserve();
@@ -262,7 +226,14 @@ impl<P: Protocol> Channel<P> {
     /// enough to become part of the agent's own code.
     #[inline(never)]
     fn poll_text_locked(&self, cx: &Context<'_>, text: &str) -> Poll<Result<(), SendError>> {
-        self.poll_write(cx, Some(text), |session, out| session.text(text, out))
+        let mut state = self.lock();
+        if state.is_open() && state.collect(text) {
+            state.progress.events += 1;
+            return Poll::Ready(Ok(()));
+        }
+        self.poll_write_to(state, cx, Some(text), |session, out| {
+            session.text(text, out)
+        })
     }
 
     /// Writes all of what `render` appends, or nothing; waits while too much is waiting already.
@@ -273,7 +244,16 @@ impl<P: Protocol> Channel<P> {
         text: Option<&str>,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
-        let mut state = self.lock();
+        self.poll_write_to(self.lock(), cx, text, render)
+    }
+
+    fn poll_write_to(
+        &self,
+        mut state: MutexGuard<'_, State<P>>,
+        cx: &Context<'_>,
+        text: Option<&str>,
+        render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
+    ) -> Poll<Result<(), SendError>> {
         if !state.is_open() {
             return Poll::Ready(Err(SendError::Closed));
         }
@@ -284,13 +264,11 @@ impl<P: Protocol> Channel<P> {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
+        self.hand_over(&mut state)?;
         let staged = staging::with(self.id(), |staging| staging.out.len()).unwrap_or(0);
-        // Both halves count: bytes of other threads in `State::out`, and those of this poll in the
-        // staging buffer.
-        let full = state.out.len() + staged >= HIGH_WATER;
-        // Without a reader nobody would ever make space.
-        if full && matches!(state.reader, Reader::Attached(_)) {
-            state.wait(cx);
+        let full = state.unstaged().len() + staged >= HIGH_WATER;
+        if full && matches!(state.reader, Reader::Attached) {
+            self.wait(state, cx);
             return Poll::Pending;
         }
         Poll::Ready(self.append(state, Turn::Open, text, render))
@@ -298,9 +276,9 @@ impl<P: Protocol> Channel<P> {
 
     /// Waits until the body is gone.
     pub(super) fn poll_closed(&self, cx: &Context<'_>) -> Poll<()> {
-        let mut state = self.lock();
-        if let Reader::Attached(_) = state.reader {
-            state.wait(cx);
+        let state = self.lock();
+        if let Reader::Attached = state.reader {
+            self.wait(state, cx);
             return Poll::Pending;
         }
         Poll::Ready(())
@@ -311,20 +289,22 @@ impl<P: Protocol> Channel<P> {
         &self,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
-        let state = self.lock();
+        let mut state = self.lock();
         if !state.is_open() {
             return Err(SendError::Closed);
         }
+        self.hand_over(&mut state)?;
         self.append(state, Turn::Ended, None, render)
     }
 
     /// Writes a question, which ends the turn. Where it is part of the answer's text, what that
     /// leaves open is closed before it.
     pub(super) fn confirm(&self, question: &Confirmation) -> Result<(), SendError> {
-        let state = self.lock();
+        let mut state = self.lock();
         if !state.is_open() {
             return Err(SendError::Closed);
         }
+        self.hand_over(&mut state)?;
         let closers = match &state.open {
             Some(open) => open.closers().map_err(|_| {
                 let reason = "the text before the question would hide it";
@@ -358,13 +338,27 @@ impl<P: Protocol> Channel<P> {
         state.progress.events += 1;
         // The session still writes: it keeps its own state, and only bytes are dropped.
         if let Reader::Drained = state.reader {
-            state.out.clear();
+            state.unstaged().clear();
             staging::with(self.id(), |staging| staging.out.clear());
         }
-        let reader = state.take_reader();
-        drop(state);
-        wake(reader);
+        self.wake_reader(state);
         Ok(())
+    }
+
+    /// Hands the collected text of a document to the session.
+    fn hand_over(&self, state: &mut State<P>) -> Result<(), SendError> {
+        let Some(document) = &mut state.document else {
+            return Ok(());
+        };
+        if document.text.is_empty() {
+            return Ok(());
+        }
+        let text = mem::take(&mut document.text);
+        let written = self.write(state, Some(&text), |session, out| session.text(&text, out));
+        if let Err(SendError::TooLarge { limit }) = written {
+            state.too_large = Some(limit);
+        }
+        written
     }
 
     /// Appends all of what `render` writes, or nothing, behind everything written before.
@@ -387,21 +381,23 @@ impl<P: Protocol> Channel<P> {
         };
         let staged = staging::with(self.id(), |staging| {
             // Bytes of other threads are later than those in the staging buffer, or unordered.
-            staging.out.append(&mut state.out);
+            staging.out.append(&mut state.overflow);
             // Should this panic, the frame may be an old one: text then takes the lock.
             self.stale.store(true, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut staging.out);
             if written.is_ok() {
                 state.scan(text);
             }
-            staging.frame = state.session.text_frame();
-            staging.quiet = state.is_quiet();
-            staging.limit_tokens();
+            state.refresh(staging);
             self.stale.store(false, Ordering::Release);
             written
         });
         staged.unwrap_or_else(|| {
-            let written = all_or_nothing(&mut state.session, &mut state.out);
+            let out = match &mut state.buffer {
+                Some(buffer) => &mut buffer.out,
+                None => &mut state.overflow,
+            };
+            let written = all_or_nothing(&mut state.session, out);
             if written.is_ok() {
                 state.scan(text);
             }
@@ -452,6 +448,9 @@ impl<P: Protocol> Channel<P> {
         if state.reply == Handle::Alive || state.turn == Turn::Closed {
             return;
         }
+        // No question can follow, so the text need not be scanned. An error counts as `too_large`.
+        state.open = None;
+        let _ = self.hand_over(&mut state);
         let outcome = match (state.outcome.take(), state.reply, state.too_large) {
             (None, ..) => return,
             (Some(Outcome::Answered), Handle::Panicked, _) => Outcome::Panicked,
@@ -474,7 +473,7 @@ impl<P: Protocol> Channel<P> {
         let open = state.turn == Turn::Open;
         // Behind an ending nothing may be written any more, so a later failure is only reported.
         let failure = failure.filter(|_| open);
-        let sent = failure.is_some() && matches!(state.reader, Reader::Attached(_));
+        let sent = failure.is_some() && matches!(state.reader, Reader::Attached);
         state.turn = Turn::Closed;
         state.status = match (&failure, &outcome) {
             (Some(_), Outcome::Failed(error)) => error.status_code(),
@@ -492,9 +491,25 @@ impl<P: Protocol> Channel<P> {
             Ok(())
         });
         state.closed = Some((outcome, sent));
-        let reader = state.take_reader();
+        self.wake_reader(state);
+    }
+
+    /// Remembers to wake the task with the next frame, or when the body is gone.
+    fn wait(&self, mut state: MutexGuard<'_, State<P>>, cx: &Context<'_>) {
+        let known = |waker: &Waker| waker.will_wake(cx.waker());
+        if !state.waiting.iter().any(known) {
+            state.waiting.push(cx.waker().clone());
+            self.wake_reader(state);
+        }
+    }
+
+    /// Tells the body that there is something for it, and wakes it unless it polls the agent just now.
+    fn wake_reader(&self, state: MutexGuard<'_, State<P>>) {
         drop(state);
-        wake(reader);
+        let is_polling = staging::with(self.id(), |_| ()).is_some();
+        if self.task.report() && !is_polling {
+            self.task.wake_reader();
+        }
     }
 }
 
@@ -515,69 +530,5 @@ impl<P: Protocol> Drop for Channel<P> {
             Some((Outcome::Answered | Outcome::Dropped, _)) | None => protocol::Outcome::ClientLeft,
         };
         self.record.finish(outcome, state.progress);
-    }
-}
-
-impl<P: Protocol> State<P> {
-    /// Returns `true` if anything may still be written.
-    fn is_open(&self) -> bool {
-        self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
-    }
-
-    /// Remembers to wake the task with the next frame, or when the body is gone.
-    fn wait(&mut self, cx: &Context<'_>) {
-        let known = |waker: &Waker| waker.will_wake(cx.waker());
-        // A task that polls again without being woken is listed once.
-        if !self.waiting.iter().any(known) {
-            self.waiting.push(cx.waker().clone());
-        }
-    }
-
-    /// Returns `true` once in a while if nothing else makes the agent wait.
-    fn must_yield(&mut self, text: Option<&str>) -> bool {
-        let Some(unyielded) = &mut self.unyielded else {
-            return false;
-        };
-        if *unyielded >= HIGH_WATER {
-            *unyielded = 0;
-            return true;
-        }
-        // A part that is not text is as much work as some text.
-        *unyielded += text.map_or(64, str::len).max(1);
-        false
-    }
-
-    fn scan(&mut self, text: Option<&str>) {
-        if let (Some(open), Some(text)) = (&mut self.open, text) {
-            open.feed(text);
-        }
-    }
-
-    /// Returns `true` if plain text need not be scanned.
-    fn is_quiet(&self) -> bool {
-        self.open.as_ref().is_none_or(OpenConstructs::is_quiet)
-    }
-
-    /// Returns how large a buffer the next frame may need, going by the last one. A frame much
-    /// larger than usual was one large event, and such an event makes its own space.
-    fn next_frame(&self) -> usize {
-        if self.frame < 2 * HIGH_WATER {
-            self.frame.min(HIGH_WATER)
-        } else {
-            0
-        }
-    }
-
-    fn take_reader(&mut self) -> Option<Waker> {
-        match &mut self.reader {
-            Reader::Attached(waker) => waker.take(),
-            Reader::Gone | Reader::Drained => None,
-        }
-    }
-}
-
-fn wake(waker: Option<Waker>) {
-    if let Some(waker) = waker {
-        waker.wake();
     }
 }

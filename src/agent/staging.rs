@@ -5,33 +5,30 @@
 //! agent the channel's buffer lies in a slot of the polling thread. [`channel`](super::channel) tells who
 //! owns which bytes when.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::mem;
-use std::sync::Arc;
+
+use bytes::Bytes;
 
 use crate::protocol::TextFrame;
 
-/// The owner of a buffer that is staged.
-pub(super) trait Owner: Send + Sync {
-    /// Returns the buffer to the owner, with the number of texts that were written to it.
-    fn unstage(&self, out: Vec<u8>, events: u64);
-}
-
-/// The staging buffer of a thread, with what writing text needs.
+/// The buffer of a channel, with what writing text to it needs.
 pub(super) struct Staging {
-    /// The channel that the buffer belongs to.
+    /// The channel that the buffer belongs to, once it is staged.
     pub(super) id: usize,
     pub(super) out: Vec<u8>,
     /// The number of texts that were written here.
     pub(super) events: u64,
+    /// The number of bytes that were sent from here without the lock.
+    pub(super) sent: u64,
     /// The bytes around text, if it may be written here.
     pub(super) frame: Option<TextFrame>,
     /// Plain text need not be scanned.
     pub(super) quiet: bool,
     /// The size up to which a token is written without any other check: 0 where it may not be.
     pub(super) token_limit: usize,
-    /// The size of the first buffer.
-    pub(super) first: usize,
+    /// The size that the next frame may need.
+    first: usize,
 }
 
 /// A write waits for the body to be polled while this many bytes are waiting.
@@ -42,7 +39,23 @@ pub(super) const HIGH_WATER: usize = 16 * 1024;
 /// a byte is moved by growing.
 const SPARE: usize = 512;
 
+/// The size up to which a frame is copied, and its buffer used again: an allocation less.
+const COPIED: usize = 1024;
+
 impl Staging {
+    pub(super) fn new(out: Vec<u8>) -> Self {
+        Self {
+            id: 0,
+            out,
+            events: 0,
+            sent: 0,
+            frame: None,
+            quiet: false,
+            token_limit: 0,
+            first: 0,
+        }
+    }
+
     /// Reserves the spare capacity.
     pub(super) fn reserve(&mut self) {
         if self.out.capacity() - self.out.len() < SPARE {
@@ -61,10 +74,51 @@ impl Staging {
         let room = (self.out.capacity() + 1).saturating_sub(SPARE);
         self.token_limit = if self.quiet { room.min(HIGH_WATER) } else { 0 };
     }
+
+    /// Borrows the thread's spare buffer if it has none of its own.
+    pub(super) fn borrow_spare(&mut self) {
+        if self.out.capacity() == 0 {
+            self.out = SPARE_BUFFER.try_with(Cell::take).unwrap_or_default();
+            self.limit_tokens();
+        }
+    }
+
+    /// Returns the spare buffer, unless there are bytes in it.
+    pub(super) fn return_spare(&mut self) {
+        if self.out.is_empty() && (1..=2 * HIGH_WATER).contains(&self.out.capacity()) {
+            let buffer = mem::take(&mut self.out);
+            // Without a slot the thread is ending, and the buffer is released.
+            let _ = SPARE_BUFFER.try_with(|spare| spare.set(buffer));
+        }
+    }
+
+    /// Takes all bytes as one frame.
+    pub(super) fn take_frame(&mut self) -> Bytes {
+        let length = self.out.len();
+        if length == 0 {
+            self.return_spare();
+            return Bytes::new();
+        }
+        // A frame much larger than usual was one large event, and such an event makes its own space.
+        self.first = match length < 2 * HIGH_WATER {
+            true => length.min(HIGH_WATER),
+            false => 0,
+        };
+        if length > COPIED {
+            return mem::take(&mut self.out).into();
+        }
+        let frame = Bytes::copy_from_slice(&self.out);
+        self.out.clear();
+        self.return_spare();
+        frame
+    }
 }
 
 thread_local! {
-    static SLOT: RefCell<Option<Staging>> = const { RefCell::new(None) };
+    static SLOT: RefCell<Option<Box<Staging>>> = const { RefCell::new(None) };
+
+    /// A buffer for the next channel that is polled, so that one that waits needs none.
+    static SPARE_BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Calls `work` with the staging buffer if it is the one of channel `id`.
@@ -72,48 +126,24 @@ thread_local! {
 pub(super) fn with<T>(id: usize, work: impl FnOnce(&mut Staging) -> T) -> Option<T> {
     // The slot is already borrowed only if `work` of an outer call writes, and gone only while
     // its thread ends; in both cases the caller takes the lock.
-    let work = |slot: &RefCell<Option<Staging>>| match slot.try_borrow_mut().ok()?.as_mut() {
+    let work = |slot: &RefCell<Option<Box<Staging>>>| match slot.try_borrow_mut().ok()?.as_mut() {
         Some(staging) if staging.id == id => Some(work(staging)),
         _ => None,
     };
     SLOT.try_with(work).ok().flatten()
 }
 
-/// Stages a buffer until the guard is dropped.
+/// Exchanges the buffer in the thread's slot. A body that is polled inside another one puts the outer
+/// one's back when it is done.
+///
+/// Where there is no slot to be had, see [`with`], the buffer itself is returned: exchanging it twice
+/// always returns it.
 #[inline]
-pub(super) fn stage(staging: Staging, owner: Arc<dyn Owner>) -> Staged {
-    // A body that is polled inside another one restores the slot when it is done.
-    let before = SLOT.try_with(|slot| {
-        let mut slot = slot.borrow_mut();
-        let before = slot.take().map(Box::new);
-        *slot = Some(staging);
-        before
-    });
-    Staged {
-        before: before.ok().flatten(),
-        owner,
-    }
-}
-
-/// A guard of the staging buffer. Dropping it returns the buffer to its owner, also on unwind.
-pub(super) struct Staged {
-    before: Option<Box<Staging>>,
-    owner: Arc<dyn Owner>,
-}
-
-impl Drop for Staged {
-    fn drop(&mut self) {
-        let before = self.before.take().map(|before| *before);
-        let staged = SLOT.try_with(|slot| {
-            let mut slot = slot.borrow_mut();
-            // The slot is large, so only what the owner wants is moved.
-            let staged = slot.as_mut();
-            let staged = staged.map(|staging| (mem::take(&mut staging.out), staging.events));
-            *slot = before;
-            staged
-        });
-        if let Ok(Some((out, events))) = staged {
-            self.owner.unstage(out, events);
+pub(super) fn exchange(mut staging: Option<Box<Staging>>) -> Option<Box<Staging>> {
+    let _ = SLOT.try_with(|slot| {
+        if let Ok(mut slot) = slot.try_borrow_mut() {
+            mem::swap(&mut *slot, &mut staging);
         }
-    }
+    });
+    staging
 }

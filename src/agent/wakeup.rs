@@ -1,85 +1,155 @@
-//! The waker of an agent that its body polls.
+//! The wakers of what a body polls.
 
 use std::fmt;
+use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Wake, Waker};
 
-/// A waker for an agent: it wakes the reader of the body and records that the agent must be polled.
+/// The task that reads a body, and what it was woken for.
 ///
-/// A reader polls a body again after every frame. The agent need not be polled then unless it was
-/// woken: it has left its waker with what it waits for, and that waker stays the same.
-pub(super) struct Wakeup {
-    shared: Arc<Shared>,
-    waker: Waker,
+/// A reader polls a body again after every frame. Neither the agent nor the timer need be polled then
+/// unless it was woken: each has left its waker with what it waits for, and that waker stays the same.
+pub(super) struct Task {
+    agent: AtomicBool,
+    timer: AtomicBool,
+    channel: AtomicBool,
+    waker: Mutex<Option<Waker>>,
 }
 
-struct Shared {
-    woken: AtomicBool,
-    reader: Mutex<Option<Waker>>,
+/// The wakers for the agent and the timer of a body: each wakes the reader and records that its owner
+/// must be polled.
+pub(super) struct Wakeup {
+    task: Arc<Task>,
+    /// The waker that the reader has.
+    known: Option<Waker>,
+    agent: Waker,
+    timer: Option<Waker>,
 }
+
+struct Timer(Arc<Task>);
 
 impl Wakeup {
-    /// Creates the waker of an agent that was not polled yet.
+    /// Creates the wakers of an agent and a timer that were not polled yet.
     pub(super) fn new() -> Self {
-        let shared = Arc::new(Shared {
-            // Set at first: a future has to be polled once before it can leave a waker.
-            woken: AtomicBool::new(true),
-            reader: Mutex::new(None),
+        let task = Arc::new(Task {
+            agent: AtomicBool::new(true),
+            timer: AtomicBool::new(true),
+            channel: AtomicBool::new(true),
+            waker: Mutex::new(None),
         });
-        let waker = Waker::from(Arc::clone(&shared));
-        Self { shared, waker }
+        Self {
+            known: None,
+            agent: Waker::from(Arc::clone(&task)),
+            timer: None,
+            task,
+        }
     }
 
-    /// Sets the reader of the body. Returns the agent's waker if the agent was woken since the last
-    /// call.
+    /// Returns the task that reads the body.
+    pub(super) fn task(&self) -> Arc<Task> {
+        Arc::clone(&self.task)
+    }
+
+    /// Sets the task that reads the body.
     ///
-    /// The reader is set first: whoever wakes the agent after the flag is read wakes this reader.
-    pub(super) fn take(&self, reader: &Context<'_>) -> Option<&Waker> {
-        let mut known = self.shared.reader();
-        if !known
-            .as_ref()
-            .is_some_and(|known| known.will_wake(reader.waker()))
-        {
-            *known = Some(reader.waker().clone());
+    /// It must be called before anything else is done in a poll: whoever wakes the reader after that
+    /// wakes this one.
+    pub(super) fn set_reader(&mut self, reader: &Context<'_>) {
+        let is_known = |known: &Waker| known.will_wake(reader.waker());
+        if !self.known.as_ref().is_some_and(is_known) {
+            self.known = Some(reader.waker().clone());
+            let before = mem::replace(&mut *self.task.lock(), self.known.clone());
+            // Dropped without the lock, as it is foreign code.
+            drop(before);
         }
-        drop(known);
-        // Cleared before the agent is polled and not after: a wake during the poll counts for the
-        // next one.
-        let woken = self.shared.woken.swap(false, Ordering::AcqRel);
-        woken.then_some(&self.waker)
+    }
+
+    /// Forgets the task, so that whoever has a waker of the body keeps nothing of it.
+    pub(super) fn forget_reader(&self) {
+        let before = self.task.lock().take();
+        drop(before);
+    }
+
+    /// Returns the agent's waker if the agent was woken since the last call.
+    pub(super) fn agent(&self) -> Option<&Waker> {
+        let woken = self.task.agent.swap(false, Ordering::AcqRel);
+        woken.then_some(&self.agent)
+    }
+
+    /// Returns the timer's waker if the timer was woken since the last call.
+    pub(super) fn timer(&mut self) -> Option<&Waker> {
+        let woken = self.task.timer.swap(false, Ordering::AcqRel);
+        let create = || Waker::from(Arc::new(Timer(Arc::clone(&self.task))));
+        woken.then(|| &*self.timer.get_or_insert_with(create))
+    }
+
+    /// Returns `true` if the channel has reported something since the last call.
+    pub(super) fn channel(&self) -> bool {
+        self.task.channel.swap(false, Ordering::AcqRel)
+    }
+
+    /// Has the timer polled again, although it does not wait.
+    pub(super) fn poll_timer_again(&self) {
+        self.task.timer.store(true, Ordering::Release);
     }
 
     /// Marks the agent as woken, without waking the reader, if `waker` is the agent's. Returns `false`
     /// if it is another one. The reader must poll again anyway.
     pub(super) fn absorb(&self, waker: &Waker) -> bool {
-        let is_ours = waker.will_wake(&self.waker);
+        let is_ours = waker.will_wake(&self.agent);
         if is_ours {
-            self.shared.woken.store(true, Ordering::Release);
+            self.task.agent.store(true, Ordering::Release);
         }
         is_ours
     }
 }
 
-impl Shared {
-    fn reader(&self) -> std::sync::MutexGuard<'_, Option<Waker>> {
-        self.reader.lock().unwrap_or_else(PoisonError::into_inner)
+impl Task {
+    /// Records that the channel has something for the body. Returns `true` if that is news.
+    pub(super) fn report(&self) -> bool {
+        !self.channel.swap(true, Ordering::AcqRel)
+    }
+
+    /// Returns `true` if there is a report that the body has not seen.
+    pub(super) fn is_reported(&self) -> bool {
+        self.channel.load(Ordering::Acquire)
+    }
+
+    /// Wakes the task.
+    pub(super) fn wake_reader(&self) {
+        // A waker is foreign code: it is called without the lock.
+        let waker = self.lock().clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Waker>> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Wake for Shared {
+/// The agent's waker.
+impl Wake for Task {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
 
     fn wake_by_ref(self: &Arc<Self>) {
-        // Before the reader is woken: it may poll at once, on another thread.
-        self.woken.store(true, Ordering::Release);
-        // A waker is foreign code: it is called without the lock.
-        let reader = self.reader().clone();
-        if let Some(reader) = reader {
-            reader.wake();
-        }
+        self.agent.store(true, Ordering::Release);
+        self.wake_reader();
+    }
+}
+
+impl Wake for Timer {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.timer.store(true, Ordering::Release);
+        self.0.wake_reader();
     }
 }
 

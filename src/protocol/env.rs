@@ -43,6 +43,7 @@ pub trait Environment: Send + Sync {
     }
 
     /// Returns a stream that yields every `period`, first after one; `None` without a timer.
+    /// A stream that is pending is polled again only when it has woken its task.
     ///
     /// By default, with the feature `tokio`, it is the timer of the runtime, which `#[tokio::main]` has
     /// and a runtime that is built by hand has after `enable_time`.

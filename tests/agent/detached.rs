@@ -6,6 +6,7 @@ use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use copilot_wire::Body;
+use copilot_wire::protocol::Usage;
 use futures::executor::block_on;
 use futures::{FutureExt, StreamExt};
 
@@ -161,4 +162,30 @@ fn a_detached_run_on_another_thread_sends_its_bytes_in_order() {
     };
     let body = slot.lock().unwrap().take().unwrap();
     assert_eq!(whole(body), [0, 1, 2].map(round).concat());
+}
+
+/// What a poll writes without any bytes wakes nobody, and must not keep later writes from doing so.
+#[test]
+fn a_write_after_a_silent_part_wakes_the_body() {
+    let slot = Arc::new(Mutex::new(None));
+    let shared = Arc::clone(&slot);
+    let mut body = body(move |reply| {
+        let shared = Arc::clone(&shared);
+        async move {
+            reply.usage(Usage::new(1, 2)).await?;
+            *shared.lock().unwrap() = Some(reply);
+            std::future::pending().await
+        }
+    });
+    let mut run = body.detach().unwrap();
+    let count = Arc::new(Count(AtomicUsize::new(0)));
+    let waker = Waker::from(Arc::clone(&count));
+    let mut cx = Context::from_waker(&waker);
+    assert!(body.poll_next_unpin(&mut cx).is_pending());
+    let mut noop = Context::from_waker(Waker::noop());
+    assert!(run.poll_unpin(&mut noop).is_pending());
+    let reply = slot.lock().unwrap().take().unwrap();
+    block_on(reply.text("one")).unwrap();
+    assert!(count.0.load(Ordering::Relaxed) > 0);
+    assert_eq!(poll(&mut body), Poll::Ready(Some(chunk("one"))));
 }

@@ -1,13 +1,17 @@
 //! The frames of a reply: their times, their order, and back-pressure.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::openbb::{Event, FunctionCall, OpenBb, Output, QueryRequest};
-use copilot_wire::protocol::{AgentError, Conversation, Env, Protocol, SendError};
+use copilot_wire::protocol::{
+    AgentError, Conversation, Env, Environment, Protocol, SendError, Ticks,
+};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::channel::{mpsc, oneshot};
 use futures::executor::block_on;
@@ -172,6 +176,67 @@ fn a_keep_alive_is_sent_after_a_whole_silent_tick() {
     assert_eq!(poll(&mut body), Poll::Pending);
     tick.unbounded_send(()).unwrap();
     assert_eq!(poll(&mut body), ping);
+}
+
+/// The timer has its own waker: it is polled when it was woken, not with every event.
+#[test]
+fn events_do_not_poll_the_timer() {
+    struct Counted(Arc<AtomicUsize>);
+    impl Environment for Counted {
+        fn ticks(&self, _: Duration) -> Option<Ticks> {
+            let polls = Arc::clone(&self.0);
+            Some(Box::pin(futures::stream::poll_fn(move |_| {
+                polls.fetch_add(1, Ordering::Relaxed);
+                Poll::Pending
+            })))
+        }
+    }
+    let polls = Arc::new(AtomicUsize::new(0));
+    let (word, words) = mpsc::unbounded::<&str>();
+    let words = Arc::new(Mutex::new(Some(words)));
+    let env = Env::new(Counted(Arc::clone(&polls)));
+    let mut body = body_in(&env, move |reply| {
+        let mut words = words.lock().unwrap().take().unwrap();
+        async move {
+            while let Some(word) = words.next().await {
+                reply.text(word).await?;
+            }
+            Ok(())
+        }
+    });
+    for _ in 0..10 {
+        word.unbounded_send("one").unwrap();
+        assert_eq!(poll(&mut body), Poll::Ready(Some(chunk("one"))));
+        assert_eq!(poll(&mut body), Poll::Pending);
+    }
+    assert_eq!(polls.load(Ordering::Relaxed), 1);
+}
+
+/// A task that waits for the end of the body neither stops its frames nor stays registered for ever.
+#[test]
+fn a_watcher_does_not_keep_the_body_from_sending() {
+    let (word, words) = mpsc::unbounded::<&str>();
+    let words = Arc::new(Mutex::new(Some(words)));
+    let mut body = body(move |reply| {
+        let mut words = words.lock().unwrap().take().unwrap();
+        async move {
+            loop {
+                let closed = pin!(reply.closed());
+                let next = futures::future::select(words.next(), closed).await;
+                let futures::future::Either::Left((Some(word), _)) = next else {
+                    return Ok(());
+                };
+                reply.text(word).await?;
+            }
+        }
+    });
+    for _ in 0..10 {
+        word.unbounded_send("one").unwrap();
+        assert_eq!(poll(&mut body), Poll::Ready(Some(chunk("one"))));
+        assert_eq!(poll(&mut body), Poll::Pending);
+    }
+    drop(word);
+    assert_eq!(poll(&mut body), Poll::Ready(None));
 }
 
 // The three hand-over tests.

@@ -2,32 +2,42 @@
 //! parent module tells who owns which bytes when.
 
 use std::mem;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 
 use bytes::Bytes;
 use http::StatusCode;
 
-use super::super::staging::{self, Owner, Staged, Staging};
+use super::super::staging::Staging;
 use super::super::wakeup::Wakeup;
-use super::{Channel, Outcome, Reader, Turn, wake};
+use super::{Channel, Outcome, Reader, Turn};
 #[cfg(feature = "resumable")]
 use crate::protocol::AgentError;
 use crate::protocol::{Protocol, Session};
 
 /// The body's side of a channel, whatever the protocol.
-pub(in crate::agent) trait Frames: Owner {
-    /// Stages the buffer for one poll of the agent on this thread. With `attached` the body itself
-    /// polls, and writes need not wake it.
-    fn stage(self: Arc<Self>, attached: bool) -> Staged;
+pub(in crate::agent) trait Frames: Send + Sync {
+    /// Takes the buffer, so that it can be staged.
+    fn stage(&self) -> Option<Box<Staging>>;
 
-    /// Takes everything that waits as one frame, or leaves a waker. `None` once the turn is closed
-    /// and all is taken. `agent` is the waker of the agent if the caller polls it itself.
-    fn poll_frame(&self, cx: &Context<'_>, agent: Option<&Wakeup>) -> Poll<Option<Bytes>>;
+    /// Takes the buffer back.
+    fn unstage(&self, staging: Option<Box<Staging>>);
 
-    /// Returns what is sent after a while of silence; empty where nothing may be sent.
-    fn keep_alive(&self) -> Bytes;
+    /// Wakes the body if there is anything for it.
+    fn wake_body(&self);
+
+    /// Takes everything that waits as one frame: what is in the buffer, which may be with the caller,
+    /// and what other threads have written. `None` once the turn is closed and all is taken. `agent` has
+    /// the waker of the agent if the caller polls it itself.
+    fn poll_frame(
+        &self,
+        staging: Option<&mut Staging>,
+        agent: Option<&Wakeup>,
+    ) -> Poll<Option<Bytes>>;
+
+    /// Returns what is sent after a while of silence; empty where nothing may be sent. `staging` is
+    /// the buffer, if it is with the caller.
+    fn keep_alive(&self, staging: Option<&Staging>) -> Bytes;
 
     /// Records that the agent panicked.
     fn panicked(&self);
@@ -54,84 +64,83 @@ pub(in crate::agent) trait Frames: Owner {
     fn span(&self) -> &tracing::Span;
 }
 
-impl<P: Protocol> Owner for Channel<P> {
-    fn unstage(&self, mut out: Vec<u8>, events: u64) {
-        let mut state = self.lock();
-        state.progress.events += events;
-        // In this order: what others wrote while the buffer was staged comes behind it.
-        out.append(&mut state.out);
-        // Nobody reads any more.
-        if !matches!(state.reader, Reader::Attached(_)) {
-            out = Vec::new();
-        }
-        // A poll that wrote nothing must not wake the reader, who would poll again for nothing.
-        let news = !out.is_empty() || state.turn == Turn::Closed;
-        let reader = if news { state.take_reader() } else { None };
-        state.out = out;
-        state.staged = false;
-        drop(state);
-        wake(reader);
-    }
-}
-
 impl<P: Protocol> Frames for Channel<P> {
-    fn stage(self: Arc<Self>, attached: bool) -> Staged {
+    fn stage(&self) -> Option<Box<Staging>> {
         let mut state = self.lock();
-        if attached {
-            // The body that polls looks for frames right after this poll. Waking it too would poll
-            // it twice.
-            drop(state.take_reader());
-        }
-        state.staged = true;
-        let mut staging = Staging {
-            id: self.id(),
-            out: mem::take(&mut state.out),
-            events: 0,
-            frame: state.session.text_frame(),
-            quiet: state.is_quiet(),
-            token_limit: 0,
-            first: state.next_frame(),
-        };
-        staging.limit_tokens();
-        // Under the lock, with the frame of this moment: until another thread writes, text needs no
-        // lock.
+        let mut staging = state.buffer.take()?;
+        staging.id = self.id();
+        state.refresh(&mut staging);
         self.stale.store(false, Ordering::Release);
-        drop(state);
-        staging::stage(staging, self)
+        Some(staging)
     }
 
-    fn poll_frame(&self, cx: &Context<'_>, agent: Option<&Wakeup>) -> Poll<Option<Bytes>> {
+    fn unstage(&self, staging: Option<Box<Staging>>) {
+        if let Some(mut staging) = staging {
+            let mut state = self.lock();
+            state.merge(&mut staging);
+            if !matches!(state.reader, Reader::Attached) {
+                staging.out = Vec::new();
+            }
+            state.buffer = Some(staging);
+        }
+    }
+
+    fn wake_body(&self) {
         let mut state = self.lock();
-        if !state.staged && !state.out.is_empty() {
-            let frame = mem::take(&mut state.out);
-            state.frame = frame.len();
+        let news = !state.unstaged().is_empty() || state.turn == Turn::Closed;
+        drop(state);
+        if news {
+            self.task.report();
+        }
+        // What was reported during the poll has woken nobody.
+        if self.task.is_reported() {
+            self.task.wake_reader();
+        }
+    }
+
+    fn poll_frame(
+        &self,
+        staging: Option<&mut Staging>,
+        agent: Option<&Wakeup>,
+    ) -> Poll<Option<Bytes>> {
+        let mut guard = self.lock();
+        let state = &mut *guard;
+        let mut own = state.buffer.take();
+        let frame = match staging.or(own.as_deref_mut()) {
+            Some(staging) => {
+                state.merge(staging);
+                staging.take_frame()
+            }
+            // A detached run has it.
+            None => return Poll::Pending,
+        };
+        state.buffer = own;
+        if !frame.is_empty() {
             self.sent(&mut state.progress, frame.len());
             let waiting = mem::take(&mut state.waiting);
-            drop(state);
+            drop(guard);
             // A body is polled for the next frame in any case, and its agent with it.
             let polled = |writer: &Waker| agent.is_some_and(|agent| agent.absorb(writer));
             for writer in waiting.into_iter().filter(|writer| !polled(writer)) {
                 writer.wake();
             }
-            return Poll::Ready(Some(Bytes::from(frame)));
+            return Poll::Ready(Some(frame));
         }
-        if state.turn == Turn::Closed && !state.staged {
-            return Poll::Ready(None);
+        match state.turn {
+            Turn::Closed => Poll::Ready(None),
+            Turn::Open | Turn::Ended => Poll::Pending,
         }
-        // Under the same lock as the look at `out`: bytes that come now find this waker.
-        if let Reader::Attached(waker) = &mut state.reader {
-            *waker = Some(cx.waker().clone());
-        }
-        Poll::Pending
     }
 
-    fn keep_alive(&self) -> Bytes {
+    fn keep_alive(&self, staging: Option<&Staging>) -> Bytes {
         let mut out = Vec::new();
         let mut state = self.lock();
-        // With a buffer staged elsewhere there is no silence, and these bytes would overtake it. An
-        // answer that is one document has no place for them.
-        if !state.staged && state.unyielded.is_none() {
+        // With a buffer staged elsewhere, or something in it, there is no silence, and these bytes would
+        // overtake it. An answer that is one document has no place for them.
+        let silent = staging.is_some() || state.buffer.is_some();
+        if silent && state.unstaged().is_empty() && state.document.is_none() {
             state.session.keep_alive(&mut out);
+            self.stale.store(true, Ordering::Release);
             self.sent(&mut state.progress, out.len());
         }
         out.into()
@@ -147,8 +156,10 @@ impl<P: Protocol> Frames for Channel<P> {
 
     #[cfg(feature = "resumable")]
     fn stop(&self, error: Option<AgentError>) {
-        let state = self.lock();
+        let mut state = self.lock();
         if state.turn != Turn::Closed {
+            // If it cannot be written, it is left out of an answer that was cancelled.
+            let _ = self.hand_over(&mut state);
             self.close_with(state, error.map_or(Outcome::Cancelled, Outcome::Failed));
         }
     }
@@ -163,8 +174,9 @@ impl<P: Protocol> Frames for Channel<P> {
         state.reader = if drain { Reader::Drained } else { Reader::Gone };
         state.progress.detached = drain;
         // What a detached run writes from here on is meant to be thrown away.
-        state.unread = !drain && (state.turn != Turn::Closed || !state.out.is_empty());
-        state.out = Vec::new();
+        let waits = !state.unstaged().is_empty();
+        state.unread = !drain && (state.turn != Turn::Closed || waits);
+        *state.unstaged() = Vec::new();
         let waiting = mem::take(&mut state.waiting);
         drop(state);
         waiting.into_iter().for_each(Waker::wake);

@@ -1,0 +1,150 @@
+//! The state of a turn, under the lock of its channel.
+
+use std::mem;
+use std::task::Waker;
+
+use http::StatusCode;
+
+use super::super::staging::{HIGH_WATER, Staging};
+use crate::protocol::markdown::OpenConstructs;
+use crate::protocol::{AgentError, Progress, Protocol, Session as _};
+
+pub(super) struct State<P: Protocol> {
+    pub(super) session: P::Session,
+    /// The constructs that the answer's text leaves open, if a question would be part of the text.
+    pub(super) open: Option<OpenConstructs>,
+    /// The bytes to be sent; `None` while they are staged.
+    pub(super) buffer: Option<Box<Staging>>,
+    /// What other threads have written since the buffer was staged.
+    pub(super) overflow: Vec<u8>,
+    /// Of an answer that is one document only.
+    pub(super) document: Option<Document>,
+    pub(super) turn: Turn,
+    pub(super) reader: Reader,
+    /// The outcome of the agent, until the turn is closed.
+    pub(super) outcome: Option<Outcome>,
+    /// The outcome of the closed turn, and `true` if a failure was sent to the front end.
+    pub(super) closed: Option<(Outcome, bool)>,
+    /// `true` if the body was dropped before the whole answer was sent.
+    pub(super) unread: bool,
+    pub(super) progress: Progress,
+    /// The limit that the reply has exceeded: it fails, whatever the agent returns.
+    pub(super) too_large: Option<usize>,
+    /// The status of a closed turn whose answer is one document.
+    pub(super) status: StatusCode,
+    pub(super) reply: Handle,
+    /// The wakers of writes that wait for space, or for the body to be dropped. Every frame wakes all, so one that
+    /// nobody waits for any more does not stay.
+    pub(super) waiting: Vec<Waker>,
+}
+
+/// An answer that is one document. Nothing of it leaves before its end, so no write would ever wait.
+#[derive(Default)]
+pub(super) struct Document {
+    /// Text that the session does not have yet: it is handed over, and scanned, together.
+    pub(super) text: String,
+    /// The number of bytes since the agent last yielded.
+    pub(super) unyielded: usize,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Turn {
+    Open,
+    Ended,
+    Closed,
+}
+
+pub(super) enum Reader {
+    /// The body is there.
+    Attached,
+    /// The body is gone and the run with it: writes fail.
+    Gone,
+    /// The body is gone and the run goes on: what is written is thrown away.
+    Drained,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Handle {
+    Alive,
+    Dropped,
+    Panicked,
+}
+
+/// The outcome of an agent.
+pub(in crate::agent) enum Outcome {
+    Answered,
+    Failed(AgentError),
+    Panicked,
+    /// It was stopped before it was done, on behalf of a client.
+    #[cfg_attr(not(feature = "resumable"), expect(dead_code))]
+    Cancelled,
+    /// It was dropped before it was done.
+    Dropped,
+}
+
+impl<P: Protocol> State<P> {
+    /// Returns `true` if anything may still be written.
+    pub(super) fn is_open(&self) -> bool {
+        self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
+    }
+
+    /// Collects text of a document. Returns `false` if it is to be written, or if this is no document.
+    pub(super) fn collect(&mut self, text: &str) -> bool {
+        let Some(document) = &mut self.document else {
+            return false;
+        };
+        let size = document.unyielded + text.len();
+        if size < HIGH_WATER {
+            document.unyielded = size;
+            document.text.push_str(text);
+        }
+        size < HIGH_WATER
+    }
+
+    /// Returns `true` once in a while if nothing else makes the agent wait.
+    pub(super) fn must_yield(&mut self, text: Option<&str>) -> bool {
+        let Some(Document { unyielded, .. }) = &mut self.document else {
+            return false;
+        };
+        if *unyielded >= HIGH_WATER {
+            *unyielded = 0;
+            return true;
+        }
+        // A part that is not text is as much work as some text.
+        *unyielded += text.map_or(64, str::len).max(1);
+        false
+    }
+
+    pub(super) fn scan(&mut self, text: Option<&str>) {
+        if let (Some(open), Some(text)) = (&mut self.open, text) {
+            open.feed(text);
+        }
+    }
+
+    /// Returns `true` if plain text need not be scanned.
+    pub(super) fn is_quiet(&self) -> bool {
+        self.open.as_ref().is_none_or(OpenConstructs::is_quiet)
+    }
+
+    /// Updates what writing text needs to know of the session.
+    pub(super) fn refresh(&self, staging: &mut Staging) {
+        staging.frame = self.session.text_frame();
+        staging.quiet = self.is_quiet();
+        staging.limit_tokens();
+    }
+
+    /// Returns the bytes that wait for the body, without those that are staged.
+    pub(super) fn unstaged(&mut self) -> &mut Vec<u8> {
+        match &mut self.buffer {
+            Some(buffer) => &mut buffer.out,
+            None => &mut self.overflow,
+        }
+    }
+
+    /// Adds what other threads have written to the buffer, and its counts to the turn's.
+    pub(super) fn merge(&mut self, staging: &mut Staging) {
+        staging.out.append(&mut self.overflow);
+        self.progress.events += mem::take(&mut staging.events);
+        self.progress.bytes += mem::take(&mut staging.sent);
+    }
+}
