@@ -84,7 +84,20 @@ fn framed(row: &mut Checked, name: &'static str, mut run: impl FnMut() -> Bytes 
 
 /// 2,000 tokens, said one by one.
 pub fn answer() -> Row {
-    let words: &'static [&'static str] = source::tokens(2_000).leak();
+    let words = source::tokens(2_000).leak();
+    answer_of(words, "an answer of 2,000 tokens without a stream")
+}
+
+/// The same, said as one text.
+pub fn answer_at_once() -> Row {
+    let text: &'static str = source::tokens(2_000).concat().leak();
+    answer_of(
+        vec![text].leak(),
+        "an answer of 2,000 tokens without a stream, as one text",
+    )
+}
+
+fn answer_of(words: &'static [&'static str], name: &'static str) -> Row {
     let body = Bytes::from(format!(
         r#"{{"model":"{MODEL}","messages":[{{"role":"user","content":"hi"}}]}}"#
     ));
@@ -109,7 +122,7 @@ pub fn answer() -> Row {
     framed(&mut row, "serde_json of the finished object", move || {
         completion(&content).into()
     });
-    row.row("an answer of 2,000 tokens without a stream", "answer", 1)
+    row.row(name, "answer", 1)
 }
 
 #[derive(Deserialize)]

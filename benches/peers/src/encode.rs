@@ -232,6 +232,12 @@ pub fn dirty_delta() -> Row {
     deltas(true, "64 KiB of text with 3 % escapes in one event")
 }
 
+pub fn markdown_delta() -> Row {
+    let text: &'static str = source::markdown(64 * 1024).leak();
+    let name = "64 KiB of Markdown in one event";
+    openbb(vec![text; 8].leak(), name, "event")
+}
+
 fn deltas(dirty: bool, name: &'static str) -> Row {
     let text: &'static str = source::text(64 * 1024, dirty).leak();
     openbb(vec![text; 8].leak(), name, "event")

@@ -146,6 +146,15 @@ pub fn text(length: usize, dirty: bool) -> String {
     out
 }
 
+/// Markdown as a model writes it, of about this many bytes.
+pub fn markdown(length: usize) -> String {
+    const SECTION: &str = "## A heading\n\nSome text with **bold** and `code`, a \
+        [link](https://example.com/a) and more \"quoted\" words that go on.\n\n- an item of a \
+        list\n- another, with `code`\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```rust\nfn main() {\n    \
+        println!(\"{}\", 1 < 2);\n}\n```\n\n";
+    SECTION.repeat(length / SECTION.len() + 1)
+}
+
 /// A row of a table.
 #[derive(Clone, serde::Serialize)]
 pub struct Price {
