@@ -143,7 +143,9 @@ const address = `http://127.0.0.1:${front.address().port}/`;
 let failed = 0;
 for (const version of ['5', '6', '7']) {
   const { outputFiles: [{ text }] } = await build({
-    entryPoints: [new URL('page.jsx', import.meta.url).pathname],
+    // Aliases are resolved there.
+    absWorkingDir: new URL('.', import.meta.url).pathname,
+    entryPoints: ['page.jsx'],
     bundle: true,
     write: false,
     jsx: 'automatic',

@@ -113,7 +113,7 @@ async fn abandoned_runs() {
     }
     println!("{runs} abandoned runs, again and again: {memory:?} bytes");
     assert!(
-        memory[memory.len() - 1] < memory[0] + memory[0] / 4,
+        memory[memory.len() - 1] < memory[0] + memory[0] / 2,
         "{memory:?}"
     );
     drop(server);
