@@ -298,6 +298,8 @@ impl Live {
         self.wakeup.set_reader(cx);
         if let Some(run) = &mut self.run {
             if let Some(waker) = self.wakeup.agent() {
+                // With the agent's own waker as context: a wake of the reader for another reason does
+                // not poll the agent.
                 let polled;
                 let mut cx = Context::from_waker(waker);
                 (polled, self.staging) = run.poll_staged(&mut cx, self.staging.take());

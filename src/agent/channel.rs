@@ -194,6 +194,8 @@ impl<P: Protocol> Channel<P> {
     /// Writes any text into the staging buffer. Returns `false` if it does not belong there.
     #[inline(never)]
     fn write_staged(&self, staging: &mut Staging, text: &str) -> bool {
+        // The locked way decides what a full buffer means: it waits, or returns the error of a
+        // closed turn.
         let waits = staging.frame.is_none() || staging.out.len() >= HIGH_WATER;
         if waits || self.stale.load(Ordering::Acquire) {
             return false;
@@ -265,8 +267,10 @@ impl<P: Protocol> Channel<P> {
             return Poll::Pending;
         }
         self.hand_over(&mut state)?;
+        // Both halves count: bytes of other threads, and those of this poll in the staging buffer.
         let staged = staging::with(self.id(), |staging| staging.out.len()).unwrap_or(0);
         let full = state.unstaged().len() + staged >= HIGH_WATER;
+        // Without a reader nobody would ever make space.
         if full && matches!(state.reader, Reader::Attached) {
             self.wait(state, cx);
             return Poll::Pending;
@@ -496,6 +500,7 @@ impl<P: Protocol> Channel<P> {
 
     /// Remembers to wake the task with the next frame, or when the body is gone.
     fn wait(&self, mut state: MutexGuard<'_, State<P>>, cx: &Context<'_>) {
+        // A task that polls again without being woken is listed once.
         let known = |waker: &Waker| waker.will_wake(cx.waker());
         if !state.waiting.iter().any(known) {
             state.waiting.push(cx.waker().clone());

@@ -33,6 +33,7 @@ impl Wakeup {
     /// Creates the wakers of an agent and a timer that were not polled yet.
     pub(super) fn new() -> Self {
         let task = Arc::new(Task {
+            // Set at first: a future has to be polled once before it can leave a waker.
             agent: AtomicBool::new(true),
             timer: AtomicBool::new(true),
             channel: AtomicBool::new(true),
@@ -73,6 +74,8 @@ impl Wakeup {
 
     /// Returns the agent's waker if the agent was woken since the last call.
     pub(super) fn agent(&self) -> Option<&Waker> {
+        // Cleared before the agent is polled and not after: a wake during the poll counts for the
+        // next one.
         let woken = self.task.agent.swap(false, Ordering::AcqRel);
         woken.then_some(&self.agent)
     }

@@ -79,6 +79,7 @@ impl<P: Protocol> Frames for Channel<P> {
             let mut state = self.lock();
             state.merge(&mut staging);
             if !matches!(state.reader, Reader::Attached) {
+                // Nobody reads any more.
                 staging.out = Vec::new();
             }
             state.buffer = Some(staging);

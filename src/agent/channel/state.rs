@@ -59,7 +59,7 @@ pub(super) enum Reader {
     Attached,
     /// The body is gone and the run with it: writes fail.
     Gone,
-    /// The body is gone and the run goes on: what is written is thrown away.
+    /// The body is gone and the run continues: its output is discarded.
     Drained,
 }
 
