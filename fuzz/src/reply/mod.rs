@@ -181,6 +181,8 @@ pub struct Stage {
     outcomes: Mutex<Vec<Outcome>>,
     incidents: Mutex<Vec<String>>,
     ticks: Mutex<usize>,
+    /// The waker of the tick that is waited for.
+    timer: Mutex<Option<Waker>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -209,14 +211,15 @@ struct World(Arc<Stage>);
 impl Environment for World {
     fn ticks(&self, _: Duration) -> Option<Ticks> {
         let stage = Arc::clone(&self.0);
-        Some(futures::stream::poll_fn(move |_| stage.poll_tick()).boxed())
+        Some(futures::stream::poll_fn(move |cx| stage.poll_tick(cx)).boxed())
     }
 }
 
 impl Stage {
-    fn poll_tick(&self) -> Poll<Option<()>> {
+    fn poll_tick(&self, cx: &Context<'_>) -> Poll<Option<()>> {
         let mut ticks = lock(&self.ticks);
         if *ticks == 0 {
+            *lock(&self.timer) = Some(cx.waker().clone());
             return Poll::Pending;
         }
         *ticks -= 1;
@@ -463,7 +466,13 @@ pub fn play(steps: &[Step]) {
                     prompter.wake();
                 }
             }
-            Step::Tick => *lock(&stage.ticks) += 1,
+            Step::Tick => {
+                *lock(&stage.ticks) += 1;
+                let timer = lock(&stage.timer).take();
+                if let Some(timer) = timer {
+                    timer.wake();
+                }
+            }
             Step::Poll(elsewhere) => {
                 if let Some(body) = &mut body {
                     stage.note(poll_body(body, &mut reader, elsewhere));
