@@ -58,22 +58,20 @@ pub trait Upstream: Protocol {
 /// [`end`](Self::end) and [`finish`](Self::finish).
 ///
 /// ```
-/// # #[cfg(feature = "openai")] {
-/// # use copilot_wire::openai::Relay;
-/// # use copilot_wire::protocol::{AgentError, Protocol};
+/// # use copilot_wire::models::{Relay, RelayError, Upstream};
+/// # use copilot_wire::protocol::Protocol;
 /// # use copilot_wire::Reply;
 /// # use futures::{Stream, StreamExt};
-/// async fn pass<P: Protocol>(
+/// async fn pass<U: Upstream, P: Protocol>(
 ///     mut upstream: impl Stream<Item = Vec<u8>> + Unpin,
 ///     reply: Reply<P>,
-/// ) -> Result<(), AgentError> {
-///     let mut relay = Relay::new();
+/// ) -> Result<(), RelayError<U::Failure>> {
+///     let mut relay = Relay::<U>::new();
 ///     while let Some(bytes) = upstream.next().await {
 ///         relay.text(&bytes, &reply).await?;
 ///     }
-///     Ok(relay.end(reply)?)
+///     relay.end(reply)
 /// }
-/// # }
 /// ```
 ///
 /// # Cancel safety

@@ -91,6 +91,7 @@ fn configuration(folder: &Path, address: SocketAddr, locations: &str) -> String 
 }
 
 impl Drop for Nginx {
+    #[expect(clippy::print_stderr, reason = "a failed test shows what nginx says")]
     fn drop(&mut self) {
         // Its workers end with the master, which must hear of it before it is gone.
         let pid = self.process.id().to_string();
