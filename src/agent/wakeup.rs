@@ -76,20 +76,18 @@ impl Wakeup {
     pub(super) fn agent(&self) -> Option<&Waker> {
         // Cleared before the agent is polled and not after: a wake during the poll counts for the
         // next one.
-        let woken = self.task.agent.swap(false, Ordering::AcqRel);
-        woken.then_some(&self.agent)
+        take(&self.task.agent).then_some(&self.agent)
     }
 
     /// Returns the timer's waker if the timer was woken since the last call.
     pub(super) fn timer(&mut self) -> Option<&Waker> {
-        let woken = self.task.timer.swap(false, Ordering::AcqRel);
         let create = || Waker::from(Arc::new(Timer(Arc::clone(&self.task))));
-        woken.then(|| &*self.timer.get_or_insert_with(create))
+        take(&self.task.timer).then(|| &*self.timer.get_or_insert_with(create))
     }
 
     /// Returns `true` if the channel has reported something since the last call.
     pub(super) fn channel(&self) -> bool {
-        self.task.channel.swap(false, Ordering::AcqRel)
+        take(&self.task.channel)
     }
 
     /// Has the timer polled again, although it does not wait.
@@ -106,6 +104,13 @@ impl Wakeup {
         }
         is_ours
     }
+}
+
+/// Clears a flag. Returns `true` if it was set.
+fn take(flag: &AtomicBool) -> bool {
+    // Most flags are not set at most polls, and a load costs a fraction of a swap. Whoever sets a flag wakes
+    // the reader after that, so one that this load does not see is seen by the next poll.
+    flag.load(Ordering::Acquire) && flag.swap(false, Ordering::AcqRel)
 }
 
 impl Task {
