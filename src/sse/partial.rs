@@ -2,7 +2,7 @@
 
 use super::head::Head;
 
-/// The capacity above which a buffer is released after its event.
+/// The capacity that a buffer keeps after its event, whatever the event needed.
 const KEEP: usize = 16 * 1024;
 
 /// The buffered part of an unfinished block: the fields that are complete, and the open line.
@@ -144,11 +144,13 @@ impl Partial {
         self.buffer.truncate(self.data_end);
     }
 
-    /// Clears the block, and releases large buffers.
+    /// Clears the block, and releases buffers that it did not need.
     pub(super) fn clear(&mut self) {
         for buffer in [&mut self.buffer, &mut self.name, &mut self.id] {
+            // In a stream of large events the next one needs as much.
+            let used = buffer.len();
             buffer.clear();
-            buffer.shrink_to(KEEP);
+            buffer.shrink_to(KEEP.max(2 * used));
         }
         self.has_id = false;
         self.data_start = None;
