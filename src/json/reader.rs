@@ -68,7 +68,7 @@ impl<'a> Reader<'a> {
     ///
     /// If the body is not UTF-8.
     pub fn new(body: &'a Bytes) -> Result<Self, JsonError> {
-        match std::str::from_utf8(body) {
+        match simdutf8::compat::from_utf8(body) {
             Ok(text) => Ok(Self::over(body, text)),
             Err(error) => Err(JsonError::at(body, error.valid_up_to(), "UTF-8")),
         }

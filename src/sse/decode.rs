@@ -185,8 +185,9 @@ impl Decoder {
 
     /// Returns the next frame in `input` and advances `input` past it.
     ///
-    /// `None` means that `input` is empty and the next chunk is needed; call it until then. A large
-    /// buffer is released by the call after the one that returned its event.
+    /// `None` means that `input` is empty and the next chunk is needed; call it until then. The buffer
+    /// of a large event is kept for the next event that lies in several chunks, and released after it if
+    /// that is smaller.
     ///
     /// # Errors
     ///
@@ -545,7 +546,7 @@ impl fmt::Debug for Decoder {
 /// becomes one U+FFFD; well-formed text is not copied.
 #[inline]
 fn text(bytes: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(bytes) {
+    match simdutf8::basic::from_utf8(bytes) {
         Ok(text) => Cow::Borrowed(text),
         Err(_) => String::from_utf8_lossy(bytes),
     }
