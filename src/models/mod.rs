@@ -1,4 +1,4 @@
-//! What the protocols of language models have in common: agents mounted as models, the list of all
+//! The common part of the protocols of language models: agents mounted as models, the list of all
 //! models, and relays of other servers' answers.
 //!
 //! A [`Model`] mounts an agent for one protocol. The models of all protocols share one list at

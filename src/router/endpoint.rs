@@ -164,7 +164,7 @@ impl Call {
     /// Returns the replies to requests at the path of a route, of the user who sent this request, if the
     /// router has any. The parameters of the route are the first ones of this request.
     ///
-    /// Whether a proxy has stripped the base path makes no difference: every server finds the same replies.
+    /// The key is the same if a proxy has stripped the base path, so every server finds the same replies.
     #[cfg(feature = "resumable")]
     pub(crate) fn replies(&self, route: &str) -> Option<UserReplies> {
         let replies = self.router.inner.replies.as_ref()?;

@@ -96,7 +96,7 @@ enum Found<'b> {
     Retry(Duration),
 }
 
-/// What the input has after the start of the last event.
+/// The input, compared with the start of the last event.
 enum SameAgain<'b> {
     /// The data of a complete event, which was taken.
     Event(&'b [u8]),

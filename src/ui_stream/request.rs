@@ -229,7 +229,7 @@ pub struct Approval {
     pub id: String,
     /// The answer, once there is one.
     pub approved: Option<bool>,
-    /// Why, in the user's words.
+    /// The reason, in the user's words.
     pub reason: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,

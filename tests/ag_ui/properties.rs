@@ -109,7 +109,7 @@ proptest! {
         prop_assert_eq!(decode(&stream, &sizes), events);
     }
 
-    /// Whatever is sent, a reply is a stream that clients read.
+    /// Any reply is a stream that clients read.
     #[test]
     fn a_reply_keeps_the_rules_whatever_is_sent(
         events in prop::collection::vec(event(), 0..24),

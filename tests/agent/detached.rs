@@ -164,7 +164,7 @@ fn a_detached_run_on_another_thread_sends_its_bytes_in_order() {
     assert_eq!(whole(body), [0, 1, 2].map(round).concat());
 }
 
-/// What a poll writes without any bytes wakes nobody, and must not keep later writes from doing so.
+/// A write without bytes wakes nobody, and later writes still do.
 #[test]
 fn a_write_after_a_silent_part_wakes_the_body() {
     let slot = Arc::new(Mutex::new(None));

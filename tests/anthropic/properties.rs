@@ -118,7 +118,7 @@ proptest! {
         prop_assert_eq!(decode(&stream, &sizes), events);
     }
 
-    /// Whatever is sent, a reply is a stream that clients read, and what they read is sent as it was.
+    /// Any reply is a stream that clients read, and they read it as it was sent.
     #[test]
     fn a_reply_keeps_the_rules_whatever_is_sent(events in prop::collection::vec(event(), 0..24)) {
         let body = serde_json::json!({"stream": true, "messages": [{"role": "user", "content": "Hi"}]});

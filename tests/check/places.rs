@@ -1,4 +1,4 @@
-//! Where the OpenBB Workspace posts, by what the descriptor says.
+//! The address to which the OpenBB Workspace posts, as the descriptor gives it.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Which headers count.
+//! The headers that count.
 
 use http::HeaderName;
 

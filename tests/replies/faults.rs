@@ -32,7 +32,7 @@ struct Inner {
 struct State {
     last: Option<ReplyId>,
     calls: Vec<&'static str>,
-    /// Which calls fail, by their numbers, and how.
+    /// The calls that fail, by their numbers, and their errors.
     fails: Option<(std::ops::Range<usize>, Fault)>,
 }
 

@@ -95,7 +95,7 @@ fn a_stop_reaches_the_server_that_runs_the_agent() {
     });
 }
 
-/// Whatever comes first, there is one end.
+/// A reply has one end, stop or answer, whichever is first.
 #[test]
 fn a_stop_races_the_end() {
     for micros in (998_000..1_003_000).step_by(250) {

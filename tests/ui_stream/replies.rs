@@ -250,7 +250,7 @@ fn what_a_page_would_fail_at_is_not_sent() {
     assert_eq!(kinds(&stream)[2], "source-url");
 }
 
-/// Whatever stands before a question, the page shows how to answer.
+/// The page shows how to answer a question, after any text.
 #[test]
 fn a_question_in_text_cannot_be_hidden() {
     let agent = agent(|_, reply| async move {

@@ -1,4 +1,4 @@
-//! Whatever comes in: no panic, linear time, and what was stored is what is restored.
+//! For any input: no panic, linear time, and the stored state is the restored one.
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests may be blunt")]
 

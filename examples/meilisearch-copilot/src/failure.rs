@@ -1,4 +1,4 @@
-//! Why there is no answer, or not all of it.
+//! The reasons for no answer, or for a part of one.
 
 use std::fmt;
 

@@ -67,7 +67,7 @@ impl Upstream {
     ///
     /// # Errors
     ///
-    /// Why it does not answer.
+    /// The reason that it does not answer.
     pub async fn check(&self, model: &str) -> Result<(), UpstreamError> {
         let chat = ChatRequest::new(model, [Message::user("Say hello.")]);
         let mut answer = self.ask(&chat).await?;

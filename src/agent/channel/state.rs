@@ -15,7 +15,7 @@ pub(super) struct State<P: Protocol> {
     pub(super) open: Option<OpenConstructs>,
     /// The bytes to be sent; `None` while they are staged.
     pub(super) buffer: Option<Box<Staging>>,
-    /// What other threads have written since the buffer was staged.
+    /// The bytes that other threads have written since the buffer was staged.
     pub(super) overflow: Vec<u8>,
     /// Of an answer that is one document only.
     pub(super) document: Option<Document>,

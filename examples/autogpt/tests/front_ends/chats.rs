@@ -1,4 +1,4 @@
-//! Which requests are one conversation.
+//! The requests of one conversation are recognized.
 
 use std::collections::HashSet;
 
