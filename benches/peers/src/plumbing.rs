@@ -7,11 +7,12 @@ use std::future::poll_fn;
 use std::hint::black_box;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::response::sse::Event;
 use bytes::Bytes;
 use copilot_wire::openbb::OpenBb;
-use copilot_wire::protocol::{AgentError, Env, Protocol};
+use copilot_wire::protocol::{AgentError, Env, Environment, Protocol, Ticks};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::StreamExt as _;
 use tokio::runtime::Runtime;
@@ -23,6 +24,15 @@ use crate::source;
 use crate::{Contender, Row};
 
 const EVENTS: usize = 200;
+
+/// Without a timer there is no keep-alive: the peers have none either.
+struct NoTimer;
+
+impl Environment for NoTimer {
+    fn ticks(&self, _: Duration) -> Option<Ticks> {
+        None
+    }
+}
 
 /// The source of the tokens.
 enum Model {
@@ -100,19 +110,24 @@ fn row(paced: bool) -> Row {
     let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
     let (parts, ()) = http::Request::new(()).into_parts();
     let query = OpenBb::read(&parts, body).unwrap();
-    let env = Env::default();
     let agent = Arc::new(Speaker { words, paced });
 
-    let ours = on(&runtime);
-    let mut all: Vec<(&'static str, Box<dyn FnMut() -> Vec<u8>>)> = vec![(
-        "copilot-wire",
-        Box::new(move || {
-            ours.block_on(async {
-                let request = Request::<OpenBb>::new(query.clone());
-                drain(Body::run(Arc::clone(&agent), request, &env)).await
-            })
-        }),
-    )];
+    let mut all: Vec<(&'static str, Box<dyn FnMut() -> Vec<u8>>)> = Vec::new();
+    for (name, env) in [
+        ("copilot-wire", Env::default()),
+        ("copilot-wire, no keep-alive", Env::new(NoTimer)),
+    ] {
+        let (ours, query, agent) = (on(&runtime), query.clone(), Arc::clone(&agent));
+        all.push((
+            name,
+            Box::new(move || {
+                ours.block_on(async {
+                    let request = Request::<OpenBb>::new(query.clone());
+                    drain(Body::run(Arc::clone(&agent), request, &env)).await
+                })
+            }),
+        ));
+    }
     let naive = on(&runtime);
     all.push((
         "async-stream, format! frames",
