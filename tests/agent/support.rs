@@ -1,6 +1,5 @@
 //! Agents made of closures, their bodies, and an environment that tests drive.
 
-use std::pin::Pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
@@ -9,25 +8,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{AgentError, Env, Environment, Outcome, Protocol, Ticks};
-use copilot_wire::{Agent, Body, Reply, Request, async_trait};
+use copilot_wire::{Body, Reply, Request, agent_fn};
 use futures::StreamExt;
 use futures::channel::mpsc;
 use futures::executor::block_on;
-
-/// An agent made of a closure.
-pub(crate) struct Run<F>(pub(crate) F);
-
-pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
-
-#[async_trait]
-impl<F> Agent<OpenBb> for Run<F>
-where
-    F: Fn(Reply<OpenBb>) -> Answer + Send + Sync,
-{
-    async fn answer(&self, _: Request<OpenBb>, reply: Reply<OpenBb>) -> Result<(), AgentError> {
-        (self.0)(reply).await
-    }
-}
 
 pub(crate) fn request() -> Request<OpenBb> {
     let body = Bytes::from_static(br#"{"messages":[{"role":"human","content":"hi"}]}"#);
@@ -48,11 +32,7 @@ where
     F: Fn(Reply<OpenBb>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
-    Body::run(
-        Run(move |reply| -> Answer { Box::pin(agent(reply)) }),
-        request(),
-        env,
-    )
+    Body::run(agent_fn(move |_, reply| agent(reply)), request(), env)
 }
 
 pub(crate) fn chunk(text: &str) -> String {

@@ -11,12 +11,12 @@ use bytes::Bytes;
 use copilot_wire::openai::{ChatCompletion, ErrorObject, Model, OpenAi, Usage};
 use copilot_wire::protocol::{AgentError, Conversation, Env, Environment, Ticks};
 use copilot_wire::router::MountError;
-use copilot_wire::{Reply, Request, Router};
+use copilot_wire::{Reply, Router, agent_fn};
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::rules::{End, check};
-use crate::support::{Answer, Read, agent, agent_with_request, fixed, get, post, send, whole};
+use crate::support::{Read, agent, fixed, get, post, send, whole};
 
 async fn hello(reply: Reply<OpenAi>) -> Result<(), AgentError> {
     reply.text("Hello").await?;
@@ -290,15 +290,10 @@ fn refusals_have_the_shape_of_openai() {
 
 /// Says which agent and which model answered.
 fn named(name: &'static str) -> impl copilot_wire::Agent<OpenAi> {
-    agent_with_request(
-        move |request: Request<OpenAi>, reply: Reply<OpenAi>| -> Answer {
-            Box::pin(async move {
-                let prompt = request.prompt().unwrap_or_default();
-                reply.text(&format!("{name}: {prompt}")).await?;
-                Ok(())
-            })
-        },
-    )
+    agent_fn::<OpenAi, _, _>(move |request, reply| async move {
+        let prompt = request.prompt().unwrap_or_default();
+        Ok(reply.text(format!("{name}: {prompt}")).await?)
+    })
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! Helpers of the OpenAI tests.
 
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -9,44 +8,18 @@ use copilot_wire::openai::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi,
 };
 use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
-use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use copilot_wire::{Agent, Body, Reply, Router, agent_fn};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::{Method, Response, StatusCode};
 
-pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
-
-/// An agent made of a closure.
-pub(crate) struct Closure<F>(F);
-
+/// An agent that does not look at the request.
 pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<OpenAi>
 where
     F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
-    Closure(move |_, reply| -> Answer { Box::pin(answer(reply)) })
-}
-
-pub(crate) fn agent_with_request<F, Fut>(answer: F) -> impl Agent<OpenAi>
-where
-    F: Fn(Request<OpenAi>, Reply<OpenAi>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
-{
-    Closure(move |request, reply| -> Answer { Box::pin(answer(request, reply)) })
-}
-
-#[async_trait]
-impl<F> Agent<OpenAi> for Closure<F>
-where
-    F: Fn(Request<OpenAi>, Reply<OpenAi>) -> Answer + Send + Sync,
-{
-    async fn answer(
-        &self,
-        request: Request<OpenAi>,
-        reply: Reply<OpenAi>,
-    ) -> Result<(), AgentError> {
-        (self.0)(request, reply).await
-    }
+    agent_fn(move |_, reply| answer(reply))
 }
 
 /// A fixed time, and random bytes that are not.

@@ -1,6 +1,5 @@
 //! The shared vocabulary on OpenAI, through the router.
 
-use copilot_wire::Router;
 use copilot_wire::openai::{
     ChatCompletion, ChatMessage, ChatRequest, Ending, FinishReason, Function, OpenAi,
 };
@@ -8,11 +7,11 @@ use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
     Table, ToolCall,
 };
-use copilot_wire::{Reply, Request};
+use copilot_wire::{Reply, Request, Router, agent_fn};
 use serde_json::json;
 
 use crate::rules::{End, check};
-use crate::support::{Answer, Read, agent, agent_with_request, post};
+use crate::support::{Read, agent, post};
 
 fn stream(messages: Vec<ChatMessage>) -> ChatRequest {
     let tool = Function::new("get_tide", "The tide at a port.");
@@ -159,32 +158,27 @@ fn native_endings_end_the_turn_too() {
 }
 
 /// Asks before it deletes, and reads the answer in the next turn.
-fn careful(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Answer {
-    Box::pin(async move {
-        match request.decision() {
-            Some(decision) if decision.id == "delete `7`" => {
-                let said = if decision.accepted {
-                    "Deleted."
-                } else {
-                    "Kept."
-                };
-                reply.text(said).await?;
-            }
-            _ => {
-                reply.cite(Citation::new("A friend")).await?;
-                let message = "This cannot be undone.";
-                reply.confirm(Confirmation::new("delete `7`", "Delete it?", message))?;
-            }
+async fn careful(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Result<(), AgentError> {
+    match request.decision() {
+        Some(decision) if decision.id == "delete `7`" => {
+            let said = match decision.accepted {
+                true => "Deleted.",
+                false => "Kept.",
+            };
+            reply.text(said).await?;
         }
-        Ok(())
-    })
+        _ => {
+            reply.cite(Citation::new("A friend")).await?;
+            let message = "This cannot be undone.";
+            reply.confirm(Confirmation::new("delete `7`", "Delete it?", message))?;
+        }
+    }
+    Ok(())
 }
 
 #[test]
 fn a_question_is_answered_in_the_next_turn() {
-    let router = Router::new()
-        .mount("m", agent_with_request(careful))
-        .unwrap();
+    let router = Router::new().mount("m", agent_fn(careful)).unwrap();
     let said = |messages: Vec<ChatMessage>| {
         let text = ask(&router, &stream(messages));
         check(&text, false, End::Done);

@@ -1,5 +1,6 @@
 //! The conformance kit and the played client.
 
+use copilot_wire::agent_fn;
 use copilot_wire::protocol::{AgentError, Citation, Confirmation, Conversation, ToolCall, Usage};
 use copilot_wire::responses::testing::ResponsesClient;
 use copilot_wire::responses::{Responses, Tool};
@@ -8,11 +9,11 @@ use copilot_wire::testing::{Answer, Harness, kit};
 use futures::executor::block_on;
 use serde_json::json;
 
-use crate::support::{agent, agent_with_request, fixture, router};
+use crate::support::{agent, fixture, router};
 
 #[test]
 fn this_server_conforms() {
-    let router = router(agent_with_request(|request, reply| async move {
+    let router = router(agent_fn::<Responses, _, _>(|request, reply| async move {
         reply.status("Looking").await?;
         let tool = request.tools().next().map(|tool| tool.name.into_owned());
         let answered = request.results().next().is_some();
@@ -156,7 +157,7 @@ fn faults_are_found() {
 
 #[test]
 fn the_played_client_runs_tools_and_answers_questions() {
-    let agent = agent_with_request(|request, reply| async move {
+    let agent = agent_fn::<Responses, _, _>(|request, reply| async move {
         if let Some(decision) = request.decision() {
             let text = format!("decided: {}", decision.accepted);
             return Ok(reply.text(&text).await?);

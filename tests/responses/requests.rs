@@ -1,6 +1,7 @@
 //! Requests as agents see them, those of real clients among them.
 
 use bytes::Bytes;
+use copilot_wire::agent_fn;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{AttachmentContent, Conversation, HistoryItem, Protocol, Role};
 use copilot_wire::responses::{
@@ -9,7 +10,7 @@ use copilot_wire::responses::{
 use serde_json::{Value, json};
 
 use crate::rules::{End, check};
-use crate::support::{agent_with_request, fixture, post, router};
+use crate::support::{fixture, post, router};
 
 fn request(body: &str) -> ResponsesRequest {
     let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
@@ -117,7 +118,7 @@ fn recorded_clients_are_answered() {
         if prompt.is_some() {
             assert_eq!(known.prompt().as_deref(), prompt);
         }
-        let router = router(agent_with_request(|request, reply| async move {
+        let router = router(agent_fn::<Responses, _, _>(|request, reply| async move {
             assert!(request.conversation_id().is_some());
             for result in request.results() {
                 assert_eq!(result.name, "exec_command");

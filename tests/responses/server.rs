@@ -6,16 +6,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
-use copilot_wire::Router;
 use copilot_wire::protocol::{AgentError, Env, Environment, Ticks};
-use copilot_wire::responses::{Model, Response};
+use copilot_wire::responses::{Model, Response, Responses};
 use copilot_wire::router::MountError;
+use copilot_wire::{Router, agent_fn};
 use futures::StreamExt;
 use http::{Method, StatusCode};
 use serde_json::{Value, json};
 
 use crate::rules::{End, check};
-use crate::support::{HI, agent, agent_with_request, answer, post, router, send, whole};
+use crate::support::{HI, agent, answer, post, router, send, whole};
 
 fn hello() -> Router {
     router(agent(|reply| async move {
@@ -322,7 +322,7 @@ fn the_conversation_has_a_stable_id() {
         (r#","prompt_cache_key":"","conversation":{}"#, None),
         ("", None),
     ] {
-        let router = router(agent_with_request(move |request, _| async move {
+        let router = router(agent_fn::<Responses, _, _>(move |request, _| async move {
             assert_eq!(request.conversation_id().as_deref(), expected);
             Ok(())
         }));

@@ -1,51 +1,24 @@
 //! Helpers of the Responses tests.
 
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
 use copilot_wire::responses::{Event, Model, Responses, StreamEvent};
-use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use copilot_wire::{Agent, Body, Reply, Router, agent_fn};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::{Method, Response, StatusCode};
 
-pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
-
-/// An agent made of a closure.
-pub(crate) struct Closure<F>(F);
-
+/// An agent that does not look at the request.
 pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<Responses>
 where
     F: Fn(Reply<Responses>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
-    Closure(move |_, reply| -> Answer { Box::pin(answer(reply)) })
-}
-
-pub(crate) fn agent_with_request<F, Fut>(answer: F) -> impl Agent<Responses>
-where
-    F: Fn(Request<Responses>, Reply<Responses>) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
-{
-    Closure(move |request, reply| -> Answer { Box::pin(answer(request, reply)) })
-}
-
-#[async_trait]
-impl<F> Agent<Responses> for Closure<F>
-where
-    F: Fn(Request<Responses>, Reply<Responses>) -> Answer + Send + Sync,
-{
-    async fn answer(
-        &self,
-        request: Request<Responses>,
-        reply: Reply<Responses>,
-    ) -> Result<(), AgentError> {
-        (self.0)(request, reply).await
-    }
+    agent_fn(move |_, reply| answer(reply))
 }
 
 /// A fixed time, and random bytes that are counted.

@@ -1,14 +1,15 @@
 //! The shared vocabulary on Responses, through the router.
 
+use copilot_wire::agent_fn;
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
     Table, ToolCall, ToolRun, Usage,
 };
-use copilot_wire::responses::{Ending, ErrorObject, Item};
+use copilot_wire::responses::{Ending, ErrorObject, Item, Responses};
 use serde_json::{Value, json};
 
 use crate::rules::{End, check};
-use crate::support::{HI, agent_with_request, answer, fixture, post, router};
+use crate::support::{HI, answer, fixture, post, router};
 
 #[test]
 fn a_text_reply_has_the_documented_order() {
@@ -222,13 +223,15 @@ fn only_offered_functions_are_called() {
         ),
         ("[]", "f", false),
     ] {
-        let router = router(agent_with_request(move |request, reply| async move {
-            let known = request.tools().any(|tool| tool.name == name);
-            assert_eq!(known, offered);
-            let called = reply.call(ToolCall::new(name, &json!({}))?);
-            assert_eq!(matches!(called, Err(SendError::Unsupported(_))), !offered);
-            Ok(())
-        }));
+        let router = router(agent_fn::<Responses, _, _>(
+            move |request, reply| async move {
+                let known = request.tools().any(|tool| tool.name == name);
+                assert_eq!(known, offered);
+                let called = reply.call(ToolCall::new(name, &json!({}))?);
+                assert_eq!(matches!(called, Err(SendError::Unsupported(_))), !offered);
+                Ok(())
+            },
+        ));
         let body = format!(r#"{{"model":"m","stream":true,"input":"hi","tools":{tools}}}"#);
         let checked = check(&post(&router, &body).1, End::Completed);
         assert_eq!(checked.items.len(), usize::from(offered), "{tools}");
@@ -237,7 +240,7 @@ fn only_offered_functions_are_called() {
 
 #[test]
 fn a_question_is_the_last_text_and_is_answered() {
-    let router = router(agent_with_request(|request, reply| async move {
+    let router = router(agent_fn::<Responses, _, _>(|request, reply| async move {
         if let Some(decision) = request.decision() {
             let text = format!("{} {}", decision.id, decision.accepted);
             return Ok(reply.text(&text).await?);

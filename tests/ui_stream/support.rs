@@ -1,7 +1,6 @@
 //! Helpers of the tests.
 
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use bytes::Bytes;
@@ -9,37 +8,18 @@ use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
 use copilot_wire::testing::check::recorded;
 use copilot_wire::testing::kit;
 use copilot_wire::ui_stream::{Event, Mount, UiStream};
-use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use copilot_wire::{Agent, Body, Reply, Request, Router, agent_fn};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::{Method, Response};
 use serde_json::Value;
-
-pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
-
-/// An agent made of a closure.
-pub(crate) struct Closure<F>(F);
 
 pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<UiStream>
 where
     F: Fn(Request<UiStream>, Reply<UiStream>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
-    Closure(move |request, reply| -> Answer { Box::pin(answer(request, reply)) })
-}
-
-#[async_trait]
-impl<F> Agent<UiStream> for Closure<F>
-where
-    F: Fn(Request<UiStream>, Reply<UiStream>) -> Answer + Send + Sync,
-{
-    async fn answer(
-        &self,
-        request: Request<UiStream>,
-        reply: Reply<UiStream>,
-    ) -> Result<(), AgentError> {
-        (self.0)(request, reply).await
-    }
+    agent_fn(answer)
 }
 
 /// Random bytes that count.
