@@ -1,7 +1,8 @@
 //! Questions and their answers: what runs, what does not, and nothing twice.
 
-use crate::bench::{Bench, command};
+use crate::bench::Bench;
 use crate::chat::{Chat, FRONTS, Front};
+use crate::scripted::command;
 
 fn effect(number: usize) -> String {
     command("effect", &format!(r#"{{"number":{number}}}"#))

@@ -1,26 +1,21 @@
 //! The agent with a scripted model, in a folder of its own.
 
-use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
-use autogpt::command::{
-    Args, Command, CommandError, Output, Policy, Registry, Scope, Source, Spec, WebSearch,
-    file_commands,
-};
+use autogpt::command::{Registry, Source, WebSearch, file_commands};
 use autogpt::env::NoRandomness;
 use autogpt::front_end::{FrontEnd, routes};
 use autogpt::memory::{ByteCounts, LocalMemories};
-use autogpt::model::{Model, ModelError, ModelReply, ModelRequest};
+use autogpt::model::ModelError;
 use autogpt::prompt::Profile;
 use autogpt::run::Machine;
 use autogpt::runner::AutoGpt;
 use autogpt::settings::Settings;
 use autogpt::store::MemoryStore;
-use autogpt::tokens::Tokenizer;
 use autogpt::web::{Search, WebError};
 use autogpt::workspace::Workspace;
 use bytes::Bytes;
@@ -30,40 +25,8 @@ use copilot_wire::protocol::{Env, Environment};
 use copilot_wire::{Body, Router};
 use futures::stream;
 use http::{HeaderMap, Request, Response};
-use tokio::sync::Semaphore;
 
-/// The queue of model replies. When it is empty, the task is complete.
-#[derive(Debug, Default)]
-pub(crate) struct Script(Mutex<VecDeque<Result<String, ModelError>>>);
-
-#[async_trait]
-impl Model for Script {
-    async fn chat(&self, _: &ModelRequest) -> Result<ModelReply, ModelError> {
-        let next = self.0.lock().unwrap().pop_front();
-        let next = next.unwrap_or_else(|| Ok(command("task_complete", r#"{"reason":"end"}"#)));
-        next.map(|text| ModelReply::text(&text))
-    }
-}
-
-/// A command that asks; counts how often it ran and waits for a permit.
-#[derive(Debug)]
-pub(crate) struct Effect {
-    runs: AtomicUsize,
-    pub(crate) gate: Semaphore,
-}
-
-#[async_trait]
-impl Command for Effect {
-    fn spec(&self) -> Spec {
-        Spec::new("effect", "Effect", &[]).with_policy(Policy::Always)
-    }
-
-    async fn run(&self, _: &Args<'_>, _: &Scope) -> Result<Output, CommandError> {
-        let run = self.runs.fetch_add(1, Ordering::SeqCst) + 1;
-        let _permit = self.gate.acquire().await.unwrap();
-        Ok(Output::new(format!("effect number {run}")))
-    }
-}
+use crate::scripted::{Effect, Quick, Script};
 
 /// The same page twice, and another.
 #[derive(Debug)]
@@ -103,15 +66,6 @@ impl Environment for Fixed {
     }
 }
 
-#[derive(Debug)]
-struct Quick;
-
-impl Tokenizer for Quick {
-    fn count(&self, text: &str) -> usize {
-        text.len().div_ceil(4)
-    }
-}
-
 /// The agent on all front ends.
 pub(crate) struct Bench {
     router: Router,
@@ -125,10 +79,7 @@ impl Bench {
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let script = Arc::new(Script::default());
-        let effect = Arc::new(Effect {
-            runs: AtomicUsize::new(0),
-            gate: Semaphore::new(100),
-        });
+        let effect = Arc::new(Effect::new());
         let workspace = Arc::new(Workspace::open(folder.path()).unwrap());
         let registry = Registry::new()
             .with_all(file_commands(&workspace))
@@ -170,18 +121,19 @@ impl Bench {
 
     /// Adds replies of the model.
     pub(crate) fn replies(&self, replies: impl IntoIterator<Item = String>) {
-        let replies = replies.into_iter().map(Ok);
-        self.script.0.lock().unwrap().extend(replies);
+        replies
+            .into_iter()
+            .for_each(|reply| self.script.reply(reply));
     }
 
     /// Adds a failure of the model.
     pub(crate) fn fails(&self, error: ModelError) {
-        self.script.0.lock().unwrap().push_back(Err(error));
+        self.script.fail(error);
     }
 
     /// Returns the number of times the effect ran.
     pub(crate) fn runs(&self) -> usize {
-        self.effect.runs.load(Ordering::SeqCst)
+        self.effect.runs()
     }
 
     /// Posts a request, signed if it is for GitHub's route.
@@ -198,11 +150,4 @@ impl Bench {
         }
         self.router.handle(request).await
     }
-}
-
-/// Creates a reply with a command and thoughts.
-pub(crate) fn command(name: &str, args: &str) -> String {
-    format!(
-        r#"{{"thoughts":{{"text":"I use {name}."}},"command":{{"name":"{name}","args":{args}}}}}"#
-    )
 }

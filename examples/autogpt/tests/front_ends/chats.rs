@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use serde_json::json;
 
-use crate::bench::{Bench, command};
+use crate::bench::Bench;
 use crate::chat::{Chat, FRONTS, Front};
+use crate::scripted::command;
 
 fn bench() -> Bench {
     let bench = Bench::new();

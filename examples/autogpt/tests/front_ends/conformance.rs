@@ -8,7 +8,8 @@ use copilot_wire::testing::check::{Target, check};
 use futures::stream;
 use http::Request;
 
-use crate::bench::{Bench, command};
+use crate::bench::Bench;
+use crate::scripted::command;
 
 #[tokio::test]
 async fn it_is_clean_for_every_front_end() {

@@ -6,8 +6,9 @@ use autogpt::model::ModelError;
 use futures::StreamExt;
 use futures::future::{Either, select};
 
-use crate::bench::{Bench, command};
+use crate::bench::Bench;
 use crate::chat::{Chat, FRONTS, Front};
+use crate::scripted::command;
 
 #[tokio::test]
 async fn a_client_that_leaves_stops_the_run_and_repeats_nothing() {

@@ -3,8 +3,9 @@
 use std::fs;
 use std::path::PathBuf;
 
-use crate::bench::{Bench, command};
+use crate::bench::Bench;
 use crate::chat::{Chat, FRONTS, Front};
+use crate::scripted::command;
 
 /// Returns the replies of the model: a search, a command that asks, a failure, a sub-agent, the
 /// end.

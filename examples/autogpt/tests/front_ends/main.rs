@@ -9,6 +9,8 @@
 
 mod bench;
 mod chat;
+#[path = "../scripted/mod.rs"]
+mod scripted;
 
 mod approvals;
 mod chats;

@@ -7,7 +7,8 @@ use autogpt::runner::{Turn, TurnEnd, TurnError};
 use autogpt::settings::Settings;
 use autogpt::store::{Conversation, MemoryStore};
 
-use crate::bench::{Bench, ClosesAfter, asks, command, reason, stores, turn};
+use crate::bench::{Bench, ClosesAfter, asks, reason, stores, turn};
+use crate::scripted::command;
 
 #[tokio::test]
 async fn what_is_too_long_is_refused_and_kept_nowhere() {

@@ -1,54 +1,20 @@
 //! An agent with a scripted model, one command that counts its runs, and any store.
 
-use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use autogpt::command::{Args, Command, CommandError, Output, Policy, Registry, Scope, Spec};
+use autogpt::command::Registry;
 use autogpt::env::{Env, NoRandomness};
 use autogpt::memory::{ByteCounts, LocalMemories};
-use autogpt::model::{Model, ModelError, ModelReply, ModelRequest};
+use autogpt::model::ModelError;
 use autogpt::prompt::Profile;
 use autogpt::run::{Answer, Event, Machine, Question, Reason};
 use autogpt::runner::{AutoGpt, Closed, EventSink, Turn, TurnEnd};
 use autogpt::settings::Settings;
 use autogpt::store::{Conversation, DiskStore, MemoryStore, RunStore};
-use autogpt::tokens::Tokenizer;
-use tokio::sync::Semaphore;
 
-#[derive(Debug, Default)]
-pub(crate) struct Script(Mutex<VecDeque<Result<String, ModelError>>>);
-
-#[async_trait]
-impl Model for Script {
-    async fn chat(&self, _: &ModelRequest) -> Result<ModelReply, ModelError> {
-        let next = self.0.lock().unwrap().pop_front();
-        let next = next.unwrap_or_else(|| Ok(command("task_complete", r#"{"reason":"end"}"#)));
-        next.map(|text| ModelReply::text(&text))
-    }
-}
-
-/// Counts how often it ran; waits for a permit, so that a test can stop it on its way.
-#[derive(Debug)]
-pub(crate) struct Effect {
-    pub(crate) runs: AtomicUsize,
-    pub(crate) gate: Semaphore,
-}
-
-#[async_trait]
-impl Command for Effect {
-    fn spec(&self) -> Spec {
-        Spec::new("effect", "Effect", &[]).with_policy(Policy::Always)
-    }
-
-    async fn run(&self, _: &Args<'_>, _: &Scope) -> Result<Output, CommandError> {
-        let run = self.runs.fetch_add(1, Ordering::SeqCst) + 1;
-        let _permit = self.gate.acquire().await.unwrap();
-        Ok(Output::new(format!("effect number {run}")))
-    }
-}
+use crate::scripted::{Effect, Quick, Script};
 
 #[derive(Debug)]
 pub(crate) struct Fixed;
@@ -60,16 +26,6 @@ impl Env for Fixed {
 
     fn run_id(&self) -> Result<String, NoRandomness> {
         Ok("run".to_owned())
-    }
-}
-
-/// Exact counts take too long for hundreds of calls.
-#[derive(Debug)]
-pub(crate) struct Quick;
-
-impl Tokenizer for Quick {
-    fn count(&self, text: &str) -> usize {
-        text.len().div_ceil(4)
     }
 }
 
@@ -88,10 +44,7 @@ impl Bench {
     pub(crate) fn with(store: Arc<dyn RunStore>, settings: Settings) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let script = Arc::new(Script::default());
-        let effect = Arc::new(Effect {
-            runs: AtomicUsize::new(0),
-            gate: Semaphore::new(100),
-        });
+        let effect = Arc::new(Effect::new());
         let registry = Registry::new().with(Arc::clone(&effect) as _);
         let memories = LocalMemories::new(folder.path(), Arc::new(ByteCounts::new())).unwrap();
         let machine = Machine::new(
@@ -119,19 +72,15 @@ impl Bench {
     }
 
     pub(crate) fn reply(&self, reply: &str) {
-        self.script
-            .0
-            .lock()
-            .unwrap()
-            .push_back(Ok(reply.to_owned()));
+        self.script.reply(reply.to_owned());
     }
 
     pub(crate) fn fail(&self, error: ModelError) {
-        self.script.0.lock().unwrap().push_back(Err(error));
+        self.script.fail(error);
     }
 
     pub(crate) fn runs(&self) -> usize {
-        self.effect.runs.load(Ordering::SeqCst)
+        self.effect.runs()
     }
 
     pub(crate) async fn say(&self, id: u64, text: &str) -> (TurnEnd, Vec<Event>) {
@@ -148,10 +97,6 @@ impl Bench {
 pub(crate) fn turn(id: u64, answer: Answer) -> Turn {
     let conversation = Conversation::anonymous("c");
     Turn::new(conversation, &id.to_string(), answer).with_index(id)
-}
-
-pub(crate) fn command(name: &str, args: &str) -> String {
-    format!(r#"{{"thoughts":{{"text":"t"}},"command":{{"name":"{name}","args":{args}}}}}"#)
 }
 
 pub(crate) fn stores() -> Vec<(Arc<dyn RunStore>, Option<tempfile::TempDir>)> {

@@ -9,7 +9,8 @@ use autogpt::run::{Answer, End};
 use autogpt::runner::{TurnEnd, TurnError};
 use autogpt::store::{Claim, Conversation, MemoryStore, RunStore, Saved, StoreError};
 
-use crate::bench::{Bench, command, turn};
+use crate::bench::{Bench, turn};
+use crate::scripted::command;
 
 const LEASE: Duration = Duration::from_secs(60);
 

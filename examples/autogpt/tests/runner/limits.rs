@@ -9,7 +9,8 @@ use autogpt::runner::TurnEnd;
 use autogpt::settings::Settings;
 use autogpt::store::MemoryStore;
 
-use crate::bench::{Bench, asks, command, reason};
+use crate::bench::{Bench, asks, reason};
+use crate::scripted::command;
 
 #[tokio::test]
 async fn a_model_that_fails_loses_nothing() {

@@ -12,4 +12,6 @@ mod bench;
 mod leases;
 mod limits;
 mod memories;
+#[path = "../scripted/mod.rs"]
+mod scripted;
 mod turns;

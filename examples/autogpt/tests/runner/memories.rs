@@ -9,7 +9,8 @@ use autogpt::run::{End, Event, EventKind};
 use autogpt::runner::TurnEnd;
 use autogpt::store::{Conversation, MemoryStore};
 
-use crate::bench::{Bench, command};
+use crate::bench::Bench;
+use crate::scripted::command;
 
 #[tokio::test]
 async fn a_damaged_memory_is_left_alone_and_gone_without() {

@@ -6,7 +6,8 @@ use autogpt::run::{Answer, End, EventKind, Question, Reason};
 use autogpt::runner::{Turn, TurnEnd, TurnError};
 use autogpt::store::{Conversation, DiskStore, MemoryStore};
 
-use crate::bench::{Bench, ClosesAfter, asks, command, reason, stores, turn};
+use crate::bench::{Bench, ClosesAfter, asks, reason, stores, turn};
+use crate::scripted::command;
 
 #[tokio::test]
 async fn a_run_asks_runs_and_ends() {
