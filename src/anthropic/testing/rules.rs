@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
-use http::Method;
 use serde_json::Value;
 
 use super::front_end::AnthropicClient;
@@ -100,25 +98,14 @@ rules! {
         "answer with an estimate";
 }
 
-/// Returns the first model of the list, if there is one. No client requests the list, so no rule
-/// checks it.
-async fn first_model(exam: &mut Exam<'_>, path: &str) -> Option<String> {
-    exam.plan(1);
-    let list = Anthropic::models(path)?;
-    let request = exam.request(Method::GET, &list, Bytes::new());
-    let answer = exam.ask("the list of models", request).await?;
-    let document = answer.json();
-    let first = document.pointer("/data/0/id").and_then(Value::as_str);
-    first.map(str::to_owned)
-}
-
 pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(AnthropicClient::PATH);
     // The recorded requests, a count, and one that is a list.
     exam.plan(requests::REQUESTS + 2);
     let model = match exam.model() {
         Some(model) => Some(model.to_owned()),
-        None => first_model(exam, path).await,
+        // No client requests the list, so no rule checks it.
+        None => exam.first_model(Anthropic::models(path), None).await,
     };
     let requests = requests::all(model.as_deref().unwrap_or("default"));
     for recorded in &requests {
@@ -155,13 +142,8 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         exam.judge()
             .expect(&COUNT, answer.is_ok() && tokens, name, answer.evidence());
     }
-    let name = "a request that is a list";
-    if let Some(answer) = exam.ask(name, exam.post(path, "[]")).await {
-        let refused = answer.head.status.is_client_error();
-        let is_error = is_error(&answer.json());
-        exam.judge()
-            .expect(&REFUSAL, is_error || !refused, name, answer.evidence());
-    }
+    exam.refusal(path, &REFUSAL, |answer| is_error(&answer.json()))
+        .await;
     exam.rest(path, sample).await;
 }
 

@@ -62,17 +62,13 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let Some(Recorded { body: sample, .. }) = requests.first() else {
         return;
     };
-    let name = "a request that is a list";
-    if let Some(answer) = exam.ask(name, exam.post(path, "[]")).await {
+    exam.refusal(path, &REFUSAL, |answer| {
         let body = answer.json();
         let all = ["message", "code", "type", "link"];
-        let whole = all
-            .iter()
-            .all(|name| body.get(name).is_some_and(Value::is_string));
-        let refused = answer.head.status.is_client_error();
-        exam.judge()
-            .expect(&REFUSAL, whole || !refused, name, answer.evidence());
-    }
+        all.iter()
+            .all(|name| body.get(name).is_some_and(Value::is_string))
+    })
+    .await;
     exam.rest(path, sample).await;
 }
 

@@ -3,8 +3,6 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
-use http::Method;
 use serde_json::Value;
 
 use super::front_end::OpenAiClient;
@@ -74,7 +72,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(OpenAiClient::PATH);
     // The recorded requests, and one that is a list.
     exam.plan(requests::REQUESTS + 1);
-    let listed = models(exam, path).await;
+    let listed = exam.first_model(OpenAi::models(path), Some(&MODELS)).await;
     let model = exam.model().map(str::to_owned).or(listed);
     let requests = requests::all(model.as_deref().unwrap_or("default"));
     for recorded in &requests {
@@ -98,28 +96,9 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let Some(Recorded { body: sample, .. }) = requests.first() else {
         return;
     };
-    let name = "a request that is a list";
-    if let Some(answer) = exam.ask(name, exam.post(path, "[]")).await {
-        let message = has_message(&answer.json());
-        let refused = answer.head.status.is_client_error();
-        exam.judge()
-            .expect(&REFUSAL, message || !refused, name, answer.evidence());
-    }
+    exam.refusal(path, &REFUSAL, |answer| has_message(&answer.json()))
+        .await;
     exam.rest(path, sample).await;
-}
-
-/// Returns the first model of the list.
-async fn models(exam: &mut Exam<'_>, path: &str) -> Option<String> {
-    let list = OpenAi::models(path)?;
-    exam.plan(1);
-    let request = exam.request(Method::GET, &list, Bytes::new());
-    let name = "the list of models";
-    let answer = exam.ask(name, request).await?;
-    let document = answer.json();
-    let first = document.pointer("/data/0/id").and_then(Value::as_str);
-    exam.judge()
-        .expect(&MODELS, first.is_some(), name, answer.evidence());
-    first.map(str::to_owned)
 }
 
 /// Checks a stream.

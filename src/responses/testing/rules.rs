@@ -3,8 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use bytes::Bytes;
-use http::{Method, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::front_end::ResponsesClient;
@@ -135,7 +134,9 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let path = exam.path().unwrap_or(ResponsesClient::PATH);
     // The recorded requests, one that continues a response, and one that is a list.
     exam.plan(requests::REQUESTS + 2);
-    let listed = models(exam, path).await;
+    let listed = exam
+        .first_model(Responses::models(path), Some(&MODELS))
+        .await;
     let model = exam.model().map(str::to_owned).or(listed);
     let requests = requests::all(model.as_deref().unwrap_or("default"));
     for recorded in &requests {
@@ -172,30 +173,13 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         let right = refused || answer.is_ok();
         exam.judge().expect(&STORED, right, name, answer.evidence());
     }
-    let name = "a request that is a list";
-    if let Some(answer) = exam.ask(name, exam.post(path, "[]")).await {
+    exam.refusal(path, &REFUSAL, |answer| {
         let body = answer.json();
         let message = body.pointer("/error/message").and_then(Value::as_str);
-        let message = message.is_some_and(|message| !message.is_empty());
-        let refused = answer.head.status.is_client_error();
-        exam.judge()
-            .expect(&REFUSAL, message || !refused, name, answer.evidence());
-    }
+        message.is_some_and(|message| !message.is_empty())
+    })
+    .await;
     exam.rest(path, sample).await;
-}
-
-/// Returns the first model of the list.
-async fn models(exam: &mut Exam<'_>, path: &str) -> Option<String> {
-    let list = Responses::models(path)?;
-    exam.plan(1);
-    let request = exam.request(Method::GET, &list, Bytes::new());
-    let name = "the list of models";
-    let answer = exam.ask(name, request).await?;
-    let document = answer.json();
-    let first = document.pointer("/data/0/id").and_then(Value::as_str);
-    exam.judge()
-        .expect(&MODELS, first.is_some(), name, answer.evidence());
-    first.map(str::to_owned)
 }
 
 /// The state of a stream so far.

@@ -3,12 +3,13 @@
 use bytes::Bytes;
 use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, SERVER};
 use http::{HeaderName, Method, StatusCode};
+use serde_json::Value;
 
 use super::blocks::Block;
 use super::exam::{Exam, Recorded, Stream};
 use super::exchange::{End, Exchange, NoAnswer};
 use super::judge::Judge;
-use super::rule::rules;
+use super::rule::{Rule, rules};
 use super::{pace, sse};
 
 rules! {
@@ -201,6 +202,41 @@ impl Exam<'_> {
                 asked,
             }
         })
+    }
+
+    /// Posts a request that is a list. A client error must be as `rule` says, which `holds` checks.
+    pub async fn refusal(
+        &mut self,
+        path: &str,
+        rule: &'static Rule,
+        holds: impl FnOnce(&Exchange) -> bool,
+    ) {
+        let name = "a request that is a list";
+        if let Some(answer) = self.ask(name, self.post(path, "[]")).await {
+            let holds = !answer.head.status.is_client_error() || holds(&answer);
+            self.judge.expect(rule, holds, name, answer.evidence());
+        }
+    }
+
+    /// Requests the list of models, if it has a path, and returns the first one. With a `rule` there must
+    /// be one.
+    pub async fn first_model(
+        &mut self,
+        path: Option<String>,
+        rule: Option<&'static Rule>,
+    ) -> Option<String> {
+        let path = path?;
+        self.plan(1);
+        let name = "the list of models";
+        let request = self.request(Method::GET, &path, Bytes::new());
+        let answer = self.ask(name, request).await?;
+        let document = answer.json();
+        let first = document.pointer("/data/0/id").and_then(Value::as_str);
+        if let Some(rule) = rule {
+            self.judge
+                .expect(rule, first.is_some(), name, answer.evidence());
+        }
+        first.map(str::to_owned)
     }
 
     /// Sends requests that must be refused, and disconnects in the middle of answers. `sample` is a valid

@@ -133,7 +133,10 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
             judge(exam.judge(), &stream);
         }
     }
-    refusal(exam, path).await;
+    exam.refusal(path, &REFUSAL, |answer| {
+        answer.is("text/plain") && !answer.body.is_empty()
+    })
+    .await;
     let name = "a page that would resume a reply";
     // Where `useChat` looks when it is opened with `resume`.
     let path_of_chat = format!("{}/{CHAT}", path.trim_end_matches('/'));
@@ -144,16 +147,6 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     }
     if let Some(Recorded { body, .. }) = requests.first() {
         exam.rest(path, body).await;
-    }
-}
-
-async fn refusal(exam: &mut Exam<'_>, path: &str) {
-    let name = "a request that is a list";
-    if let Some(answer) = exam.ask(name, exam.post(path, "[]")).await {
-        let refused = answer.head.status.is_client_error();
-        let plain = answer.is("text/plain") && !answer.body.is_empty();
-        exam.judge()
-            .expect(&REFUSAL, plain || !refused, name, answer.evidence());
     }
 }
 
