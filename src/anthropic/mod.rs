@@ -206,11 +206,6 @@ impl Protocol for Anthropic {
     }
 }
 
-/// Returns a new id with a prefix.
-fn new_id(prefix: &str, env: &Env) -> String {
-    prefix.to_owned() + &env.uuid().replace('-', "")
-}
-
 /// The playground's script for this front end.
 #[cfg(feature = "playground")]
 pub(crate) const PLAYGROUND: &str = include_str!("playground.js");

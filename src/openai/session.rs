@@ -72,7 +72,7 @@ impl Session {
             created: u64,
             model: &'a str,
         }
-        let id = format!("chatcmpl-{}", hex(env));
+        let id = format!("chatcmpl-{}", env.uuid().replace('-', ""));
         let fields = Head {
             id: &id,
             object: "chat.completion.chunk",
@@ -151,7 +151,7 @@ impl Session {
         for call in calls {
             let env = &self.env;
             if let Some(turn) = self.turns.first_mut() {
-                let new_id = &mut || new_call_id(env);
+                let new_id = &mut || env.new_id("call");
                 let piece = turn.call(&call.name, call.arguments.text(), new_id);
                 self.write(&[piece], None, out)?;
             }
@@ -191,7 +191,7 @@ impl Session {
                 self.turns.len() - 1
             });
             if let Some(turn) = self.turns.get_mut(position) {
-                let piece = turn.add(choice, &mut || new_call_id(env));
+                let piece = turn.add(choice, &mut || env.new_id("call"));
                 if piece.is_some() && !turn.is_open() {
                     openings.push(turn.open());
                 }
@@ -393,7 +393,7 @@ impl protocol::Session for Session {
         let pieces: Vec<Choice> = self
             .turns
             .iter_mut()
-            .flat_map(|turn| turn.finish(&mut || new_call_id(env)))
+            .flat_map(|turn| turn.finish(&mut || env.new_id("call")))
             .collect();
         for piece in &pieces {
             // Serializing models of this crate cannot fail.
@@ -446,14 +446,6 @@ fn completion(whole: Accumulator) -> ChatCompletion {
 fn unnamed(chunk: &ChatCompletionChunk) -> impl Iterator<Item = (&str, &Json)> {
     let members = chunk.unknown.iter();
     members.filter(|(key, _)| !ChatCompletionChunk::NAMES.contains(key))
-}
-
-fn hex(env: &Env) -> String {
-    env.uuid().replace('-', "")
-}
-
-fn new_call_id(env: &Env) -> String {
-    format!("call_{}", hex(env))
 }
 
 impl std::fmt::Debug for Session {

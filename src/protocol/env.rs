@@ -210,6 +210,12 @@ impl Env {
             .map_or(0, |since| since.as_secs())
     }
 
+    /// Returns a new random id: the prefix, an underscore and the 32 digits of a UUID.
+    #[must_use]
+    pub fn new_id(&self, prefix: &str) -> String {
+        format!("{prefix}_{}", self.uuid().replace('-', ""))
+    }
+
     /// Returns a new random UUID (version 4) in lower case.
     #[must_use]
     pub fn uuid(&self) -> String {

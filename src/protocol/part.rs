@@ -241,6 +241,17 @@ impl Citation {
         }
     }
 
+    /// Returns the URL if it is the address of a web page, so that a front end may make a link of it.
+    #[must_use]
+    pub fn web_url(&self) -> Option<&str> {
+        let url = self.url.as_deref()?;
+        let (scheme, _) = url.split_once("://")?;
+        let is_web = ["http", "https"]
+            .iter()
+            .any(|web| scheme.eq_ignore_ascii_case(web));
+        is_web.then_some(url)
+    }
+
     /// Sets the URL of the source.
     #[must_use]
     pub fn url(mut self, url: impl Into<String>) -> Self {

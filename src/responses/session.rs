@@ -89,7 +89,7 @@ impl Session {
             created_at: u64,
             model: &'a str,
         }
-        let id = new_id("resp", env);
+        let id = env.new_id("resp");
         let fields = Head {
             id: &id,
             object: "response",
@@ -232,7 +232,7 @@ impl Session {
     fn begin(&mut self, kind: BlockKind, out: &mut Vec<u8>) {
         self.close(out);
         // Items do not overlap, so the number of complete ones is the index of the next.
-        let block = Block::new(kind, new_id(kind.prefix(), &self.env), self.items);
+        let block = Block::new(kind, self.env.new_id(kind.prefix()), self.items);
         self.write(&EventKind::ItemAdded, out, |out| block.added_to(out));
         self.write(&kind.part_added(), out, |out| block.part_added_to(out));
         self.block = Some(block);
@@ -302,7 +302,7 @@ impl Session {
     }
 
     fn cite(&mut self, citation: &Citation, out: &mut Vec<u8>) -> Result<(), SendError> {
-        if let Some(url) = citation.url.as_deref().filter(|url| is_web(url)) {
+        if let Some(url) = citation.web_url() {
             let title = match citation.title.trim() {
                 "" => url,
                 title => title,
@@ -503,16 +503,6 @@ const TAIL: &[u8] = b"}\n\n";
 
 /// The escaping of strings.
 const ESCAPE: Escape = Escape::JsonAndSeparators;
-
-fn new_id(prefix: &str, env: &Env) -> String {
-    format!("{prefix}_{}", env.uuid().replace('-', ""))
-}
-
-/// Returns `true` for addresses of web pages: an annotation is a link.
-fn is_web(url: &str) -> bool {
-    let scheme = url.split_once(':').map_or("", |(scheme, _)| scheme);
-    scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")
-}
 
 impl std::fmt::Debug for Session {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -88,7 +88,7 @@ impl Session {
             settings: Arc::clone(&request.settings),
             message_id: id
                 .filter(|id| !id.is_empty())
-                .unwrap_or_else(|| new_id("msg", env)),
+                .unwrap_or_else(|| env.new_id("msg")),
             settled: answered,
             tools: request.tools().map(|tool| tool.name.into_owned()).collect(),
             // A reply that continues a message may also give the output of a call in it.
@@ -191,8 +191,7 @@ impl Session {
         self.step_is_hidden = false;
         let id = self.sources.to_string();
         let title = Some(&*citation.title).filter(|title| !title.is_empty());
-        let url = citation.url.as_deref();
-        match url.filter(|url| is_web(url)) {
+        match citation.web_url() {
             Some(url) => {
                 let mut source = SourceUrl::new(id, url);
                 source.title = title.map(str::to_owned);
@@ -200,7 +199,8 @@ impl Session {
             }
             // No page may get a link with a script in it.
             None => {
-                let title = title.or(url).unwrap_or("(untitled)");
+                let title = title.or(citation.url.as_deref());
+                let title = title.unwrap_or("(untitled)");
                 frame(&SourceDocument::new(id, "text/plain", title), out);
             }
         }
@@ -257,7 +257,7 @@ impl Session {
         }
         self.close(out);
         let input = raw_object(|input| question.write_to(input));
-        let call = ToolInputAvailable::new(new_id("call", &self.env), QUESTION, input).dynamic();
+        let call = ToolInputAvailable::new(self.env.new_id("call"), QUESTION, input).dynamic();
         frame(&call, out);
         let request = ToolApprovalRequest {
             approval_id: question.id.clone(),
@@ -281,7 +281,7 @@ impl Session {
         }
         self.close(out);
         for call in calls {
-            let id = new_id("call", &self.env);
+            let id = self.env.new_id("call");
             let call = ToolInputAvailable::new(id, &*call.name, call.arguments.clone());
             frame(&call, out);
         }
@@ -291,7 +291,7 @@ impl Session {
     /// Writes a run of a tool. The page must not run it again.
     fn tool_run(&mut self, run: &ToolRun, out: &mut Vec<u8>) {
         self.close(out);
-        let id = new_id("call", &self.env);
+        let id = self.env.new_id("call");
         let call = ToolInputAvailable::new(id, &*run.name, run.arguments.clone());
         let call = call.provider_executed();
         frame(&call, out);
@@ -470,16 +470,4 @@ impl Session {
     fn chart(&mut self, chart: &Chart, out: &mut Vec<u8>) -> Result<(), SendError> {
         self.rows("chart", &chart.to_table(), Some(&chart.kind), out)
     }
-}
-
-/// Returns `true` for an address that a page may make a link of.
-fn is_web(url: &str) -> bool {
-    let scheme = url.split_once("://").map(|(scheme, _)| scheme);
-    scheme.is_some_and(|scheme| {
-        scheme.eq_ignore_ascii_case("https") || scheme.eq_ignore_ascii_case("http")
-    })
-}
-
-fn new_id(prefix: &str, env: &Env) -> String {
-    format!("{prefix}_{}", env.uuid().replace('-', ""))
 }

@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::{Block, Session};
-use crate::anthropic::{Delta, ToolUseBlock, new_id};
+use crate::anthropic::{Delta, ToolUseBlock};
 use crate::json::model::Field as _;
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{SendError, ToolCall};
@@ -45,7 +45,7 @@ impl Session {
             // The protocol allows only letters, digits, `_` and `-` in ids of calls.
             let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
             if call.id.is_empty() || !call.id.bytes().all(allowed) {
-                call.id = new_id("toolu_", &self.env);
+                call.id = self.env.new_id("toolu");
             }
             self.calls.push(call);
         }

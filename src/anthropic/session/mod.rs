@@ -9,7 +9,7 @@ use std::mem;
 
 use super::{
     Accumulator, ContentBlock, Delta, ErrorObject, Event, Message, MessageDelta, MessagesRequest,
-    Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage, new_id,
+    Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use crate::json::model::object;
 use crate::json::{Escape, Json, Members, ValueWriter};
@@ -79,7 +79,7 @@ enum Block {
 impl Session {
     pub(super) fn new(request: &MessagesRequest, env: &Env) -> Self {
         let head = Message {
-            id: new_id("msg_", env),
+            id: env.new_id("msg"),
             role: "assistant".into(),
             model: request.model.clone(),
             // The member is required in the first event, before any count is known.

@@ -2,7 +2,7 @@
 
 use super::super::block::{BlockKind, push_string};
 use super::super::{EventKind, Item};
-use super::{ESCAPE, Session, new_id};
+use super::{ESCAPE, Session};
 use crate::json::model::Field as _;
 use crate::json::{Kind, ValueWriter};
 use crate::protocol::{SendError, ToolCall};
@@ -49,7 +49,7 @@ impl Session {
         }
         if is_empty(&item.id) {
             let prefix = if item.is_call() { "fc" } else { "item" };
-            item.id = Some(new_id(prefix, &self.env));
+            item.id = Some(self.env.new_id(prefix));
         }
         item.status = Some("completed".into());
         if item.is_call() {
@@ -57,7 +57,7 @@ impl Session {
                 return Err(SendError::Invalid("a call must have a name".into()));
             }
             if is_empty(&item.call_id) {
-                item.call_id = Some(new_id("call", &self.env));
+                item.call_id = Some(self.env.new_id("call"));
             }
             // Arguments must be JSON, and empty text is not.
             if is_empty(&item.arguments) {
