@@ -53,7 +53,8 @@
 //!
 //! Where a question is part of the answer's text, that text is scanned for what it leaves open
 //! ([`OpenConstructs`]), under the lock, so that a question from any thread sees all of it. Only plain
-//! text need not be scanned while the scanner is quiet.
+//! text need not be scanned while the scanner is quiet. Large text is only copied, under the lock as
+//! well, and scanned when a question comes ([`Open`]).
 //!
 //! # States and transitions
 //!
@@ -83,7 +84,7 @@ mod state;
 
 pub(super) use frames::Frames;
 pub(super) use state::Outcome;
-use state::{Document, Handle, Reader, State, Turn};
+use state::{Document, Handle, Open, Reader, State, Turn};
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -124,7 +125,7 @@ impl<P: Protocol> Channel<P> {
         session.open(&mut out);
         let state = State {
             session,
-            open: Self::SCANS.then(OpenConstructs::new),
+            open: Self::SCANS.then(Open::new),
             buffer: Some(Box::new(Staging::new(out))),
             overflow: Vec::new(),
             document: (!is_stream).then(Document::default),
@@ -309,7 +310,7 @@ impl<P: Protocol> Channel<P> {
             return Err(SendError::Closed);
         }
         self.hand_over(&mut state)?;
-        let closers = match &state.open {
+        let closers = match &mut state.open {
             Some(open) => open.closers().map_err(|_| {
                 let reason = "the text before the question would hide it";
                 SendError::Invalid(reason.to_owned())

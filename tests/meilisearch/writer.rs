@@ -267,6 +267,41 @@ fn a_question_is_answered_in_the_next_turn() {
 }
 
 #[test]
+fn a_question_is_outside_of_the_code_before_it_in_whatever_pieces_that_comes() {
+    let code = "let a = 1;\n";
+    for (first, then) in [
+        (1, 1),
+        (20, 1),
+        (1, 20),
+        (20, 20),
+        (100_000, 1),
+        (60_000, 60_000),
+    ] {
+        let pieces = [
+            "```".to_owned(),
+            format!("\n{}", code.repeat(first)),
+            code.repeat(then),
+        ];
+        let said = pieces.concat();
+        let read = read(Tools::NONE, move |reply| {
+            let pieces = pieces.clone();
+            async move {
+                for piece in pieces {
+                    reply.text(piece).await?;
+                }
+                Ok(reply.confirm(Confirmation::new("q-7", "Delete it?", "For good."))?)
+            }
+        });
+        let text = text(&read.events);
+        let question = text.strip_prefix(&said).unwrap_or_default();
+        assert!(
+            question.starts_with("\n```\n\n"),
+            "{first} {then}: {question:?}"
+        );
+    }
+}
+
+#[test]
 fn there_is_no_frame_without_data() {
     // OpenAI's Python client fails on a frame with only `retry`.
     let out = run(Tools::ALL, |reply| async move { notify(&reply).await });

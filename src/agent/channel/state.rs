@@ -6,13 +6,13 @@ use std::task::Waker;
 use http::StatusCode;
 
 use super::super::staging::{HIGH_WATER, Staging};
-use crate::protocol::markdown::OpenConstructs;
+use crate::protocol::markdown::{OpenConstructs, Unclosable};
 use crate::protocol::{AgentError, Progress, Protocol, Session as _};
 
 pub(super) struct State<P: Protocol> {
     pub(super) session: P::Session,
     /// The constructs that the answer's text leaves open, if a question would be part of the text.
-    pub(super) open: Option<OpenConstructs>,
+    pub(super) open: Option<Open>,
     /// The bytes to be sent; `None` while they are staged.
     pub(super) buffer: Option<Box<Staging>>,
     /// The bytes that other threads have written since the buffer was staged.
@@ -37,6 +37,21 @@ pub(super) struct State<P: Protocol> {
     /// nobody waits for any more does not stay.
     pub(super) waiting: Vec<Waker>,
 }
+
+/// The constructs that a text leaves open. Most answers have no question, so large texts are scanned
+/// only when somebody asks.
+pub(super) struct Open {
+    constructs: OpenConstructs,
+    /// The end of the text, not scanned yet.
+    unscanned: String,
+}
+
+/// The length from which a text is not scanned at once. Tokens are shorter: while nothing is left
+/// unscanned, most of them need no lock.
+const LARGE: usize = 64;
+
+/// The length of the text that may be left unscanned: few answers are longer.
+const MAX_UNSCANNED: usize = 1024 * 1024;
 
 /// An answer that is one document. Nothing of it leaves before its end, so no write would ever wait.
 #[derive(Default)]
@@ -82,6 +97,41 @@ pub(in crate::agent) enum Outcome {
     Dropped,
 }
 
+impl Open {
+    pub(super) fn new() -> Self {
+        Self {
+            constructs: OpenConstructs::new(),
+            unscanned: String::new(),
+        }
+    }
+
+    fn feed(&mut self, text: &str) {
+        // Behind text that is not scanned yet none is.
+        let defers = text.len() >= LARGE || !self.unscanned.is_empty();
+        if defers && self.unscanned.len() + text.len() <= MAX_UNSCANNED {
+            self.unscanned.push_str(text);
+        } else {
+            self.scan().feed(text);
+        }
+    }
+
+    fn scan(&mut self) -> &mut OpenConstructs {
+        if !self.unscanned.is_empty() {
+            self.constructs.feed(&mem::take(&mut self.unscanned));
+        }
+        &mut self.constructs
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.unscanned.is_empty() && self.constructs.is_quiet()
+    }
+
+    /// Returns the text that closes all of them, see [`OpenConstructs::closers`].
+    pub(super) fn closers(&mut self) -> Result<String, Unclosable> {
+        self.scan().closers()
+    }
+}
+
 impl<P: Protocol> State<P> {
     /// Returns `true` if anything may still be written.
     pub(super) fn is_open(&self) -> bool {
@@ -123,7 +173,7 @@ impl<P: Protocol> State<P> {
 
     /// Returns `true` if plain text need not be scanned.
     pub(super) fn is_quiet(&self) -> bool {
-        self.open.as_ref().is_none_or(OpenConstructs::is_quiet)
+        self.open.as_ref().is_none_or(Open::is_quiet)
     }
 
     /// Updates what writing text needs to know of the session.

@@ -9,7 +9,7 @@ mod question;
 mod source;
 mod table;
 
-pub(crate) use open::OpenConstructs;
+pub(crate) use open::{OpenConstructs, Unclosable};
 pub(crate) use question::{decision, question};
 pub(crate) use source::sources;
 pub(crate) use table::table;
