@@ -178,7 +178,9 @@ fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
 #[inline(always)]
 fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
     let lead = SEPARATORS & (byte == SEPARATOR_LEAD);
-    (byte < b' ') | (byte == b'"') | (byte == b'\\') | lead
+    // Without that bit `"` is a space, and the control characters are others of them: one comparison
+    // for both.
+    (byte ^ 2 <= b' ') | (byte == b'\\') | lead
 }
 
 /// Returns `true` if a text starts with the first byte of a separator but not with a separator.
