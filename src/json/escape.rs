@@ -30,9 +30,8 @@ pub enum Escape {
 pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
     let bytes = text.as_bytes();
     match policy {
-        Escape::Json if copy_short::<false>(bytes, out) => {}
+        _ if copy_short(bytes, out) => {}
         Escape::Json => escape_long::<false>(bytes, out),
-        Escape::JsonAndSeparators if copy_short::<true>(bytes, out) => {}
         Escape::JsonAndSeparators => escape_long::<true>(bytes, out),
     }
 }
@@ -41,23 +40,20 @@ pub fn escape(text: &str, policy: Escape, out: &mut Vec<u8>) {
 /// [`escape_blocks`].
 #[inline(never)]
 fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
-    if bytes.len() <= SHORT {
-        return escape_words::<SEPARATORS>(bytes, out);
-    }
-    out.reserve(bytes.len() + STAGE);
     let mut rest = bytes;
-    while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
-        if any(block, is_special::<SEPARATORS>) {
-            break;
+    if bytes.len() >= BLOCK {
+        out.reserve(bytes.len() + STAGE);
+        while let Some((block, after)) = rest.split_first_chunk::<BLOCK>() {
+            if any(block, is_special::<SEPARATORS>) {
+                break;
+            }
+            rest = after;
         }
-        rest = after;
-    }
-    let clean = bytes.len() - rest.len();
-    out.extend_from_slice(bytes.get(..clean).unwrap_or_default());
-    if rest.len() >= BLOCK {
+        let clean = bytes.len() - rest.len();
+        out.extend_from_slice(bytes.get(..clean).unwrap_or_default());
         rest = escape_blocks::<SEPARATORS>(rest, out);
     }
-    while !copy_short::<SEPARATORS>(rest, out) {
+    while !copy_short(rest, out) {
         match rest.split_first_chunk::<SHORT>() {
             Some((chunk, after)) if !any(chunk, is_special::<SEPARATORS>) => {
                 out.extend_from_slice(chunk);

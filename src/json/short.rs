@@ -6,12 +6,12 @@ use super::lanes::{ONES, SEPARATOR_LEAD, put};
 /// The maximum length of a text that is copied in two words.
 pub(super) const SHORT: usize = 16;
 
-/// Copies a text of at most sixteen bytes if no byte must be escaped.
+/// Copies a text of at most sixteen bytes if no byte may have to be escaped.
 ///
 /// Most tokens of a model are such texts, so this is the hot path. It copies words of constant size
 /// that may overlap, because a copy of variable length is a call.
 #[inline(always)]
-pub(super) fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
+pub(super) fn copy_short(bytes: &[u8], out: &mut Vec<u8>) -> bool {
     let end = out.len() + bytes.len();
     if let (Some(first), Some(last), 8..=16) = (
         bytes.first_chunk::<8>(),
@@ -19,7 +19,7 @@ pub(super) fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>
         bytes.len(),
     ) {
         let (low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
-        if special::<SEPARATORS>(low) | special::<SEPARATORS>(high) != 0 {
+        if special::<true>(low) | special::<true>(high) != 0 {
             return false;
         }
         out.extend_from_slice(first);
@@ -32,7 +32,7 @@ pub(super) fn copy_short<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>
         return false;
     };
     // The bytes after the text are zero, a control character. They become spaces.
-    if special::<SEPARATORS>(word | spaces_from(bytes.len())) != 0 {
+    if special::<true>(word | spaces_from(bytes.len())) != 0 {
         return false;
     }
     out.extend_from_slice(&word.to_le_bytes());
