@@ -172,7 +172,7 @@ fn escape_words<const SEPARATORS: bool>(mut rest: &[u8], out: &mut Vec<u8>) {
 
 /// Returns `true` if a byte is escaped or may be the start of a separator.
 #[inline(always)]
-fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
+pub(super) fn is_special<const SEPARATORS: bool>(byte: u8) -> bool {
     let lead = SEPARATORS & (byte == SEPARATOR_LEAD);
     // Without that bit `"` is a space, and the control characters are others of them: one comparison
     // for both.

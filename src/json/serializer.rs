@@ -16,6 +16,7 @@ use serde::ser::{self, Serialize};
 use super::error::WriteError;
 use super::escape::{Escape, escape, escape_raw};
 use super::rollback::Rollback;
+use super::short::quote_short;
 
 mod compound;
 mod key;
@@ -72,21 +73,25 @@ pub fn write<T: Serialize + ?Sized>(
 /// Appends a string with its quotes.
 #[inline]
 pub(super) fn write_str(text: &str, policy: Escape, out: &mut Vec<u8>) {
-    out.push(b'"');
-    escape(text, policy, out);
-    out.push(b'"');
+    quote(text, b"\"", policy, out);
 }
 
 /// Appends a key with its quotes and its colon, and a comma unless it is the first one.
 #[inline]
 pub(super) fn write_key(key: &str, first: bool, policy: Escape, out: &mut Vec<u8>) {
-    if first {
-        out.push(b'"');
-    } else {
-        out.extend_from_slice(b",\"");
+    if !first {
+        out.push(b',');
     }
-    escape(key, policy, out);
-    out.extend_from_slice(b"\":");
+    quote(key, b"\":", policy, out);
+}
+
+#[inline(always)]
+fn quote<const N: usize>(text: &str, after: &[u8; N], policy: Escape, out: &mut Vec<u8>) {
+    if !quote_short(text, after, out) {
+        out.push(b'"');
+        escape(text, policy, out);
+        out.extend_from_slice(after);
+    }
 }
 
 /// Appends a number with serde_json's digits, or `null` for a float that is not finite.

@@ -1,33 +1,20 @@
 //! Processing of texts of a few bytes, such as tokens, in words of eight bytes.
 
-use super::escape::{escape_byte, length_of};
-use super::lanes::{ONES, SEPARATOR_LEAD, put};
+use super::escape::{escape_byte, is_special, length_of};
+use super::lanes::{ONES, SEPARATOR_LEAD, any, put};
 
-/// The maximum length of a text that is copied in two words.
+/// The maximum length of a token.
 pub(super) const SHORT: usize = 16;
 
-/// Copies a text of at most sixteen bytes if no byte may have to be escaped.
+/// Copies a text of at most 32 bytes if no byte may have to be escaped.
 ///
-/// Most tokens of a model are such texts, so this is the hot path. It copies words of constant size
-/// that may overlap, because a copy of variable length is a call.
+/// It copies words and vectors of constant size, because a copy of variable length is a call.
 #[inline(always)]
 pub(super) fn copy_short(bytes: &[u8], out: &mut Vec<u8>) -> bool {
-    let end = out.len() + bytes.len();
-    if let (Some(first), Some(last), 8..=16) = (
-        bytes.first_chunk::<8>(),
-        bytes.last_chunk::<8>(),
-        bytes.len(),
-    ) {
-        let (low, high) = (u64::from_le_bytes(*first), u64::from_le_bytes(*last));
-        if special::<true>(low) | special::<true>(high) != 0 {
-            return false;
-        }
-        out.extend_from_slice(first);
-        // The two words overlap: the second overwrites the end of the first with the same bytes.
-        out.truncate(end - last.len());
-        out.extend_from_slice(last);
-        return true;
+    if bytes.len() >= 8 {
+        return copy_ends::<8>(bytes, out) || copy_ends::<16>(bytes, out);
     }
+    let end = out.len() + bytes.len();
     let Some(word) = word(bytes) else {
         return false;
     };
@@ -36,6 +23,48 @@ pub(super) fn copy_short(bytes: &[u8], out: &mut Vec<u8>) -> bool {
         return false;
     }
     out.extend_from_slice(&word.to_le_bytes());
+    out.truncate(end);
+    true
+}
+
+/// Copies a text of `N` to `2 * N` bytes if no byte may have to be escaped.
+#[inline(always)]
+fn copy_ends<const N: usize>(bytes: &[u8], out: &mut Vec<u8>) -> bool {
+    let end = out.len() + bytes.len();
+    match (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) {
+        (Some(first), Some(last))
+            if bytes.len() <= 2 * N
+                && !(any(first, is_special::<true>) | any(last, is_special::<true>)) =>
+        {
+            out.extend_from_slice(first);
+            // They overlap: the second overwrites the end of the first with the same bytes.
+            out.truncate(end - N);
+            out.extend_from_slice(last);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// Appends a string of at most seven bytes in quotes, and what stands behind it, if no byte of it may
+/// have to be escaped. All is written at once.
+#[inline(always)]
+pub(super) fn quote_short<const N: usize>(text: &str, after: &[u8; N], out: &mut Vec<u8>) -> bool {
+    let bytes = text.as_bytes();
+    let Some(word) = word(bytes) else {
+        return false;
+    };
+    if special::<true>(word | spaces_from(bytes.len())) != 0 {
+        return false;
+    }
+    let end = after
+        .iter()
+        .rev()
+        .fold(0, |end, byte| end << 8 | u128::from(*byte));
+    let length = 1 + bytes.len();
+    let quoted = u128::from(b'"') | u128::from(word) << 8 | end << (8 * length);
+    let end = out.len() + length + N;
+    out.extend_from_slice(&quoted.to_le_bytes());
     out.truncate(end);
     true
 }
