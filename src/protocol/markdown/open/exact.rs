@@ -3,7 +3,7 @@
 use std::mem;
 
 use super::doubtful::{self, Doubtful};
-use super::line::{FENCE, LABEL, MARK, MATH, ODD, classes, first_line};
+use super::line::{FENCE, LABEL, MARK, MATH, ODD, classes};
 use super::tag::{self, Tag};
 use super::{MAX_LINE, MAX_NAMES, Unclosable, end_tags, next_active};
 
@@ -91,11 +91,6 @@ impl Exact {
     /// Reads up to the end of a line. Returns the result and the rest of the text; `None` if
     /// the line goes on.
     pub(super) fn feed<'a>(&mut self, text: &'a str) -> Option<(Result<(), Doubt>, &'a str)> {
-        if self.line.is_empty() {
-            if let Some((read, after)) = self.feed_line(text) {
-                return Some((read, after));
-            }
-        }
         let mut rest = text;
         loop {
             if self.is_quiet() {
@@ -118,45 +113,6 @@ impl Exact {
             if self.line.len() > MAX_LINE {
                 return Some((Err(Doubt), rest));
             }
-        }
-    }
-
-    /// Reads the whole line at the start of a text, in place. Returns `None` if there is none, or
-    /// if it has something that counts only where nothing is left out.
-    fn feed_line<'a>(&mut self, text: &'a str) -> Option<(Result<(), Doubt>, &'a str)> {
-        let (whole, mut has) = first_line(text)?;
-        let (_, rest) = text.split_at(whole.len());
-        let line = whole.strip_suffix('\r').unwrap_or(whole);
-        if has & ODD != 0 {
-            // Such a character may come to stand at the end of what is not left out.
-            let odd = |c: char| !matches!(c, ' ' | '\t') && (c.is_control() || c.is_whitespace());
-            if line.contains(odd) {
-                return None;
-            }
-            has = classes(line);
-        }
-        let read = self.line(line, has);
-        if read.is_err() {
-            // What remains of the line is the same as if it had come in pieces.
-            self.push_all(whole);
-            return Some((read, rest));
-        }
-        Some((read, rest.get(1..)?))
-    }
-
-    /// Buffers the part of a line that is not left out.
-    fn push_all(&mut self, line: &str) {
-        let mut rest = line;
-        loop {
-            if self.is_quiet() {
-                let next = next_active(rest.as_bytes()).unwrap_or(rest.len());
-                (_, rest) = rest.split_at(next);
-            }
-            let Some(character) = rest.chars().next() else {
-                return;
-            };
-            (_, rest) = rest.split_at(character.len_utf8());
-            self.push(character);
         }
     }
 

@@ -132,7 +132,6 @@ fn plain_text_is_skipped_behind_code_and_comparisons() {
     }
 }
 
-/// A line that comes as a whole is read in place, one that comes in pieces or is long is not.
 #[test]
 fn a_long_line_is_read_as_a_short_one() {
     for length in [10, 1_015, 1_016, 1_024, 1_030, 5_000] {
