@@ -155,7 +155,10 @@ fn an_event_of_anthropic_messages_ends_the_turn_if_it_is_made_from_an_ending() {
 }
 
 /// The events of a reply with one part, and the text in them.
-fn reply<P: Protocol>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::Event>, String) {
+fn reply<P: Protocol<Event: Clone>>(
+    request: &P::Request,
+    part: Option<Part<'_>>,
+) -> (Vec<P::Event>, String) {
     let mut session = P::session(request, &Env::new(Fixed));
     let mut out = Vec::new();
     session.open(&mut out);
@@ -168,9 +171,9 @@ fn reply<P: Protocol>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::E
     let mut input = &*out;
     let (mut events, mut text) = (Vec::new(), String::new());
     while let Some(event) = decoder.next(&mut input).unwrap() {
-        match P::text_of(&event) {
+        match P::text_of(event) {
             Some(piece) => text.push_str(piece),
-            None => events.push(event),
+            None => events.push(event.clone()),
         }
     }
     decoder.end().unwrap();
@@ -178,7 +181,7 @@ fn reply<P: Protocol>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::E
 }
 
 /// Checks every capability against the bytes: a part that is shown natively adds an event and no text.
-fn capabilities<P: Protocol<Event: PartialEq>>(body: &str) {
+fn capabilities<P: Protocol<Event: Clone + PartialEq>>(body: &str) {
     let request = read::<P>(body);
     let (plain, silence) = reply::<P>(&request, None);
     let rows = json!([{"day": "Mon", "price": 1}]);

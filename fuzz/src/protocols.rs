@@ -175,13 +175,13 @@ fn fixed() -> Env {
     Env::new(Fixed)
 }
 
-fn decode<P: Protocol>(stream: &[u8], how: u8) -> Vec<Result<P::Event, String>> {
+fn decode<P: Toolkit>(stream: &[u8], how: u8) -> Vec<Result<P::Event, String>> {
     let mut decoder = EventDecoder::<P>::new();
     let mut events = Vec::new();
     for mut chunk in Chunks::new(stream, how) {
         loop {
             match decoder.next(&mut chunk) {
-                Ok(Some(event)) => events.push(Ok(event)),
+                Ok(Some(event)) => events.push(Ok(event.clone())),
                 Ok(None) => break,
                 Err(copilot_wire::protocol::EventError::Stream(error)) => {
                     events.push(Err(error.to_string()));

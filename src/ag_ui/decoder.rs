@@ -1,9 +1,7 @@
 //! The client's side: reads events from frames.
 
 use super::Event;
-use crate::json::Json;
-use crate::protocol::text_template::{TextEvent, TextTemplate};
-use crate::protocol::{Decode, EventError, Events};
+use crate::protocol::{Decode, EventError, Events, TextMember};
 use crate::sse;
 
 /// A reader of the events of one stream.
@@ -11,7 +9,6 @@ use crate::sse;
 /// It takes what newer servers send: members and events that this crate does not know are kept.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    template: TextTemplate<Event>,
     done: bool,
 }
 
@@ -29,7 +26,7 @@ impl Decode for Decoder {
     /// Clients take frames of up to 10 million characters.
     const LIMIT: usize = 10_000_000;
 
-    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
+    /// Creates a decoder. The limit is unused: nothing is retained between frames.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -39,8 +36,7 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        let data = frame.data();
-        let event = self.template.read(data, || Event::read(data))?;
+        let event = Event::read(frame.data())?;
         match event {
             Event::RunFinished(_) | Event::RunError(_) => self.done = true,
             // A stream may hold several runs.
@@ -60,19 +56,11 @@ impl Decode for Decoder {
             )),
         }
     }
-}
 
-impl TextEvent for Event {
-    fn text_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::TextMessageContent(text) => Some(&mut text.delta),
+    fn text(event: &mut Event) -> Option<TextMember<'_>> {
+        match event {
+            Event::TextMessageContent(text) => Some(TextMember::new(&mut text.delta, &["delta"])),
             _ => None,
         }
-    }
-
-    fn text_place(data: &Json) -> Option<Json> {
-        // Arguments, reasoning and changes of the state have this member too; `text_mut` excludes
-        // them.
-        data.get("delta")
     }
 }

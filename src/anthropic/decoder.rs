@@ -1,22 +1,19 @@
 //! Decoding of frames to events, for clients.
 
 use super::{Delta, Event};
-use crate::json::Json;
-use crate::protocol::text_template::{TextEvent, TextTemplate};
-use crate::protocol::{Decode, EventError, Events};
+use crate::protocol::{Decode, EventError, Events, TextMember};
 use crate::sse;
 
 /// A decoder of events.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    template: TextTemplate<Event>,
     done: bool,
 }
 
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
+    /// Creates a decoder. The limit is unused: nothing is retained between frames.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -30,8 +27,7 @@ impl Decode for Decoder {
         if frame.data().trim() == "[DONE]" {
             return Ok(());
         }
-        let data = frame.data();
-        let event = self.template.read(data, || Event::read(data))?;
+        let event = Event::read(frame.data())?;
         self.done |= matches!(event, Event::MessageStop | Event::Error(_));
         events.push(event);
         Ok(())
@@ -43,6 +39,16 @@ impl Decode for Decoder {
             false => Err(EventError::Truncated(super::NO_STOP)),
         }
     }
+
+    fn text(event: &mut Event) -> Option<TextMember<'_>> {
+        match event {
+            Event::ContentBlockDelta {
+                delta: Delta::Text(text),
+                ..
+            } => Some(TextMember::new(text, &["delta", "text"])),
+            _ => None,
+        }
+    }
 }
 
 impl Decoder {
@@ -50,21 +56,5 @@ impl Decoder {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
-    }
-}
-
-impl TextEvent for Event {
-    fn text_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::ContentBlockDelta {
-                delta: Delta::Text(text),
-                ..
-            } => Some(text),
-            _ => None,
-        }
-    }
-
-    fn text_place(data: &Json) -> Option<Json> {
-        data.get("delta")?.get("text")
     }
 }

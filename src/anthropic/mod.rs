@@ -24,7 +24,7 @@
 //! let mut message = Accumulator::new();
 //! let mut bytes = stream.as_bytes();
 //! while let Some(event) = decoder.next(&mut bytes)? {
-//!     message.push(&event)?;
+//!     message.push(event)?;
 //! }
 //! decoder.end()?;
 //! assert_eq!(message.text(), "Hi");

@@ -88,7 +88,9 @@ use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
 use crate::json::model::Field;
-use crate::protocol::{Capabilities, Decode, Env, EventError, Events, Protocol, Refusal};
+use crate::protocol::{
+    Capabilities, Decode, Env, EventError, Events, Protocol, Refusal, TextMember,
+};
 use crate::sse;
 
 /// The protocol of GitHub Copilot Extensions.
@@ -187,6 +189,15 @@ impl Decode for Decoder {
             Ok(())
         } else {
             Err(EventError::Truncated("the stream ended without [DONE]"))
+        }
+    }
+
+    fn text(event: &mut Event) -> Option<TextMember<'_>> {
+        match event {
+            Event::Output(Output::Text(text)) => {
+                Some(TextMember::new(text, &["choices", "delta", "content"]))
+            }
+            _ => None,
         }
     }
 }

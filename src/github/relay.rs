@@ -43,7 +43,7 @@ impl Relay {
     ///
     /// Text is passed on; a relayed error becomes a `copilot_errors` event; events that end the
     /// stream, usage, tool calls and everything after `[DONE]` are dropped.
-    pub fn next(&mut self, event: Event) -> Option<Output> {
+    pub fn next(&mut self, event: &Event) -> Option<Output> {
         if self.done {
             return None;
         }
@@ -65,7 +65,7 @@ impl Relay {
                     .filter(|text| !text.is_empty())
                     .map(Output::Text)
             }
-            Event::Output(output) => Some(output),
+            Event::Output(output) => Some(output.clone()),
             Event::Finish => {
                 self.complete = true;
                 None

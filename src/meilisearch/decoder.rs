@@ -26,7 +26,7 @@ use super::{Event, Failure, FinishReason, Outcome, Unknown};
 /// ] {
 ///     while let Some(event) = decoder.next(&mut chunk)? {
 ///         if let Event::Text(piece) = event {
-///             text.push_str(&piece);
+///             text.push_str(piece);
 ///         }
 ///     }
 /// }

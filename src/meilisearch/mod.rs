@@ -24,7 +24,7 @@
 //! for chunk in send(&request.to_json()) {
 //!     let mut input = &*chunk;
 //!     while let Some(event) = decoder.next(&mut input)? {
-//!         history.apply(&event);
+//!         history.apply(event);
 //!         match event {
 //!             Event::Text(text) => println!("{text}"),
 //!             Event::Progress(progress) => println!("searching: {:?}", progress.search()),

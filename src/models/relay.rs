@@ -29,7 +29,7 @@ pub trait Upstream: Protocol {
     fn is_last(event: &Self::Event) -> bool;
 
     /// Converts an event to output of a reply. `None`: the reply writes its own.
-    fn output(event: Self::Event) -> Option<Self::Output>;
+    fn output(event: &Self::Event) -> Option<Self::Output>;
 
     /// Writes the text, the reasoning and the usage of an event, which was added to `answer`.
     fn text<P: Protocol>(
@@ -133,6 +133,12 @@ impl From<TooLarge> for SendError {
     }
 }
 
+/// The next event, and the answer with it.
+type Step<'a, U> = Result<
+    Option<(&'a <U as Protocol>::Event, &'a <U as Upstream>::Accumulator)>,
+    RelayError<<U as Upstream>::Failure>,
+>;
+
 impl<U: Upstream> Relay<U> {
     /// Creates a relay for one stream.
     #[must_use]
@@ -158,7 +164,11 @@ impl<U: Upstream> Relay<U> {
     /// # Errors
     ///
     /// [`RelayError`]. The stream is unusable then.
-    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<U::Event>, RelayError<U::Failure>> {
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<&U::Event>, RelayError<U::Failure>> {
+        Ok(self.step(input)?.map(|(event, _)| event))
+    }
+
+    fn step(&mut self, input: &mut &[u8]) -> Step<'_, U> {
         if self.is_over {
             // Consumed, or a caller that loops until its input is empty would never end.
             *input = &[];
@@ -169,12 +179,12 @@ impl<U: Upstream> Relay<U> {
         };
         // Also what is relayed at once: at the end only the accumulator knows the calls, and
         // whether the answer is complete.
-        U::push(&mut self.answer, &event)?;
-        if let Some(failure) = U::failure(&event) {
+        U::push(&mut self.answer, event)?;
+        if let Some(failure) = U::failure(event) {
             return Err(RelayError::Upstream(failure));
         }
-        self.is_over = U::is_last(&event);
-        Ok(Some(event))
+        self.is_over = U::is_last(event);
+        Ok(Some((event, &self.answer)))
     }
 
     /// Relays events unchanged, in a reply whose output they can be.
@@ -212,8 +222,8 @@ impl<U: Upstream> Relay<U> {
         reply: &Reply<P>,
     ) -> Result<(), RelayError<U::Failure>> {
         let mut input = bytes;
-        while let Some(event) = self.next(&mut input)? {
-            U::text(&event, &self.answer, reply).await?;
+        while let Some((event, answer)) = self.step(&mut input)? {
+            U::text(event, answer, reply).await?;
         }
         Ok(())
     }

@@ -1,17 +1,12 @@
 //! Decoding of frames to events, for clients.
 
 use super::Event;
-use crate::json::Json;
-use crate::protocol::text_template::{TextEvent, TextTemplate};
-use crate::protocol::{Decode, EventError, Events};
+use crate::protocol::{Decode, EventError, Events, TextMember};
 use crate::sse;
 
 /// A decoder of events.
-///
-/// A chunk that differs from the previous one only in its text is not parsed again.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    template: TextTemplate<Event>,
     finished: bool,
     done: bool,
 }
@@ -19,7 +14,7 @@ pub struct Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
+    /// Creates a decoder. The limit is unused: nothing is retained between frames.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -29,8 +24,7 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        let data = frame.data();
-        let event = self.template.read(data, || Event::read(data))?;
+        let event = Event::read(frame.data())?;
         match &event {
             Event::Chunk(chunk) => {
                 let mut choices = chunk.choices.iter();
@@ -54,6 +48,18 @@ impl Decode for Decoder {
             (true, true) => Ok(()),
         }
     }
+
+    fn text(event: &mut Event) -> Option<TextMember<'_>> {
+        let Event::Chunk(chunk) = event else {
+            return None;
+        };
+        // Several choices have several texts: such chunks are parsed each time.
+        let [choice] = &mut *chunk.choices else {
+            return None;
+        };
+        let text = choice.delta.content.as_mut()?;
+        Some(TextMember::new(text, &["choices", "delta", "content"]))
+    }
 }
 
 impl Decoder {
@@ -61,26 +67,5 @@ impl Decoder {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
-    }
-}
-
-impl TextEvent for Event {
-    fn text_mut(&mut self) -> Option<&mut String> {
-        let Self::Chunk(chunk) = self else {
-            return None;
-        };
-        // With several choices the template would need several texts: such chunks are parsed each
-        // time.
-        let [choice] = &mut *chunk.choices else {
-            return None;
-        };
-        choice.delta.content.as_mut()
-    }
-
-    fn text_place(data: &Json) -> Option<Json> {
-        let choices = data.get("choices")?;
-        let mut elements = choices.elements();
-        let choice = elements.next().filter(|_| elements.next().is_none())?;
-        choice.get("delta")?.get("content")
     }
 }

@@ -21,7 +21,7 @@
 //! for mut bytes in [&b"data: {\"choices\":[{\"delta\":{\"content\":\"Hi\"}}]}\n\nda"[..], b"ta: [DONE]\n\n"] {
 //!     while let Some(event) = decoder.next(&mut bytes)? {
 //!         match event {
-//!             Event::Chunk(chunk) => accumulator.push(&chunk)?,
+//!             Event::Chunk(chunk) => accumulator.push(chunk)?,
 //!             Event::Error(error) => panic!("{}", error.message),
 //!             Event::Done => done = true,
 //!             _ => {}

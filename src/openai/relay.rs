@@ -35,9 +35,9 @@ impl Upstream for OpenAi {
         *event == Event::Done
     }
 
-    fn output(event: Event) -> Option<ChatCompletionChunk> {
+    fn output(event: &Event) -> Option<ChatCompletionChunk> {
         match event {
-            Event::Chunk(chunk) => Some(chunk),
+            Event::Chunk(chunk) => Some(chunk.clone()),
             _ => None,
         }
     }

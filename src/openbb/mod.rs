@@ -115,7 +115,7 @@ use http::HeaderMap;
 use http::request::Parts;
 
 use crate::protocol::{
-    AgentError, Capabilities, Decode, Env, EventError, Events, Protocol, Refusal,
+    AgentError, Capabilities, Decode, Env, EventError, Events, Protocol, Refusal, TextMember,
 };
 use crate::sse;
 
@@ -197,6 +197,13 @@ impl Decode for Decoder {
     ) -> Result<(), EventError> {
         events.push(Event::read(frame)?);
         Ok(())
+    }
+
+    fn text(event: &mut Event) -> Option<TextMember<'_>> {
+        match event {
+            Event::Output(Output::MessageChunk(text)) => Some(TextMember::new(text, &["delta"])),
+            _ => None,
+        }
     }
 }
 

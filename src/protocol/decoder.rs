@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::time::Duration;
 
+use super::text_template::{LastEvent, TextMember};
 use super::{EventError, Protocol};
 use crate::sse;
 
@@ -42,56 +43,50 @@ pub trait Decode: Send {
         let _ = events;
         Ok(())
     }
+
+    /// Returns the text of an event whose frame holds nothing else that varies. The default returns
+    /// `None`.
+    ///
+    /// A frame that differs from the one before only in this text then gives the same event with
+    /// another text, and [`frame`](Self::frame) is not called for it. So return it only for events
+    /// whose frame does not change the decoder when it is repeated.
+    fn text(event: &mut Self::Event) -> Option<TextMember<'_>> {
+        let _ = event;
+        None
+    }
 }
 
 /// The events that a decoder has read and that were not taken yet, in order.
 #[derive(Debug)]
-pub struct Events<E> {
-    /// Most frames hold one event, which need not pass through the queue.
-    first: Option<E>,
-    rest: VecDeque<E>,
-}
+pub struct Events<E>(VecDeque<E>);
 
 impl<E> Events<E> {
     /// Creates an empty queue.
     #[must_use]
     pub const fn new() -> Self {
-        Self {
-            first: None,
-            rest: VecDeque::new(),
-        }
+        Self(VecDeque::new())
     }
 
     /// Appends an event.
-    #[inline]
     pub fn push(&mut self, event: E) {
-        if self.first.is_none() && self.rest.is_empty() {
-            self.first = Some(event);
-        } else {
-            self.rest.push_back(event);
-        }
+        self.0.push_back(event);
     }
 
     /// Removes and returns the first event.
-    #[inline]
     pub fn pop(&mut self) -> Option<E> {
-        // Events are large: this way one is moved once.
-        match &mut self.first {
-            first @ Some(_) => first.take(),
-            None => self.rest.pop_front(),
-        }
+        self.0.pop_front()
     }
 
     /// Returns `true` if no event is left.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.first.is_none() && self.rest.is_empty()
+        self.0.is_empty()
     }
 }
 
 impl<E> Extend<E> for Events<E> {
     fn extend<I: IntoIterator<Item = E>>(&mut self, events: I) {
-        events.into_iter().for_each(|event| self.push(event));
+        self.0.extend(events);
     }
 }
 
@@ -106,13 +101,13 @@ impl<E> Default for Events<E> {
 /// ```
 /// use copilot_wire::protocol::{EventDecoder, EventError, Protocol};
 ///
-/// fn read<P: Protocol>(chunks: &[&[u8]]) -> Result<Vec<P::Event>, EventError> {
+/// fn read<P: Protocol<Event: Clone>>(chunks: &[&[u8]]) -> Result<Vec<P::Event>, EventError> {
 ///     let mut decoder = EventDecoder::<P>::new();
 ///     let mut events = Vec::new();
 ///     for chunk in chunks {
 ///         let mut input = *chunk;
 ///         while let Some(event) = decoder.next(&mut input)? {
-///             events.push(event);
+///             events.push(event.clone());
 ///         }
 ///     }
 ///     // An error if the answer is not complete.
@@ -124,6 +119,7 @@ pub struct EventDecoder<P: Protocol> {
     frames: sse::Decoder,
     decoder: P::Decoder,
     events: Events<P::Event>,
+    last: LastEvent<P::Decoder>,
 }
 
 impl<P: Protocol> EventDecoder<P> {
@@ -135,11 +131,12 @@ impl<P: Protocol> EventDecoder<P> {
             frames: sse::Decoder::new().limit(limit),
             decoder: P::Decoder::new(limit),
             events: Events::new(),
+            last: LastEvent::new(),
         }
     }
 
     /// Sets the limit, before the first byte: frames of up to `limit` bytes are taken, and no more
-    /// than that is retained between them.
+    /// than that is retained between them, besides the last event.
     #[must_use]
     pub fn limit(self, limit: usize) -> Self {
         Self {
@@ -152,21 +149,34 @@ impl<P: Protocol> EventDecoder<P> {
 
     /// Decodes the next event of `input`, and advances `input` past what it has read. `None`: `input` is used up.
     ///
+    /// The event is borrowed until the next call, because its memory is used for the next event.
+    ///
     /// # Errors
     ///
     /// [`EventError::Stream`] when the stream itself cannot be read on; any other error is about
     /// one frame, and the next call goes on behind it.
-    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<P::Event>, EventError> {
+    pub fn next(&mut self, input: &mut &[u8]) -> Result<Option<&P::Event>, EventError> {
         loop {
-            if !self.events.is_empty() {
-                // Before the next frame: a frame can hold several events, and an error must not
-                // overtake them.
-                return Ok(self.events.pop());
+            // Before the next frame: a frame can hold several events, and an error must not
+            // overtake them.
+            if let Some(event) = self.events.pop() {
+                return Ok(Some(self.last.set(event, None)));
             }
-            match self.frames.next(input)? {
-                Some(sse::Frame::Event(event)) => self.decoder.frame(&event, &mut self.events)?,
-                Some(_) => {}
-                None => return Ok(None),
+            let frame = match self.frames.next(input)? {
+                Some(sse::Frame::Event(frame)) => frame,
+                Some(_) => continue,
+                None => {
+                    self.last.release();
+                    return Ok(None);
+                }
+            };
+            if self.last.change(&frame) {
+                return Ok(self.last.get());
+            }
+            self.decoder.frame(&frame, &mut self.events)?;
+            if let Some(event) = self.events.pop() {
+                let is_only = self.events.is_empty();
+                return Ok(Some(self.last.set(event, is_only.then_some(&frame))));
             }
         }
     }

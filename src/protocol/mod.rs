@@ -25,11 +25,7 @@ mod part;
 pub(crate) mod redacted;
 mod refusal;
 mod session;
-#[allow(
-    dead_code,
-    reason = "for protocols whose text events differ in their text alone"
-)]
-pub(crate) mod text_template;
+mod text_template;
 mod turn;
 #[allow(
     dead_code,
@@ -54,6 +50,7 @@ pub use part::{
 };
 pub use refusal::Refusal;
 pub use session::{Failure, Session, TextFrame};
+pub use text_template::TextMember;
 pub use turn::{Outcome, Turn};
 pub(crate) use turn::{Progress, Record};
 

@@ -1,90 +1,123 @@
 //! Reading of text events that differ from the previous one only in their text.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use bytes::Bytes;
 
+use super::Decode;
 use crate::json::{Json, Kind, string_between};
+use crate::sse;
 
-/// An event that may hold a piece of text.
-pub(crate) trait TextEvent: Clone {
-    /// The name of the member that counts the events of a stream. It stands before the text.
-    const COUNTER: Option<&'static str> = None;
-
-    /// Returns the text of an event that can have any other text as well.
-    fn text_mut(&mut self) -> Option<&mut String>;
-
-    /// Returns the place of the text in the data of the event.
-    fn text_place(data: &Json) -> Option<Json>;
-
-    /// Sets the member [`COUNTER`](Self::COUNTER).
-    fn set_counter(&mut self, _: u64) {}
+/// The text of an event, and its place in the data; see [`Decode::text`].
+#[derive(Debug)]
+pub struct TextMember<'e> {
+    text: &'e mut String,
+    path: &'static [&'static str],
+    counter: Option<(&'static str, &'e mut Option<u64>)>,
 }
 
-/// The last text event that was parsed, with the bytes before and after its text.
+impl<'e> TextMember<'e> {
+    /// Creates it from the text and the keys that lead to it. An array with one element needs no key.
+    #[must_use]
+    pub fn new(text: &'e mut String, path: &'static [&'static str]) -> Self {
+        Self {
+            text,
+            path,
+            counter: None,
+        }
+    }
+
+    /// Adds the member that counts the events of a stream. It is written before the text.
+    #[must_use]
+    pub fn counter(self, key: &'static str, value: &'e mut Option<u64>) -> Self {
+        Self {
+            counter: Some((key, value)),
+            ..self
+        }
+    }
+}
+
+/// The event that was decoded last. If the next one differs in its text only, it is changed in place.
+pub(super) struct LastEvent<D: Decode> {
+    event: Option<D::Event>,
+    template: Option<Template>,
+    /// The number of templates that were created since one was used.
+    in_vain: u8,
+}
+
+/// The number of unused templates after which no more are created: some servers add random padding to
+/// every event.
+const MAX_IN_VAIN: u8 = 8;
+
+impl<D: Decode> LastEvent<D> {
+    pub(super) const fn new() -> Self {
+        Self {
+            event: None,
+            template: None,
+            in_vain: 0,
+        }
+    }
+
+    pub(super) fn get(&self) -> Option<&D::Event> {
+        self.event.as_ref()
+    }
+
+    /// Stores an event. `frame` is passed if it holds this event only.
+    pub(super) fn set(&mut self, event: D::Event, frame: Option<&sse::Event<'_>>) -> &D::Event {
+        let event = self.event.insert(event);
+        self.template = None;
+        if let (Some(frame), Some(text), ..MAX_IN_VAIN) = (frame, D::text(event), self.in_vain) {
+            self.template = Template::new(frame, text);
+            self.in_vain += u8::from(self.template.is_some());
+        }
+        event
+    }
+
+    /// Changes the event to that of `frame`. Returns `false` if more than the text is different; the
+    /// event is dropped then.
+    #[inline]
+    pub(super) fn change(&mut self, frame: &sse::Event<'_>) -> bool {
+        let texts = self.template.as_ref().and_then(|it| it.strip(frame));
+        let member = self.event.as_mut().and_then(D::text);
+        let (Some((counter, text)), Some(member)) = (texts, member) else {
+            (self.event, self.template) = (None, None);
+            return false;
+        };
+        member.text.clear();
+        member.text.push_str(&text);
+        if let Some((_, value)) = member.counter.filter(|_| counter.is_some()) {
+            *value = counter;
+        }
+        self.in_vain = 0;
+        true
+    }
+
+    /// Drops an event that is not going to be changed.
+    pub(super) fn release(&mut self) {
+        self.event.take_if(|_| self.template.is_none());
+    }
+}
+
+/// The name of an event, and the bytes of its data before and after the text.
 ///
 /// Most events of a stream differ from the one before in one text only, or in that and a number.
 /// Data that begins and ends like the last one, with the inside of a JSON string in between, is the
 /// same event with another text: that is exact, because the quotes of the string belong to the two
 /// ends. So the event as a whole need not be parsed.
-pub(crate) struct TextTemplate<E> {
-    known: Option<Known<E>>,
-    /// The number of templates that were stored since one was used.
-    in_vain: u8,
-}
-
-struct Known<E> {
+struct Template {
+    name: Box<str>,
     head: Box<str>,
     /// The bytes between the counter and the text.
     middle: Option<Box<str>>,
     tail: Box<str>,
-    /// The event with an empty text.
-    event: E,
 }
 
-/// The number of unused templates after which no more are stored: some servers add random padding to
-/// every event.
-const MAX_IN_VAIN: u8 = 8;
-
-impl<E: TextEvent> TextTemplate<E> {
-    /// Reads an event: from the template if `data` fits it, otherwise with `read`.
-    #[inline]
-    pub(crate) fn read<F>(
-        &mut self,
-        data: &str,
-        read: impl FnOnce() -> Result<E, F>,
-    ) -> Result<E, F> {
-        if let Some(event) = self.fill(data) {
-            self.in_vain = 0;
-            return Ok(event);
-        }
-        let event = read()?;
-        if self.in_vain < MAX_IN_VAIN {
-            if let Some(known) = Known::new(data, &event) {
-                self.in_vain += 1;
-                self.known = Some(known);
-            }
-        }
-        Ok(event)
-    }
-
-    fn fill(&self, data: &str) -> Option<E> {
-        let known = self.known.as_ref()?;
-        let (counter, text) = known.strip(data)?;
-        let mut event = known.event.clone();
-        if let Some(counter) = counter {
-            event.set_counter(counter);
-        }
-        *event.text_mut()? = text.into_owned();
-        Some(event)
-    }
-}
-
-impl<E: TextEvent> Known<E> {
-    /// Returns the counter and the text of `data` if nothing else is different. Empty text may be
+impl Template {
+    /// Returns the counter and the text of a frame if nothing else is different. Empty text may be
     /// read in another way, so it never fits.
-    fn strip<'t>(&self, data: &'t str) -> Option<(Option<u64>, Cow<'t, str>)> {
+    #[inline]
+    fn strip<'t>(&self, frame: &'t sse::Event<'_>) -> Option<(Option<u64>, Cow<'t, str>)> {
+        let data = frame.data();
         let mut rest = data.strip_prefix(&*self.head)?;
         let mut counter = None;
         if let Some(middle) = &self.middle {
@@ -98,116 +131,132 @@ impl<E: TextEvent> Known<E> {
         let text = rest.strip_suffix(&*self.tail)?;
         let start = data.len() - rest.len();
         let text = string_between(data, start, start + text.len())?;
-        (!text.is_empty()).then_some((counter, text))
+        (!text.is_empty() && frame.name() == &*self.name).then_some((counter, text))
     }
 
     /// Creates the template of an event if it has text without escapes.
-    fn new(data: &str, event: &E) -> Option<Self> {
-        let mut event = event.clone();
-        let text = std::mem::take(event.text_mut()?);
+    fn new(frame: &sse::Event<'_>, member: TextMember<'_>) -> Option<Self> {
+        let data = frame.data();
         let json = Json::parse(Bytes::copy_from_slice(data.as_bytes())).ok()?;
         // Both are slices of one buffer; the white space before the whole is not part of it.
         let place = |json: &Json| json.as_bytes().as_ptr().addr();
         let before = data.len() - data.trim_ascii_start().len();
         let offset = |part: &Json| Some(place(part).checked_sub(place(&json))? + before);
 
-        let inside = E::text_place(&json).filter(|text| text.kind() == Kind::String)?;
+        let inside = member.path.iter().try_fold(json.clone(), get)?;
+        if inside.kind() != Kind::String {
+            return None;
+        }
         let start = offset(&inside)? + 1;
         let end = start + inside.as_bytes().len().checked_sub(2)?;
         let (mut head, mut middle) = (data.get(..start)?, None);
         // Text with escapes differs from its source: its length in the data is not that of the
         // text.
-        if data.get(start..end)? != text {
+        if data.get(start..end)? != member.text {
             return None;
         }
-        let counter = E::COUNTER.and_then(|key| json.get(key));
+        let counter = member.counter.and_then(|(key, _)| json.get(key));
         let counter = counter.filter(|counter| counter.as_u64().is_some());
         let at = counter.as_ref().and_then(offset).filter(|at| *at < start);
         if let (Some(counter), Some(at)) = (counter, at) {
             middle = Some(head.get(at + counter.as_bytes().len()..)?.into());
             head = head.get(..at)?;
         }
-        let tail = data.get(end..)?.into();
-        let head = head.into();
         Some(Self {
-            head,
+            name: frame.name().into(),
+            head: head.into(),
             middle,
-            tail,
-            event,
+            tail: data.get(end..)?.into(),
         })
     }
 }
 
-impl<E> Default for TextTemplate<E> {
-    fn default() -> Self {
-        Self {
-            known: None,
-            in_vain: 0,
-        }
+/// Returns a member of an object, or of the only element of an array.
+fn get(json: Json, key: &&str) -> Option<Json> {
+    if json.kind() != Kind::Array {
+        return json.get(key);
     }
-}
-
-/// Shows whether there is a template, not its text.
-impl<E> fmt::Debug for TextTemplate<E> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TextTemplate")
-            .field("known", &self.known.is_some())
-            .finish_non_exhaustive()
-    }
+    let mut elements = json.elements();
+    let only = elements.next().filter(|_| elements.next().is_none())?;
+    only.get(key)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::{EventError, Events};
 
     #[derive(Clone, Debug, Default, PartialEq)]
     struct Numbered {
-        n: u64,
+        n: Option<u64>,
         a: String,
     }
 
-    impl TextEvent for Numbered {
-        const COUNTER: Option<&'static str> = Some("n");
+    struct Decoder;
 
-        fn text_mut(&mut self) -> Option<&mut String> {
-            Some(&mut self.a)
+    impl Decode for Decoder {
+        type Event = Numbered;
+
+        fn new(_: usize) -> Self {
+            Self
         }
 
-        fn text_place(data: &Json) -> Option<Json> {
-            data.get("a")
+        fn frame(
+            &mut self,
+            frame: &sse::Event<'_>,
+            events: &mut Events<Numbered>,
+        ) -> Result<(), EventError> {
+            let json = Json::parse(frame.data().to_owned())?;
+            let a = json.get("a").and_then(|a| Some(a.string()?.into_owned()));
+            events.push(Numbered {
+                n: json.get("n").and_then(|n| n.as_u64()),
+                a: a.ok_or(EventError::Invalid("no text"))?,
+            });
+            Ok(())
         }
 
-        fn set_counter(&mut self, n: u64) {
-            self.n = n;
+        fn text(event: &mut Numbered) -> Option<TextMember<'_>> {
+            Some(TextMember::new(&mut event.a, &["a"]).counter("n", &mut event.n))
         }
     }
 
-    /// Reads in full, and sets `parsed`.
-    fn parse(data: &str, parsed: &mut bool) -> Result<Numbered, ()> {
-        *parsed = true;
-        let json = Json::parse(data.to_owned()).map_err(|_| ())?;
-        let a = json.get("a").and_then(|a| Some(a.string()?.into_owned()));
-        let n = json.get("n").and_then(|n| n.as_u64());
-        Ok(Numbered {
-            n: n.unwrap_or_default(),
-            a: a.ok_or(())?,
-        })
+    /// Reads in full.
+    fn parse(frame: &sse::Event<'_>) -> Option<Numbered> {
+        let mut events = Events::new();
+        Decoder.frame(frame, &mut events).ok()?;
+        events.pop()
     }
 
-    fn learned(first: &str) -> TextTemplate<Numbered> {
-        let mut template = TextTemplate::default();
-        let read = template.read(first, || parse(first, &mut false));
-        assert!(read.is_ok(), "{first}");
-        template
+    /// Reads as an `EventDecoder` does. Returns `true` if the event before was changed.
+    fn read(last: &mut LastEvent<Decoder>, data: &str) -> bool {
+        let frame = sse::Event::new(data);
+        let changed = last.change(&frame);
+        if !changed {
+            last.set(parse(&frame).unwrap_or_default(), Some(&frame));
+        }
+        changed
+    }
+
+    fn learned(first: &str) -> LastEvent<Decoder> {
+        let mut last = LastEvent::new();
+        assert!(!read(&mut last, first));
+        assert_ne!(last.get(), Some(&Numbered::default()), "{first}");
+        last
     }
 
     #[track_caller]
-    fn fits(first: &str, data: &str, expected: Option<(u64, &str)>) {
-        let filled = learned(first).fill(data);
+    fn fits(first: &str, data: &str, expected: Option<(Option<u64>, &str)>) {
+        let mut last = learned(first);
+        let frame = sse::Event::new(data);
+        let changed = last.change(&frame);
         let expected = expected.map(|(n, a)| Numbered { n, a: a.into() });
-        assert_eq!(filled, expected, "{first} {data}");
-        if filled.is_some() {
-            assert_eq!(filled, parse(data, &mut false).ok(), "{data}");
+        assert_eq!(changed, expected.is_some(), "{first} {data}");
+        assert_eq!(last.get(), expected.as_ref(), "{first} {data}");
+        if changed {
+            assert_eq!(last.get(), parse(&frame).as_ref(), "{data}");
+            // Not under another name.
+            let name = crate::event_name!("other");
+            assert!(!last.change(&frame.named(&name)), "{data}");
         }
     }
 
@@ -216,21 +265,21 @@ mod tests {
         let plain = r#"{"a":"one","b":1}"#;
         for (inside, text) in [("é", "é"), (r#"o\"e\n"#, "o\"e\n"), (r"\u00e9", "é")] {
             let data = format!(r#"{{"a":"{inside}","b":1}}"#);
-            fits(plain, &data, Some((0, text)));
+            fits(plain, &data, Some((None, text)));
         }
         let numbered = r#" {"x":[],"n":7,"i":"i","a":"one"}"#;
         fits(
             numbered,
             r#" {"x":[],"n":8,"i":"i","a":"two"}"#,
-            Some((8, "two")),
+            Some((Some(8), "two")),
         );
         fits(
             numbered,
             r#" {"x":[],"n":0,"i":"i","a":"x"}"#,
-            Some((0, "x")),
+            Some((Some(0), "x")),
         );
         let largest = r#" {"x":[],"n":18446744073709551615,"i":"i","a":"x"}"#;
-        fits(numbered, largest, Some((u64::MAX, "x")));
+        fits(numbered, largest, Some((Some(u64::MAX), "x")));
     }
 
     #[test]
@@ -262,7 +311,7 @@ mod tests {
             let data = format!(r#"{{"n":{number},"a":"one"}}"#);
             fits(r#"{"n":7,"a":"one"}"#, &data, None);
         }
-        assert_eq!(TextTemplate::<Numbered>::default().fill(""), None);
+        assert!(!LastEvent::<Decoder>::new().change(&sse::Event::new("")));
     }
 
     #[test]
@@ -273,20 +322,40 @@ mod tests {
     #[test]
     fn what_never_comes_again_is_not_learned_for_ever() {
         let data = |n: usize| format!(r#"{{"a":"x","p":{n}}}"#);
-        let mut template = learned(&data(0));
-        for n in 1..20 {
-            let _ = template.read(&data(n), || parse(&data(n), &mut false));
+        let mut last = learned(&data(0));
+        for n in 1..usize::from(MAX_IN_VAIN) {
+            assert!(!read(&mut last, &data(n)));
         }
-        let last = usize::from(MAX_IN_VAIN) - 1;
-        let mut parsed = false;
-        let _ = template.read(&data(last), || parse(&data(last), &mut parsed));
-        assert!(!parsed, "it is known");
-        let _ = template.read(&data(19), || parse(&data(19), &mut parsed));
-        assert!(template.fill(&data(19)).is_some(), "one was of use");
+        assert!(last.template.is_some());
+        for n in 20..30 {
+            assert!(!read(&mut last, &data(n)));
+            assert!(last.template.is_none());
+        }
+        assert!(!read(&mut last, &data(29)), "it is not learned");
+    }
+
+    #[test]
+    fn one_that_comes_again_makes_up_for_those_that_do_not() {
+        let data = |n: usize| format!(r#"{{"a":"x","p":{n}}}"#);
+        let mut last = learned(&data(0));
+        for n in 1..100 {
+            assert!(!read(&mut last, &data(n / 5)) || n % 5 != 0);
+        }
+        assert!(read(&mut last, &data(19)));
     }
 
     #[test]
     fn text_with_escapes_is_not_learned() {
-        assert!(learned(r#"{"a":"\n"}"#).known.is_none());
+        assert!(learned(r#"{"a":"\n"}"#).template.is_none());
+    }
+
+    #[test]
+    fn only_an_event_that_is_changed_is_kept() {
+        let mut last = learned(r#"{"a":"x"}"#);
+        last.release();
+        assert!(last.get().is_some());
+        last.set(Numbered::default(), None);
+        last.release();
+        assert_eq!(last.get(), None);
     }
 }

@@ -1,15 +1,12 @@
 //! Decoding of frames to events, for clients.
 
 use super::Event;
-use crate::json::Json;
-use crate::protocol::text_template::{TextEvent, TextTemplate};
-use crate::protocol::{Decode, EventError, Events};
+use crate::protocol::{Decode, EventError, Events, TextMember};
 use crate::sse;
 
 /// A decoder of events.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    template: TextTemplate<Event>,
     done: bool,
 }
 
@@ -19,7 +16,7 @@ impl Decode for Decoder {
     /// The default limit: the last event repeats the complete answer.
     const LIMIT: usize = 32 * 1024 * 1024;
 
-    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
+    /// Creates a decoder. The limit is unused: nothing is retained between frames.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -29,9 +26,7 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        let data = frame.data();
-        let read = || Event::read(frame.name(), data);
-        let event = self.template.read(data, read)?;
+        let event = Event::read(frame.name(), frame.data())?;
         if let Event::Stream(event) = &event {
             self.done |= event.is_last();
         }
@@ -49,6 +44,14 @@ impl Decode for Decoder {
             "the stream ended without response.completed",
         ))
     }
+
+    fn text(event: &mut Event) -> Option<TextMember<'_>> {
+        let Event::Stream(event) = event else {
+            return None;
+        };
+        let text = TextMember::new(event.delta.as_mut()?, &["delta"]);
+        Some(text.counter("sequence_number", &mut event.sequence_number))
+    }
 }
 
 impl Decoder {
@@ -57,29 +60,5 @@ impl Decoder {
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.done
-    }
-}
-
-impl TextEvent for Event {
-    const COUNTER: Option<&'static str> = Some("sequence_number");
-
-    fn text_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::Stream(event) => event.delta.as_mut(),
-            _ => None,
-        }
-    }
-
-    fn text_place(data: &Json) -> Option<Json> {
-        // Without a type the name of the event counts.
-        let kind = data.get("type")?;
-        let has_kind = kind.string().is_some_and(|kind| !kind.is_empty());
-        data.get("delta").filter(|_| has_kind)
-    }
-
-    fn set_counter(&mut self, number: u64) {
-        if let Self::Stream(event) = self {
-            event.sequence_number = Some(number);
-        }
     }
 }

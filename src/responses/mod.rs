@@ -23,7 +23,7 @@
 //! ] {
 //!     while let Some(event) = decoder.next(&mut bytes)? {
 //!         if let Event::Stream(event) = event {
-//!             whole.push(&event)?;
+//!             whole.push(event)?;
 //!         }
 //!     }
 //! }

@@ -37,9 +37,9 @@ impl Upstream for Responses {
         matches!(event, Event::Stream(event) if event.is_last())
     }
 
-    fn output(event: Event) -> Option<StreamEvent> {
+    fn output(event: &Event) -> Option<StreamEvent> {
         match event {
-            Event::Stream(event) => Some(*event),
+            Event::Stream(event) => Some(StreamEvent::clone(event)),
             _ => None,
         }
     }

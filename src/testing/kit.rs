@@ -26,7 +26,7 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 /// the rules and requests of the conformance kit, and the line formats of the command line.
 ///
 /// [`kit`] turns it into a value.
-pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Debug + PartialEq> {
+pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + PartialEq> {
     /// The name of the front end, such as `The Example desktop application`.
     const TITLE: &'static str;
 

@@ -1,9 +1,7 @@
 //! The client's side: reads events from frames.
 
 use super::Event;
-use crate::json::Json;
-use crate::protocol::text_template::{TextEvent, TextTemplate};
-use crate::protocol::{Decode, EventError, Events};
+use crate::protocol::{Decode, EventError, Events, TextMember};
 use crate::sse;
 
 /// A reader of the events of one stream.
@@ -11,7 +9,6 @@ use crate::sse;
 /// It takes what newer servers send: members and chunks that this crate does not know are kept.
 #[derive(Debug, Default)]
 pub struct Decoder {
-    template: TextTemplate<Event>,
     done: bool,
 }
 
@@ -26,7 +23,7 @@ impl Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Creates a decoder. The limit is unused: only a template of one frame is retained.
+    /// Creates a decoder. The limit is unused: nothing is retained between frames.
     fn new(_: usize) -> Self {
         Self::default()
     }
@@ -36,8 +33,7 @@ impl Decode for Decoder {
         frame: &sse::Event<'_>,
         events: &mut Events<Event>,
     ) -> Result<(), EventError> {
-        let data = frame.data();
-        let event = self.template.read(data, || Event::read(data))?;
+        let event = Event::read(frame.data())?;
         self.done |= matches!(
             event,
             Event::Finish(_) | Event::Error(_) | Event::Abort(_) | Event::Done
@@ -53,18 +49,11 @@ impl Decode for Decoder {
             false => Err(EventError::Truncated("the stream ended without finish")),
         }
     }
-}
 
-impl TextEvent for Event {
-    fn text_mut(&mut self) -> Option<&mut String> {
-        match self {
-            Self::TextDelta(text) => Some(&mut text.delta),
+    fn text(event: &mut Event) -> Option<TextMember<'_>> {
+        match event {
+            Event::TextDelta(text) => Some(TextMember::new(&mut text.delta, &["delta"])),
             _ => None,
         }
-    }
-
-    fn text_place(data: &Json) -> Option<Json> {
-        // Pieces of reasoning have this member too; `text_mut` excludes them.
-        data.get("delta")
     }
 }

@@ -9,7 +9,7 @@ fn decode(stream: &str) -> (Vec<Event>, Vec<EventError>, Result<(), EventError>)
     let mut input = stream.as_bytes();
     loop {
         match decoder.next(&mut input) {
-            Ok(Some(event)) => events.push(event),
+            Ok(Some(event)) => events.push(event.clone()),
             Ok(None) => break,
             Err(error) => errors.push(error),
         }

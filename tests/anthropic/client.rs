@@ -9,7 +9,8 @@ use serde_json::json;
 fn decode(stream: &str) -> Vec<Result<Event, EventError>> {
     let mut decoder = EventDecoder::<Anthropic>::new();
     let mut input = stream.as_bytes();
-    std::iter::from_fn(|| decoder.next(&mut input).transpose()).collect()
+    let mut next = || decoder.next(&mut input).map(|event| event.cloned());
+    std::iter::from_fn(|| next().transpose()).collect()
 }
 
 /// Frames of these data, each with its `event` line.

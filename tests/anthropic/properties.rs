@@ -97,7 +97,7 @@ fn decode(stream: &[u8], sizes: &[usize]) -> Vec<Event> {
         let (mut piece, after) = rest.split_at((*sizes.next().unwrap()).min(rest.len()));
         rest = after;
         while let Some(event) = decoder.next(&mut piece).unwrap() {
-            events.push(event);
+            events.push(event.clone());
         }
     }
     events

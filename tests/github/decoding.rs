@@ -224,7 +224,7 @@ fn events_that_break_the_protocol_are_errors_and_the_next_one_is_read() {
         );
         assert_eq!(
             decoder.next(&mut input).unwrap(),
-            Some(Event::Done),
+            Some(&Event::Done),
             "{event}"
         );
     }

@@ -28,7 +28,7 @@ pub(crate) fn decode(mut input: &[u8]) -> Vec<Event> {
     let mut decoder = EventDecoder::<GitHub>::new();
     let mut events = Vec::new();
     while let Some(event) = decoder.next(&mut input).unwrap() {
-        events.push(event);
+        events.push(event.clone());
     }
     events
 }

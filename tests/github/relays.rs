@@ -9,7 +9,7 @@ fn relay(name: &str) -> (Vec<Output>, bool) {
     let mut relay = Relay::new();
     let said = decode(&bytes(name))
         .into_iter()
-        .filter_map(|event| relay.next(event))
+        .filter_map(|event| relay.next(&event))
         .collect();
     (said, relay.is_complete())
 }
@@ -56,7 +56,7 @@ fn a_failure_of_the_model_is_sent() {
     assert!(errors[0].message.starts_with("The server had an error"));
     assert!(!complete);
     let mut relay = Relay::new();
-    assert_eq!(relay.next(Event::Done), None);
-    assert_eq!(relay.next(Output::Text("late".into()).into()), None);
+    assert_eq!(relay.next(&Event::Done), None);
+    assert_eq!(relay.next(&Output::Text("late".into()).into()), None);
     assert!(!relay.is_complete());
 }

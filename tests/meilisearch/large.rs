@@ -138,7 +138,7 @@ fn events(frame: &str) -> Vec<Event> {
     let mut input = stream.as_bytes();
     let mut events = Vec::new();
     while let Some(event) = decoder.next(&mut input).unwrap() {
-        events.push(event);
+        events.push(event.clone());
     }
     let _ = decoder.decoder().outcome();
     events
@@ -355,7 +355,7 @@ fn depth_needs_no_stack() {
             let mut decoder = EventDecoder::<Meilisearch>::new().limit(1 << 26);
             let mut input = stream.as_bytes();
             while let Ok(Some(event)) = decoder.next(&mut input) {
-                assert_eq!(event, event.clone());
+                assert_eq!(*event, event.clone());
                 assert!(!format!("{event:?}").is_empty());
             }
         }

@@ -63,7 +63,7 @@ pub(crate) fn decode(mut stream: &[u8], sizes: &[usize]) -> Read {
         let (mut chunk, rest) = stream.split_at(size);
         loop {
             match decoder.next(&mut chunk) {
-                Ok(Some(event)) => events.push(event),
+                Ok(Some(event)) => events.push(event.clone()),
                 Ok(None) => break,
                 Err(error) => errors.push(error.to_string()),
             }

@@ -384,7 +384,7 @@ proptest! {
             Event::RoundBreak | Event::Finish(FinishReason::ToolCalls) => None,
             event => Some(event),
         };
-        prop_assert_eq!(frames.next(&mut stream.as_slice()).unwrap(), expected);
+        prop_assert_eq!(frames.next(&mut stream.as_slice()).unwrap(), expected.as_ref());
     }
 
     #[test]

@@ -15,7 +15,7 @@ fn chunk(data: &str) -> ChatCompletionChunk {
         .next(&mut stream.as_bytes())
         .unwrap()
     {
-        Some(Event::Chunk(chunk)) => chunk,
+        Some(Event::Chunk(chunk)) => chunk.clone(),
         other => panic!("{other:?}"),
     }
 }

@@ -172,9 +172,9 @@ fn play(name: &str, events: &[String]) {
         assert!(chunk.text().is_none_or(|text| text.len() <= stream.len()));
         assert!(!all.is_complete());
         assert!(all.text().len() <= stream.len());
-        all.push(&chunk).unwrap();
+        all.push(chunk).unwrap();
         // What it refuses it has looked at.
-        let _ = session.event(&Event::Chunk(chunk), &mut out);
+        let _ = session.event(event, &mut out);
         out.clear();
     }
     session.finish(&mut out);
@@ -322,15 +322,13 @@ fn depth_needs_no_stack_in_answers() {
             let data = place.replace('@', &value);
             let stream = format!("data: {data}\n\n");
             let mut input = stream.as_bytes();
-            let event = EventDecoder::<OpenAi>::new()
-                .limit(1 << 26)
-                .next(&mut input);
-            if let Ok(Some(event)) = event {
-                assert_eq!(event, event.clone());
+            let mut decoder = EventDecoder::<OpenAi>::new().limit(1 << 26);
+            if let Ok(Some(event)) = decoder.next(&mut input) {
+                assert_eq!(*event, event.clone());
                 assert!(!format!("{event:?}").is_empty());
                 if let Event::Chunk(chunk) = event {
                     let mut all = Accumulator::new().limit(usize::MAX);
-                    all.push(&chunk).unwrap();
+                    all.push(chunk).unwrap();
                     let completion = all.finish();
                     assert_eq!(completion, completion.clone());
                     assert!(!completion.to_json().is_empty());

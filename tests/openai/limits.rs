@@ -37,7 +37,7 @@ fn chunk(data: &str) -> ChatCompletionChunk {
     let stream = format!("data: {data}\n\n");
     let mut input = stream.as_bytes();
     match EventDecoder::<OpenAi>::new().next(&mut input) {
-        Ok(Some(Event::Chunk(chunk))) => chunk,
+        Ok(Some(Event::Chunk(chunk))) => chunk.clone(),
         other => panic!("{other:?}"),
     }
 }

@@ -77,8 +77,8 @@ impl Read {
         let mut input = bytes;
         while let Some(event) = decoder.next(&mut input).unwrap() {
             match event {
-                Event::Chunk(chunk) => read.chunks.push(chunk),
-                Event::Error(error) => read.error = Some(error),
+                Event::Chunk(chunk) => read.chunks.push(chunk.clone()),
+                Event::Error(error) => read.error = Some(error.clone()),
                 Event::Done => read.done += 1,
                 _ => panic!("unknown event"),
             }

@@ -136,7 +136,7 @@ fn decode(stream: &[u8]) -> Result<Vec<Event>, EventError> {
     let mut input = stream;
     let mut events = Vec::new();
     while let Some(event) = decoder.next(&mut input)? {
-        events.push(event);
+        events.push(event.clone());
     }
     Ok(events)
 }

@@ -71,7 +71,7 @@ fn accumulated(stream: &str) -> Accumulator {
     let mut input = stream.as_bytes();
     while let Some(event) = decoder.next(&mut input).unwrap() {
         if let Event::Stream(event) = event {
-            whole.push(&event).unwrap();
+            whole.push(event).unwrap();
         }
     }
     assert_eq!(decoder.end().is_ok(), whole.is_complete());

@@ -83,7 +83,7 @@ pub(crate) fn read(bytes: &[u8]) -> Vec<StreamEvent> {
     let mut input = bytes;
     while let Some(event) = decoder.next(&mut input).unwrap() {
         if let Event::Stream(event) = event {
-            events.push(*event);
+            events.push(StreamEvent::clone(event));
         }
     }
     decoder.end().unwrap();

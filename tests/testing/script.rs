@@ -38,7 +38,7 @@ impl<P: Protocol> Agent<P> for Loud {
                             reply.text(&text.to_uppercase()).await?;
                         }
                     }
-                    Event::Error(error) => return Err(AgentError::new(error.message)),
+                    Event::Error(error) => return Err(AgentError::new(error.message.as_str())),
                     _ => {}
                 }
             }

@@ -111,7 +111,7 @@ proptest! {
         let mut again = Vec::new();
         for mut piece in written.chunks(size) {
             while let Some(event) = decoder.next(&mut piece).unwrap() {
-                again.push(event);
+                again.push(event.clone());
             }
         }
         prop_assert_eq!(&again, &events);
@@ -164,8 +164,8 @@ fn what_is_not_a_chunk_is_an_error_and_what_is_not_known_is_kept() {
         "{\"type\":\"abort\"",
     ] {
         let sent = format!("data: {odd}\n\n");
-        let read = EventDecoder::<UiStream>::new().next(&mut sent.as_bytes());
-        assert!(read.is_err(), "{odd}");
+        let mut decoder = EventDecoder::<UiStream>::new();
+        assert!(decoder.next(&mut sent.as_bytes()).is_err(), "{odd}");
     }
     let events =
         decode(b"data: {\"type\":\"reset-step\",\"n\":1.50}\n\ndata: {\"type\":\"abort\"}\n\n");
@@ -209,7 +209,8 @@ fn debug_shows_no_text() {
         r#"{"type":"error","errorText":"s3cret","more":"s3cret"}"#,
     ] {
         let sent = format!("data: {chunk}\n\n");
-        let event = EventDecoder::<UiStream>::new().next(&mut sent.as_bytes());
+        let mut decoder = EventDecoder::<UiStream>::new();
+        let event = decoder.next(&mut sent.as_bytes());
         let shown = format!("{event:?}");
         assert!(
             shown.starts_with("Ok(") && !shown.contains("s3cret"),

@@ -101,7 +101,7 @@ pub(crate) fn decode(stream: &[u8]) -> Vec<Event> {
     let mut input = stream;
     let mut events = Vec::new();
     while let Some(event) = decoder.next(&mut input).unwrap() {
-        events.push(event);
+        events.push(event.clone());
     }
     decoder.end().unwrap();
     events

@@ -116,7 +116,7 @@ impl<P: Protocol, T: Serialize + 'static> Kind<P, T> {
             for chunk in input.0.clone() {
                 let mut rest = &chunk[..];
                 while let Some(event) = decoder.next(&mut rest).unwrap() {
-                    add(&mut sum, ours(&black_box(event)));
+                    add(&mut sum, ours(black_box(event)));
                 }
             }
             sum

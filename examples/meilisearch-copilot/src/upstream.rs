@@ -98,7 +98,7 @@ impl Answer {
     pub async fn next(&mut self) -> Result<Option<Event>, UpstreamError> {
         loop {
             let mut input = &*self.chunk;
-            let event = self.decoder.next(&mut input);
+            let event = self.decoder.next(&mut input).map(Option::<&_>::cloned);
             self.chunk = self.chunk.slice_ref(input);
             if let Some(event) = event? {
                 return Ok(Some(event));

@@ -192,7 +192,7 @@ impl FrontEnd for App {
     }
 
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
-        self.decoder.next(input)
+        Ok(self.decoder.next(input)?.cloned())
     }
 
     fn receive(&mut self, event: &Event) -> Vec<Effect> {

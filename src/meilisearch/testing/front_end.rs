@@ -76,7 +76,7 @@ impl FrontEnd for SearchChat {
     }
 
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
-        self.decoder.next(input)
+        Ok(self.decoder.next(input)?.cloned())
     }
 
     fn receive(&mut self, event: &Event) -> Vec<Effect> {

@@ -63,7 +63,7 @@ impl FrontEnd for PagerScreen {
     }
 
     fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
-        self.decoder.next(input)
+        Ok(self.decoder.next(input)?.cloned())
     }
 
     fn receive(&mut self, event: &Event) -> Vec<Effect> {

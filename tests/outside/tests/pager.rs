@@ -318,7 +318,7 @@ fn it_is_fuzzed() {
     let mut decoder = EventDecoder::<Pager>::new();
     assert_eq!(
         decoder.next(&mut stream.as_bytes()).unwrap(),
-        Some(Event::Start(1))
+        Some(&Event::Start(1))
     );
 
     let seeds = [

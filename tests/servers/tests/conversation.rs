@@ -37,7 +37,7 @@ fn ask(client: &mut Client, request: &Value) -> Vec<Event> {
     let mut decoder = EventDecoder::<OpenBb>::new();
     let mut events = Vec::new();
     while let Some(event) = decoder.next(&mut input).unwrap() {
-        events.push(event);
+        events.push(event.clone());
     }
     events
 }

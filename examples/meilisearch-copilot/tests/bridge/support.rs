@@ -170,7 +170,7 @@ pub(crate) fn read(stream: &[u8]) -> (Vec<Event>, Outcome) {
     let mut events = Vec::new();
     let mut input = stream;
     while let Some(event) = decoder.next(&mut input).unwrap() {
-        events.push(event);
+        events.push(event.clone());
     }
     (events, decoder.decoder().outcome())
 }
@@ -210,7 +210,7 @@ impl OpenAiAnswer {
                         answer.finish = Some(reason.to_owned());
                     }
                 }
-                OpenAiEvent::Error(error) => answer.error = Some(error.message),
+                OpenAiEvent::Error(error) => answer.error = Some(error.message.clone()),
                 OpenAiEvent::Done => answer.done = true,
                 _ => {}
             }
