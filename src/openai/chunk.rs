@@ -103,7 +103,7 @@ pub struct Choice {
     /// The piece of the message that this chunk adds.
     pub delta: Delta,
     /// The log probabilities of its tokens.
-    pub logprobs: Option<Box<Logprobs>>,
+    pub logprobs: Option<Logprobs>,
     /// The reason why the choice ended, in its last chunk. An empty text, which some servers send
     /// instead of `null`, is read as `None`.
     pub finish_reason: Option<FinishReason>,
@@ -139,7 +139,7 @@ impl Choice {
     /// Sets the log probabilities of the tokens.
     #[must_use]
     pub fn logprobs(mut self, logprobs: Logprobs) -> Self {
-        self.logprobs = Some(logprobs.into());
+        self.logprobs = Some(logprobs);
         self
     }
 }

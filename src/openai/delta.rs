@@ -20,7 +20,7 @@ pub struct Delta {
     /// Fragments of calls. An empty list is never written: some clients then drop the chunk.
     pub tool_calls: List<ToolCallDelta>,
     /// A fragment of a call, in the form that preceded tools.
-    pub function_call: Option<Box<FunctionDelta>>,
+    pub function_call: Option<FunctionDelta>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }

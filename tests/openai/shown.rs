@@ -31,7 +31,7 @@ fn what_users_and_tools_say_is_not_shown() {
     delta.tool_calls.push(ToolCallDelta::arguments(0, SECRET));
     let mut function = FunctionDelta::default();
     function.arguments = Some(SECRET.into());
-    delta.function_call = Some(function.into());
+    delta.function_call = Some(function);
     let chunk = ChatCompletionChunk::from(delta);
     let mut all = Accumulator::new();
     all.push(&chunk).unwrap();
