@@ -201,7 +201,7 @@ impl OpenAiAnswer {
         while let Some(event) = decoder.next(&mut input).unwrap() {
             match event {
                 OpenAiEvent::Chunk(chunk) => {
-                    let chunk = serde_json::to_value(&chunk).unwrap();
+                    let chunk = serde_json::to_value(chunk).unwrap();
                     let choice = &chunk["choices"][0];
                     answer
                         .text
