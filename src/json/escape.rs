@@ -1,6 +1,6 @@
 //! Escaping of text for JSON strings.
 
-use super::lanes::{BLOCK, SEPARATOR_LEAD, any, mask, put};
+use super::lanes::{BLOCK, SEPARATOR_LEAD, ZEROS, any, mask, put};
 use super::short::{SHORT, copy_short, special, word};
 
 /// The set of characters that are escaped in JSON strings.
@@ -71,9 +71,8 @@ fn escape_long<const SEPARATORS: bool>(bytes: &[u8], out: &mut Vec<u8>) {
 fn escape_blocks<'a, const SEPARATORS: bool>(mut rest: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     let mut written = out.len();
     while let Some(source) = rest.first_chunk() {
-        // For the whole rest at once, so that an ordinary text resizes the vector once.
         if out.len() < written + STAGE {
-            out.resize(written + rest.len() + STAGE, 0);
+            out.resize(written + rest.len().min(ZEROS) + STAGE, 0);
         }
         let Some(stage) = out.get_mut(written..).and_then(|out| out.first_chunk_mut()) else {
             break;

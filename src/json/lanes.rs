@@ -2,6 +2,9 @@
 
 /// The number of bytes in a block.
 pub(crate) const BLOCK: usize = 64;
+/// The number of zeros by which an output is extended before blocks are written to it: few enough that they
+/// are still in the nearest cache then.
+pub(super) const ZEROS: usize = 16 * BLOCK;
 /// A block of text.
 pub(super) type Block = [u8; BLOCK];
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::error::JsonError;
-use super::lanes::{BLOCK, any, mask, put};
+use super::lanes::{BLOCK, ZEROS, any, mask, put};
 use super::short::{special, word};
 
 /// The length up to which a string is scanned in steps of eight bytes. Keys and most values are
@@ -171,11 +171,10 @@ pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
 /// Unescapes the complete blocks that have another block after them; returns the offset of the
 /// rest.
 ///
-/// Unescaping never makes a text longer, so the output is a vector of zeros of the same length. A
-/// run between two escapes is copied as complete blocks; the excess is overwritten by the next
-/// copy.
+/// Unescaping never makes a text longer, so the output is a vector of zeros with the space of the next few
+/// blocks. A run between two escapes is copied as complete blocks; the excess is overwritten by the next copy.
 fn unescape_blocks(text: &[u8]) -> (Vec<u8>, usize) {
-    let mut out = vec![0; text.len() + BLOCK];
+    let mut out = Vec::with_capacity(text.len() + BLOCK);
     // Invariant: `out[..to]` is the unescaped form of `text[..from]`. `from` can be ahead of the
     // block at `at`, after an escape that extends beyond it.
     let (mut at, mut from, mut to) = (0, 0, 0);
@@ -186,6 +185,9 @@ fn unescape_blocks(text: &[u8]) -> (Vec<u8>, usize) {
         let Some(block) = source.first_chunk::<BLOCK>() else {
             break;
         };
+        if out.len() < to + 3 * BLOCK {
+            out.resize((to + ZEROS).min(text.len() + BLOCK), 0);
+        }
         let mut hits = mask(block, |byte| byte == b'\\');
         while hits != 0 {
             let escape = at + hits.trailing_zeros() as usize;
