@@ -16,20 +16,20 @@ pub(super) const ONES: u64 = 0x0101_0101_0101_0101;
 
 /// Returns a word whose bit `i` is set if `test` is true for byte `i` of the block.
 ///
-/// The instruction that gathers a bit of every byte cannot be called without `unsafe`. Instead row `k`
-/// of eight bytes gives bit `k` of eight columns, which needs only ands and ors; a transposition then
-/// puts the bits in the order of the text.
+/// The instruction that gathers a bit of every byte cannot be called without `unsafe`. A multiplication adds eight
+/// bytes of 0 or 1, each shifted to a bit of its own in the highest byte, where no two of them meet.
 #[inline(always)]
 pub(super) fn mask(block: &Block, test: impl Fn(u8) -> bool) -> u64 {
-    let flags = block.map(|byte| if test(byte) { 0xFF } else { 0 });
-    let mut columns = 0;
-    let mut bits = u128::from(ONES) | u128::from(ONES << 1) << 64;
-    for rows in flags.chunks_exact(16) {
-        columns |= bits & rows.try_into().map_or(0, u128::from_le_bytes);
-        bits <<= 2;
+    let flags = block.map(|byte| u8::from(test(byte)));
+    let word = |row: &[u8]| row.try_into().map_or(0, u64::from_le_bytes);
+    let rows = flags.chunks_exact(8).map(word);
+    if rows.clone().fold(0, |all, row| all | row) == 0 {
+        return 0;
     }
-    let columns = columns as u64 | (columns >> 64) as u64;
-    if columns == 0 { 0 } else { transpose(columns) }
+    let bytes = rows.map(|row| row.wrapping_mul(0x0102_0408_1020_4080) >> 56);
+    bytes
+        .enumerate()
+        .fold(0, |mask, (row, byte)| mask | byte << (8 * row))
 }
 
 /// Returns the offset of the first byte for which `test` is true.
@@ -37,18 +37,6 @@ pub(super) fn mask(block: &Block, test: impl Fn(u8) -> bool) -> u64 {
 pub(crate) fn first(step: &[u8; 16], test: impl Fn(u8) -> bool) -> Option<usize> {
     let flags = u128::from_le_bytes(step.map(|byte| if test(byte) { 0xFF } else { 0 }));
     (flags != 0).then_some(flags.trailing_zeros() as usize / 8)
-}
-
-/// Moves bit `8 r + c` to `8 c + r`.
-#[inline(always)]
-fn transpose(word: u64) -> u64 {
-    let swap = |word: u64, distance: u32, mask: u64| {
-        let differ = (word ^ (word >> distance)) & mask;
-        word ^ differ ^ (differ << distance)
-    };
-    let word = swap(word, 7, 0x00AA_00AA_00AA_00AA);
-    let word = swap(word, 14, 0x0000_CCCC_0000_CCCC);
-    swap(word, 28, 0x0000_0000_F0F0_F0F0)
 }
 
 /// Returns `true` if `test` is true for a byte of the chunk.
