@@ -62,18 +62,17 @@ fn skip_long_string(text: &[u8], mut at: usize) -> Result<(usize, bool), JsonErr
             at += BLOCK;
             continue;
         }
+        // Behind the string, or invalid.
+        if any(block, |byte| byte < b' ') {
+            break;
+        }
         let backslash = mask(block, |byte| byte == b'\\');
         let quote = mask(block, |byte| byte == b'"');
-        let control = mask(block, |byte| byte < b' ');
         let (escaped, next) = escaped(backslash, carry);
         let end = quote & !escaped;
         // The bits below the lowest closing quote, or all bits without one: bytes after the quote
         // are not part of the string.
         let inside = (end & end.wrapping_neg()).wrapping_sub(1);
-        if control & inside != 0 {
-            let bad = at + (control & inside).trailing_zeros() as usize;
-            return Err(JsonError::at(text, bad, "a character or `\"`"));
-        }
         has_escape |= backslash & inside != 0;
         // Escaped quotes and backslashes are valid; other escapes are checked one by one. With a
         // carry the backslash of the first one is the last byte of the previous block.
@@ -117,19 +116,24 @@ fn escaped(backslash: u64, carry: u64) -> (u64, u64) {
 }
 
 /// Skips the escape with its backslash at `at`.
+#[inline(always)]
 fn skip_escape(text: &[u8], at: usize) -> Result<usize, JsonError> {
     match text.get(at + 1) {
         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => Ok(at + 2),
-        Some(b'u') => {
-            for digit in at + 2..at + 6 {
-                if !text.get(digit).is_some_and(u8::is_ascii_hexdigit) {
-                    return Err(JsonError::at(text, digit, "a hex digit"));
-                }
-            }
-            Ok(at + 6)
-        }
+        Some(b'u') => skip_hex(text, at + 2),
         _ => Err(JsonError::at(text, at + 1, "an escape")),
     }
+}
+
+/// Skips the digits of a `\u` escape.
+#[inline(never)]
+fn skip_hex(text: &[u8], start: usize) -> Result<usize, JsonError> {
+    for digit in start..start + 4 {
+        if !text.get(digit).is_some_and(u8::is_ascii_hexdigit) {
+            return Err(JsonError::at(text, digit, "a hex digit"));
+        }
+    }
+    Ok(start + 4)
 }
 
 /// Returns the text of the JSON string between two offsets, without its quotes. `None` if that is not
@@ -158,8 +162,8 @@ pub(super) fn unescape(inside: &str) -> Cow<'_, str> {
     let (mut out, mut at) = unescape_blocks(bytes);
     while let Some(escape) = find_backslash(bytes, at) {
         out.extend_from_slice(bytes.get(at..escape).unwrap_or_default());
-        let (character, length) = unescape_one(bytes, escape);
-        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+        let (utf8, count, length) = unescape_one(bytes, escape);
+        out.extend_from_slice(utf8.get(..count).unwrap_or_default());
         at = escape + length;
     }
     out.extend_from_slice(bytes.get(at..).unwrap_or_default());
@@ -196,11 +200,9 @@ fn unescape_blocks(text: &[u8]) -> (Vec<u8>, usize) {
             if escape >= from {
                 put::<BLOCK>(&mut out, to, text.get(from..).unwrap_or_default());
                 to += escape - from;
-                let (character, length) = unescape_one(text, escape);
-                let mut utf8 = [0; 4];
-                character.encode_utf8(&mut utf8);
+                let (utf8, count, length) = unescape_one(text, escape);
                 put::<4>(&mut out, to, &utf8);
-                to += character.len_utf8();
+                to += count;
                 from = escape + length;
             }
         }
@@ -215,23 +217,28 @@ fn unescape_blocks(text: &[u8]) -> (Vec<u8>, usize) {
     (out, from)
 }
 
-/// Returns the character of the escape at `at`, and the length of the escape.
-#[inline]
-fn unescape_one(text: &[u8], at: usize) -> (char, usize) {
-    let character = match text.get(at + 1) {
-        Some(b'b') => '\u{8}',
-        Some(b'f') => '\u{c}',
-        Some(b'n') => '\n',
-        Some(b'r') => '\r',
-        Some(b't') => '\t',
-        Some(b'u') => return unescape_unicode(text, at),
-        Some(&other) => char::from(other),
-        None => char::REPLACEMENT_CHARACTER,
+/// Returns the character of the escape at `at` in UTF-8, the number of its bytes, and the length of the escape.
+#[inline(always)]
+fn unescape_one(text: &[u8], at: usize) -> ([u8; 4], usize, usize) {
+    let byte = match text.get(at + 1) {
+        Some(b'b') => 8,
+        Some(b'f') => 0xC,
+        Some(b'n') => b'\n',
+        Some(b'r') => b'\r',
+        Some(b't') => b'\t',
+        Some(b'u') => {
+            let (character, length) = unescape_unicode(text, at);
+            let mut utf8 = [0; 4];
+            let count = character.encode_utf8(&mut utf8).len();
+            return (utf8, count, length);
+        }
+        other => other.copied().unwrap_or_default(),
     };
-    (character, 2)
+    ([byte, 0, 0, 0], 1, 2)
 }
 
 /// Returns the character of a `\u` escape and its length; two of them if they are a surrogate pair.
+#[inline(never)]
 fn unescape_unicode(text: &[u8], at: usize) -> (char, usize) {
     let first = code_unit(text, at).unwrap_or(0xFFFD);
     let second = code_unit(text, at + 6);
@@ -269,9 +276,9 @@ pub(super) fn replace_lone_surrogates(text: &str) -> Option<String> {
     let mut at = 0;
     // A backslash is always inside a string and always starts an escape.
     while let Some(escape) = find_backslash(bytes, at) {
-        let (character, length) = unescape_one(bytes, escape);
+        let (utf8, _, length) = unescape_one(bytes, escape);
         at = escape + length;
-        if character == char::REPLACEMENT_CHARACTER {
+        if utf8.starts_with("\u{FFFD}".as_bytes()) {
             out.push_str(text.get(copied..escape).unwrap_or_default());
             out.push_str("\\ufffd");
             copied = at;
