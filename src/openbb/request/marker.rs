@@ -91,7 +91,7 @@ fn between<'a>(
 /// ```
 #[must_use]
 pub fn strip_markers(text: &str) -> Cow<'_, str> {
-    if !text.contains("<|start_") {
+    if memchr::memmem::find(text.as_bytes(), b"<|start_").is_none() {
         return Cow::Borrowed(text);
     }
     let texts = pieces(text).filter_map(|piece| match piece {
