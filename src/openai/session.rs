@@ -402,7 +402,7 @@ impl protocol::Session for Session {
         let usage = self.usage.take().filter(|_| self.usage_requested);
         if let Some(mut collected) = self.completion.take() {
             let _ = usage.map(|usage| collected.push(&usage.into()));
-            out.extend_from_slice(&completion(collected).to_json());
+            completion(collected).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
             return;
         }
         if let Some(usage) = usage {

@@ -11,7 +11,7 @@ use super::{
     Accumulator, ContentBlock, Delta, ErrorObject, Event, Message, MessageDelta, MessagesRequest,
     Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
-use crate::json::model::object;
+use crate::json::model::{Field as _, object};
 use crate::json::{Escape, Json, Members, ValueWriter};
 use crate::protocol::{
     self, Citation, Env, Failure, Part, SendError, Session as _, Status, TextFrame, markdown,
@@ -365,7 +365,9 @@ impl protocol::Session for Session {
         }
         self.done = true;
         if let Some(whole) = self.message.take() {
-            out.extend_from_slice(&whole.finish().to_json());
+            whole
+                .finish()
+                .write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
         }
     }
 
