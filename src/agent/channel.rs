@@ -32,8 +32,8 @@
 //! later than what the poll found, or in no certain order with what the poll wrote. For this
 //! `poll_frame` sends nothing while a detached run has the buffer.
 //!
-//! The text of an answer that is one document is collected in [`Document`], under the lock, and handed to
-//! the session before anything else is.
+//! The buffer of an answer that is one document is never staged: nothing of it is sent before its end. Its text is
+//! collected in [`Document`], under the lock, and handed to the session before anything else is.
 //!
 //! # What another thread can see
 //!

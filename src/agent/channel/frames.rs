@@ -67,6 +67,10 @@ pub(in crate::agent) trait Frames: Send + Sync {
 impl<P: Protocol> Frames for Channel<P> {
     fn stage(&self) -> Option<Box<Staging>> {
         let mut state = self.lock();
+        // A token would look there in vain: its text is collected under the lock.
+        if state.document.is_some() {
+            return None;
+        }
         let mut staging = state.buffer.take()?;
         staging.id = self.id();
         state.refresh(&mut staging);
