@@ -62,7 +62,7 @@ fn skip_long_string(text: &[u8], mut at: usize) -> Result<(usize, bool), JsonErr
             at += BLOCK;
             continue;
         }
-        // Behind the string, or invalid.
+        // A control character stands behind the string, or is invalid: the bytes tell which.
         if any(block, |byte| byte < b' ') {
             break;
         }
