@@ -246,6 +246,10 @@ impl Body {
         }
     }
 
+    #[cfg_attr(
+        not(feature = "resumable"),
+        expect(clippy::needless_pass_by_ref_mut, reason = "a stored reply needs it")
+    )]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         match &mut self.0 {
             Kind::Full(bytes) => Poll::Ready(bytes.take()),
