@@ -58,8 +58,9 @@ pub struct Model {
     detached: bool,
     /// `detach` was called, so the end of the body does not close the reply.
     drain: bool,
-    /// The agent is in its poll; so many bytes came from elsewhere since.
-    polled: Option<usize>,
+    /// The number of waiting bytes that came from elsewhere since the agent last wrote in its own poll. The
+    /// others lie where only that poll can see them.
+    beside: usize,
     /// The agent stands in the middle of this.
     blocked: Option<Act>,
     done: bool,
@@ -83,7 +84,7 @@ impl Default for Model {
             alive: true,
             detached: false,
             drain: false,
-            polled: None,
+            beside: 0,
             blocked: None,
             done: false,
             silent: false,
@@ -136,7 +137,9 @@ impl Model {
             }
             Step::DropRun if self.detached => self.drop_agent(),
             Step::Elsewhere(line, _) if self.holder == Holder::Table => {
-                let outcome = self.say(line, self.waiting.len());
+                let before = self.waiting.len();
+                let outcome = self.say(line, before);
+                self.beside += self.waiting.len() - before;
                 self.outcomes.push(outcome);
             }
             Step::EndElsewhere(well) if self.holder == Holder::Table => self.say_ending(well),
@@ -157,6 +160,7 @@ impl Model {
             }
             if !self.waiting.is_empty() {
                 self.silent = false;
+                self.beside = 0;
                 Outcome::Frame(std::mem::take(&mut self.waiting))
             } else if self.turn == Turn::Closed {
                 self.done = true;
@@ -184,7 +188,10 @@ impl Model {
         if !self.alive {
             return;
         }
-        self.polled = Some(0);
+        if self.detached {
+            // The run takes all bytes at the start of its poll; the body has its own since its last one.
+            self.beside = 0;
+        }
         while let Some(act) = self.blocked.take().or_else(|| self.script.pop_front()) {
             let holds = self.holder == Holder::Agent;
             match act {
@@ -198,14 +205,14 @@ impl Model {
                         self.blocked = Some(act);
                         break;
                     }
-                    outcome => self.said(outcome),
+                    outcome => self.said(line, outcome),
                 },
                 Act::Try(line) if holds => {
                     let outcome = self.say(line, self.waiting.len());
                     if outcome == Outcome::Waits {
                         self.outcomes.push(outcome);
                     } else {
-                        self.said(outcome);
+                        self.said(line, outcome);
                     }
                 }
                 Act::Thread(line, times) if holds => {
@@ -223,22 +230,22 @@ impl Model {
                 break;
             }
         }
-        self.polled = None;
     }
 
     /// Adds a write of the agent in its own poll, after writes from elsewhere.
-    fn said(&mut self, outcome: Outcome) {
-        self.polled = Some(0);
+    fn said(&mut self, line: Line, outcome: Outcome) {
+        if !matches!(line, Line::Text(_, 0)) {
+            self.beside = 0;
+        }
         self.outcomes.push(outcome);
     }
 
     /// Adds a write from elsewhere while the agent is polled. Only writes from the same place
     /// counts as waiting: what the agent said lies where others cannot see it.
     fn say_beside(&mut self, line: Line) {
-        let beside = self.polled.unwrap_or(0);
         let before = self.waiting.len();
-        let outcome = self.say(line, beside);
-        self.polled = Some(beside + self.waiting.len() - before);
+        let outcome = self.say(line, self.beside);
+        self.beside += self.waiting.len() - before;
         self.outcomes.push(outcome);
     }
 
