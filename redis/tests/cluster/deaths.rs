@@ -7,7 +7,7 @@ use tokio::time::sleep;
 
 use crate::redis::Redis;
 use crate::support::{
-    Cluster, Nginx, Server, chat, events, response, response_id, send, send_as, soon, times,
+    Cluster, Nginx, Server, chat, events, response, response_id, resume, send, send_as, soon, times,
 };
 
 /// The server is killed in the middle of some replies: each of their readers gets the failure of its
@@ -22,7 +22,7 @@ async fn killed() {
             one.address,
             "POST",
             "/api/chat",
-            chat(&id, "count 10000 20"),
+            chat(&id, "count 1000 100"),
         )
         .await;
         page.until_text("\" 1\"").await;
@@ -38,16 +38,15 @@ async fn killed() {
     });
     let begun = soon(join_all(begun)).await;
     let readers = begun.iter().map(async |(id, response, ..)| {
-        let path = format!("/api/chat/{id}/stream");
         // One reads already, and one comes later.
         let early = async {
-            let mut page = send(other.address, "GET", &path, None).await;
+            let mut page = resume(other.address, id).await;
             page.until_text("\" 1\"").await;
             page.all().await
         };
         let late = async {
             sleep(Duration::from_secs(3)).await;
-            send(other.address, "GET", &path, None).await.all().await
+            resume(other.address, id).await.all().await
         };
         let path = format!("/v1/responses/{response}?stream=true");
         let response = async { send(other.address, "GET", &path, None).await.all().await };
@@ -124,13 +123,7 @@ async fn rolling_restart() {
     let pages = (0..times(30, 100)).map(async |number| {
         let (id, mut resumed) = (format!("chat-{number}"), 0);
         sleep(Duration::from_millis(number * 7 % 1000)).await;
-        let mut page = send(
-            nginx.address,
-            "POST",
-            "/api/chat",
-            chat(&id, "count 150 20"),
-        )
-        .await;
+        let mut page = send(nginx.address, "POST", "/api/chat", chat(&id, "count 40 75")).await;
         while !page
             .until(|bytes| bytes.ends_with(b"data: [DONE]\n\n"))
             .await
@@ -144,7 +137,7 @@ async fn rolling_restart() {
         }
         let all = page.all().await;
         assert!(
-            all.contains("\" 149\"") && all.contains("\"type\":\"finish\""),
+            all.contains("\" 39\"") && all.contains("\"type\":\"finish\""),
             "{all}"
         );
         resumed
