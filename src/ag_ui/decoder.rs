@@ -12,24 +12,11 @@ pub struct Decoder {
     done: bool,
 }
 
-impl Decoder {
-    /// Returns `true` if the run has ended: `RUN_FINISHED` or `RUN_ERROR`.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.done
-    }
-}
-
 impl Decode for Decoder {
     type Event = Event;
 
     /// Clients take frames of up to 10 million characters.
     const LIMIT: usize = 10_000_000;
-
-    /// Creates a decoder. The limit is unused: nothing is retained between frames.
-    fn new(_: usize) -> Self {
-        Self::default()
-    }
 
     fn frame(
         &mut self,

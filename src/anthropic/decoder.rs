@@ -13,11 +13,6 @@ pub struct Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Creates a decoder. The limit is unused: nothing is retained between frames.
-    fn new(_: usize) -> Self {
-        Self::default()
-    }
-
     fn frame(
         &mut self,
         frame: &sse::Event<'_>,
@@ -48,13 +43,5 @@ impl Decode for Decoder {
             } => Some(TextMember::new(text, &["delta", "text"])),
             _ => None,
         }
-    }
-}
-
-impl Decoder {
-    /// Returns `true` if the stream has ended, with `message_stop` or an error.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.done
     }
 }

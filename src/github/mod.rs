@@ -155,21 +155,8 @@ pub struct Decoder {
     done: bool,
 }
 
-impl Decoder {
-    /// Returns `true` if the end of the stream, `[DONE]`, has been read.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.done
-    }
-}
-
 impl Decode for Decoder {
     type Event = Event;
-
-    /// Creates a decoder. The limit is unused: nothing is retained between frames.
-    fn new(_: usize) -> Self {
-        Self::default()
-    }
 
     fn frame(
         &mut self,

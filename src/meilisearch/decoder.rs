@@ -47,15 +47,10 @@ pub struct Decoder {
     done: bool,
 }
 
-impl Decode for Decoder {
-    type Event = Event;
-
-    /// The default limit, 16 MiB: the documents of a search are in one event.
-    const LIMIT: usize = 16 * 1024 * 1024;
-
-    fn new(limit: usize) -> Self {
+impl Default for Decoder {
+    fn default() -> Self {
         Self {
-            limit,
+            limit: Self::LIMIT,
             calls: Calls::default(),
             round: None,
             finish: None,
@@ -63,6 +58,17 @@ impl Decode for Decoder {
             failure: None,
             done: false,
         }
+    }
+}
+
+impl Decode for Decoder {
+    type Event = Event;
+
+    /// The default limit, 16 MiB: the documents of a search are in one event.
+    const LIMIT: usize = 16 * 1024 * 1024;
+
+    fn limit(self, limit: usize) -> Self {
+        Self { limit, ..self }
     }
 
     fn frame(

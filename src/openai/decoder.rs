@@ -14,11 +14,6 @@ pub struct Decoder {
 impl Decode for Decoder {
     type Event = Event;
 
-    /// Creates a decoder. The limit is unused: nothing is retained between frames.
-    fn new(_: usize) -> Self {
-        Self::default()
-    }
-
     fn frame(
         &mut self,
         frame: &sse::Event<'_>,
@@ -59,13 +54,5 @@ impl Decode for Decoder {
         };
         let text = choice.delta.content.as_mut()?;
         Some(TextMember::new(text, &["choices", "delta", "content"]))
-    }
-}
-
-impl Decoder {
-    /// Returns `true` if the stream has ended, with `[DONE]` or an error.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.done
     }
 }

@@ -186,10 +186,6 @@ pub struct Decoder;
 impl Decode for Decoder {
     type Event = Event;
 
-    fn new(_: usize) -> Self {
-        Self
-    }
-
     fn frame(
         &mut self,
         frame: &sse::Event<'_>,

@@ -12,15 +12,20 @@ use crate::sse;
 ///
 /// A decoder may keep state: what an unfinished call has so far, which blocks are open, what the
 /// last event looked like.
-pub trait Decode: Send {
+pub trait Decode: Default + Send {
     /// The event of the protocol.
     type Event;
 
     /// The limit that [`EventDecoder::new`] uses: 1 MiB by default.
     const LIMIT: usize = 1024 * 1024;
 
-    /// Creates a decoder that retains up to `limit` bytes between frames.
-    fn new(limit: usize) -> Self;
+    /// Sets the number of bytes that may be retained between frames, before the first one. The default
+    /// ignores it, for decoders that retain nothing.
+    #[must_use]
+    fn limit(self, limit: usize) -> Self {
+        let _ = limit;
+        self
+    }
 
     /// Reads one frame: appends the events that it completes, which may be none or several.
     ///
@@ -129,7 +134,7 @@ impl<P: Protocol> EventDecoder<P> {
         let limit = P::Decoder::LIMIT;
         Self {
             frames: sse::Decoder::new().limit(limit),
-            decoder: P::Decoder::new(limit),
+            decoder: P::Decoder::default().limit(limit),
             events: Events::new(),
             last: LastEvent::new(),
         }
@@ -142,7 +147,7 @@ impl<P: Protocol> EventDecoder<P> {
         Self {
             frames: self.frames.limit(limit),
             // A new decoder, which is why this must precede the first byte.
-            decoder: P::Decoder::new(limit),
+            decoder: P::Decoder::default().limit(limit),
             ..self
         }
     }

@@ -192,14 +192,11 @@ mod tests {
         a: String,
     }
 
+    #[derive(Default)]
     struct Decoder;
 
     impl Decode for Decoder {
         type Event = Numbered;
-
-        fn new(_: usize) -> Self {
-            Self
-        }
 
         fn frame(
             &mut self,

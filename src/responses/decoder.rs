@@ -16,11 +16,6 @@ impl Decode for Decoder {
     /// The default limit: the last event repeats the complete answer.
     const LIMIT: usize = 32 * 1024 * 1024;
 
-    /// Creates a decoder. The limit is unused: nothing is retained between frames.
-    fn new(_: usize) -> Self {
-        Self::default()
-    }
-
     fn frame(
         &mut self,
         frame: &sse::Event<'_>,
@@ -51,14 +46,5 @@ impl Decode for Decoder {
         };
         let text = TextMember::new(event.delta.as_mut()?, &["delta"]);
         Some(text.counter("sequence_number", &mut event.sequence_number))
-    }
-}
-
-impl Decoder {
-    /// Returns `true` if the last event of the response was read: it is complete, incomplete or
-    /// failed.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.done
     }
 }

@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue, Response};
 use super::check::{self, Exam, Judge, Recorded, Rule, Stream};
 use super::front_end::{AnyFrontEnd, FrontEnd};
 use super::node::Node;
-use super::reader::{EventReader, Lines, MissingEnd, Summary};
+use super::reader::{EventReader, Lines, Summary};
 use super::setup::Setup;
 use super::signer::Keys;
 use crate::protocol::{Conversation, Protocol, Refusal};
@@ -91,13 +91,6 @@ pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + P
             }
             exam.rest(path, &sample.body).await;
         }
-    }
-
-    /// Returns the missing end if the stream that `decoder` has read ends here. `None` by default:
-    /// the end of the body is the end of the answer.
-    fn missing_end(decoder: &Self::Decoder) -> Option<MissingEnd> {
-        let _ = decoder;
-        None
     }
 
     /// Returns the keys, if the front end signs its requests.

@@ -55,7 +55,7 @@ pub use front_end::{Answer, AnyFrontEnd, CONVERSATION, EventOf, FrontEnd, Next, 
 pub use harness::{Harness, HarnessError};
 pub use kit::{BoxError, Kit, Sample, Toolkit, kit};
 pub use node::Node;
-pub use reader::{EventReader, MissingEnd, Summary};
+pub use reader::{EventReader, Summary};
 #[cfg(feature = "resumable")]
 pub use reply_store::check_reply_store;
 pub use script::{RecordedRequest, Script, Step};

@@ -51,31 +51,17 @@ impl Summary {
     }
 }
 
-/// The missing end of a stream.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MissingEnd {
-    /// The message.
-    pub message: &'static str,
-    /// The rule of the conformance kit that it breaks.
-    pub rule: &'static str,
-}
-
-impl MissingEnd {
-    /// Creates it from a message and the broken rule.
-    #[must_use]
-    pub const fn new(message: &'static str, rule: &'static str) -> Self {
-        Self { message, rule }
-    }
-}
-
 /// A reader of one stream that summarizes each event in a line.
 pub trait EventReader {
     /// Returns the summaries of the typed events in one server-sent event, in most protocols one.
     fn read(&mut self, event: &sse::Event<'_>) -> Vec<Result<Summary, EventError>>;
 
-    /// Returns the missing end if the stream ends here.
-    fn end(&self) -> Option<MissingEnd>;
+    /// Ends the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`EventError::Truncated`] when the answer is not complete and has not failed.
+    fn end(&mut self) -> Result<(), EventError>;
 }
 
 /// The limit in bytes of an event that arrives in fragments.
@@ -91,7 +77,7 @@ pub(super) struct Lines<P: Protocol> {
 impl<P: Protocol> Lines<P> {
     pub(super) fn new() -> Self {
         Self {
-            decoder: P::Decoder::new(LIMIT),
+            decoder: P::Decoder::default().limit(LIMIT),
             events: Events::new(),
             failed: false,
         }
@@ -116,10 +102,10 @@ impl<P: Toolkit> EventReader for Lines<P> {
         lines
     }
 
-    fn end(&self) -> Option<MissingEnd> {
-        if self.failed {
-            return None;
+    fn end(&mut self) -> Result<(), EventError> {
+        match self.failed {
+            true => Ok(()),
+            false => self.decoder.end(&mut self.events),
         }
-        P::missing_end(&self.decoder)
     }
 }

@@ -23,6 +23,25 @@ pub struct Setup<'a> {
     pub data: Option<&'a Find<'a>>,
 }
 
+impl Setup<'_> {
+    /// Reads the recorded request, if there is one.
+    pub(crate) fn read<R, E>(
+        &self,
+        read: impl FnOnce(&Bytes) -> Result<R, E>,
+    ) -> Result<Option<R>, E> {
+        self.request.as_ref().map(read).transpose()
+    }
+
+    /// Returns the model to ask for: this one, or that of the recorded request, or the default.
+    pub(crate) fn model(&self, recorded: String, default: &str) -> String {
+        match &self.model {
+            Some(model) => model.clone(),
+            None if recorded.is_empty() => default.to_owned(),
+            None => recorded,
+        }
+    }
+}
+
 impl std::fmt::Debug for Setup<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Setup")

@@ -83,14 +83,11 @@ impl Protocol for Plain {
 }
 
 /// Nobody reads these events.
+#[derive(Default)]
 pub struct Unread;
 
 impl Decode for Unread {
     type Event = Event;
-
-    fn new(_: usize) -> Self {
-        Self
-    }
 
     fn frame(&mut self, _: &sse::Event<'_>, _: &mut Events<Event>) -> Result<(), EventError> {
         Err(EventError::Invalid("never read"))

@@ -38,10 +38,10 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use super::{AgUi, Decoder, Event, Mount, RunAgentInput};
+use super::{AgUi, Event, Mount, RunAgentInput};
 use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
-use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::{BoxError, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for AgUi {
     const TITLE: &'static str = "AG-UI apps, such as those with CopilotKit";
@@ -57,19 +57,12 @@ impl Toolkit for AgUi {
     type FrontEnd = App;
 
     fn front_end(setup: &Setup<'_>) -> Result<App, BoxError> {
-        let mut input = match &setup.request {
-            Some(body) => RunAgentInput::read(body)?,
-            None => RunAgentInput::new("", "", []),
-        };
+        let recorded = setup.read(RunAgentInput::read)?;
+        let mut input = recorded.unwrap_or_else(|| RunAgentInput::new("", "", []));
         if let Some(id) = &setup.conversation_id {
             input.thread_id.clone_from(id);
         }
         Ok(App::continuing(input))
-    }
-
-    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
-        let missing = MissingEnd::new("the stream ends without RUN_FINISHED", "ag-ui/finish");
-        (!decoder.is_done()).then_some(missing)
     }
 
     fn describe(event: &Event) -> Summary {

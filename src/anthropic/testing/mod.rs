@@ -37,10 +37,10 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use super::{Anthropic, Decoder, Event, MessagesRequest, Model};
+use super::{Anthropic, Event, MessagesRequest, Model};
 use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
-use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::{BoxError, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for Anthropic {
     const TITLE: &'static str = "Whatever reads Anthropic messages";
@@ -56,22 +56,10 @@ impl Toolkit for Anthropic {
     type FrontEnd = AnthropicClient;
 
     fn front_end(setup: &Setup<'_>) -> Result<AnthropicClient, BoxError> {
-        let mut request = match &setup.request {
-            Some(body) => MessagesRequest::read(body)?,
-            None => MessagesRequest::new("", 4096, []),
-        };
-        if let Some(model) = &setup.model {
-            request.model.clone_from(model);
-        }
-        if request.model.is_empty() {
-            request.model = "claude".into();
-        }
+        let recorded = setup.read(MessagesRequest::read)?;
+        let mut request = recorded.unwrap_or_else(|| MessagesRequest::new("", 4096, []));
+        request.model = setup.model(request.model, "claude");
         Ok(AnthropicClient::continuing(request))
-    }
-
-    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
-        let missing = MissingEnd::new(super::NO_STOP, rules::STOP.id);
-        (!decoder.is_done()).then_some(missing)
     }
 
     fn describe(event: &Event) -> Summary {

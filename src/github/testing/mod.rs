@@ -16,13 +16,13 @@ use std::future::Future;
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue};
 
-use super::{ChatRequest, Decoder, Event, GitHub, Mount};
+use super::{ChatRequest, Event, GitHub, Mount};
 use crate::chat_stream;
 use crate::router;
 #[cfg(feature = "verify")]
 use crate::testing::Keys;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
-use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::{BoxError, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for GitHub {
     const TITLE: &'static str = "GitHub Copilot clients";
@@ -43,21 +43,14 @@ impl Toolkit for GitHub {
     type FrontEnd = CopilotChat;
 
     fn front_end(setup: &Setup<'_>) -> Result<CopilotChat, BoxError> {
-        if let Some(body) = &setup.request {
-            return Ok(CopilotChat::continuing(ChatRequest::from_json(body)?));
+        if let Some(request) = setup.read(|body| ChatRequest::from_json(body))? {
+            return Ok(CopilotChat::continuing(request));
         }
         let front = CopilotChat::new("agent");
         Ok(match &setup.conversation_id {
             Some(id) => front.conversation_id(id),
             None => front,
         })
-    }
-
-    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
-        (!decoder.is_done()).then_some(MissingEnd::new(
-            "the stream ends without [DONE]",
-            "chunk/done",
-        ))
     }
 
     fn describe(event: &Event) -> Summary {

@@ -13,20 +13,11 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use super::{ChatRequest, Decoder, Event, Meilisearch, Outcome};
+use super::{ChatRequest, Event, Meilisearch};
 use crate::chat_stream;
 use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
-use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
-
-/// The error for a stream without its last event.
-const NOT_DONE: MissingEnd = MissingEnd::new("the stream ends without [DONE]", "chunk/done");
-
-/// The error for a stream whose last round has no finish reason.
-const NOT_FINISHED: MissingEnd = MissingEnd::new(
-    "the answer did not end: no finish reason came",
-    "chunk/finish-reason",
-);
+use crate::testing::{BoxError, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for Meilisearch {
     const TITLE: &'static str = "Meilisearch chat";
@@ -58,8 +49,8 @@ impl Toolkit for Meilisearch {
 
     fn front_end(setup: &Setup<'_>) -> Result<SearchChat, BoxError> {
         let workspace = setup.workspace.as_deref().unwrap_or("default");
-        let front = match &setup.request {
-            Some(body) => SearchChat::continuing(workspace, ChatRequest::read(body)?),
+        let front = match setup.read(ChatRequest::read)? {
+            Some(request) => SearchChat::continuing(workspace, request),
             None => SearchChat::new(workspace),
         };
         Ok(match &setup.model {
@@ -90,13 +81,5 @@ impl Toolkit for Meilisearch {
 
     fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
         rules::check(exam)
-    }
-
-    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
-        match decoder.outcome() {
-            Outcome::Truncated => Some(NOT_DONE),
-            Outcome::Incomplete => Some(NOT_FINISHED),
-            _ => None,
-        }
     }
 }

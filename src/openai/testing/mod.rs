@@ -37,11 +37,11 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use super::{ChatRequest, Decoder, Event, Model, OpenAi};
+use super::{ChatRequest, Event, Model, OpenAi};
 use crate::chat_stream;
 use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
-use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::{BoxError, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for OpenAi {
     const TITLE: &'static str = "Whatever reads OpenAI chat streams";
@@ -62,24 +62,9 @@ impl Toolkit for OpenAi {
     type FrontEnd = OpenAiClient;
 
     fn front_end(setup: &Setup<'_>) -> Result<OpenAiClient, BoxError> {
-        let mut request = match &setup.request {
-            Some(body) => ChatRequest::read(body)?,
-            None => ChatRequest::default(),
-        };
-        if let Some(model) = &setup.model {
-            request.model.clone_from(model);
-        }
-        if request.model.is_empty() {
-            request.model = "gpt-4o-mini".into();
-        }
+        let mut request = setup.read(ChatRequest::read)?.unwrap_or_default();
+        request.model = setup.model(request.model, "gpt-4o-mini");
         Ok(OpenAiClient::continuing(request))
-    }
-
-    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
-        (!decoder.is_done()).then_some(MissingEnd::new(
-            "the stream ends without [DONE]",
-            "chunk/done",
-        ))
     }
 
     fn describe(event: &Event) -> Summary {

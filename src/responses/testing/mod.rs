@@ -37,10 +37,10 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use super::{Decoder, Event, Model, Responses, ResponsesRequest};
+use super::{Event, Model, Responses, ResponsesRequest};
 use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
-use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::{BoxError, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for Responses {
     const TITLE: &'static str = "Codex, and other clients of the Responses API";
@@ -56,24 +56,9 @@ impl Toolkit for Responses {
     type FrontEnd = ResponsesClient;
 
     fn front_end(setup: &Setup<'_>) -> Result<ResponsesClient, BoxError> {
-        let mut request = match &setup.request {
-            Some(body) => ResponsesRequest::read(body)?,
-            None => ResponsesRequest::default(),
-        };
-        if let Some(model) = &setup.model {
-            request.model.clone_from(model);
-        }
-        if request.model.is_empty() {
-            request.model = "gpt-5".into();
-        }
+        let mut request = setup.read(ResponsesRequest::read)?.unwrap_or_default();
+        request.model = setup.model(request.model, "gpt-5");
         Ok(ResponsesClient::continuing(request))
-    }
-
-    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
-        (!decoder.is_done()).then_some(MissingEnd::new(
-            "the stream ends without response.completed",
-            "responses/end",
-        ))
     }
 
     fn describe(event: &Event) -> Summary {

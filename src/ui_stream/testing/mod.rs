@@ -36,10 +36,10 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use super::{ChatRequest, Decoder, Event, Mount, UiStream};
+use super::{ChatRequest, Event, Mount, UiStream};
 use crate::router;
 use crate::testing::check::{Exam, Judge, Rule, Stream};
-use crate::testing::{BoxError, MissingEnd, Node, Sample, Setup, Summary, Toolkit};
+use crate::testing::{BoxError, Node, Sample, Setup, Summary, Toolkit};
 
 impl Toolkit for UiStream {
     const TITLE: &'static str = "Web pages on the AI SDK";
@@ -55,19 +55,11 @@ impl Toolkit for UiStream {
     type FrontEnd = ChatPage;
 
     fn front_end(setup: &Setup<'_>) -> Result<ChatPage, BoxError> {
-        let mut request = match &setup.request {
-            Some(body) => ChatRequest::read(body)?,
-            None => ChatRequest::default(),
-        };
+        let mut request = setup.read(ChatRequest::read)?.unwrap_or_default();
         if let Some(id) = &setup.conversation_id {
             request.id.clone_from(id);
         }
         Ok(ChatPage::continuing(request))
-    }
-
-    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
-        let missing = MissingEnd::new("the stream ends without finish", "ui/finish");
-        (!decoder.is_done()).then_some(missing)
     }
 
     fn describe(event: &Event) -> Summary {

@@ -12,21 +12,8 @@ pub struct Decoder {
     done: bool,
 }
 
-impl Decoder {
-    /// Returns `true` if the answer is complete, or has failed.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
-        self.done
-    }
-}
-
 impl Decode for Decoder {
     type Event = Event;
-
-    /// Creates the decoder. The limit is not used, because nothing is retained between frames.
-    fn new(_: usize) -> Self {
-        Self::default()
-    }
 
     fn frame(
         &mut self,

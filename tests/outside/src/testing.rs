@@ -5,13 +5,12 @@ use copilot_wire::protocol::{EventDecoder, EventError, Notice, Status};
 use copilot_wire::router::Mount;
 use copilot_wire::testing::check::{Judge, Level, Rule, Stream};
 use copilot_wire::testing::{
-    Answer, BoxError, Effect, FrontEnd, MissingEnd, Next, Node, Sample, Setup, Summary, Toolkit,
-    post, question,
+    Answer, BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, Toolkit, post, question,
 };
 use http::HeaderMap;
 use serde_json::Value;
 
-use crate::{Decoder, Event, Line, Note, Pager, PagerRequest, Screen};
+use crate::{Event, Line, Note, Pager, PagerRequest, Screen};
 
 /// A Pager that is played.
 #[derive(Debug)]
@@ -160,10 +159,5 @@ impl Toolkit for Pager {
                 judge.expect(&OPEN_BLOCK, open.is_none(), name, open.unwrap_or_default());
             }
         }
-    }
-
-    fn missing_end(decoder: &Decoder) -> Option<MissingEnd> {
-        let missing = MissingEnd::new("the answer is not complete", "pager/open-block");
-        (!decoder.is_done()).then_some(missing)
     }
 }

@@ -69,16 +69,17 @@ pub(crate) fn run(options: &Options, screen: &mut Screen) -> Result<Verdict, Fai
         let what = "the stream ends inside an event";
         report.wrong(Wrong::of(what).rule("sse/unfinished"))?;
     }
-    // Behind the last byte: a missing end has no other place.
-    report.begin(blocks.offset());
-    if let Some(missing) = reader.end() {
-        report.wrong(Wrong::of(missing.message).rule(missing.rule))?;
-    }
     if body.len() > KEPT {
         verdict::tell("a stream of more than 16 MiB: its events were judged one by one");
     } else {
         let judged = check::recorded(kit, &body);
         report.findings(&judged, kit.tolerated, blocks.offset())?;
+    }
+    // If the rules do not say what the end lacks.
+    if let (Err(error), false) = (reader.end(), report.is_end_wrong()) {
+        // Behind the last byte: a missing end has no other place.
+        report.begin(blocks.offset());
+        report.wrong(Wrong::of(&error.to_string()))?;
     }
     if let Some(why) = pieces.no_event() {
         report.unless_event(why);

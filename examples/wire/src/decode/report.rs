@@ -28,6 +28,8 @@ pub(super) struct Report<'a> {
     rules: Vec<&'static str>,
     /// `true` if no event may follow.
     over: bool,
+    /// `true` if a fault behind the last event was shown.
+    end_wrong: bool,
 }
 
 /// A line of JSON.
@@ -65,6 +67,7 @@ impl<'a> Report<'a> {
             ends: Vec::new(),
             rules: Vec::new(),
             over: false,
+            end_wrong: false,
         }
     }
 
@@ -141,6 +144,11 @@ impl<'a> Report<'a> {
         Ok(())
     }
 
+    /// Returns `true` if a fault behind the last event was shown.
+    pub(super) fn is_end_wrong(&self) -> bool {
+        self.end_wrong
+    }
+
     fn line(&mut self, event: &Event<'_>, line: &Summary) -> Result<(), Failure> {
         if self.screen.is_json() {
             return self.screen.json_line(&Line {
@@ -170,6 +178,7 @@ impl<'a> Report<'a> {
     pub(super) fn wrong(&mut self, wrong: Wrong) -> Result<(), Failure> {
         self.wrong += 1;
         self.rules.extend(wrong.rule);
+        self.end_wrong |= self.number > self.events;
         self.show("wrong", &wrong)
     }
 

@@ -73,8 +73,9 @@ fn what_is_wrong_is_named_with_its_place() {
         ),
         (
             "openai",
-            "data: {\"choices\":[{\"delta\":{\"content\":\"x\"}}]}\n\n",
-            "2 47 the stream ends without [DONE]",
+            "data: {\"id\":\"c\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":\"m\",\
+             \"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\n",
+            "2 133 breaks chunk/done: a stream ends with `[DONE]`",
         ),
         (
             "openai",
@@ -89,7 +90,7 @@ fn what_is_wrong_is_named_with_its_place() {
         (
             "meilisearch",
             "data: [DONE]\n\n",
-            "2 14 the answer did not end: no finish reason came",
+            "2 14 breaks chunk/finish-reason: every choice ends with a `finish_reason`",
         ),
     ];
     for (front, stream, expected) in wrong {
