@@ -300,7 +300,7 @@ impl Session {
         };
         frame(&activity, out);
         match self.settings.markdown {
-            true => self.markdown(&markdown::table(table), out),
+            true => self.markdown(&table.to_markdown(), out),
             false => Ok(()),
         }
     }
@@ -309,7 +309,7 @@ impl Session {
         // A question in text is the last text: that is how it is found again.
         self.sources(out)?;
         if !self.settings.interrupts {
-            return self.markdown(&markdown::question(question), out);
+            return self.markdown(&question.to_markdown(), out);
         }
         let texts = [&*question.title, &*question.message];
         let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
@@ -465,7 +465,7 @@ impl protocol::Session for Session {
             Part::Table(table) => self.rows("table", table, None, out)?,
             Part::Chart(chart) => self.rows("chart", &chart.to_table(), Some(&chart.kind), out)?,
             // `RUN_ERROR` ends the run, and this turn goes on.
-            Part::Error(notice) => self.markdown(&markdown::notice(notice), out)?,
+            Part::Error(notice) => self.markdown(&notice.to_markdown(), out)?,
             Part::Usage(usage) => self.end.usage = vec![TokenUsage::from(usage)].into(),
             Part::Confirm(question) => self.confirm(question, out)?,
             Part::Calls(calls) => self.calls(calls, out)?,

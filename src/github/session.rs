@@ -195,7 +195,7 @@ impl Session {
     /// Writes the queued citations and notices as Markdown, because another event takes precedence.
     fn yield_to_text(&mut self, out: &mut Vec<u8>) {
         let notices = std::mem::take(&mut self.notices);
-        let mut text: String = notices.iter().map(markdown::notice).collect();
+        let mut text: String = notices.iter().map(Notice::to_markdown).collect();
         let citations = std::mem::take(&mut self.citations);
         if !citations.is_empty() {
             text.push_str(&markdown::sources(&citations));
@@ -245,8 +245,8 @@ impl protocol::Session for Session {
                     self.citations.push(citation.clone());
                 }
             }
-            Part::Table(table) => self.write_text(&markdown::table(table), out),
-            Part::Chart(chart) => self.write_text(&markdown::table(&chart.to_table()), out),
+            Part::Table(table) => self.write_text(&table.to_markdown(), out),
+            Part::Chart(chart) => self.write_text(&chart.to_markdown(), out),
             Part::Error(notice) => self.notices.push(notice.clone()),
             Part::Confirm(question) => self.confirm(question, out)?,
             Part::Calls(_) => return Err(SendError::Unsupported("calls of tools")),

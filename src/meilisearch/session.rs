@@ -200,15 +200,15 @@ impl protocol::Session for Session {
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         match part {
             Part::Cite(citation) => self.citations.push(citation.clone()),
-            Part::Table(table) => self.write_text(&markdown::table(table), out),
-            Part::Chart(chart) => self.write_text(&markdown::table(&chart.to_table()), out),
+            Part::Table(table) => self.write_text(&table.to_markdown(), out),
+            Part::Chart(chart) => self.write_text(&chart.to_markdown(), out),
             // An error frame would abort OpenAI's clients, on which most clients are built. So this
             // is text.
-            Part::Error(notice) => self.write_text(&markdown::notice(notice), out),
+            Part::Error(notice) => self.write_text(&notice.to_markdown(), out),
             Part::Confirm(confirmation) => {
                 // The question must be the last text.
                 self.sources_text(out);
-                self.write_text(&markdown::question(confirmation), out);
+                self.write_text(&confirmation.to_markdown(), out);
             }
             Part::Calls(_) => return Err(SendError::Unsupported("calls")),
             // A progress notification must name a search, so there is none for other steps.

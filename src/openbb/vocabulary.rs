@@ -35,17 +35,17 @@ pub(super) fn write(
         }
         Part::Table(table) if modern => self::table(table, session)?.write(session, out),
         Part::Table(table) => {
-            CHUNK.write(&markdown::table(table), out);
+            CHUNK.write(&table.to_markdown(), out);
             Ok(())
         }
         Part::Chart(chart) if modern => self::chart(chart, session)?.write(session, out),
         Part::Chart(chart) => {
-            CHUNK.write(&markdown::table(&chart.to_table()), out);
+            CHUNK.write(&chart.to_markdown(), out);
             Ok(())
         }
         Part::Error(notice) if modern => failure(notice)?.write(session, out),
         Part::Error(notice) => {
-            CHUNK.write(&markdown::notice(notice), out);
+            CHUNK.write(&notice.to_markdown(), out);
             Ok(())
         }
         Part::Confirm(confirmation) => {
@@ -189,7 +189,7 @@ fn confirm(
     session: &mut Session,
     out: &mut Vec<u8>,
 ) -> Result<(), SendError> {
-    CHUNK.write(&markdown::question(confirmation), out);
+    CHUNK.write(&confirmation.to_markdown(), out);
     if session.era.has_artifacts() {
         let answers = match confirmation.answers.as_slice() {
             [] => PromptSuggestions::new(["Yes", "No"]),

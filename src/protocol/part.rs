@@ -422,6 +422,12 @@ impl Chart {
         self
     }
 
+    /// Returns the rows as a Markdown table, in a paragraph of its own.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        self.to_table().to_markdown()
+    }
+
     /// Returns the rows as a table, for front ends without charts.
     #[must_use]
     pub fn to_table(&self) -> Table {
@@ -454,6 +460,12 @@ impl Notice {
             code: Cow::Borrowed("error"),
             identifier: None,
         }
+    }
+
+    /// Returns the message as Markdown, in a paragraph of its own.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        super::markdown::notice(self)
     }
 
     /// Sets the short name for the kind of failure.

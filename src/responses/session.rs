@@ -447,13 +447,13 @@ impl protocol::Session for Session {
                 Ok(())
             }
             Part::Cite(citation) => self.cite(citation, out),
-            Part::Table(table) => self.text(&markdown::table(table), out),
-            Part::Chart(chart) => self.text(&markdown::table(&chart.to_table()), out),
-            Part::Error(notice) => self.text(&markdown::notice(notice), out),
+            Part::Table(table) => self.text(&table.to_markdown(), out),
+            Part::Chart(chart) => self.text(&chart.to_markdown(), out),
+            Part::Error(notice) => self.text(&notice.to_markdown(), out),
             Part::Confirm(confirmation) => {
                 // The question is the last text: that is how it is found again.
                 // One write for both, so that an exceeded limit refuses both.
-                let text = self.sources() + &markdown::question(confirmation);
+                let text = self.sources() + &confirmation.to_markdown();
                 self.text(&text, out)
             }
             Part::Calls(calls) => self.calls(calls, out),

@@ -16,7 +16,7 @@ use crate::json::model::raw_object;
 use crate::json::{Escape, Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
     self, Chart, ChartKind, Citation, Confirmation, Conversation as _, Env, Failure, Level, Part,
-    SendError, Session as _, Status, Table, TextFrame, ToolCall, ToolRun, Usage, markdown,
+    SendError, Session as _, Status, Table, TextFrame, ToolCall, ToolRun, Usage,
 };
 
 /// The tool whose call stands for a confirmation.
@@ -246,14 +246,14 @@ impl Session {
         self.close(out);
         Self::data(name, false, |data| table.write_to(kind, data), out);
         match self.settings.markdown {
-            true => self.markdown(&markdown::table(table), out),
+            true => self.markdown(&table.to_markdown(), out),
             false => Ok(()),
         }
     }
 
     fn confirm(&mut self, question: &Confirmation, out: &mut Vec<u8>) -> Result<(), SendError> {
         if !self.settings.approvals {
-            return self.markdown(&markdown::question(question), out);
+            return self.markdown(&question.to_markdown(), out);
         }
         self.close(out);
         let input = raw_object(|input| question.write_to(input));
@@ -391,7 +391,7 @@ impl protocol::Session for Session {
             Part::Table(table) => self.rows("table", table, None, out)?,
             Part::Chart(chart) => self.chart(chart, out)?,
             // After an `error` chunk the page reads no further, and this turn goes on.
-            Part::Error(notice) => self.markdown(&markdown::notice(notice), out)?,
+            Part::Error(notice) => self.markdown(&notice.to_markdown(), out)?,
             Part::Confirm(question) => self.confirm(question, out)?,
             Part::Calls(calls) => self.calls(calls, out)?,
             Part::Reasoning(text) => self.reasoning(text, out),

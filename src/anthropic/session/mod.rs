@@ -317,13 +317,13 @@ impl protocol::Session for Session {
                 self.citations.push(citation.clone());
                 Ok(())
             }
-            Part::Table(table) => self.text(&markdown::table(table), out),
-            Part::Chart(chart) => self.text(&markdown::table(&chart.to_table()), out),
-            Part::Error(notice) => self.text(&markdown::notice(notice), out),
+            Part::Table(table) => self.text(&table.to_markdown(), out),
+            Part::Chart(chart) => self.text(&chart.to_markdown(), out),
+            Part::Error(notice) => self.text(&notice.to_markdown(), out),
             Part::Confirm(confirmation) => {
                 // The question must be the last text: it is identified by the last line.
                 self.sources(out)?;
-                self.text(&markdown::question(confirmation), out)
+                self.text(&confirmation.to_markdown(), out)
             }
             Part::Calls(calls) => self.calls(calls, out),
         }

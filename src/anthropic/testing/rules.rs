@@ -108,30 +108,14 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         None => exam.first_model(Anthropic::models(path), None).await,
     };
     let requests = requests::all(model.as_deref().unwrap_or("default"));
-    for recorded in &requests {
-        let Some(exchange) = exam.ask_agent(path, recorded).await else {
-            continue;
-        };
-        // Both forms are among the recorded requests. Without `stream: true` the default is no
-        // stream.
-        if recorded.json().get("stream") == Some(&Value::Bool(true)) {
-            if let Some(stream) = exam.answered(recorded, &exchange) {
-                let retry = stream.exchange.head.headers.get("x-should-retry");
-                let never = retry.is_some_and(|retry| retry == "false");
-                let name = exchange.name.clone();
-                exam.judge()
-                    .expect(&RETRY, never, &name, exchange.evidence());
-                judge(exam.judge(), &stream);
-            }
-            continue;
-        }
-        let judge = exam.judge();
-        let answered = exchange.is_ok();
-        judge.expect(&REQUEST, answered, &exchange.name, exchange.evidence());
-        if answered {
-            whole(judge, &exchange);
-        }
-    }
+    let retried = |judge: &mut Judge, stream: &Stream<'_>| {
+        let retry = stream.exchange.head.headers.get("x-should-retry");
+        let never = retry.is_some_and(|retry| retry == "false");
+        let exchange = stream.exchange;
+        judge.expect(&RETRY, never, &exchange.name, exchange.evidence());
+        self::judge(judge, stream);
+    };
+    exam.replay(path, &requests, retried, Some(whole)).await;
     let Some(Recorded { body: sample, .. }) = requests.first() else {
         return;
     };

@@ -51,14 +51,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
     let requests = requests(exam.model());
     // One more request: a list instead of an object.
     exam.plan(requests.len() + 1);
-    for recorded in &requests {
-        let Some(exchange) = exam.ask_agent(path, recorded).await else {
-            continue;
-        };
-        if let Some(stream) = exam.answered(recorded, &exchange) {
-            judge(exam.judge(), &stream);
-        }
-    }
+    exam.replay(path, &requests, judge, None).await;
     let Some(Recorded { body: sample, .. }) = requests.first() else {
         return;
     };

@@ -139,23 +139,7 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         .await;
     let model = exam.model().map(str::to_owned).or(listed);
     let requests = requests::all(model.as_deref().unwrap_or("default"));
-    for recorded in &requests {
-        let Some(exchange) = exam.ask_agent(path, recorded).await else {
-            continue;
-        };
-        if recorded.json().get("stream") == Some(&Value::Bool(true)) {
-            if let Some(stream) = exam.answered(recorded, &exchange) {
-                judge(exam.judge(), &stream);
-            }
-            continue;
-        }
-        let judge = exam.judge();
-        let answered = exchange.is_ok();
-        judge.expect(&REQUEST, answered, &exchange.name, exchange.evidence());
-        if answered {
-            whole(judge, &exchange);
-        }
-    }
+    exam.replay(path, &requests, judge, Some(whole)).await;
     let Some(Recorded { body: sample, .. }) = requests.first() else {
         return;
     };

@@ -187,12 +187,8 @@ impl Exam<'_> {
         recorded: &Recorded,
         exchange: &'e Exchange,
     ) -> Option<Stream<'e>> {
-        let answered = exchange.is_ok();
-        if let Some(rule) = recorded.rule {
-            let evidence = exchange.evidence();
-            self.judge.expect(rule, answered, &exchange.name, evidence);
-        }
-        answered.then(|| {
+        self.expect_answer(recorded, exchange);
+        exchange.is_ok().then(|| {
             let blocks = sse::read(self.judge, exchange);
             stream(self.judge, exchange, &blocks);
             let asked = Some(recorded.json());
@@ -202,6 +198,44 @@ impl Exam<'_> {
                 asked,
             }
         })
+    }
+
+    /// Sends recorded requests, and checks that they are answered. `stream` judges the streams. With `whole`, only
+    /// requests with `stream: true` are answered with one, and it judges the other answers.
+    pub async fn replay(
+        &mut self,
+        path: &str,
+        requests: &[Recorded],
+        stream: impl Fn(&mut Judge, &Stream<'_>) + Send,
+        whole: Option<fn(&mut Judge, &Exchange)>,
+    ) {
+        for recorded in requests {
+            let Some(exchange) = self.ask_agent(path, recorded).await else {
+                continue;
+            };
+            let is_stream = || recorded.json().get("stream") == Some(&Value::Bool(true));
+            match whole.filter(|_| !is_stream()) {
+                None => {
+                    if let Some(answer) = self.answered(recorded, &exchange) {
+                        stream(self.judge, &answer);
+                    }
+                }
+                Some(whole) => {
+                    self.expect_answer(recorded, &exchange);
+                    if exchange.is_ok() {
+                        whole(self.judge, &exchange);
+                    }
+                }
+            }
+        }
+    }
+
+    fn expect_answer(&mut self, recorded: &Recorded, exchange: &Exchange) {
+        if let Some(rule) = recorded.rule {
+            let evidence = exchange.evidence();
+            self.judge
+                .expect(rule, exchange.is_ok(), &exchange.name, evidence);
+        }
     }
 
     /// Posts a request that is a list. A client error must be as `rule` says, which `holds` checks.

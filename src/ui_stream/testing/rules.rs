@@ -121,18 +121,13 @@ pub(super) async fn check(exam: &mut Exam<'_>) {
         "req-approval-yes-6" "req-approval-no-7" "req-odd"
     );
     exam.plan(requests.len() + 2);
-    for recorded in &requests {
-        let Some(exchange) = exam.ask_agent(path, recorded).await else {
-            continue;
-        };
-        if let Some(stream) = exam.answered(recorded, &exchange) {
-            let header = HeaderName::from_static("x-vercel-ai-ui-message-stream");
-            let v1 = exchange.header(&header) == Some(b"v1");
-            let shown = exchange.header(header).unwrap_or_default().to_vec();
-            exam.judge().expect(&HEADER, v1, &exchange.name, shown);
-            judge(exam.judge(), &stream);
-        }
-    }
+    let versioned = |judge: &mut Judge, stream: &Stream<'_>| {
+        let header = HeaderName::from_static("x-vercel-ai-ui-message-stream");
+        let shown = stream.exchange.header(header).unwrap_or_default();
+        judge.expect(&HEADER, shown == b"v1", &stream.exchange.name, shown);
+        self::judge(judge, stream);
+    };
+    exam.replay(path, &requests, versioned, None).await;
     exam.refusal(path, &REFUSAL, |answer| {
         answer.is("text/plain") && !answer.body.is_empty()
     })
