@@ -2,6 +2,8 @@
 //!
 //! The sizes are such that quadratic work takes minutes.
 
+use std::thread;
+
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::meilisearch::admin::{IndexSettings, WorkspaceSettings, Workspaces};
@@ -63,7 +65,7 @@ fn large_requests_are_read_in_linear_time() {
     let named = calls(&call(0, &long.repeat(4), "{}"));
     let results = list(MANY, |_| result(0));
     let tool = r#"{"type":"function","function":{"name":"_meiliSearchProgress"}}"#;
-    for (name, body) in [
+    let cases = [
         ("parts behind a long one", with(&parts, "")),
         ("messages", with(&list(MANY, |_| user.into()), "")),
         ("results of other calls", with(&others, "")),
@@ -89,10 +91,15 @@ fn large_requests_are_read_in_linear_time() {
                 &format!(",{}", list(MANY, |at| format!(r#""k{at}":0"#))),
             ),
         ),
-    ] {
-        let request = ChatRequest::read(&Bytes::from(body));
-        exercise(&request.unwrap_or_else(|error| panic!("{name}: {error}")));
-    }
+    ];
+    thread::scope(|scope| {
+        for (name, body) in cases {
+            scope.spawn(move || {
+                let request = ChatRequest::read(&Bytes::from(body));
+                exercise(&request.unwrap_or_else(|error| panic!("{name}: {error}")));
+            });
+        }
+    });
 }
 
 #[test]

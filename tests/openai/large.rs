@@ -2,6 +2,8 @@
 //!
 //! The sizes are such that quadratic work takes minutes.
 
+use std::thread;
+
 use copilot_wire::json::Json;
 use copilot_wire::openai::{
     Accumulator, ChatCompletion, ChatMessage, ChatRequest, Content, ErrorObject, Event, Function,
@@ -97,10 +99,14 @@ fn large_requests_are_read_in_linear_time() {
             ),
         ),
     ];
-    for (name, body) in cases {
-        let request = ChatRequest::from_json(body);
-        exercise(&request.unwrap_or_else(|refusal| panic!("{name}: {refusal}")));
-    }
+    thread::scope(|scope| {
+        for (name, body) in cases {
+            scope.spawn(move || {
+                let request = ChatRequest::from_json(body);
+                exercise(&request.unwrap_or_else(|refusal| panic!("{name}: {refusal}")));
+            });
+        }
+    });
 }
 
 #[test]
@@ -249,9 +255,11 @@ fn large_streams_are_read_in_linear_time() {
             ))],
         ),
     ];
-    for (name, events) in cases {
-        play(name, &events);
-    }
+    thread::scope(|scope| {
+        for (name, events) in &cases {
+            scope.spawn(|| play(name, events));
+        }
+    });
 }
 
 /// The depth of nesting: far more than a thread's stack allows for recursion.
