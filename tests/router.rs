@@ -11,16 +11,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
 use copilot_wire::github::Mount;
 use copilot_wire::openai::Model;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::router::MountError;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
-use futures::executor::block_on;
-use futures::{StreamExt, stream};
 use http::StatusCode;
+
+#[path = "exchange/mod.rs"]
+mod exchange;
 
 struct Echo;
 
@@ -36,12 +36,8 @@ fn descriptor(id: &str) -> Descriptor {
 }
 
 fn ask(router: &Router, request: http::request::Builder, body: &str) -> (StatusCode, String) {
-    let request = request.header("content-type", "application/json");
-    let chunks = stream::iter([Ok::<_, std::io::Error>(Bytes::from(body.to_owned()))]);
-    let response = block_on(router.handle(request.body(chunks).unwrap()));
-    let status = response.status();
-    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
-    (status, String::from_utf8(frames.concat()).unwrap())
+    let response = exchange::send(router, request, body);
+    (response.status(), exchange::whole(response.into_body()))
 }
 
 const HELLO: &str = r#"{"model":"m","stream":true,"messages":[{"role":"user","content":"hello"}]}"#;

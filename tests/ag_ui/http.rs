@@ -54,7 +54,7 @@ fn an_agent_is_where_it_is_mounted() {
     let router = router(mount, agent(|_, _| async { Ok(()) }));
     let ask_at = |path: &str| {
         let request = Request::builder().method(Method::POST).uri(path);
-        send(&router, request, &ask("Hi")).status()
+        send(&router, request, ask("Hi")).status()
     };
     assert_eq!(
         (ask_at("/agents/analyst").as_u16(), ask_at("/agui").as_u16()),
@@ -131,7 +131,7 @@ fn a_client_that_leaves_ends_the_run() {
     });
     let router = router(Mount::new(), waits);
     let request = Request::builder().method(Method::POST).uri("/agui");
-    let mut body = send(&router, request, &ask("Hi")).into_body();
+    let mut body = send(&router, request, ask("Hi")).into_body();
     let first = block_on(body.next()).unwrap().unwrap();
     assert!(String::from_utf8_lossy(&first).contains("\"one\""));
     assert!(receiver.try_recv().is_err());

@@ -1,18 +1,16 @@
 //! Helpers of the AG-UI tests.
 
-use std::convert::Infallible;
 use std::pin::Pin;
 
-use bytes::Bytes;
 use copilot_wire::ag_ui::{AgUi, Event, Mount};
 use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
 use copilot_wire::testing::check::recorded;
 use copilot_wire::testing::kit;
-use copilot_wire::{Agent, Body, Reply, Request, Router, agent_fn};
-use futures::executor::block_on;
-use futures::{StreamExt, stream};
-use http::{Method, Response};
+use copilot_wire::{Agent, Reply, Request, Router, agent_fn};
+use http::Method;
 use serde_json::{Value, json};
+
+pub(crate) use crate::exchange::{send, whole};
 
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
 
@@ -37,20 +35,6 @@ pub(crate) fn fixed() -> Env {
 
 pub(crate) fn router(mount: Mount, agent: impl Agent<AgUi> + 'static) -> Router {
     Router::new().env(fixed()).mount(mount, agent).unwrap()
-}
-
-pub(crate) fn send(router: &Router, request: http::request::Builder, body: &str) -> Response<Body> {
-    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body.as_bytes()));
-    let request = request
-        .header("content-type", "application/json")
-        .body(stream::iter([chunk]))
-        .unwrap();
-    block_on(router.handle(request))
-}
-
-pub(crate) fn whole(body: Body) -> String {
-    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
-    String::from_utf8(frames.concat()).unwrap()
 }
 
 /// Posts a request and returns the status, the headers and the body.

@@ -31,7 +31,7 @@ fn echo() -> Router {
 #[test]
 fn the_query_of_the_path_is_no_part_of_it() {
     let request = http::Request::post("/v1/messages?beta=true");
-    let response = send(&echo(), request, &ask("Hi").to_string());
+    let response = send(&echo(), request, ask("Hi").to_string());
     assert_eq!(response.status(), 200);
     assert_eq!(response.headers()["content-type"], "text/event-stream");
     assert_eq!(read(&whole(response.into_body())).text(), "Hi");
@@ -59,7 +59,7 @@ fn both_headers_with_a_key_reach_the_agent() {
         ("authorization", "Bearer k", "None Some(\"Bearer k\")"),
     ] {
         let request = http::Request::post("/v1/messages").header(name, value);
-        let response = send(&keys, request, &ask("Hi").to_string());
+        let response = send(&keys, request, ask("Hi").to_string());
         assert_eq!(read(&whole(response.into_body())).text(), said);
     }
 }
@@ -76,7 +76,7 @@ fn a_guard_sees_both_headers_and_refuses_in_the_form_of_the_protocol() {
     });
     for (name, value) in [("x-api-key", "k"), ("authorization", "Bearer k")] {
         let request = http::Request::post("/v1/messages").header(name, value);
-        let response = send(&keys, request, &ask("Hi").to_string());
+        let response = send(&keys, request, ask("Hi").to_string());
         assert_eq!(read(&whole(response.into_body())).text(), "Hi");
     }
     let (head, text) = post(&keys, &ask("Hi"));
@@ -163,7 +163,7 @@ fn tokens_are_estimated_without_the_agent() {
     }));
     let tokens = |body: Value| {
         let request = http::Request::post("/v1/messages/count_tokens?beta=true");
-        let response = send(&router, request, &body.to_string());
+        let response = send(&router, request, body.to_string());
         assert_eq!(response.status(), 200);
         let found: Value = serde_json::from_str(&whole(response.into_body())).unwrap();
         assert_eq!(found.as_object().unwrap().len(), 1);
@@ -285,7 +285,7 @@ fn the_model_says_which_agent_answers() {
     let said = |path: &str, model: &str| {
         let mut body = ask("Hi");
         body["model"] = json!(model);
-        let response = send(&router, http::Request::post(path), &body.to_string());
+        let response = send(&router, http::Request::post(path), body.to_string());
         read(&whole(response.into_body())).text().to_owned()
     };
     assert_eq!(said("/v1/messages", "one"), "first: one");
@@ -314,11 +314,9 @@ fn the_conversation_of_claude_code_has_an_id() {
         }
         let mut body = ask("Hi");
         body["metadata"] = json!({"user_id": user});
-        read(&whole(
-            send(&router, request, &body.to_string()).into_body(),
-        ))
-        .text()
-        .to_owned()
+        read(&whole(send(&router, request, body.to_string()).into_body()))
+            .text()
+            .to_owned()
     };
     let user = r#"{"device_id":"d","session_id":"from-user"}"#;
     assert_eq!(said(Some("from-header"), user), r#"Some("from-header")"#);
@@ -400,7 +398,7 @@ fn an_agent_whose_client_leaves_is_dropped() {
         }
     }));
     let request = http::Request::post("/v1/messages");
-    let mut body = send(&router, request, &ask("Hi").to_string()).into_body();
+    let mut body = send(&router, request, ask("Hi").to_string()).into_body();
     assert!(block_on(body.next()).is_some());
     assert_eq!(gone.load(Ordering::Relaxed), 0);
     drop(body);

@@ -8,6 +8,8 @@
 )]
 
 mod client;
+#[path = "../exchange/mod.rs"]
+mod exchange;
 mod failures;
 mod golden;
 mod http;

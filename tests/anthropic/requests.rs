@@ -51,7 +51,7 @@ fn recorded_requests_are_answered() {
                 Ok(reply.text(said).await?)
             },
         );
-        let response = send(&router(tells), request, &recorded["body"].to_string());
+        let response = send(&router(tells), request, recorded["body"].to_string());
         assert_eq!(response.status(), 200);
         read(&whole(response.into_body())).text().to_owned()
     };

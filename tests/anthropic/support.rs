@@ -1,17 +1,15 @@
 //! Helpers of the Anthropic tests.
 
-use std::convert::Infallible;
 use std::pin::Pin;
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use copilot_wire::anthropic::{Anthropic, Model};
 use copilot_wire::protocol::{AgentError, Env, Environment};
-use copilot_wire::{Agent, Body, Reply, Request, Router, agent_fn};
-use futures::executor::block_on;
-use futures::{StreamExt, stream};
-use http::{Method, Response};
+use copilot_wire::{Agent, Reply, Request, Router, agent_fn};
+use http::Method;
 use serde_json::{Value, json};
+
+pub(crate) use crate::exchange::{send, whole};
 
 pub(crate) type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
 
@@ -43,26 +41,12 @@ pub(crate) fn router(agent: impl Agent<Anthropic> + 'static) -> Router {
     router.mount(Model::new("analyst"), agent).unwrap()
 }
 
-pub(crate) fn send(router: &Router, request: http::request::Builder, body: &str) -> Response<Body> {
-    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body.as_bytes()));
-    let request = request
-        .header("content-type", "application/json")
-        .body(stream::iter([chunk]))
-        .unwrap();
-    block_on(router.handle(request))
-}
-
-pub(crate) fn whole(body: Body) -> String {
-    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
-    String::from_utf8(frames.concat()).unwrap()
-}
-
 /// Posts a request and returns the status, the headers and the body.
 pub(crate) fn post(router: &Router, body: &Value) -> (http::response::Parts, String) {
     let request = http::Request::builder()
         .method(Method::POST)
         .uri("/v1/messages");
-    let (head, response) = send(router, request, &body.to_string()).into_parts();
+    let (head, response) = send(router, request, body.to_string()).into_parts();
     (head, whole(response))
 }
 

@@ -9,6 +9,8 @@
 
 mod accumulator;
 mod encoder;
+#[path = "../exchange/mod.rs"]
+mod exchange;
 mod fixtures;
 mod large;
 mod limits;

@@ -1,17 +1,16 @@
 //! Helpers of the OpenAI tests.
 
-use std::convert::Infallible;
 use std::time::{Duration, SystemTime};
 
-use bytes::Bytes;
 use copilot_wire::openai::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi,
 };
 use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
 use copilot_wire::{Agent, Body, Reply, Router, agent_fn};
-use futures::executor::block_on;
-use futures::{StreamExt, stream};
 use http::{Method, Response, StatusCode};
+
+use crate::exchange;
+pub(crate) use crate::exchange::whole;
 
 /// An agent that does not look at the request.
 pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<OpenAi>
@@ -37,19 +36,8 @@ pub(crate) fn fixed() -> Env {
 }
 
 pub(crate) fn send(router: &Router, method: Method, path: &str, body: &str) -> Response<Body> {
-    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body.as_bytes()));
-    let request = http::Request::builder()
-        .method(method)
-        .uri(path)
-        .header("content-type", "application/json")
-        .body(stream::iter([chunk]))
-        .unwrap();
-    block_on(router.handle(request))
-}
-
-pub(crate) fn whole(body: Body) -> String {
-    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
-    String::from_utf8(frames.concat()).unwrap()
+    let request = http::Request::builder().method(method).uri(path);
+    exchange::send(router, request, body)
 }
 
 pub(crate) fn post(router: &Router, body: &str) -> (StatusCode, String) {

@@ -7,7 +7,6 @@
     clippy::panic,
     clippy::indexing_slicing
 )]
-#![cfg(feature = "openbb")]
 
 mod byte_equality;
 mod calls;
@@ -15,6 +14,8 @@ mod checks;
 mod depth;
 mod descriptor;
 mod events;
+#[path = "../exchange/mod.rs"]
+mod exchange;
 mod facts;
 mod interop;
 mod linear;

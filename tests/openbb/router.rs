@@ -2,17 +2,14 @@
 
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
 use copilot_wire::json::List;
 use copilot_wire::openbb::{Descriptor, Feedback, GetWidgetData, OpenBb, Vote};
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::router::MountError;
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
-use futures::executor::block_on;
-use futures::{StreamExt, stream};
 use http::{Response, StatusCode};
 
-use crate::{fixture, fixtures, workspace};
+use crate::{exchange, fixture, fixtures, workspace};
 
 /// An agent that reports the user's prompt and the chat, and requests a widget if there is one.
 struct Analyst;
@@ -56,27 +53,18 @@ pub(crate) fn router(descriptor: Descriptor) -> Router {
 }
 
 fn whole(response: Response<Body>) -> (StatusCode, String) {
-    let status = response.status();
-    let frames: Vec<Bytes> = block_on(response.into_body().map(|Ok(frame)| frame).collect());
-    (status, String::from_utf8(frames.concat()).unwrap())
+    (response.status(), exchange::whole(response.into_body()))
 }
 
 pub(crate) fn get(router: &Router, path: &str) -> String {
-    let request = http::Request::get(path)
-        .body(stream::empty::<Result<Bytes, ()>>())
-        .unwrap();
-    let (status, text) = whole(block_on(router.handle(request)));
+    let (status, text) = whole(exchange::send(router, http::Request::get(path), ""));
     assert_eq!(status, 200, "{path}");
     text
 }
 
-pub(crate) fn post(router: &Router, path: &str, body: impl Into<Bytes>) -> (StatusCode, String) {
-    let request = http::Request::post(path)
-        .header("content-type", "application/json")
-        .header("x-trace-id", "chat-1")
-        .body(stream::iter([Ok::<_, ()>(body.into())]))
-        .unwrap();
-    whole(block_on(router.handle(request)))
+pub(crate) fn post(router: &Router, path: &str, body: impl AsRef<[u8]>) -> (StatusCode, String) {
+    let request = http::Request::post(path).header("x-trace-id", "chat-1");
+    whole(exchange::send(router, request, body))
 }
 
 #[test]
@@ -107,7 +95,7 @@ fn refusals_over_http() {
         ("[]", 422),
     ];
     for (body, expected) in cases {
-        let (status, text) = post(&router, "/v1/query", body.to_owned());
+        let (status, text) = post(&router, "/v1/query", body);
         assert_eq!(status, expected, "{body}");
         let error: serde_json::Value = serde_json::from_str(&text).unwrap();
         assert!(error["error"]["message"].is_string(), "{text}");
@@ -123,9 +111,9 @@ fn several_agents_on_one_server() {
     let document: serde_json::Value = serde_json::from_str(&get(&router, "/agents.json")).unwrap();
     assert_eq!(document.as_object().unwrap().len(), 2);
     let body = r#"{"messages":[{"role":"human","content":"hi"}]}"#;
-    let (_, text) = post(&router, "/second/query", body.to_owned());
+    let (_, text) = post(&router, "/second/query", body);
     assert_eq!(workspace::read(text.as_bytes()).unwrap().text, "hi");
-    let (_, text) = post(&router, "/v1/query", body.to_owned());
+    let (_, text) = post(&router, "/v1/query", body);
     assert_eq!(
         workspace::read(text.as_bytes()).unwrap().text,
         "[chat-1] hi"
@@ -180,11 +168,7 @@ fn feedback() {
         (500, true)
     );
     for (body, expected) in [("{}", 422), ("[]", 422), ("", 400), (r#"{"vote":7}"#, 422)] {
-        assert_eq!(
-            post(&router, "/v1/feedback", body.to_owned()).0,
-            expected,
-            "{body}"
-        );
+        assert_eq!(post(&router, "/v1/feedback", body).0, expected, "{body}");
     }
     let feedback = feedback.lock().unwrap();
     assert_eq!(feedback[0].vote, Vote::ThumbsDown);

@@ -10,6 +10,8 @@
 
 mod client;
 mod conformance;
+#[path = "../exchange/mod.rs"]
+mod exchange;
 mod requests;
 mod rules;
 mod server;

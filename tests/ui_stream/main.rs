@@ -7,6 +7,8 @@
 )]
 
 mod decoder;
+#[path = "../exchange/mod.rs"]
+mod exchange;
 mod golden;
 mod page;
 mod replies;

@@ -1,18 +1,16 @@
 //! Helpers of the tests.
 
-use std::convert::Infallible;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
 use copilot_wire::testing::check::recorded;
 use copilot_wire::testing::kit;
 use copilot_wire::ui_stream::{Event, Mount, UiStream};
-use copilot_wire::{Agent, Body, Reply, Request, Router, agent_fn};
-use futures::executor::block_on;
-use futures::{StreamExt, stream};
+use copilot_wire::{Agent, Reply, Request, Router, agent_fn};
 use http::{Method, Response};
 use serde_json::Value;
+
+use crate::exchange::{self, whole};
 
 pub(crate) fn agent<F, Fut>(answer: F) -> impl Agent<UiStream>
 where
@@ -38,20 +36,9 @@ pub(crate) fn router(mount: Mount, agent: impl Agent<UiStream> + 'static) -> Rou
 }
 
 pub(crate) fn send(router: &Router, method: Method, path: &str, body: &str) -> Response<String> {
-    let chunk = Ok::<_, Infallible>(Bytes::copy_from_slice(body.as_bytes()));
-    let request = http::Request::builder()
-        .method(method)
-        .uri(path)
-        .header("content-type", "application/json")
-        .header("origin", "http://localhost:3000")
-        .body(stream::iter([chunk]))
-        .unwrap();
-    block_on(router.handle(request)).map(whole)
-}
-
-fn whole(body: Body) -> String {
-    let frames: Vec<Bytes> = block_on(body.map(|Ok(frame)| frame).collect());
-    String::from_utf8(frames.concat()).unwrap()
+    let request = http::Request::builder().method(method).uri(path);
+    let request = request.header("origin", "http://localhost:3000");
+    exchange::send(router, request, body).map(whole)
 }
 
 /// Posts a request and returns the stream, which keeps all rules but these.
