@@ -200,8 +200,8 @@ impl Exam<'_> {
         })
     }
 
-    /// Sends recorded requests, and checks that they are answered. `stream` judges the streams. With `whole`, only
-    /// requests with `stream: true` are answered with one, and it judges the other answers.
+    /// Sends recorded requests, and checks that they are answered. `stream` judges each stream. With `whole`, a
+    /// request without `stream: true` is answered with one document, which `whole` judges.
     pub async fn replay(
         &mut self,
         path: &str,
