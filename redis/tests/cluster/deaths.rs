@@ -15,14 +15,14 @@ use crate::support::{
 #[tokio::test]
 async fn killed() {
     let Cluster { one, other, redis } = Cluster::start();
-    let replies = times(20, 200);
+    let (replies, pause) = (times(20, 200), times(100, 20));
     let begun = (0..replies).map(async |number| {
         let id = format!("chat-{number}");
         let mut page = send(
             one.address,
             "POST",
             "/api/chat",
-            chat(&id, "count 1000 100"),
+            chat(&id, &format!("count 10000 {pause}")),
         )
         .await;
         page.until_text("\" 1\"").await;
@@ -120,10 +120,18 @@ async fn rolling_restart() {
     let mut servers = [Server::start(&redis, ""), Server::start(&redis, "")];
     let addresses = [servers[0].address, servers[1].address];
     let nginx = Nginx::start(&addresses).await;
+    let (count, pause) = (times(40, 150), times(75, 20));
+    let last = format!("\" {}\"", count - 1);
     let pages = (0..times(30, 100)).map(async |number| {
         let (id, mut resumed) = (format!("chat-{number}"), 0);
         sleep(Duration::from_millis(number * 7 % 1000)).await;
-        let mut page = send(nginx.address, "POST", "/api/chat", chat(&id, "count 40 75")).await;
+        let mut page = send(
+            nginx.address,
+            "POST",
+            "/api/chat",
+            chat(&id, &format!("count {count} {pause}")),
+        )
+        .await;
         while !page
             .until(|bytes| bytes.ends_with(b"data: [DONE]\n\n"))
             .await
@@ -137,7 +145,7 @@ async fn rolling_restart() {
         }
         let all = page.all().await;
         assert!(
-            all.contains("\" 39\"") && all.contains("\"type\":\"finish\""),
+            all.contains(&last) && all.contains("\"type\":\"finish\""),
             "{all}"
         );
         resumed
