@@ -32,7 +32,7 @@ impl Setup<'_> {
         self.request.as_ref().map(read).transpose()
     }
 
-    /// Returns the model to ask for: this one, or that of the recorded request, or the default.
+    /// Returns the model to ask for: the one that is set, else the recorded one unless it is empty, else the default.
     pub(crate) fn model(&self, recorded: String, default: &str) -> String {
         match &self.model {
             Some(model) => model.clone(),
