@@ -2,13 +2,13 @@
 
 use super::request::{Message, ResumeStatus, RunAgentInput};
 use crate::protocol::{
-    self, Call, Conversation, Decision, Document, HistoryItem, Role, Tool, ToolResult, markdown,
+    self, Answer, Call, Conversation, Document, HistoryItem, Role, Tool, ToolResult,
 };
 
 impl Conversation for RunAgentInput {
     /// Returns the history without reasoning, activities, and messages of a role that this
     /// crate does not know.
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(items)
     }
 
@@ -26,31 +26,17 @@ impl Conversation for RunAgentInput {
         })
     }
 
-    /// Returns the answer to an interrupt, or a yes or no in text directly after a question in text.
-    fn decision(&self) -> Option<Decision<'_>> {
-        if let Some(answer) = self.resume.first() {
-            let payload = &answer.payload;
-            let accepted = payload
-                .as_bool()
-                .or_else(|| payload.get("accepted")?.as_bool());
-            // Both are needed: an interrupt that the user passed over can have a payload too.
-            let resolved = answer.status == ResumeStatus::Resolved;
-            let mut decision =
-                Decision::new(&*answer.interrupt_id, resolved && accepted == Some(true));
-            decision.data = payload.get("data");
-            return Some(decision);
-        }
-        let [.., asked, answer] = &*self.messages else {
-            return None;
-        };
-        let roles = (role(asked), role(answer));
-        let [asked, answer] = [asked, answer].map(|message| message.content.as_ref());
-        match roles {
-            (Some(Role::Assistant), Some(Role::User)) => {
-                markdown::decision(&asked?.text(), &answer?.text())
-            }
-            _ => None,
-        }
+    /// Returns the answer to an interrupt.
+    fn dialog_answer(&self) -> Option<Answer> {
+        let answer = self.resume.first()?;
+        let payload = &answer.payload;
+        let accepted = payload
+            .as_bool()
+            .or_else(|| payload.get("accepted")?.as_bool());
+        // Both are needed: an interrupt that the user passed over can have a payload too.
+        let resolved = answer.status == ResumeStatus::Resolved;
+        let accepted = resolved && accepted == Some(true);
+        Some(Answer::in_dialog(&*answer.interrupt_id, accepted).data(payload.get("data")))
     }
 }
 

@@ -18,7 +18,7 @@ use super::{Event, RunAgentInput, ToolCall, check};
 use crate::json::model::raw_object;
 use crate::json::{Escape, Json, Kind, ObjectWriter, ValueWriter};
 use crate::protocol::{
-    self, ChartKind, Citation, Confirmation, Env, Failure, Level, Part, SendError, Session as _,
+    self, ChartKind, Citation, Env, Failure, Level, Part, Question, SendError, Session as _,
     Status, Table, TextFrame, ToolRun, markdown,
 };
 
@@ -305,12 +305,14 @@ impl Session {
         }
     }
 
-    fn confirm(&mut self, question: &Confirmation, out: &mut Vec<u8>) -> Result<(), SendError> {
-        // A question in text is the last text: that is how it is found again.
-        self.sources(out)?;
+    fn confirm(&mut self, question: &Question<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         if !self.settings.interrupts {
-            return self.markdown(&question.to_markdown(), out);
+            let text = question.to_text()?;
+            // A question in text is the last text: that is how it is found again.
+            self.sources(out)?;
+            return self.markdown(&text, out);
         }
+        self.sources(out)?;
         let texts = [&*question.title, &*question.message];
         let texts: Vec<&str> = texts.into_iter().filter(|text| !text.is_empty()).collect();
         let interrupt = Interrupt::new(&*question.id, "confirm")

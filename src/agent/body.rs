@@ -18,6 +18,7 @@ use super::channel::{Channel, Frames, Outcome};
 use super::staging::{self, Staging};
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
+use crate::protocol::consent::Asking;
 use crate::protocol::{AgentError, Env, Protocol, Record, Ticks};
 
 /// The longest silence before a keep-alive is sent.
@@ -110,12 +111,20 @@ impl Body {
             .conversation(|| request.conversation_id());
         #[cfg(feature = "tracing")]
         let record = record.open_span(request.headers());
-        Self::drive(session, record, is_stream, move |reply| async move {
-            match next_call {
-                Some(call) => Ok(reply.end(call)?),
-                None => agent.answer(request, reply).await,
-            }
-        })
+        let request = request.with_env(env);
+        let (asking, _) = request.begin();
+        Self::drive(
+            session,
+            record,
+            asking,
+            is_stream,
+            move |reply| async move {
+                match next_call {
+                    Some(call) => Ok(reply.end(call)?),
+                    None => agent.answer(request, reply).await,
+                }
+            },
+        )
     }
 
     /// Sends the events of a stream in answer to `request`.
@@ -137,6 +146,7 @@ impl Body {
         Self::drive(
             session,
             record,
+            Asking::nowhere(),
             is_stream,
             move |reply: Reply<P>| async move {
                 let mut events = pin!(events);
@@ -155,6 +165,7 @@ impl Body {
     fn drive<P, Fut>(
         session: P::Session,
         record: Record,
+        asking: Asking,
         is_stream: bool,
         start: impl FnOnce(Reply<P>) -> Fut + Send + 'static,
     ) -> Self
@@ -166,7 +177,7 @@ impl Body {
         // noticed after one period to two.
         let ticks = record.env().ticks(KEEP_ALIVE / 2);
         let wakeup = Wakeup::new();
-        let channel = Channel::<P>::new(session, record, is_stream, wakeup.task());
+        let channel = Channel::<P>::new(session, record, asking, is_stream, wakeup.task());
         let channel = Arc::new(channel);
         let reply = Reply::new(Arc::clone(&channel));
         let frames: Arc<dyn Frames> = Arc::clone(&channel) as _;

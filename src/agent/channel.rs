@@ -20,7 +20,7 @@
 //! | step | thread | buffer | `State::overflow` |
 //! |---|---|---|---|
 //! | [`Frames::stage`] | any | taken from `State::buffer` | empty |
-//! | text | the one that polls | appended, if it is not stale; scanned under the lock if need be | |
+//! | text | the one that polls | appended, if it is not stale | |
 //! | any other write | the one that polls | first the overflow, then the write, under the lock | moved to the buffer |
 //! | any write | another one | | appended, under the lock; reported |
 //! | the body takes a frame, nothing reported | the body's | sent without the lock | not looked at |
@@ -51,11 +51,6 @@
 //!   detached run polls on behalf of no body, so it wakes the body at the end of a poll
 //!   ([`Frames::wake_body`]).
 //!
-//! Where a question is part of the answer's text, that text is scanned for what it leaves open
-//! ([`OpenConstructs`]), under the lock, so that a question from any thread sees all of it. Only plain
-//! text need not be scanned while the scanner is quiet. Large text is only copied, under the lock as
-//! well, and scanned when a question comes ([`Open`]).
-//!
 //! # States and transitions
 //!
 //! | state | from | to | when |
@@ -84,7 +79,7 @@ mod state;
 
 pub(super) use frames::Frames;
 pub(super) use state::Outcome;
-use state::{Document, Handle, Open, Reader, State, Turn};
+use state::{Document, Handle, Reader, State, Turn};
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -97,10 +92,10 @@ use super::staging::{self, HIGH_WATER, Staging};
 use super::wakeup::Task;
 use crate::json::rollback::Rollback;
 use crate::json::short::Token;
-use crate::protocol::markdown::OpenConstructs;
+use crate::protocol::consent::Asking;
 use crate::protocol::{
-    self, AgentError, Capabilities, Confirmation, Failure, Part, Progress, Protocol, Record,
-    SendError, Session, Usage,
+    self, AgentError, Confirmation, Failure, Part, Progress, Protocol, Question, Record, SendError,
+    Session, Usage,
 };
 
 pub(super) struct Channel<P: Protocol> {
@@ -109,15 +104,14 @@ pub(super) struct Channel<P: Protocol> {
     /// The body's task.
     task: Arc<Task>,
     record: Record,
+    asking: Asking,
 }
 
 impl<P: Protocol> Channel<P> {
-    /// `true` if the answer's text is scanned, so that a question after it is visible.
-    const SCANS: bool = !P::CAPABILITIES.contains(Capabilities::QUESTIONS);
-
     pub(super) fn new(
         mut session: P::Session,
         record: Record,
+        asking: Asking,
         is_stream: bool,
         task: Arc<Task>,
     ) -> Self {
@@ -125,7 +119,6 @@ impl<P: Protocol> Channel<P> {
         session.open(&mut out);
         let state = State {
             session,
-            open: Self::SCANS.then(Open::new),
             buffer: Some(Box::new(Staging::new(out))),
             overflow: Vec::new(),
             document: (!is_stream).then(Document::default),
@@ -145,6 +138,7 @@ impl<P: Protocol> Channel<P> {
             stale: AtomicBool::new(true),
             task,
             record,
+            asking,
         }
     }
 
@@ -174,11 +168,10 @@ impl<P: Protocol> Channel<P> {
             return Poll::Ready(Ok(()));
         }
         let written = staging::with(self.id(), |staging| {
-            // One comparison stands for three conditions: the limit is 0 where text must be
-            // scanned, and never beyond the spare capacity or the high-water mark.
+            // One comparison stands for two conditions: the limit is beyond neither the spare capacity nor
+            // the high-water mark.
             if staging.out.len() < staging.token_limit && !self.stale.load(Ordering::Acquire) {
-                if let (Some(frame), Some(token)) = (&staging.frame, Token::new(text, Self::SCANS))
-                {
+                if let (Some(frame), Some(token)) = (&staging.frame, Token::new(text)) {
                     frame.write_token(token, &mut staging.out);
                     staging.events += 1;
                     return true;
@@ -205,18 +198,7 @@ impl<P: Protocol> Channel<P> {
         let Some(frame) = &staging.frame else {
             return false;
         };
-        if Self::SCANS && !(staging.quiet && OpenConstructs::is_plain(text)) {
-            let mut state = self.lock();
-            // What another thread wrote since stands before this text.
-            if self.stale.load(Ordering::Acquire) {
-                return false;
-            }
-            // Before the bytes: a question of another thread that takes the lock next closes what
-            // this text opens, and its own bytes come behind.
-            state.scan(Some(text));
-            staging.quiet = state.is_quiet();
-        }
-        match Token::new(text, false).or_else(|| Token::escaped(text)) {
+        match Token::new(text).or_else(|| Token::escaped(text)) {
             Some(token) => frame.write_token(token, &mut staging.out),
             None => frame.write(text, &mut staging.out),
         }
@@ -234,27 +216,26 @@ impl<P: Protocol> Channel<P> {
             state.progress.events += 1;
             return Poll::Ready(Ok(()));
         }
-        self.poll_write_to(state, cx, Some(text), |session, out| {
+        self.poll_write_to(state, cx, text.len(), |session, out| {
             session.text(text, out)
         })
     }
 
     /// Writes all of what `render` appends, or nothing; waits while too much is waiting already.
-    /// `text` is what it adds to the answer's text.
     pub(super) fn poll_write(
         &self,
         cx: &Context<'_>,
-        text: Option<&str>,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
-        self.poll_write_to(self.lock(), cx, text, render)
+        // A part that is not text is as much work as some text.
+        self.poll_write_to(self.lock(), cx, 64, render)
     }
 
     fn poll_write_to(
         &self,
         mut state: MutexGuard<'_, State<P>>,
         cx: &Context<'_>,
-        text: Option<&str>,
+        size: usize,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
         if !state.is_open() {
@@ -262,7 +243,7 @@ impl<P: Protocol> Channel<P> {
         }
         // Woken at once, so that the agent goes on in its next poll. In between other tasks run,
         // and a body that was dropped is noticed.
-        if state.must_yield(text) {
+        if state.must_yield(size) {
             drop(state);
             cx.waker().wake_by_ref();
             return Poll::Pending;
@@ -276,7 +257,7 @@ impl<P: Protocol> Channel<P> {
             self.wait(state, cx);
             return Poll::Pending;
         }
-        Poll::Ready(self.append(state, Turn::Open, text, render))
+        Poll::Ready(self.append(state, Turn::Open, render))
     }
 
     /// Waits until the body is gone.
@@ -299,29 +280,15 @@ impl<P: Protocol> Channel<P> {
             return Err(SendError::Closed);
         }
         self.hand_over(&mut state)?;
-        self.append(state, Turn::Ended, None, render)
+        self.append(state, Turn::Ended, render)
     }
 
-    /// Writes a question, which ends the turn. Where it is part of the answer's text, what that
-    /// leaves open is closed before it.
-    pub(super) fn confirm(&self, question: &Confirmation) -> Result<(), SendError> {
-        let mut state = self.lock();
-        if !state.is_open() {
-            return Err(SendError::Closed);
-        }
-        self.hand_over(&mut state)?;
-        let closers = match &mut state.open {
-            Some(open) => open.closers().map_err(|_| {
-                let reason = "the text before the question would hide it";
-                SendError::Invalid(reason.to_owned())
-            })?,
-            None => String::new(),
-        };
-        self.append(state, Turn::Ended, None, |session, out| {
-            if !closers.is_empty() {
-                session.text(&closers, out)?;
-            }
-            session.part(Part::Confirm(question), out)
+    /// Writes a question, which ends the turn.
+    pub(super) fn confirm(&self, confirmation: &Confirmation) -> Result<(), SendError> {
+        let minute = self.record.env().unix_time() / 60;
+        let ask = |confirmation: &Confirmation| self.asking.ask(confirmation, minute);
+        self.end(|session, out| {
+            session.part(Part::Confirm(&Question::new(confirmation, &ask)), out)
         })
     }
 
@@ -329,10 +296,9 @@ impl<P: Protocol> Channel<P> {
         &self,
         mut state: MutexGuard<'_, State<P>>,
         turn: Turn,
-        text: Option<&str>,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
-        let written = self.write(&mut state, text, render);
+        let written = self.write(&mut state, render);
         if let Err(SendError::TooLarge { limit }) = written {
             // Remembered although the agent gets the error too: it may ignore it, and the answer
             // would lack its middle.
@@ -359,7 +325,7 @@ impl<P: Protocol> Channel<P> {
             return Ok(());
         }
         let text = mem::take(&mut document.text);
-        let written = self.write(state, Some(&text), |session, out| session.text(&text, out));
+        let written = self.write(state, |session, out| session.text(&text, out));
         if let Err(SendError::TooLarge { limit }) = written {
             state.too_large = Some(limit);
         }
@@ -370,7 +336,6 @@ impl<P: Protocol> Channel<P> {
     fn write(
         &self,
         state: &mut State<P>,
-        text: Option<&str>,
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         // Called in one of two places. That they exclude each other is not known to the compiler.
@@ -390,9 +355,6 @@ impl<P: Protocol> Channel<P> {
             // Should this panic, the frame may be an old one: text then takes the lock.
             self.stale.store(true, Ordering::Release);
             let written = all_or_nothing(&mut state.session, &mut staging.out);
-            if written.is_ok() {
-                state.scan(text);
-            }
             state.refresh(staging);
             self.stale.store(false, Ordering::Release);
             written
@@ -403,9 +365,6 @@ impl<P: Protocol> Channel<P> {
                 None => &mut state.overflow,
             };
             let written = all_or_nothing(&mut state.session, out);
-            if written.is_ok() {
-                state.scan(text);
-            }
             self.stale.store(true, Ordering::Release);
             written
         })
@@ -453,8 +412,7 @@ impl<P: Protocol> Channel<P> {
         if state.reply == Handle::Alive || state.turn == Turn::Closed {
             return;
         }
-        // No question can follow, so the text need not be scanned. An error counts as `too_large`.
-        state.open = None;
+        // An error counts as `too_large`.
         let _ = self.hand_over(&mut state);
         let outcome = match (state.outcome.take(), state.reply, state.too_large) {
             (None, ..) => return,
@@ -487,7 +445,7 @@ impl<P: Protocol> Channel<P> {
             (None, _) => StatusCode::OK,
         };
         // Closing writes cannot fail: they are the protocol's own code on plain text.
-        let _ = self.write(&mut state, None, |session, out| {
+        let _ = self.write(&mut state, |session, out| {
             match &failure {
                 Some(failure) => session.fail(failure, out),
                 None if open && matches!(outcome, Outcome::Cancelled) => session.cancelled(out),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::channel::Channel;
 use crate::protocol::{
     Chart, Citation, Confirmation, Notice, Part, Protocol, SendError, Session as _, Status, Table,
-    ToolCall, ToolRun, Usage,
+    ToolCall, ToolRun, Usage, Verdict,
 };
 
 /// The reply of an agent, as a sequence of writes to the response body.
@@ -135,17 +135,40 @@ impl<P: Protocol> Reply<P> {
         Ok(())
     }
 
-    /// Asks the user a question and ends the turn.
+    /// Asks the user a question and ends the turn. The answer is the next request's
+    /// [`answer`](crate::Request::answer).
     ///
-    /// If the question is part of the answer's text, code blocks, comments and elements that the text left
-    /// open are closed before it, so that it is visible.
+    /// A front end without a dialog shows it as the last text of the answer, which is a line without markup:
+    /// title and message are plain text. The user agrees by repeating the code at its end.
     ///
     /// # Errors
     ///
-    /// [`SendError::Invalid`] when the text before contains HTML that hides the text after it and cannot
-    /// be closed; [`SendError::Closed`] when the client has disconnected.
+    /// [`SendError::Invalid`] when title and message have more than 8,000 characters as they are shown, or the
+    /// id has more than 64 bytes; [`SendError::Closed`] when the client has disconnected.
     pub fn confirm(self, confirmation: Confirmation) -> Result<(), SendError> {
         self.channel.confirm(&confirmation)
+    }
+
+    /// Asks a question again after an answer that does not count, with the reason in words, and ends the turn.
+    /// Nothing is asked where that is of no use: after [`Verdict::Changed`].
+    ///
+    /// The question should stand alone: write nothing before.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`confirm`](Self::confirm).
+    pub async fn ask_again(
+        self,
+        verdict: Verdict,
+        confirmation: Confirmation,
+    ) -> Result<(), SendError> {
+        if let Some(reason) = verdict.reason() {
+            self.text(reason).await?;
+        }
+        match verdict {
+            Verdict::Changed => Ok(()),
+            _ => self.confirm(confirmation),
+        }
     }
 
     /// Calls a tool that the front end offered and ends the turn: [`calls`](Self::calls) with one call.
@@ -214,9 +237,8 @@ impl<P: Protocol> Reply<P> {
     /// Writes an event that does not end the turn.
     pub(super) async fn event(&self, event: P::Event) -> Result<(), SendError> {
         poll_fn(move |cx| {
-            let text = P::text_of(&event);
             self.channel
-                .poll_write(cx, text, |session, out| session.event(&event, out))
+                .poll_write(cx, |session, out| session.event(&event, out))
         })
         .await
     }
@@ -229,7 +251,7 @@ impl<P: Protocol> Reply<P> {
     async fn part(&self, part: Part<'_>) -> Result<(), SendError> {
         poll_fn(|cx| {
             self.channel
-                .poll_write(cx, None, |session, out| session.part(part, out))
+                .poll_write(cx, |session, out| session.part(part, out))
         })
         .await
     }

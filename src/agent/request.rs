@@ -4,14 +4,15 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::BytesMut;
 use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};
 
 use super::Reply;
-use crate::protocol::Protocol;
+use crate::protocol::consent::{Asked, Asking, Checked, Consent, Exchange};
+use crate::protocol::{Answer, Conversation as _, Env, HistoryItem, Protocol, Role, User};
 
 /// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
 ///
@@ -29,6 +30,10 @@ struct Inner<P: Protocol> {
     params: Vec<(Box<str>, Box<str>)>,
     /// The path of the route.
     path: Option<Arc<str>>,
+    env: Env,
+    consent: Consent,
+    /// The answer to a question, once it is checked: a check uses the question up.
+    answer: OnceLock<Option<Answer>>,
 }
 
 impl<P: Protocol> Request<P> {
@@ -43,6 +48,9 @@ impl<P: Protocol> Request<P> {
             extensions: Extensions::new(),
             params: Vec::new(),
             path: None,
+            env: Env::default(),
+            consent: Consent::of_process(),
+            answer: OnceLock::new(),
         }))
     }
 
@@ -68,6 +76,16 @@ impl<P: Protocol> Request<P> {
 
     pub(crate) fn with_path(mut self, path: Arc<str>) -> Self {
         self.0.path = Some(path);
+        self
+    }
+
+    pub(crate) fn with_consent(mut self, consent: &Consent) -> Self {
+        self.0.consent = consent.clone();
+        self
+    }
+
+    pub(crate) fn with_env(mut self, env: &Env) -> Self {
+        self.0.env = env.clone();
         self
     }
 
@@ -117,6 +135,121 @@ impl<P: Protocol> Request<P> {
     #[must_use]
     pub fn conversation_id(&self) -> Option<Cow<'_, str>> {
         P::conversation_id(&self.0.message, &self.0.headers)
+    }
+
+    /// Returns the user's answer to the question that ended the previous turn: in a dialog of the front end, or
+    /// in text. `None` if there was no question.
+    ///
+    /// An answer in text is checked: it counts if it repeats the code of a question that this server has asked
+    /// at this place within the last hour, and that was not answered before. The first call uses the question
+    /// up; later calls return the same.
+    ///
+    /// ```
+    /// use copilot_wire::protocol::{AgentError, Confirmation, Protocol, Verdict};
+    /// use copilot_wire::{Reply, Request};
+    ///
+    /// async fn answer<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+    ///     let question = Confirmation::new("delete", "Delete the log?", "There is no way back.");
+    ///     match request.answer() {
+    ///         Some(answer) if answer.accepts("delete") => reply.text("It is deleted.").await?,
+    ///         Some(answer) if answer.verdict == Verdict::Refused => reply.text("It stays.").await?,
+    ///         Some(answer) if answer.verdict != Verdict::Other => {
+    ///             reply.ask_again(answer.verdict, question).await?;
+    ///         }
+    ///         _ => reply.confirm(question)?,
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn answer(&self) -> Option<&Answer> {
+        let answer = self.0.answer.get_or_init(|| Some(self.check()?.answer));
+        answer.as_ref()
+    }
+
+    /// Sets the answer, checked for all servers.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn set_answer(&self, answer: Answer) {
+        let _ = self.0.answer.set(Some(answer));
+    }
+
+    /// Checks the user's answer, which uses its question up in this process.
+    pub(crate) fn check(&self) -> Option<Checked> {
+        if let Some(answer) = self.0.message.dialog_answer() {
+            return Some(Checked {
+                answer,
+                spent: None,
+            });
+        }
+        let mut texts = Vec::new();
+        for item in self.0.message.raw_history() {
+            match item {
+                // Front ends add such messages between question and answer.
+                HistoryItem::Message(message)
+                    if matches!(message.role, Role::System | Role::Other) => {}
+                HistoryItem::Message(message) => texts.push((Some(message.role), message.text)),
+                _ => texts.push((None, Cow::Borrowed(""))),
+            }
+        }
+        let (Some(Role::User), answer) = texts.pop()? else {
+            return None;
+        };
+        let (Some(Role::Assistant), asked) = texts.pop()? else {
+            return None;
+        };
+        let is_user = |(role, _): &&(Option<Role>, _)| *role == Some(Role::User);
+        let before = texts.iter().rev().find(is_user);
+        let before = before.map(|(_, text)| text.as_ref()).unwrap_or_default();
+        let exchange = Exchange {
+            place: || self.asking(String::new()).place(before),
+            earlier: || texts.iter().map(|(_, text)| text.as_ref()),
+            asked: &asked,
+            answer: &answer,
+        };
+        self.0.consent.check(exchange, self.minute())
+    }
+
+    fn minute(&self) -> u64 {
+        self.0.env.unix_time() / 60
+    }
+
+    /// Returns the place at which this turn may ask a question.
+    fn asking(&self, message: String) -> Asking {
+        let inner = &*self.0;
+        let route = inner.path.clone().unwrap_or_else(|| "".into());
+        let path = match inner.params.as_slice() {
+            [] => route,
+            // Each with its length: a value may have any character.
+            params => params.iter().fold(route, |path, (_, value)| {
+                format!("{path} {} {value}", value.len()).into()
+            }),
+        };
+        // Not from the headers: some have the id of a trace.
+        let no_headers = HeaderMap::new();
+        let conversation = P::conversation_id(&inner.message, &no_headers);
+        Asking {
+            consent: inner.consent.clone(),
+            path,
+            user: inner.extensions.get::<User>().map(|user| user.id.clone()),
+            conversation: conversation.map(Cow::into_owned),
+            message,
+        }
+    }
+
+    /// Begins the turn: questions that are still open at its place can no longer be answered. Returns the place,
+    /// and those questions.
+    pub(crate) fn begin(&self) -> (Asking, Vec<Asked>) {
+        let mut last = None;
+        for item in self.0.message.raw_history() {
+            if let HistoryItem::Message(message) = item {
+                if message.role == Role::User {
+                    last = Some(message.text);
+                }
+            }
+        }
+        let asking = self.asking(last.map(Cow::into_owned).unwrap_or_default());
+        let closed = asking.close(self.minute());
+        (asking, closed)
     }
 
     /// Returns the typed request.

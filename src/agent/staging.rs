@@ -23,9 +23,7 @@ pub(super) struct Staging {
     pub(super) sent: u64,
     /// The bytes around text, if it may be written here.
     pub(super) frame: Option<TextFrame>,
-    /// Plain text need not be scanned.
-    pub(super) quiet: bool,
-    /// The size up to which a token is written without any other check: 0 where it may not be.
+    /// The size up to which a token is written without any other check.
     pub(super) token_limit: usize,
     /// The size that the next frame may need.
     first: usize,
@@ -50,7 +48,6 @@ impl Staging {
             events: 0,
             sent: 0,
             frame: None,
-            quiet: false,
             token_limit: 0,
             first: 0,
         }
@@ -72,7 +69,7 @@ impl Staging {
     pub(super) fn limit_tokens(&mut self) {
         // One more than the room, as the length is compared with `<`.
         let room = (self.out.capacity() + 1).saturating_sub(SPARE);
-        self.token_limit = if self.quiet { room.min(HIGH_WATER) } else { 0 };
+        self.token_limit = room.min(HIGH_WATER);
     }
 
     /// Borrows the thread's spare buffer if it has none of its own.

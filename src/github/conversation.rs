@@ -5,9 +5,7 @@ use std::borrow::Cow;
 use super::data::Data;
 use super::message::Message;
 use super::request::ChatRequest;
-use crate::protocol::{
-    self, Call, Conversation, Decision, Document, HistoryItem, Role, ToolResult,
-};
+use crate::protocol::{self, Call, Conversation, Document, HistoryItem, Role, ToolResult};
 
 impl Message {
     fn speaker(&self) -> Role {
@@ -24,7 +22,7 @@ impl Message {
 impl Conversation for ChatRequest {
     /// Returns the messages without the client's own: `_session`, and those with references or
     /// answers but no text. The prefix `@slug ` of the user's earlier messages is removed.
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let last = self.messages.len().saturating_sub(1);
         let messages = self.messages.iter().enumerate();
         messages.flat_map(move |(index, message)| {
@@ -96,11 +94,11 @@ impl Conversation for ChatRequest {
 
     /// Returns the first answer on the last message, as GitHub's SDK does;
     /// [`answers`](ChatRequest::answers) returns all. The data is the complete confirmation.
-    fn decision(&self) -> Option<Decision<'_>> {
+    fn dialog_answer(&self) -> Option<protocol::Answer> {
         let answer = self.answers().next()?;
-        let mut decision = Decision::new(answer.id().unwrap_or_default(), answer.is_accepted());
-        decision.data.clone_from(&answer.confirmation);
-        Some(decision)
+        let id = answer.id().unwrap_or_default();
+        let dialog = protocol::Answer::in_dialog(id, answer.is_accepted());
+        Some(dialog.data(answer.confirmation.clone()))
     }
 }
 

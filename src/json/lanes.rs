@@ -32,13 +32,6 @@ pub(super) fn mask(block: &Block, test: impl Fn(u8) -> bool) -> u64 {
         .fold(0, |mask, (row, byte)| mask | byte << (8 * row))
 }
 
-/// Returns the offset of the first byte for which `test` is true.
-#[inline(always)]
-pub(crate) fn first(step: &[u8; 16], test: impl Fn(u8) -> bool) -> Option<usize> {
-    let flags = u128::from_le_bytes(step.map(|byte| if test(byte) { 0xFF } else { 0 }));
-    (flags != 0).then_some(flags.trailing_zeros() as usize / 8)
-}
-
 /// Returns `true` if `test` is true for a byte of the chunk.
 #[inline(always)]
 pub(crate) fn any<const N: usize>(chunk: &[u8; N], test: impl Fn(u8) -> bool) -> bool {

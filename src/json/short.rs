@@ -101,35 +101,20 @@ pub(crate) struct Token {
 impl Token {
     pub(crate) const MAX: usize = SHORT;
 
-    /// Returns the token, or `None` if the text may be anything else. With `inert` it also has no
-    /// byte that starts a construct of Markdown or HTML.
+    /// Returns the token, or `None` if the text may be anything else.
     #[inline(always)]
-    pub(crate) fn new(text: &str, inert: bool) -> Option<Self> {
-        let is_clean = |word| match inert {
-            true => is_inert(word),
-            false => special::<true>(word) == 0,
-        };
+    pub(crate) fn new(text: &str) -> Option<Self> {
         let bytes = text.as_bytes();
         let len = bytes.len();
         let (first, last) = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
             (Some(first), Some(last)) if len <= SHORT => {
                 let last = u64::from_le_bytes(*last);
-                (is_clean(last)).then_some((u64::from_le_bytes(*first), last))?
+                (special::<true>(last) == 0).then_some((u64::from_le_bytes(*first), last))?
             }
             (None, None) => (word(bytes)? | spaces_from(len), 0),
             _ => return None,
         };
-        // Three look-ups need fewer instructions than the word, and half of all tokens have no more
-        // bytes.
-        let is_clean = match (bytes, bytes.get(len / 2), bytes.last(), inert && len < 4) {
-            ([first, ..], Some(second), Some(third), true) => {
-                [first, second, third].iter().fold(true, |clean, byte| {
-                    clean & INERT.get(usize::from(**byte)).copied().unwrap_or_default()
-                })
-            }
-            _ => is_clean(first),
-        };
-        is_clean.then_some(Self { first, last, len })
+        (special::<true>(first) == 0).then_some(Self { first, last, len })
     }
 
     /// Returns the escaped form of a short text, or `None` if that may be longer or have a
@@ -177,39 +162,8 @@ impl Token {
     }
 }
 
-/// A table of the bytes that are [inert](is_inert).
-static INERT: [bool; 256] = {
-    let mut all = [false; 256];
-    let mut rest: &mut [bool] = &mut all;
-    let mut byte: u8 = 0;
-    while let Some((entry, after)) = rest.split_first_mut() {
-        *entry = matches!(byte, b' '..=b'~')
-            && !matches!(
-                byte,
-                b'"' | b'`' | b'$' | b'<' | b'|' | b'\\' | b'[' | b']' | b'{'
-            );
-        rest = after;
-        byte = byte.wrapping_add(1);
-    }
-    all
-};
-
 fn starts_with_separator(text: &str) -> bool {
     text.starts_with(['\u{2028}', '\u{2029}'])
-}
-
-/// Returns `true` if every byte of a word is ASCII that JSON does not escape and that starts no
-/// construct of Markdown or HTML. It returns `false` for a few such bytes too, because brackets,
-/// braces, `<`, `|` and the backslash are recognized only by their low five bits.
-#[inline(always)]
-fn is_inert(word: u64) -> bool {
-    const HIGH: u64 = 0x80 * ONES;
-    // The high bit of each byte is the result for that byte. A byte that is not ASCII may carry
-    // into the next one, but is rejected itself.
-    let column = (word & (0x1F * ONES)) + (0x80 - 0x1B) * ONES;
-    let not = |byte: u8| (word ^ (ONES * u64::from(byte))).wrapping_add(0x7F * ONES);
-    let not_control = word.wrapping_add(0x60 * ONES);
-    not(b'"') & not(b'`') & not(b'$') & not_control & !column & !word & HIGH == HIGH
 }
 
 /// Returns spaces in the bytes from `length`, which is less than eight.

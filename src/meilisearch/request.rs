@@ -206,7 +206,7 @@ fn check_message(json: Json) -> Result<Message, &'static str> {
 }
 
 impl Conversation for ChatRequest {
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(|message| {
             let text = message.text();
             let mut calls = message.tool_calls().into_iter().peekable();

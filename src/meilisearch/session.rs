@@ -206,9 +206,10 @@ impl protocol::Session for Session {
             // is text.
             Part::Error(notice) => self.write_text(&notice.to_markdown(), out),
             Part::Confirm(confirmation) => {
+                let text = confirmation.to_text()?;
                 // The question must be the last text.
                 self.sources_text(out);
-                self.write_text(&confirmation.to_markdown(), out);
+                self.write_text(&text, out);
             }
             Part::Calls(_) => return Err(SendError::Unsupported("calls")),
             // A progress notification must name a search, so there is none for other steps.

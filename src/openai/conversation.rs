@@ -12,7 +12,7 @@ impl Conversation for ChatRequest {
     /// Returns the history. A message with only tool calls becomes its calls; images and files of a
     /// message are attachments. The prefix that Copilot's command line adds to the user's text, the
     /// time, is a message of its own with [`Role::Other`].
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.messages.iter().flat_map(items)
     }
 

@@ -359,9 +359,10 @@ impl protocol::Session for Session {
             Part::Chart(chart) => self.text(&chart.to_markdown(), out),
             Part::Error(notice) => self.text(&notice.to_markdown(), out),
             Part::Confirm(confirmation) => {
+                let text = confirmation.to_text()?;
                 // The question must be the last text: it is identified by the last line.
                 self.sources(out)?;
-                self.text(&confirmation.to_markdown(), out)
+                self.text(&text, out)
             }
             Part::Calls(calls) => self.calls(calls, out),
         }

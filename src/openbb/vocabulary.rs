@@ -49,9 +49,10 @@ pub(super) fn write(
             Ok(())
         }
         Part::Confirm(confirmation) => {
+            let text = confirmation.to_text()?;
             // The sources come before the question, which must be the end of the text.
             sources(session, out);
-            confirm(confirmation, session, out)
+            confirm(confirmation, &text, session, out)
         }
         Part::Calls(calls) => {
             // A reply has at most one call; the others are sent back and forth in its state.
@@ -183,16 +184,17 @@ fn invalid(error: ArtifactError) -> SendError {
 }
 
 /// Writes the question as text, and its answers as suggestions. The user's answer is the next
-/// message.
+/// message. A yes is never suggested: its code belongs to whoever has read the question.
 fn confirm(
     confirmation: &Confirmation,
+    text: &str,
     session: &mut Session,
     out: &mut Vec<u8>,
 ) -> Result<(), SendError> {
-    CHUNK.write(&confirmation.to_markdown(), out);
+    CHUNK.write(text, out);
     if session.era.has_artifacts() {
         let answers = match confirmation.answers.as_slice() {
-            [] => PromptSuggestions::new(["Yes", "No"]),
+            [] => PromptSuggestions::new(["No"]),
             answers => PromptSuggestions::new(answers),
         };
         Event::Output(answers.into()).write(session, out)?;

@@ -3,17 +3,28 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::markdown;
+use super::Answer;
+use super::consent;
 use crate::json::{Json, JsonError};
 
 /// A request, read as a conversation: the part that all protocols share.
 ///
-/// Only [`history`](Self::history) is required. The defaults of the other methods are derived from it, or
-/// return nothing.
+/// Only [`raw_history`](Self::raw_history) is required. The defaults of the other methods are derived from it,
+/// or return nothing.
 pub trait Conversation {
-    /// Returns the whole conversation, oldest first: messages, attachments, the agent's calls and
-    /// their results.
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send;
+    /// Returns the whole conversation as the client sent it, oldest first: messages, attachments, the agent's
+    /// calls and their results.
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send;
+
+    /// Returns the whole conversation, oldest first: messages, attachments, the agent's calls and their results.
+    ///
+    /// Questions in text are without their code and proof, and answers to them are a plain `yes` or `no`: no
+    /// model learns a code from it.
+    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+        let mut code = None;
+        self.raw_history()
+            .map(move |item| without_code(item, &mut code))
+    }
 
     /// Returns the messages, oldest first.
     fn messages(&self) -> impl Iterator<Item = Message<'_>> + Send {
@@ -71,34 +82,37 @@ pub trait Conversation {
         results.into_iter()
     }
 
-    /// Returns the user's answer to the confirmation that ended the previous turn.
+    /// Returns the user's answer in a dialog of the front end to the question that ended the previous turn.
+    /// `None` by default, for front ends without dialogs.
     ///
-    /// Only the last message is considered, so answers to earlier questions do not count. Messages that a
-    /// front end adds with the roles [`System`](Role::System) and [`Other`](Role::Other) are skipped.
-    fn decision(&self) -> Option<Decision<'_>> {
-        let mut last = [None, None];
-        for item in self.history() {
-            let added = matches!(
-                &item,
-                HistoryItem::Message(message) if matches!(message.role, Role::System | Role::Other)
-            );
-            if !added {
-                // A window over the last two items, so that the history is read once and not
-                // collected.
-                last.rotate_left(1);
-                last[1] = Some(item);
-            }
-        }
-        match last {
-            [
-                Some(HistoryItem::Message(asked)),
-                Some(HistoryItem::Message(answer)),
-            ] if (asked.role, answer.role) == (Role::Assistant, Role::User) => {
-                markdown::decision(&asked.text, &answer.text)
-            }
-            _ => None,
-        }
+    /// Agents use [`Request::answer`](crate::Request::answer), which knows answers in text as well.
+    fn dialog_answer(&self) -> Option<Answer> {
+        None
     }
+}
+
+/// Removes codes of questions: from the assistant's message, and then from the answer behind it.
+fn without_code<'a>(item: HistoryItem<'a>, code: &mut Option<String>) -> HistoryItem<'a> {
+    let HistoryItem::Message(mut message) = item else {
+        return item;
+    };
+    match message.role {
+        Role::Assistant => {
+            *code = consent::without_code(&message.text).map(|(text, code)| {
+                message.text = text.into();
+                code
+            });
+        }
+        Role::User => {
+            let code = code.take();
+            let answer = code.and_then(|code| consent::answer_without_code(&message.text, &code));
+            if let Some(answer) = answer {
+                message.text = answer.into();
+            }
+        }
+        _ => {}
+    }
+    HistoryItem::Message(message)
 }
 
 /// An item of a conversation's history: a message, an attachment, a call or its result.
@@ -394,31 +408,6 @@ impl<'a> ToolResult<'a> {
         if self.arguments.is_none() {
             let arguments = arguments.get_or_insert_with(|| call.json().ok());
             self.arguments.clone_from(arguments);
-        }
-    }
-}
-
-/// The user's answer to a confirmation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Decision<'a> {
-    /// The id of the confirmation.
-    pub id: Cow<'a, str>,
-    /// `true` if the user agreed.
-    pub accepted: bool,
-    /// The data of the confirmation, if the front end returned it. It passed through the client:
-    /// trust it no more than the user.
-    pub data: Option<Json>,
-}
-
-impl<'a> Decision<'a> {
-    /// Creates an answer.
-    #[must_use]
-    pub fn new(id: impl Into<Cow<'a, str>>, accepted: bool) -> Self {
-        Self {
-            id: id.into(),
-            accepted,
-            data: None,
         }
     }
 }

@@ -11,9 +11,15 @@
 //! lacks becomes its nearest honest equivalent, or nothing; never an invalid or misleading event.
 //! [`Protocol::CAPABILITIES`] says which parts a front end shows in a way of its own.
 //!
-//! A question in text ends with its id; the answer is a plain yes or no in the user's next message.
+//! # Questions
+//!
+//! A question that a front end shows as a dialog is answered there. Elsewhere it is a line of text behind the
+//! answer's other text, which a model may have written, so the line carries a proof that this server has asked
+//! it at this place, and a code that only its reader knows. [`Request::answer`](crate::Request::answer) checks
+//! both.
 
 mod capabilities;
+pub(crate) mod consent;
 mod conversation;
 #[allow(dead_code, reason = "for the protocols that send parts as data")]
 mod data;
@@ -34,25 +40,29 @@ mod turn;
     reason = "for the protocols that have an event for every type"
 )]
 pub(crate) mod typed;
+mod user;
 
 pub use capabilities::Capabilities;
+pub use consent::{Answer, Verdict};
 pub(crate) use conversation::LONGEST_NAME;
 pub use conversation::{
-    Attachment, AttachmentContent, Call, Conversation, Decision, Document, HistoryItem, Message,
-    Role, Tool, ToolResult,
+    Attachment, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, Role, Tool,
+    ToolResult,
 };
 pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, EventError, SendError};
+pub use markdown::escape_markdown;
 pub use part::{
-    Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Status, Table, TableError,
-    ToolCall, ToolRun, Usage,
+    Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Question, Status, Table,
+    TableError, ToolCall, ToolRun, Usage,
 };
 pub use refusal::Refusal;
 pub use session::{Failure, Session, TextFrame};
 pub use text_template::TextMember;
 pub use turn::{Outcome, Turn};
 pub(crate) use turn::{Progress, Record};
+pub use user::User;
 
 use std::borrow::Cow;
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use super::SendError;
 use crate::json::{Json, Kind, WriteError};
 
 /// A part of a reply other than text, as a [`Session`](super::Session) receives it.
@@ -27,7 +28,7 @@ pub enum Part<'a> {
     /// The tokens that the reply took so far.
     Usage(&'a Usage),
     /// A question that ends the turn.
-    Confirm(&'a Confirmation),
+    Confirm(&'a Question<'a>),
     /// Calls that end the turn. Never empty.
     Calls(&'a [ToolCall]),
 }
@@ -497,7 +498,7 @@ impl From<String> for Notice {
 
 /// A question that the user answers with yes or no, in the next turn.
 ///
-/// The answer is the next request's [`decision`](super::Conversation::decision).
+/// The answer is the next request's [`answer`](crate::Request::answer).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Confirmation {
@@ -509,8 +510,8 @@ pub struct Confirmation {
     pub message: String,
     /// Data that is returned with the answer, if the front end supports that.
     pub data: Option<Json>,
-    /// Suggested answers, for front ends that offer texts to click on; yes and no if
-    /// empty. Any other answer is returned as the user's [`prompt`](super::Conversation::prompt).
+    /// Suggested answers, for front ends that offer texts to click on. A yes needs the code of the question, so it
+    /// is none of them. Any other answer is returned as the user's [`prompt`](super::Conversation::prompt).
     pub answers: Vec<String>,
 }
 
@@ -531,14 +532,6 @@ impl Confirmation {
         }
     }
 
-    /// Returns the question as Markdown, for front ends without a dialog. It ends with the id, from which
-    /// [`decision`](super::Conversation::decision) reads the answer, so it must be the last text of the
-    /// answer. Neither title nor message can hide what follows it.
-    #[must_use]
-    pub fn to_markdown(&self) -> String {
-        super::markdown::question(self)
-    }
-
     /// Sets the data that is returned with the answer: a JSON object.
     #[must_use]
     pub fn data(mut self, data: Json) -> Self {
@@ -551,6 +544,49 @@ impl Confirmation {
     pub fn answers(mut self, answers: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.answers = answers.into_iter().map(Into::into).collect();
         self
+    }
+}
+
+/// Makes the text of a question.
+type Ask<'a> = dyn Fn(&Confirmation) -> Result<String, SendError> + Sync + 'a;
+
+/// A [`Confirmation`] as a [`Session`](super::Session) receives it.
+#[derive(Clone, Copy)]
+pub struct Question<'a> {
+    confirmation: &'a Confirmation,
+    ask: &'a Ask<'a>,
+}
+
+impl<'a> Question<'a> {
+    pub(crate) fn new(confirmation: &'a Confirmation, ask: &'a Ask<'a>) -> Self {
+        Self { confirmation, ask }
+    }
+
+    /// Returns the question as text, for front ends without a dialog: a line without markup, with the code of
+    /// a yes and the proof of the question, and blank lines before it. It must be the last text of the answer.
+    ///
+    /// Each call asks a question of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Invalid`] when title and message have more than 8,000 characters as they are shown, or the
+    /// id has more than 64 bytes.
+    pub fn to_text(&self) -> Result<String, SendError> {
+        (self.ask)(self.confirmation)
+    }
+}
+
+impl std::ops::Deref for Question<'_> {
+    type Target = Confirmation;
+
+    fn deref(&self) -> &Confirmation {
+        self.confirmation
+    }
+}
+
+impl std::fmt::Debug for Question<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Question").field(&self.confirmation).finish()
     }
 }
 

@@ -19,6 +19,7 @@ mod events;
 mod local;
 mod memory;
 mod pump;
+mod questions;
 mod runs;
 mod store;
 mod tail;

@@ -5,6 +5,7 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
@@ -25,6 +26,8 @@ pub(super) struct Shared {
     pub(super) store: Arc<dyn ReplyStore>,
     pub(super) spawn: Box<dyn Fn(Task) + Send + Sync>,
     pub(super) user: Box<WhoAsks>,
+    /// A task loads the key of questions from the store.
+    pub(super) loads_key: AtomicBool,
     runs: Mutex<Runs>,
 }
 
@@ -53,6 +56,7 @@ impl Shared {
             store,
             spawn,
             user,
+            loads_key: AtomicBool::new(false),
             runs: Mutex::default(),
         }
     }

@@ -13,7 +13,7 @@ impl Conversation for ResponsesRequest {
     /// are skipped; images and files of a message, and of a call's output, are attachments. The
     /// prefix that Copilot's command line adds to the user's text, the time, is a message of its
     /// own with [`Role::Other`].
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.instructions.as_deref();
         let system = system.filter(|text| !text.is_empty());
         let text = match &self.input {

@@ -453,7 +453,8 @@ impl protocol::Session for Session {
             Part::Confirm(confirmation) => {
                 // The question is the last text: that is how it is found again.
                 // One write for both, so that an exceeded limit refuses both.
-                let text = self.sources() + &confirmation.to_markdown();
+                let text = confirmation.to_text()?;
+                let text = self.sources() + &text;
                 self.text(&text, out)
             }
             Part::Calls(calls) => self.calls(calls, out),

@@ -135,7 +135,14 @@ impl Call {
         let replies = self.resumable::<P>(&message);
         let request = Request::<P>::from_parts(self.parts, message)
             .with_params(self.params)
-            .with_path(self.path);
+            .with_path(self.path)
+            .with_env(&self.router.inner.env)
+            .with_consent(&self.router.inner.consent);
+        #[cfg(feature = "resumable")]
+        if let Some(replies) = &self.router.inner.replies {
+            let inner = &self.router.inner;
+            replies.begin(&request, &inner.consent, &inner.env).await;
+        }
         #[cfg(feature = "resumable")]
         if let Some(replies) = replies {
             let answer = replies.answer(agent, request, &self.digest).await;

@@ -35,6 +35,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode};
 
 use crate::agent::{Agent, Body, Reply, agent_fn};
+use crate::protocol::consent::Consent;
 use crate::protocol::{AgentError, Env, Outcome, Progress, Record, Refusal, Turn};
 #[cfg(feature = "resumable")]
 use crate::replies::Replies;
@@ -75,6 +76,7 @@ struct Inner {
     guards: Vec<Guard>,
     limits: Limits,
     env: Env,
+    consent: Consent,
     #[cfg(feature = "resumable")]
     replies: Option<Replies>,
     /// The state that mounts share, by type.
@@ -223,13 +225,29 @@ impl Router {
         self
     }
 
+    /// Sets the key with which questions in text are signed: 32 random bytes that all servers of a service
+    /// have. The default is a random key for each process, or one that is shared through the store of
+    /// [resumable replies](crate#features).
+    ///
+    /// Servers that share this key alone do not tell each other which questions were answered: within an hour an
+    /// answer counts once on each of them.
+    #[must_use]
+    pub fn secret(mut self, key: [u8; 32]) -> Self {
+        self.edit().consent = Consent::new(key);
+        self
+    }
+
     /// Makes replies resumable: agents go on when their clients leave, and front ends that can ask for a reply
     /// again get all of it. Mounts bring the routes for that, whether they are mounted before or after. See
     /// [`replies`](crate::replies).
     #[cfg(feature = "resumable")]
     #[must_use]
     pub fn resumable(mut self, replies: Replies) -> Self {
-        self.edit().replies = Some(replies);
+        let inner = self.edit();
+        inner.replies = Some(replies);
+        if !inner.consent.has_common_key() {
+            inner.consent = Consent::random();
+        }
         self
     }
 

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::effect::Effect;
 use crate::json::{Json, WriteError};
-use crate::protocol::{Confirmation, EventError, Protocol, ToolCall};
+use crate::protocol::{Confirmation, EventError, Protocol, ToolCall, consent};
 
 /// An emulated front end, which stores the conversation as the real one does.
 ///
@@ -48,8 +48,11 @@ pub trait FrontEnd: Send {
     /// Answers the calls of the turn, in their order.
     fn answer(&mut self, answers: Vec<Answer>);
 
-    /// Answers the question of the turn.
-    fn decide(&mut self, accepted: bool);
+    /// Answers the question of the turn, which [`next`](Self::next) has returned: in a dialog, or with a message as
+    /// the user would type it.
+    fn decide(&mut self, question: &Confirmation, accepted: bool) {
+        self.prompt(typed_answer(question, accepted));
+    }
 }
 
 /// The event of a front end's protocol.
@@ -64,7 +67,8 @@ pub enum Next {
     Nothing,
     /// It makes these calls and sends their results.
     Calls(Vec<ToolCall>),
-    /// It waits for a yes or no. Title and message are empty if the question is part of the text.
+    /// It waits for a yes or no. If the question is part of the text, title and message are empty, and the answers
+    /// are what the user would type to agree and to refuse.
     Question(Confirmation),
     /// It shows a failure: the stream did not end as the protocol requires.
     Broken(&'static str),
@@ -134,11 +138,21 @@ pub fn post(path: &str, body: impl Into<Bytes>) -> http::Request<Bytes> {
     request
 }
 
-/// Returns the yes-or-no question that `text` ends with.
+/// Returns the question that `text` ends with: its id, and as its answers what the user would type to agree and
+/// to refuse.
 #[must_use]
 pub fn question(text: &str) -> Option<Confirmation> {
-    let decision = crate::protocol::markdown::decision(text, "yes")?;
-    Some(Confirmation::new(decision.id, "", ""))
+    let (id, code) = consent::question(text)?;
+    Some(Confirmation::new(id, "", "").answers([format!("yes {code}"), "no".to_owned()]))
+}
+
+/// Returns what the user would type to answer a question in text.
+pub(crate) fn typed_answer(question: &Confirmation, accepted: bool) -> &str {
+    match (accepted, question.answers.as_slice()) {
+        (true, [yes, ..]) => yes,
+        (true, []) => "yes",
+        (false, _) => "no",
+    }
 }
 
 /// A [`FrontEnd`] of any protocol, as an object.
@@ -167,7 +181,7 @@ pub trait AnyFrontEnd: Send {
     fn answer(&mut self, answers: Vec<Answer>);
 
     /// Answers the question of the turn, see [`FrontEnd::decide`].
-    fn decide(&mut self, accepted: bool);
+    fn decide(&mut self, question: &Confirmation, accepted: bool);
 }
 
 impl<F: FrontEnd> AnyFrontEnd for F {
@@ -196,7 +210,7 @@ impl<F: FrontEnd> AnyFrontEnd for F {
         FrontEnd::answer(self, answers);
     }
 
-    fn decide(&mut self, accepted: bool) {
-        FrontEnd::decide(self, accepted);
+    fn decide(&mut self, question: &Confirmation, accepted: bool) {
+        FrontEnd::decide(self, question, accepted);
     }
 }

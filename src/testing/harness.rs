@@ -33,8 +33,8 @@ use crate::router::path_params;
 /// #[async_trait]
 /// impl<P: Protocol> Agent<P> for Janitor {
 ///     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-///         match request.decision() {
-///             Some(decision) if decision.accepted => reply.text("Deleted.").await?,
+///         match request.answer() {
+///             Some(answer) if answer.accepts("1") => reply.text("Deleted.").await?,
 ///             Some(_) => reply.text("Kept.").await?,
 ///             None => reply.confirm(Confirmation::new("1", "Delete it?", "It cannot be undone."))?,
 ///         }
@@ -200,10 +200,10 @@ impl<F: FrontEnd> Harness<F> {
         &mut self,
         accepted: bool,
     ) -> Result<Transcript<F::Protocol>, HarnessError> {
-        if !matches!(self.next, Next::Question(_)) {
+        let Next::Question(question) = &self.next else {
             return Err(HarnessError::NoQuestion);
-        }
-        self.front.decide(accepted);
+        };
+        self.front.decide(question, accepted);
         self.turn().await
     }
 

@@ -16,7 +16,7 @@ use super::node::Node;
 use super::reader::{EventReader, Lines, Summary};
 use super::setup::Setup;
 use super::signer::Keys;
-use crate::protocol::{Conversation, Protocol, Refusal};
+use crate::protocol::{Conversation, Protocol, Refusal, Verdict};
 use crate::router::Mount;
 
 /// An error of any type, boxed.
@@ -227,11 +227,13 @@ fn show<P: Toolkit>(parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
             ("arguments", result.arguments.into()),
         ])
     });
-    let decision = request.decision().map(|decision| {
+    // An answer in text is checked by the server that has asked.
+    let answer = request.dialog_answer().map(|answer| {
+        let accepted = answer.verdict == Verdict::Accepted;
         Node::object([
-            ("id", decision.id.into_owned().into()),
-            ("accepted", decision.accepted.into()),
-            ("data", decision.data.into()),
+            ("id", answer.id.into()),
+            ("accepted", accepted.into()),
+            ("data", answer.data.into()),
         ])
     });
     let conversation = P::conversation_id(&request, &parts.headers);
@@ -249,7 +251,7 @@ fn show<P: Toolkit>(parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
         ("documents", Node::list(documents)),
         ("tools", Node::list(tools)),
         ("results", Node::list(results)),
-        ("decision", decision.into()),
+        ("answer", answer.into()),
         (P::NAME, P::native(&request, &parts.headers)),
     ]))
 }

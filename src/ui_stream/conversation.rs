@@ -7,14 +7,13 @@ use super::session::QUESTION;
 use super::{ChatRequest, UiMessage, UiPart};
 use crate::json::Json;
 use crate::protocol::{
-    Attachment, Call, Conversation, Decision, HistoryItem, Message, Role, Tool, ToolResult,
-    markdown,
+    Answer, Attachment, Call, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
 };
 
 impl Conversation for ChatRequest {
     /// Returns the history. Text parts of a message are joined, up to the next call of a tool. Files follow the message
     /// that they came with.
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.system.as_deref().filter(|text| !text.is_empty());
         let system = system.map(|text| HistoryItem::Message(Message::new(Role::System, text)));
         system
@@ -47,7 +46,7 @@ impl Conversation for ChatRequest {
         let since = self.messages.iter().skip(newest.map_or(0, |at| at + 1));
         let parts = since.flat_map(|message| &message.parts);
         parts
-            // A question is answered by `decision`, although on the wire it is a call.
+            // A question is answered by `dialog_answer`, although on the wire it is a call.
             .filter(|part| !part.provider_executed && !is_question(part))
             .filter_map(|part| {
                 let mut result = result(part)?;
@@ -56,21 +55,12 @@ impl Conversation for ChatRequest {
             })
     }
 
-    /// Returns the answer to an approval request, or a yes or no in text directly after a question in text.
-    fn decision(&self) -> Option<Decision<'_>> {
-        if let Some(part) = self.decided() {
-            let approval = part.approval.as_ref()?;
-            let mut decision = Decision::new(&*approval.id, approval.approved == Some(true));
-            decision.data = part.input.as_ref().and_then(|input| input.get("data"));
-            return Some(decision);
-        }
-        let [.., asked, answer] = &*self.messages else {
-            return None;
-        };
-        if (role(asked), role(answer)) != (Role::Assistant, Role::User) {
-            return None;
-        }
-        markdown::decision(&text_of(asked), &text_of(answer))
+    /// Returns the answer to an approval request.
+    fn dialog_answer(&self) -> Option<Answer> {
+        let part = self.decided()?;
+        let approval = part.approval.as_ref()?;
+        let data = part.input.as_ref().and_then(|input| input.get("data"));
+        Some(Answer::in_dialog(&*approval.id, approval.approved == Some(true)).data(data))
     }
 }
 

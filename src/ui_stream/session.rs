@@ -15,7 +15,7 @@ use super::{ChatRequest, Data, Event};
 use crate::json::model::raw_object;
 use crate::json::{Escape, Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
-    self, Chart, ChartKind, Citation, Confirmation, Conversation as _, Env, Failure, Level, Part,
+    self, Chart, ChartKind, Citation, Conversation as _, Env, Failure, Level, Part, Question,
     SendError, Session as _, Status, Table, TextFrame, ToolCall, ToolRun, Usage,
 };
 
@@ -251,9 +251,9 @@ impl Session {
         }
     }
 
-    fn confirm(&mut self, question: &Confirmation, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn confirm(&mut self, question: &Question<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
         if !self.settings.approvals {
-            return self.markdown(&question.to_markdown(), out);
+            return self.markdown(&question.to_text()?, out);
         }
         self.close(out);
         let input = raw_object(|input| question.write_to(input));

@@ -20,7 +20,7 @@ pub struct Plain;
 pub struct Ask(pub Arc<Stage>);
 
 impl Conversation for Ask {
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         std::iter::empty()
     }
 }

@@ -16,7 +16,7 @@ use crate::protocol::{
     self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, Level, Notice, Role,
     Status, Table, ToolRun,
 };
-use crate::testing::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
+use crate::testing::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question, typed_answer};
 
 /// An AG-UI app: it keeps messages and state as `@ag-ui/client` does, runs its tools and answers
 /// interrupts.
@@ -322,9 +322,9 @@ impl FrontEnd for App {
         }
     }
 
-    fn decide(&mut self, accepted: bool) {
+    fn decide(&mut self, question: &Confirmation, accepted: bool) {
         if self.interrupts.is_empty() {
-            return self.prompt(if accepted { "yes" } else { "no" });
+            return self.prompt(typed_answer(question, accepted));
         }
         let answers = mem::take(&mut self.interrupts)
             .into_iter()

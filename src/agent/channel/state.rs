@@ -6,13 +6,10 @@ use std::task::Waker;
 use http::StatusCode;
 
 use super::super::staging::{HIGH_WATER, Staging};
-use crate::protocol::markdown::{OpenConstructs, Unclosable};
 use crate::protocol::{AgentError, Progress, Protocol, Session as _};
 
 pub(super) struct State<P: Protocol> {
     pub(super) session: P::Session,
-    /// The constructs that the answer's text leaves open, if a question would be part of the text.
-    pub(super) open: Option<Open>,
     /// The bytes to be sent; `None` while they are staged.
     pub(super) buffer: Option<Box<Staging>>,
     /// The bytes that other threads have written since the buffer was staged.
@@ -38,25 +35,10 @@ pub(super) struct State<P: Protocol> {
     pub(super) waiting: Vec<Waker>,
 }
 
-/// The constructs that a text leaves open. Most answers have no question, so large texts are scanned
-/// only when somebody asks.
-pub(super) struct Open {
-    constructs: OpenConstructs,
-    /// The end of the text, not scanned yet.
-    unscanned: String,
-}
-
-/// The length from which a text is not scanned at once. Tokens are shorter: while nothing is left
-/// unscanned, most of them need no lock.
-const LARGE: usize = 64;
-
-/// The length of the text that may be left unscanned: few answers are longer.
-const MAX_UNSCANNED: usize = 1024 * 1024;
-
 /// An answer that is one document. Nothing of it leaves before its end, so no write would ever wait.
 #[derive(Default)]
 pub(super) struct Document {
-    /// Text that the session does not have yet: it is handed over, and scanned, together.
+    /// Text that the session does not have yet: it is handed over together.
     pub(super) text: String,
     /// The number of bytes since the agent last yielded.
     pub(super) unyielded: usize,
@@ -97,41 +79,6 @@ pub(in crate::agent) enum Outcome {
     Dropped,
 }
 
-impl Open {
-    pub(super) fn new() -> Self {
-        Self {
-            constructs: OpenConstructs::new(),
-            unscanned: String::new(),
-        }
-    }
-
-    fn feed(&mut self, text: &str) {
-        // Behind text that is not scanned yet none is.
-        let defers = text.len() >= LARGE || !self.unscanned.is_empty();
-        if defers && self.unscanned.len() + text.len() <= MAX_UNSCANNED {
-            self.unscanned.push_str(text);
-        } else {
-            self.scan().feed(text);
-        }
-    }
-
-    fn scan(&mut self) -> &mut OpenConstructs {
-        if !self.unscanned.is_empty() {
-            self.constructs.feed(&mem::take(&mut self.unscanned));
-        }
-        &mut self.constructs
-    }
-
-    fn is_quiet(&self) -> bool {
-        self.unscanned.is_empty() && self.constructs.is_quiet()
-    }
-
-    /// Returns the text that closes all of them, see [`OpenConstructs::closers`].
-    pub(super) fn closers(&mut self) -> Result<String, Unclosable> {
-        self.scan().closers()
-    }
-}
-
 impl<P: Protocol> State<P> {
     /// Returns `true` if anything may still be written.
     pub(super) fn is_open(&self) -> bool {
@@ -152,7 +99,7 @@ impl<P: Protocol> State<P> {
     }
 
     /// Returns `true` once in a while if nothing else makes the agent wait.
-    pub(super) fn must_yield(&mut self, text: Option<&str>) -> bool {
+    pub(super) fn must_yield(&mut self, size: usize) -> bool {
         let Some(Document { unyielded, .. }) = &mut self.document else {
             return false;
         };
@@ -160,26 +107,13 @@ impl<P: Protocol> State<P> {
             *unyielded = 0;
             return true;
         }
-        // A part that is not text is as much work as some text.
-        *unyielded += text.map_or(64, str::len).max(1);
+        *unyielded += size;
         false
-    }
-
-    pub(super) fn scan(&mut self, text: Option<&str>) {
-        if let (Some(open), Some(text)) = (&mut self.open, text) {
-            open.feed(text);
-        }
-    }
-
-    /// Returns `true` if plain text need not be scanned.
-    pub(super) fn is_quiet(&self) -> bool {
-        self.open.as_ref().is_none_or(Open::is_quiet)
     }
 
     /// Updates what writing text needs to know of the session.
     pub(super) fn refresh(&self, staging: &mut Staging) {
         staging.frame = self.session.text_frame();
-        staging.quiet = self.is_quiet();
         staging.limit_tokens();
     }
 

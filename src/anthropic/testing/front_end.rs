@@ -139,8 +139,4 @@ impl FrontEnd for AnthropicClient {
         // All results in one message of the user, as the protocol demands.
         self.request.messages.push(MessageParam::user(results));
     }
-
-    fn decide(&mut self, accepted: bool) {
-        self.prompt(if accepted { "yes" } else { "no" });
-    }
 }

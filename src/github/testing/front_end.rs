@@ -171,7 +171,7 @@ impl FrontEnd for CopilotChat {
     fn answer(&mut self, _: Vec<Answer>) {}
 
     /// Adds the answer as a message of its own, without text.
-    fn decide(&mut self, accepted: bool) {
+    fn decide(&mut self, _: &protocol::Confirmation, accepted: bool) {
         let Some(confirmation) = self.open.take() else {
             return;
         };

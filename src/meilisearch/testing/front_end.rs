@@ -121,10 +121,6 @@ impl FrontEnd for SearchChat {
 
     /// Does nothing: the client runs no tools.
     fn answer(&mut self, _: Vec<Answer>) {}
-
-    fn decide(&mut self, accepted: bool) {
-        self.prompt(if accepted { "yes" } else { "no" });
-    }
 }
 
 /// Converts a document to a citation, with its title from one of the usual members.

@@ -166,10 +166,6 @@ impl FrontEnd for OpenAiClient {
             self.request.messages.push(result);
         }
     }
-
-    fn decide(&mut self, accepted: bool) {
-        self.prompt(if accepted { "yes" } else { "no" });
-    }
 }
 
 /// Converts a call. Arguments that are not JSON become a string.

@@ -9,8 +9,8 @@ use crate::openbb::legacy::data_sources;
 use crate::openbb::result::{CallResult, Item, Outcome};
 use crate::openbb::{FunctionCall, base64};
 use crate::protocol::{
-    self, Attachment, AttachmentContent, Conversation, Decision, Document, HistoryItem,
-    LONGEST_NAME, Tool, ToolResult, markdown,
+    self, Attachment, AttachmentContent, Conversation, Document, HistoryItem, LONGEST_NAME, Tool,
+    ToolResult,
 };
 
 /// The function that runs a tool of an MCP server.
@@ -95,7 +95,7 @@ impl Conversation for QueryRequest {
     /// Returns the history. A summary is a system message; a task that another agent delegates is a
     /// user message. A call for widget data is one call for each widget. Files follow the latest
     /// user message.
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let delegated = self.delegated();
         let mut names = None;
         let mut calls = Calls::default();
@@ -214,17 +214,6 @@ impl Conversation for QueryRequest {
             }
         }
         results.into_iter()
-    }
-
-    fn decision(&self) -> Option<Decision<'_>> {
-        let mut messages = self.messages.iter().rev();
-        let answer = messages
-            .next()
-            .filter(|message| message.role == Role::Human)?;
-        // There is no event for an answer: it is the user's next message, so it must follow the
-        // question.
-        let question = messages.next().filter(|message| message.role == Role::Ai)?;
-        markdown::decision(&question.text()?, &answer.text()?)
     }
 }
 

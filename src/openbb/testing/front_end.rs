@@ -294,10 +294,6 @@ impl FrontEnd for Workspace {
         self.request.messages.push(Message::ai_call(&call));
         self.request.messages.push(Message::tool(&call, data));
     }
-
-    fn decide(&mut self, accepted: bool) {
-        self.prompt(if accepted { "Yes" } else { "No" });
-    }
 }
 
 /// Returns an artifact as later requests have it.

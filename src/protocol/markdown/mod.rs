@@ -3,23 +3,19 @@
 //! Text from data (cells, titles, excerpts) is escaped: it can neither
 //! end its cell or list item, nor become an image, HTML, or a link with a misleading text.
 
-mod open;
 mod plain;
-mod question;
 mod source;
 mod table;
 
-pub(crate) use open::{OpenConstructs, Unclosable};
-pub(crate) use question::{decision, question};
+pub use plain::escape_markdown;
 pub(crate) use source::sources;
 pub(crate) use table::table;
 
 use super::Notice;
-use plain::plain;
 
 /// Returns a notice as a paragraph, with blank lines around it.
 pub(crate) fn notice(notice: &Notice) -> String {
-    format!("\n\n**Error:** {}\n\n", plain(&notice.message))
+    format!("\n\n**Error:** {}\n\n", escape_markdown(&notice.message))
 }
 
 #[cfg(test)]

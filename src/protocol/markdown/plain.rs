@@ -1,11 +1,21 @@
 //! Text that Markdown shows as it is.
 
-/// Escapes text so that Markdown shows it as it is, on one line.
+/// Escapes text, such as a name or a cell, so that Markdown shows it as it is, on one line. Line breaks and other
+/// control characters become spaces, and characters that change the direction of the text are removed.
 ///
-/// CommonMark, backslash escapes: any ASCII punctuation may be escaped. Only characters that can begin a
-/// construct inside a line are: emphasis, code, links and images, HTML, table cells (GFM,
-/// tables). An underscore inside a word begins nothing.
-pub(super) fn plain(text: &str) -> String {
+/// CommonMark and GFM renderers show the result as plain text wherever it stands in a line. Extensions of
+/// single renderers, such as formulas, are no part of this.
+///
+/// ```
+/// use copilot_wire::protocol::escape_markdown;
+///
+/// assert_eq!(escape_markdown("a|b <i>*c*</i>"), r"a\|b \<i\>\*c\*\</i\>");
+/// ```
+// CommonMark, backslash escapes: any ASCII punctuation may be escaped. Only characters that can begin a
+// construct inside a line are: emphasis, code, links and images, HTML, table cells (GFM, tables). An
+// underscore inside a word begins nothing.
+#[must_use]
+pub fn escape_markdown(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut before = ' ';
     let mut rest = text.chars().peekable();
@@ -43,7 +53,7 @@ pub(super) fn plain(text: &str) -> String {
 /// Escapes text at the start of a line, where a heading, a list or a rule could begin (CommonMark,
 /// leaf and container blocks).
 pub(super) fn line(text: &str) -> String {
-    let text = plain(text);
+    let text = escape_markdown(text);
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let at = match text.get(digits..).unwrap_or_default().as_bytes() {
         [b'#' | b'+' | b'-', ..] if digits == 0 => 0,
@@ -109,7 +119,7 @@ mod tests {
             ("", ""),
         ];
         for (text, expected) in cases {
-            assert_eq!(plain(text), expected, "{text:?}");
+            assert_eq!(escape_markdown(text), expected, "{text:?}");
         }
     }
 

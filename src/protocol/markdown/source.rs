@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::plain::{line, plain, target};
+use super::plain::{escape_markdown, line, target};
 use crate::protocol::Citation;
 
 /// Returns the list of sources for the end of an answer; empty without sources.
@@ -19,19 +19,24 @@ pub(crate) fn sources(citations: &[Citation]) -> String {
 
 /// Returns a citation as a list item: a link if its URL is one that a chat may open.
 fn source(citation: &Citation, out: &mut String) {
-    let title = plain(&citation.title);
+    let title = escape_markdown(&citation.title);
     let url = citation.url.as_deref();
     // Writing to a string does not fail.
     let _ = match (title.as_str(), url, url.and_then(target)) {
-        ("", Some(url), Some(target)) => write!(out, "- [{}]({target})", plain(url)),
+        ("", Some(url), Some(target)) => write!(out, "- [{}]({target})", escape_markdown(url)),
         (title, _, Some(target)) => write!(out, "- [{title}]({target})"),
         ("", Some(url), None) => write!(out, "- {}", line(url)),
-        (_, Some(url), None) => write!(out, "- {} ({})", line(&citation.title), plain(url)),
+        (_, Some(url), None) => write!(
+            out,
+            "- {} ({})",
+            line(&citation.title),
+            escape_markdown(url)
+        ),
         ("", None, None) => write!(out, "- (untitled)"),
         (_, None, None) => write!(out, "- {}", line(&citation.title)),
     };
     if let Some(excerpt) = &citation.excerpt {
-        let _ = write!(out, ": {}", plain(excerpt));
+        let _ = write!(out, ": {}", escape_markdown(excerpt));
     }
     out.push('\n');
 }

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
-use super::plain::plain;
+use super::plain::escape_markdown;
 use crate::json::{Json, Kind};
 use crate::protocol::Table;
 
@@ -17,13 +17,13 @@ const MAX_ROWS: usize = 100;
 /// row without one of them has an empty cell.
 pub(crate) fn table(table: &Table) -> String {
     // Writing to a string does not fail.
-    let name = plain(&table.name);
+    let name = escape_markdown(&table.name);
     let mut out = "\n\n".to_owned();
     if !name.is_empty() {
         let _ = write!(out, "**{name}**");
     }
     if let Some(description) = &table.description {
-        let description = plain(description);
+        let description = escape_markdown(description);
         // Nothing may begin with it but a paragraph.
         let _ = match name.is_empty() {
             true => write!(out, "{}", super::plain::line(&description)),
@@ -42,7 +42,10 @@ pub(crate) fn table(table: &Table) -> String {
         out.push_str("(no rows)\n\n");
         return out;
     }
-    line(&mut out, columns.iter().map(|name| Cow::Owned(plain(name))));
+    line(
+        &mut out,
+        columns.iter().map(|name| Cow::Owned(escape_markdown(name))),
+    );
     line(&mut out, columns.iter().map(|_| Cow::Borrowed("---")));
     for row in &rows {
         let values: HashMap<&str, &Json> =
@@ -73,8 +76,8 @@ fn line<'a>(out: &mut String, cells: impl Iterator<Item = Cow<'a, str>>) {
 fn cell(value: &Json) -> String {
     match value.kind() {
         Kind::Null => String::new(),
-        Kind::String => plain(&value.string().unwrap_or_default()),
-        _ => plain(value.text()),
+        Kind::String => escape_markdown(&value.string().unwrap_or_default()),
+        _ => escape_markdown(value.text()),
     }
 }
 

@@ -172,10 +172,6 @@ impl FrontEnd for ResponsesClient {
             self.request.input.push(output);
         }
     }
-
-    fn decide(&mut self, accepted: bool) {
-        self.prompt(if accepted { "yes" } else { "no" });
-    }
 }
 
 /// Converts a call. Arguments that are not JSON become a string.

@@ -9,7 +9,7 @@ use crate::protocol::{
     Citation, Confirmation, EventDecoder, EventError, Level, Notice, Status, Table, ToolCall,
     ToolRun, Usage,
 };
-use crate::testing::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
+use crate::testing::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question, typed_answer};
 use crate::ui_stream::conversation::text_of;
 use crate::ui_stream::data::PREFIX;
 use crate::ui_stream::{
@@ -431,9 +431,9 @@ impl FrontEnd for ChatPage {
         }
     }
 
-    fn decide(&mut self, accepted: bool) {
+    fn decide(&mut self, question: &Confirmation, accepted: bool) {
         let Some(id) = self.asked.take() else {
-            return self.prompt(if accepted { "yes" } else { "no" });
+            return self.prompt(typed_answer(question, accepted));
         };
         if let Some(part) = self.sent(&id) {
             part.state = Some("approval-responded".into());

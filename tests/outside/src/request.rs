@@ -36,7 +36,7 @@ fn yes() -> bool {
 }
 
 impl Conversation for PagerRequest {
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.lines.iter().map(|line| {
             let role = match &*line.by {
                 "agent" => Role::Assistant,

@@ -1,0 +1,171 @@
+//! The questions of this process that may no longer be answered.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::proof::PlaceId;
+
+/// The time for which a question may be answered, in minutes.
+pub(super) const MINUTES: u64 = 60;
+
+/// The number of questions that are remembered of each kind.
+const MOST: usize = 1 << 16;
+
+/// The questions that are open, and those that are used, within limits.
+///
+/// Beyond a limit a question counts as used: nothing is accepted because something was forgotten.
+#[derive(Default)]
+pub(super) struct Ledger {
+    /// `false` while no question is open, which most turns find without the lock.
+    asked: AtomicBool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    open: BTreeSet<(PlaceId, Asked)>,
+    /// The open questions in the order of asking. Some of them may no longer be open.
+    order: VecDeque<(PlaceId, Asked)>,
+    used: BTreeSet<Asked>,
+    /// Questions that were asked up to this minute are used, whether or not they are remembered.
+    forgotten: Option<u64>,
+}
+
+/// A question by its minute and the tag of its proof.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Asked {
+    pub(super) minute: u64,
+    pub(super) tag: u64,
+}
+
+/// The text is one that no other question has.
+#[cfg(feature = "resumable")]
+impl std::fmt::Display for Asked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.minute, self.tag)
+    }
+}
+
+impl Ledger {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that is done under the lock panics in the middle of a change.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds an open question.
+    pub(super) fn open(&self, place: PlaceId, asked: Asked) {
+        let mut state = self.lock();
+        self.asked.store(true, Ordering::Release);
+        if state.order.len() >= MOST {
+            if let Some((place, oldest)) = state.order.pop_front() {
+                if state.open.remove(&(place, oldest)) {
+                    state.spend(oldest, asked.minute);
+                }
+            }
+        }
+        state.open.insert((place, asked));
+        state.order.push_back((place, asked));
+    }
+
+    /// Returns `true` if any question may be open.
+    pub(super) fn has_open(&self) -> bool {
+        self.asked.load(Ordering::Acquire)
+    }
+
+    /// Uses up the open questions of a place, and returns them.
+    pub(super) fn close(&self, place: PlaceId, now: u64) -> Vec<Asked> {
+        let mut state = self.lock();
+        let from = Asked { minute: 0, tag: 0 };
+        let to = Asked {
+            minute: u64::MAX,
+            tag: u64::MAX,
+        };
+        let range = state.open.range((place, from)..=(place, to));
+        let closed: Vec<Asked> = range.map(|(_, asked)| *asked).collect();
+        for asked in &closed {
+            state.open.remove(&(place, *asked));
+            state.spend(*asked, now);
+        }
+        if state.open.is_empty() {
+            state.order.clear();
+            self.asked.store(false, Ordering::Release);
+        }
+        closed
+    }
+
+    /// Uses up a question. Returns `false` if it was used already.
+    pub(super) fn spend(&self, place: PlaceId, asked: Asked, now: u64) -> bool {
+        let mut state = self.lock();
+        state.open.remove(&(place, asked));
+        state.spend(asked, now)
+    }
+}
+
+impl State {
+    fn spend(&mut self, asked: Asked, now: u64) -> bool {
+        if self.forgotten.is_some_and(|minute| asked.minute <= minute) {
+            return false;
+        }
+        // Older ones count as stale in any case.
+        let stale = Asked {
+            minute: now.saturating_sub(MINUTES + 1),
+            tag: 0,
+        };
+        self.used = self.used.split_off(&stale);
+        let is_new = self.used.insert(asked);
+        if self.used.len() > MOST {
+            // The whole minute, as its other questions could no longer be told from new ones.
+            if let Some(Asked { minute, .. }) = self.used.first().copied() {
+                self.used = self.used.split_off(&Asked {
+                    minute: minute + 1,
+                    tag: 0,
+                });
+                self.forgotten = Some(minute);
+            }
+        }
+        is_new
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place(text: &str) -> PlaceId {
+        PlaceId::new("", "", "", text)
+    }
+
+    #[test]
+    fn a_question_is_used_once() {
+        let ledger = Ledger::default();
+        let asked = Asked { minute: 5, tag: 1 };
+        ledger.open(place("a"), asked);
+        assert!(ledger.spend(place("a"), asked, 5));
+        assert!(!ledger.spend(place("a"), asked, 5));
+        assert!(ledger.close(place("a"), 5).is_empty());
+        assert!(!ledger.has_open());
+    }
+
+    #[test]
+    fn a_million_questions_have_a_bound_and_none_is_accepted_twice() {
+        let (ledger, place) = (Ledger::default(), place("a"));
+        let asked = |tag| Asked {
+            minute: 1000 + tag / 20_000,
+            tag,
+        };
+        for tag in 0..1_000_000 {
+            let asked = asked(tag);
+            ledger.open(place, asked);
+            if tag % 2 == 0 {
+                assert!(ledger.spend(place, asked, asked.minute), "{tag}");
+            }
+        }
+        let state = ledger.lock();
+        assert!(state.open.len() <= MOST && state.used.len() <= MOST && state.order.len() <= MOST);
+        drop(state);
+        for tag in (0..1_000_000).step_by(2) {
+            assert!(!ledger.spend(place, asked(tag), 1050), "{tag}");
+        }
+    }
+}

@@ -1,0 +1,364 @@
+//! Questions in text that carry their own proof.
+//!
+//! Where a front end has no dialog, a question is text behind other text, which a model may have written. No
+//! scan of that text can tell what each renderer hides. So a yes counts only if it repeats a code that the
+//! question alone contains: who does not see the question as a whole does not see its code, which is at its
+//! end. And only this server can make such a question, for this place of this conversation.
+//!
+//! | part | is |
+//! |---|---|
+//! | text | one line without markup, the last text of the answer; see [`text::substitute`] |
+//! | code | six digits from the system's randomness |
+//! | proof | a message authentication code over place, id, code, minute, title and message |
+//! | place | mount, user, conversation and the user's own words before the question; see [`PlaceId`] |
+//! | answer | `yes` and the code, or `no`, as a whole; see [`Typed`] |
+//! | use | once, within an hour; see [`Ledger`] |
+
+mod answer;
+mod ledger;
+mod proof;
+mod text;
+
+pub use answer::{Answer, Verdict};
+pub(crate) use ledger::Asked;
+pub(crate) use proof::PlaceId;
+
+use std::sync::{Arc, OnceLock};
+
+use answer::Typed;
+use ledger::Ledger;
+use proof::{Found, Key, Parsed, Question};
+
+use super::{Confirmation, SendError};
+
+/// The number of characters that title and message may have together as they are shown.
+const LONGEST: usize = 8_000;
+
+/// The number of bytes of an id.
+const LONGEST_ID: usize = 64;
+
+/// The number of minutes by which the clock of another server may be ahead.
+const AHEAD: u64 = 2;
+
+/// The keys with which questions are signed, and the questions of this process.
+///
+/// Clones share both.
+#[derive(Clone)]
+pub(crate) struct Consent(Arc<Shared>);
+
+struct Shared {
+    /// The key of this process, or the one that was set; `None` if the system has no randomness.
+    key: Option<Key>,
+    /// The key of all servers that share a store, once it is known.
+    common: OnceLock<Key>,
+    ledger: Ledger,
+}
+
+impl Consent {
+    /// Returns the consent of this process. Its key is random.
+    pub(crate) fn of_process() -> Self {
+        static PROCESS: OnceLock<Consent> = OnceLock::new();
+        PROCESS.get_or_init(|| Self::with_key(random())).clone()
+    }
+
+    /// Creates a consent with a key that several servers may have.
+    pub(crate) fn new(key: [u8; 32]) -> Self {
+        let consent = Self::with_key(Some(key));
+        // No other one is looked for.
+        let _ = consent.0.common.set(key);
+        consent
+    }
+
+    /// Creates a consent with a random key of its own.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn random() -> Self {
+        Self::with_key(random())
+    }
+
+    fn with_key(key: Option<Key>) -> Self {
+        Self(Arc::new(Shared {
+            key,
+            common: OnceLock::new(),
+            ledger: Ledger::default(),
+        }))
+    }
+
+    /// Sets the key of all servers that share a store. Questions that were asked with the own one still count here.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn share(&self, key: [u8; 32]) {
+        let _ = self.0.common.set(key);
+    }
+
+    /// Returns `true` if the key of all servers is known.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn has_common_key(&self) -> bool {
+        self.0.common.get().is_some()
+    }
+
+    /// Returns the text of a question at a place, which is open from now on.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Invalid`] when the question is too long.
+    pub(crate) fn ask(
+        &self,
+        place: PlaceId,
+        confirmation: &Confirmation,
+        minute: u64,
+    ) -> Result<String, SendError> {
+        let texts = [&confirmation.title, &confirmation.message];
+        let texts = texts.map(|text| text::substitute(text));
+        let texts: Vec<&str> = texts
+            .iter()
+            .map(String::as_str)
+            .filter(|it| !it.is_empty())
+            .collect();
+        let text = texts.join(" ");
+        let body = text::canonical(&text);
+        let invalid = |reason: String| Err(SendError::Invalid(reason));
+        if text.chars().count() > LONGEST || body.chars().count() > proof::LONGEST_BODY {
+            return invalid(format!("a question is longer than {LONGEST} characters"));
+        }
+        if confirmation.id.len() > LONGEST_ID {
+            return invalid(format!(
+                "the id of a question is longer than {LONGEST_ID} bytes"
+            ));
+        }
+        let id = proof::encode_id(&confirmation.id);
+        let key = self.0.common.get().or(self.0.key.as_ref());
+        let code = code(&[&body, &text::canonical(&id)]);
+        let (Some(key), Some(code)) = (key, code) else {
+            return invalid("there is no randomness for the code of a question".to_owned());
+        };
+        let question = Question {
+            place: &place,
+            id: &id,
+            code: &code,
+            minute,
+            body: &body,
+        };
+        let tag = question.tag(key);
+        self.0.ledger.open(place, Asked { minute, tag });
+        Ok(question.line(&text, key))
+    }
+
+    /// Reads the answer to a question, and uses the question up. `None` if there is neither.
+    pub(crate) fn check<'a, T>(
+        &self,
+        exchange: Exchange<'a, impl Fn() -> PlaceId, impl Fn() -> T>,
+        minute: u64,
+    ) -> Option<Checked>
+    where
+        T: Iterator<Item = &'a str>,
+    {
+        let typed = Typed::read(exchange.answer);
+        let parsed = Parsed::new(exchange.asked);
+        let id = |found: &Found| proof::decode_id(&found.id).unwrap_or_default();
+        let Some(parsed) = parsed else {
+            // A code that answers no question: the client has changed or lost its text.
+            let has_code = matches!(&typed, Typed::Yes { code } if code.len() == proof::DIGITS);
+            return has_code.then(|| Checked::of_void(String::new(), no_proof(exchange.asked)));
+        };
+        let place = (exchange.place)();
+        let keys = [self.0.key.as_ref(), self.0.common.get()];
+        let is_own = |found: &Found| {
+            keys.into_iter()
+                .flatten()
+                .any(|key| found.verified(&place, key))
+        };
+        let found = match parsed.candidates().find(is_own) {
+            Some(found) => found,
+            None => {
+                let claimed = parsed
+                    .candidates()
+                    .last()
+                    .map(|found| id(&found))
+                    .unwrap_or_default();
+                let verdict = match typed {
+                    Typed::Other => Verdict::Other,
+                    _ => no_proof(exchange.asked),
+                };
+                return Some(Checked::of_void(claimed, verdict));
+            }
+        };
+        let void = |verdict| Some(Checked::of_void(id(&found), verdict));
+        let (verdict, code, remark) = match typed {
+            Typed::Other => return void(Verdict::Other),
+            Typed::Yes { code } => (Verdict::Accepted, Some(code), None),
+            Typed::Remarked { code, remark } => (Verdict::Other, Some(code), Some(remark)),
+            Typed::No => (Verdict::Refused, None, None),
+            Typed::NoTo { code } => (Verdict::Refused, Some(code), None),
+        };
+        if found.age(minute + AHEAD) > ledger::MINUTES + AHEAD {
+            return void(Verdict::Stale);
+        }
+        // Who was told the code elsewhere need not have seen the question.
+        let told = |text: &str| proof::count(&text::canonical(text), &found.code) > 0;
+        if parsed.count_code() > 1 || (exchange.earlier)().any(told) {
+            return void(no_proof(exchange.asked));
+        }
+        if code.is_some_and(|code| code != found.code) {
+            return void(Verdict::WrongCode);
+        }
+        let asked = Asked {
+            minute: found.asked(minute + AHEAD),
+            tag: found.tag,
+        };
+        if !self.0.ledger.spend(place, asked, minute) {
+            return void(Verdict::Used);
+        }
+        let mut answer = Answer::new(id(&found), verdict);
+        answer.remark = remark;
+        Some(Checked {
+            answer,
+            spent: Some(asked),
+        })
+    }
+}
+
+/// The place of a turn, at which it may ask a question.
+pub(crate) struct Asking {
+    pub(crate) consent: Consent,
+    /// The path of the mount, with its parameters.
+    pub(crate) path: Arc<str>,
+    pub(crate) user: Option<Box<str>>,
+    /// The id of the conversation, if the body of the request has it.
+    pub(crate) conversation: Option<String>,
+    /// The user's last message.
+    pub(crate) message: String,
+}
+
+impl Asking {
+    /// Creates a place at which no answer counts.
+    pub(crate) fn nowhere() -> Self {
+        Self {
+            consent: Consent::of_process(),
+            path: "".into(),
+            user: None,
+            conversation: None,
+            message: String::new(),
+        }
+    }
+
+    /// Returns the id of the place behind a message of the user.
+    pub(crate) fn place(&self, message: &str) -> PlaceId {
+        let user = self.user.as_deref().unwrap_or_default();
+        let conversation = self.conversation.as_deref().unwrap_or_default();
+        PlaceId::new(&self.path, user, conversation, message)
+    }
+
+    /// Uses up the questions that are open at this place, because a new turn begins here. Returns them.
+    pub(crate) fn close(&self, minute: u64) -> Vec<Asked> {
+        let ledger = &self.consent.0.ledger;
+        match ledger.has_open() {
+            true => ledger.close(self.place(&self.message), minute),
+            false => Vec::new(),
+        }
+    }
+
+    /// Returns the text of a question.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Invalid`] when the question is too long.
+    pub(crate) fn ask(
+        &self,
+        confirmation: &Confirmation,
+        minute: u64,
+    ) -> Result<String, SendError> {
+        self.consent
+            .ask(self.place(&self.message), confirmation, minute)
+    }
+}
+
+/// The end of a conversation: a message of the assistant, and the user's answer.
+pub(crate) struct Exchange<'a, P, E> {
+    /// Returns the place at which a question in the message was asked.
+    pub(crate) place: P,
+    /// Returns the messages before.
+    pub(crate) earlier: E,
+    pub(crate) asked: &'a str,
+    pub(crate) answer: &'a str,
+}
+
+/// An answer that was checked.
+pub(crate) struct Checked {
+    pub(crate) answer: Answer,
+    /// The question that it has used up.
+    #[cfg_attr(not(feature = "resumable"), expect(dead_code))]
+    pub(crate) spent: Option<Asked>,
+}
+
+impl Checked {
+    fn of_void(id: String, verdict: Verdict) -> Self {
+        Self {
+            answer: Answer::new(id, verdict),
+            spent: None,
+        }
+    }
+
+    /// Changes the verdict to one for which the answer does not count.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn void(&mut self, verdict: Verdict) {
+        self.answer.verdict = verdict;
+        self.answer.remark = None;
+    }
+}
+
+/// Returns the verdict on an answer without a proof: another one if the answer before it had none either.
+fn no_proof(asked: &str) -> Verdict {
+    let reason = Verdict::NoProof.reason().map(text::canonical);
+    let again = reason.is_some_and(|reason| text::canonical(asked).contains(&reason));
+    match again {
+        true => Verdict::Changed,
+        false => Verdict::NoProof,
+    }
+}
+
+/// Returns the id and the code of the question that a message ends with.
+#[cfg(feature = "testing")]
+pub(crate) fn question(message: &str) -> Option<(String, String)> {
+    let found = Parsed::new(message)?.candidates().last()?;
+    Some((proof::decode_id(&found.id)?, found.code))
+}
+
+/// Returns a message as an agent reads it: a question without its code and proof.
+pub(crate) fn without_code(message: &str) -> Option<(String, String)> {
+    proof::without_code(message)
+}
+
+/// Returns an answer as an agent reads it, without `code`.
+pub(crate) fn answer_without_code(answer: &str, asked: &str) -> Option<String> {
+    match Typed::read(answer) {
+        Typed::Yes { code } if code == asked => Some("yes".to_owned()),
+        Typed::Remarked { code, remark } if code == asked => Some(format!("yes {remark}")),
+        Typed::NoTo { code } if code == asked => Some("no".to_owned()),
+        _ => None,
+    }
+}
+
+/// Returns six random digits that are in none of the texts; `None` without randomness.
+fn code(texts: &[&str]) -> Option<String> {
+    loop {
+        // 2^64 is not a multiple of a million: the first codes are more frequent by one in 10^13.
+        let number = u64::from_be_bytes(random()?) % 1_000_000;
+        let code = format!("{number:06}");
+        if texts.iter().all(|text| proof::count(text, &code) == 0) {
+            return Some(code);
+        }
+    }
+}
+
+/// Returns random bytes of the system.
+fn random<const N: usize>() -> Option<[u8; N]> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).ok()?;
+    Some(bytes)
+}
+
+/// The consent of this process.
+impl Default for Consent {
+    fn default() -> Self {
+        Self::of_process()
+    }
+}

@@ -1,0 +1,386 @@
+//! The line that a question in text is, and how it is found again in what a client sends back.
+
+use std::ops::Range;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+use unicode_normalization::UnicodeNormalization;
+
+use super::text::{self, canonical};
+
+/// A key with which proofs are made.
+pub(super) type Key = [u8; 32];
+
+/// Base32 in lower case without `i`, `l`, `o` and `u`.
+const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+
+/// The words around the code in their canonical form.
+const AGREE: &str = "toagreereplyyes";
+const REFUSE: &str = "torefusereplyno";
+
+/// What a proof begins with, and what is behind it: the length of the body, the minute, the tag.
+const MARK: &str = "cw";
+const LENGTH: usize = 3;
+const MINUTE: usize = 4;
+const TAG: usize = 12;
+const PROOF: usize = MARK.len() + LENGTH + MINUTE + TAG;
+
+/// The number of letters and digits that may follow a question: a client may append a footer.
+const FOOTER: usize = 256;
+
+/// The number of letters and digits of an id on the line.
+const LONGEST_ID: usize = 128;
+
+/// The number of letters and digits that a title and a message may have together.
+pub(super) const LONGEST_BODY: usize = (1 << (5 * LENGTH)) - 1;
+
+/// Minutes are counted modulo this number: two years.
+const MINUTES: u64 = 1 << (5 * MINUTE);
+
+/// The place at which a question is asked: everything that an answer must have in common with the question.
+///
+/// It has the user's own words and no count: counts recur after an edit, after a compaction and in other
+/// conversations, and differ where a client sends the last messages only.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct PlaceId([u8; 32]);
+
+impl PlaceId {
+    /// Creates the id of a place: the path of the mount, the user, the conversation if the body of the request
+    /// names it, and the user's last message before the question.
+    pub(crate) fn new(path: &str, user: &str, conversation: &str, message: &str) -> Self {
+        let mut digest = Sha256::new();
+        for text in [path, user, conversation, &canonical(message)] {
+            digest.update((text.len() as u64).to_be_bytes());
+            digest.update(text);
+        }
+        Self(digest.finalize().into())
+    }
+}
+
+/// The facts of a question that its proof is made over.
+pub(super) struct Question<'a> {
+    pub(super) place: &'a PlaceId,
+    /// The id as it is on the line.
+    pub(super) id: &'a str,
+    pub(super) code: &'a str,
+    /// The time of asking, in minutes since the Unix epoch.
+    pub(super) minute: u64,
+    /// Title and message in their canonical form.
+    pub(super) body: &'a str,
+}
+
+impl Question<'_> {
+    /// Returns the first 60 bits of the authentication code over all of them.
+    pub(super) fn tag(&self, key: &Key) -> u64 {
+        // A key that is shorter than a block of the hash is padded with zeros (RFC 2104).
+        let mut block = [0; 64];
+        block.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
+        let mut mac = Hmac::<Sha256>::new(&block.into());
+        let minute = (self.minute % MINUTES).to_be_bytes();
+        let fields: [&[u8]; 6] = [
+            b"cw1",
+            &self.place.0,
+            self.id.as_bytes(),
+            self.code.as_bytes(),
+            &minute,
+            self.body.as_bytes(),
+        ];
+        for field in fields {
+            mac.update(&(field.len() as u64).to_be_bytes());
+            mac.update(field);
+        }
+        let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(mac.finalize().into_bytes());
+        u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 4
+    }
+
+    /// Returns the line: `text` is the title and the message as they are shown.
+    pub(super) fn line(&self, text: &str, key: &Key) -> String {
+        let Self { id, code, .. } = self;
+        let length = base32(self.body.chars().count() as u64, LENGTH);
+        let minute = base32(self.minute % MINUTES, MINUTE);
+        let tag = base32(self.tag(key), TAG);
+        format!(
+            "\n\nQuestion: {text} To agree, reply: yes {code}. To refuse, reply: no. \
+             ({id} {MARK}{length}{minute}{tag})"
+        )
+    }
+}
+
+/// A question as it was found in a message, with a proof that may be anybody's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    pub(super) id: String,
+    pub(super) code: String,
+    pub(super) body: String,
+    minute: u64,
+    pub(super) tag: u64,
+}
+
+impl Found {
+    /// Returns the question if `key` has made its proof for this place.
+    pub(super) fn verified<'a>(&'a self, place: &'a PlaceId, key: &Key) -> bool {
+        let question = Question {
+            place,
+            id: &self.id,
+            code: &self.code,
+            minute: self.minute,
+            body: &self.body,
+        };
+        // In constant time: the difference is computed whatever the bits are.
+        question.tag(key) ^ self.tag == 0
+    }
+
+    /// Returns the number of minutes since the question was asked.
+    pub(super) fn age(&self, now: u64) -> u64 {
+        (now % MINUTES + MINUTES - self.minute) % MINUTES
+    }
+
+    /// Returns the minute of asking, not later than `now`.
+    pub(super) fn asked(&self, now: u64) -> u64 {
+        now.saturating_sub(self.age(now))
+    }
+}
+
+/// A message in its canonical form, with the place of the last question in it.
+pub(super) struct Parsed {
+    letters: Vec<char>,
+    /// The words around the code, as a range of the letters.
+    question: Range<usize>,
+    /// The normalized characters, each with the number of letters and digits up to its end.
+    raw: Vec<(char, usize)>,
+}
+
+impl Parsed {
+    /// Finds the last question in a message: the words around a code with an id behind them.
+    pub(super) fn new(message: &str) -> Option<Self> {
+        if !has_mark(message) {
+            return None;
+        }
+        let mut letters = Vec::with_capacity(message.len());
+        let raw = message.nfkc().map(|character| {
+            letters.extend(text::letters(character));
+            (character, letters.len())
+        });
+        let raw = raw.collect();
+        Some(Self {
+            question: find_question(&letters)?,
+            letters,
+            raw,
+        })
+    }
+
+    fn text(&self, range: Range<usize>) -> String {
+        let letters = self.letters.get(range).unwrap_or_default();
+        letters.iter().collect()
+    }
+
+    pub(super) fn code(&self) -> String {
+        let start = self.question.start + AGREE.len();
+        self.text(start..start + DIGITS)
+    }
+
+    /// Returns the questions that the line may be: an id may contain what begins a proof.
+    pub(super) fn candidates(&self) -> impl Iterator<Item = Found> {
+        let id = self.question.end;
+        let ends = id + 1..=(id + LONGEST_ID).min(self.letters.len());
+        ends.filter_map(move |end| {
+            let rest = self.text(end..(end + PROOF).min(self.letters.len()));
+            let proof = rest.strip_prefix(MARK)?;
+            let footer = self.letters.len().checked_sub(end + rest.chars().count())?;
+            if footer > FOOTER || !proof.is_ascii() {
+                return None;
+            }
+            let (length, proof) = proof.split_at_checked(LENGTH)?;
+            let (minute, tag) = proof.split_at_checked(MINUTE)?;
+            let length = usize::try_from(number(length, LENGTH)?).ok()?;
+            let start = self.question.start;
+            Some(Found {
+                id: self.raw_id(id..end),
+                code: self.code(),
+                body: self.text(start.saturating_sub(length)..start),
+                minute: number(minute, MINUTE)?,
+                tag: number(tag, TAG)?,
+            })
+        })
+    }
+
+    /// Returns an id with the punctuation that an id may have. A client may have wrapped the line in it.
+    fn raw_id(&self, id: Range<usize>) -> String {
+        let first = self.raw.partition_point(|(_, count)| *count <= id.start);
+        let last = self.raw.partition_point(|(_, count)| *count < id.end);
+        let raw = self.raw.get(first..=last).unwrap_or_default().iter();
+        let characters = raw.flat_map(|(character, _)| character.to_lowercase());
+        characters.filter(|character| is_id(*character)).collect()
+    }
+
+    /// Returns how often the code is in the message.
+    pub(super) fn count_code(&self) -> usize {
+        let all = self.text(0..self.letters.len());
+        count(&all, &self.code())
+    }
+}
+
+/// Returns a message without the code and the proof of its last question, and the code.
+pub(super) fn without_code(message: &str) -> Option<(String, String)> {
+    if !has_mark(message) {
+        return None;
+    }
+    // Each letter with the character that it comes from, by its start and end.
+    let mut letters = Vec::new();
+    let mut from = Vec::new();
+    for (at, character) in message.char_indices() {
+        for letter in std::iter::once(character).nfkc().flat_map(text::letters) {
+            letters.push(letter);
+            from.push((at, at + character.len_utf8()));
+        }
+    }
+    let question = find_question(&letters)?;
+    let ends = question.end + 1..=question.end + LONGEST_ID;
+    let is_proof = |end: &usize| {
+        let proof = letters.get(*end..end + PROOF).unwrap_or_default();
+        let (mark, digits) = proof.split_at_checked(MARK.len()).unwrap_or_default();
+        mark.iter().copied().eq(MARK.chars())
+            && digits
+                .iter()
+                .all(|digit| digit.is_ascii() && ALPHABET.contains(&(*digit as u8)))
+    };
+    let end = ends.into_iter().find(is_proof)? + PROOF;
+    let (start, _) = from.get(question.start)?;
+    let (_, end) = from.get(end - 1)?;
+    let before = message.get(..*start)?.trim_end();
+    let after = message.get(*end..)?;
+    let code = question.start + AGREE.len();
+    let code = letters.get(code..code + DIGITS)?.iter().collect();
+    let after = after.strip_prefix(')').unwrap_or(after);
+    Some((format!("{before}{after}"), code))
+}
+
+/// Returns `true` if a message may have a proof: cheaper than to normalize every message.
+fn has_mark(message: &str) -> bool {
+    let mut pairs = message.as_bytes().windows(MARK.len());
+    pairs.any(|pair| pair.eq_ignore_ascii_case(MARK.as_bytes()))
+}
+
+/// Returns the range of the words around the last code.
+fn find_question(letters: &[char]) -> Option<Range<usize>> {
+    let words = AGREE.len() + DIGITS + REFUSE.len();
+    let mut windows = letters.windows(words).enumerate().rev();
+    let (start, _) = windows.find(|(_, window)| is_question(window))?;
+    Some(start..start + words)
+}
+
+/// Returns how often a code is in a text in its canonical form.
+pub(super) fn count(canonical: &str, code: &str) -> usize {
+    let windows = canonical.as_bytes().windows(code.len());
+    windows.filter(|window| *window == code.as_bytes()).count()
+}
+
+/// The number of digits of a code.
+pub(super) const DIGITS: usize = 6;
+
+fn is_question(letters: &[char]) -> bool {
+    let mut letters = letters.iter().copied();
+    AGREE
+        .chars()
+        .all(|expected| letters.next() == Some(expected))
+        && (0..DIGITS).all(|_| letters.next().is_some_and(|digit| digit.is_ascii_digit()))
+        && REFUSE
+            .chars()
+            .all(|expected| letters.next() == Some(expected))
+}
+
+/// Returns `true` for the characters of an id on the line.
+fn is_id(character: char) -> bool {
+    matches!(character, 'a'..='z' | '0'..='9' | '.' | '-')
+}
+
+/// Returns an id as it is on the line: itself if it survives what clients do to text, else encoded.
+pub(super) fn encode_id(id: &str) -> String {
+    let plain = id.chars().all(is_id)
+        && id.len() <= 64
+        && id.starts_with(|first: char| first.is_ascii_alphanumeric())
+        && id.ends_with(|last: char| last.is_ascii_alphanumeric())
+        && !id.starts_with(ENCODED)
+        // A typographer would make one dash of them.
+        && !id.contains("--")
+        && !id.contains("..");
+    if plain {
+        return id.to_owned();
+    }
+    let mut encoded = ENCODED.to_owned();
+    for chunk in id.as_bytes().chunks(5) {
+        let mut bytes = [0; 8];
+        for (to, from) in bytes.iter_mut().skip(3).zip(chunk) {
+            *to = *from;
+        }
+        // Five bytes are eight digits; fewer bytes are the first ones of them.
+        let digits = base32(u64::from_be_bytes(bytes), 8);
+        let length = (chunk.len() * 8).div_ceil(5);
+        encoded.push_str(digits.get(..length).unwrap_or_default());
+    }
+    encoded
+}
+
+/// Returns the id that [`encode_id`] has encoded.
+pub(super) fn decode_id(line: &str) -> Option<String> {
+    let Some(encoded) = line.strip_prefix(ENCODED) else {
+        return Some(line.to_owned());
+    };
+    let mut bytes = Vec::new();
+    for chunk in encoded.as_bytes().chunks(8) {
+        let chunk = std::str::from_utf8(chunk).ok()?;
+        let missing = 8 - chunk.len();
+        let value = number(chunk, chunk.len())? << (5 * missing);
+        let [_, _, _, all @ ..] = value.to_be_bytes();
+        bytes.extend(all.iter().take(chunk.len() * 5 / 8));
+    }
+    String::from_utf8(bytes).ok()
+}
+
+/// What an encoded id begins with.
+const ENCODED: &str = "0x";
+
+fn base32(value: u64, digits: usize) -> String {
+    let digit = |place: usize| ALPHABET.get((value >> (5 * place)) as usize & 31);
+    let digits = (0..digits).rev().filter_map(digit);
+    digits.map(|digit| char::from(*digit)).collect()
+}
+
+fn number(text: &str, digits: usize) -> Option<u64> {
+    if text.len() != digits {
+        return None;
+    }
+    text.bytes().try_fold(0, |value, byte| {
+        let digit = ALPHABET.iter().position(|digit| *digit == byte)?;
+        Some(value << 5 | digit as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_id_comes_back() {
+        for id in [
+            "1",
+            "",
+            "delete-1",
+            "Delete",
+            "a`b",
+            "0x",
+            "two\r\nlines",
+            " é ",
+            "a--b",
+            "-",
+            "日本語の質問",
+            "cwcwcwcwcwcw",
+            "acw0123456789abcdefghjkm",
+        ] {
+            let line = encode_id(id);
+            assert!(line.chars().all(is_id), "{line}");
+            assert_eq!(decode_id(&line).as_deref(), Some(id), "{line}");
+        }
+        assert_eq!(encode_id("delete-1.b"), "delete-1.b");
+    }
+}

@@ -1,0 +1,246 @@
+//! A question's texts as plain text: what a reader sees of them, and the form in which they are compared.
+
+use unicode_normalization::UnicodeNormalization;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+
+/// The number of characters that a word may have; a longer one is broken.
+const LONGEST_WORD: usize = 40;
+
+/// The number of marks that may follow a letter.
+const MOST_MARKS: usize = 2;
+
+/// The number of equal marks or invisible characters that are written out; more are counted.
+const MOST_EQUAL: usize = 2;
+
+/// Returns text that every front end shows as it is, on one line: whatever markup, math, template or
+/// directive syntax it knows, and a terminal too.
+///
+/// No character is left that any of them reads as syntax or does not show. So nothing is escaped, as every
+/// escape is somebody's syntax: ASCII punctuation becomes its fullwidth form, brackets fullwidth parentheses,
+/// and what is invisible its code point, `(U+200B)`. Letters, digits and symbols that are no operators stay.
+pub(super) fn substitute(text: &str) -> String {
+    let mut out = Line::default();
+    let lines = text.split(['\n', '\r']).map(str::trim);
+    for line in lines.filter(|line| !line.is_empty()) {
+        if !out.text.is_empty() {
+            out.space();
+            out.push('⏎');
+            out.space();
+        }
+        let mut characters = line.chars().peekable();
+        while let Some(character) = characters.next() {
+            let kind = Kind::of(character);
+            let mut count = 1;
+            // Thousands of them would fill the screen, and hide what stands before.
+            if matches!(kind, Kind::Mark | Kind::Invisible) {
+                while characters.next_if_eq(&character).is_some() {
+                    count += 1;
+                }
+            }
+            let written = if count > MOST_EQUAL + 1 {
+                MOST_EQUAL
+            } else {
+                count
+            };
+            match kind {
+                Kind::Space => out.space(),
+                Kind::Invisible => out.code_point(character, count),
+                _ => {
+                    for _ in 0..written {
+                        out.write(character, &kind);
+                    }
+                    if written < count {
+                        out.words(&format!("（x{count}）"));
+                    }
+                }
+            }
+        }
+    }
+    out.text.truncate(out.text.trim_end().len());
+    out.text
+}
+
+/// The treatment of a character.
+enum Kind {
+    /// It is shown as it is.
+    Shown,
+    /// Another character is shown in its place.
+    Replaced(char),
+    /// A mark on the character before it.
+    Mark,
+    /// Any white space on a line.
+    Space,
+    /// Its code point is shown.
+    Invisible,
+}
+
+impl Kind {
+    fn of(character: char) -> Self {
+        use GeneralCategory as Category;
+        match character {
+            'A'..='Z' | 'a'..='z' | '0'..='9' => return Self::Shown,
+            '.' | ',' | ';' | '/' | '+' | '-' | '?' => return Self::Shown,
+            '\'' => return Self::Replaced('’'),
+            '"' => return Self::Replaced('”'),
+            // The fullwidth forms stand in the order of ASCII.
+            '!'..='~' => {
+                let fullwidth = char::from_u32(u32::from(character) + 0xFEE0);
+                return fullwidth.map_or(Self::Invisible, Self::Replaced);
+            }
+            // The characters that this function writes: it must not change its own output.
+            '！'..='～' | '⏎' | '↩' | '’' | '”' => return Self::Shown,
+            // Fillers and blanks of other categories.
+            '\u{115F}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{FFA0}' => {
+                return Self::Invisible;
+            }
+            // The grapheme joiner and selectors, which are marks and have no form of their own.
+            '\u{034F}' | '\u{180B}'..='\u{180F}' | '\u{FE00}'..='\u{FE0F}' => {
+                return Self::Invisible;
+            }
+            '\u{E0100}'..='\u{E01EF}' => return Self::Invisible,
+            _ => {}
+        }
+        match character.general_category() {
+            Category::NonspacingMark | Category::SpacingMark | Category::EnclosingMark => {
+                Self::Mark
+            }
+            Category::Control if character.is_whitespace() => Self::Space,
+            Category::SpaceSeparator | Category::LineSeparator | Category::ParagraphSeparator => {
+                Self::Space
+            }
+            Category::Control
+            | Category::Format
+            | Category::PrivateUse
+            | Category::Surrogate
+            | Category::Unassigned => Self::Invisible,
+            // Some chat clients have tags and citations in brackets and operators of any script.
+            Category::OpenPunctuation => Self::Replaced('（'),
+            Category::ClosePunctuation => Self::Replaced('）'),
+            Category::InitialPunctuation | Category::FinalPunctuation => Self::Replaced('”'),
+            Category::MathSymbol => Self::Invisible,
+            _ => Self::Shown,
+        }
+    }
+}
+
+/// A line as it is written.
+#[derive(Default)]
+struct Line {
+    text: String,
+    /// The number of characters since the last space.
+    word: usize,
+    /// The number of marks at the end.
+    marks: usize,
+}
+
+impl Line {
+    fn space(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with(' ') {
+            self.text.push(' ');
+        }
+        self.word = 0;
+        self.marks = 0;
+    }
+
+    fn push(&mut self, character: char) {
+        self.text.push(character);
+        self.word += 1;
+    }
+
+    fn write(&mut self, character: char, kind: &Kind) {
+        if matches!(kind, Kind::Mark) {
+            self.marks += 1;
+            if self.marks > MOST_MARKS {
+                return self.code_point(character, 1);
+            }
+            // It does not begin a word: it belongs to the character before it.
+            self.text.push(character);
+            return;
+        }
+        self.marks = 0;
+        self.break_before(1);
+        self.push(match kind {
+            Kind::Replaced(other) => *other,
+            _ => character,
+        });
+    }
+
+    /// Writes characters that stay together.
+    fn words(&mut self, text: &str) {
+        self.break_before(text.chars().count());
+        text.chars().for_each(|character| self.push(character));
+    }
+
+    fn code_point(&mut self, character: char, count: usize) {
+        let code_point = u32::from(character);
+        match count {
+            1 => self.words(&format!("(U+{code_point:04X})")),
+            _ => self.words(&format!("(U+{code_point:04X} x{count})")),
+        }
+    }
+
+    /// Breaks the word, visibly, if it would become too long.
+    fn break_before(&mut self, more: usize) {
+        if self.word > 0 && self.word + more > LONGEST_WORD {
+            self.space();
+            self.text.push_str("↩ ");
+        }
+    }
+}
+
+/// Returns the form in which texts are compared: letters and digits alone, normalized (NFKC), in lower case.
+///
+/// Clients trim, quote, wrap and normalize what they send back.
+pub(super) fn canonical(text: &str) -> String {
+    text.nfkc().flat_map(letters).collect()
+}
+
+/// Returns the letters and digits of a character in lower case.
+pub(super) fn letters(character: char) -> impl Iterator<Item = char> {
+    let lower = character.to_lowercase();
+    lower.filter(|letter| letter.is_alphanumeric())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_character_is_seen_for_what_it_is() {
+        let cases = [
+            ("rm -rf ~/thesis", "rm -rf ～/thesis"),
+            ("say 'ok' & \"go\"", "say ’ok’ ＆ ”go”"),
+            ("two\r\nlines\n\n \rmore", "two ⏎ lines ⏎ more"),
+            ("a\u{200B}b\u{202E}c", "a(U+200B)b(U+202E)c"),
+            ("a\u{200B}\u{200B}\u{200B}\u{200B}b", "a(U+200B x4)b"),
+            ("e\u{301}\u{302}\u{303}", "e\u{301}\u{302}(U+0303)"),
+            (
+                "e\u{301}\u{301}\u{301}\u{301}\u{301}",
+                "e\u{301}\u{301}（x5）",
+            ),
+            (
+                "◁think▷ 「a」 «b» 【1】",
+                "(U+25C1)think(U+25B7) （a） ”b” （1）",
+            ),
+            ("\u{3164}\u{A0}\u{2003}x\ty\u{FE0F}", "(U+3164) x y(U+FE0F)"),
+            (
+                "<b>`*_$\\:[x](y)!#|{}",
+                "＜b＞｀＊＿＄＼：［x］（y）！＃｜｛｝",
+            ),
+            ("日本語 😀 ½ €", "日本語 😀 ½ €"),
+            ("", ""),
+        ];
+        for (text, expected) in cases {
+            let shown = substitute(text);
+            assert_eq!(shown, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_long_word_is_broken() {
+        let shown = substitute(&"x".repeat(100));
+        let words: Vec<&str> = shown.split(" ↩ ").collect();
+        assert_eq!(words, ["x".repeat(40), "x".repeat(40), "x".repeat(20)]);
+        assert!(substitute(&"\u{200B}\u{200C}".repeat(30)).contains(" ↩ "));
+    }
+}

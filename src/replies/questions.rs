@@ -1,0 +1,121 @@
+//! Questions in text on servers that share a store: their common key, and the questions that are used up.
+//!
+//! Both are logs, of which a store never has two with one id. The first server that appends its key to a certain
+//! log has made the key of all. A question is used up by creating its log, which works once.
+
+use std::future::poll_fn;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::Replies;
+use super::store::{ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
+use crate::agent::Request;
+use crate::protocol::consent::{Asked, Consent};
+use crate::protocol::{Env, Protocol, Verdict};
+
+/// The time for which a used question is remembered: it is stale by then.
+const USED: Duration = Duration::from_secs(2 * 60 * 60);
+
+/// The time for which the common key is stored.
+const KEY: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// The number of ticks of a millisecond for which a request waits for the common key.
+const PATIENCE: usize = 10;
+
+impl Replies {
+    /// Begins a turn for all servers: makes sure of the common key, uses up the questions that are still open at
+    /// the place of the turn, and checks the user's answer.
+    pub(crate) async fn begin<P: Protocol>(
+        &self,
+        request: &Request<P>,
+        consent: &Consent,
+        env: &Env,
+    ) {
+        self.share_key(consent, env).await;
+        let (_, closed) = request.begin();
+        for asked in closed {
+            // Used up in this process in any case.
+            let _ = self.spend(asked).await;
+        }
+        let Some(mut checked) = request.check() else {
+            return;
+        };
+        if let Some(asked) = checked.spent {
+            match self.spend(asked).await {
+                Ok(()) => {}
+                Err(StoreError::Exists) => checked.void(Verdict::Used),
+                Err(_) => checked.void(Verdict::Unchecked),
+            }
+        }
+        request.set_answer(checked.answer);
+    }
+
+    /// Uses up a question.
+    async fn spend(&self, asked: Asked) -> Result<(), StoreError> {
+        let store = &self.shared.store;
+        let id = ReplyId::new("", "question", &asked.to_string());
+        store.create(&id, &ReplyMeta::new(USED, USED)).await?;
+        // It is used up now; the end only releases what the store has for a log that goes on.
+        let _ = store.seal(&id, ReplyEnd::Done).await;
+        Ok(())
+    }
+
+    /// Waits a moment for the common key. Until it is known, questions are signed with the key of this process.
+    async fn share_key(&self, consent: &Consent, env: &Env) {
+        if consent.has_common_key() {
+            return;
+        }
+        if !self.shared.loads_key.swap(true, Ordering::AcqRel) {
+            let (replies, consent) = (self.clone(), consent.clone());
+            (self.shared.spawn)(Box::pin(async move {
+                // Lowered however the task ends: another request then tries again.
+                let _loading = Lower(&replies.shared.loads_key);
+                if let Some(key) = common_key(&*replies.shared.store).await {
+                    consent.share(key);
+                }
+            }));
+        }
+        let Some(mut ticks) = env.ticks(Duration::from_millis(1)) else {
+            return;
+        };
+        for _ in 0..PATIENCE {
+            if consent.has_common_key() {
+                return;
+            }
+            poll_fn(|cx| ticks.as_mut().poll_next(cx)).await;
+        }
+    }
+}
+
+struct Lower<'a>(&'a AtomicBool);
+
+impl Drop for Lower<'_> {
+    fn drop(&mut self) {
+        self.0.store(false, Ordering::Release);
+    }
+}
+
+/// Returns the key of all servers that share a store. `None` if the store cannot be asked.
+async fn common_key(store: &dyn ReplyStore) -> Option<[u8; 32]> {
+    let id = ReplyId::new("", "questions", "the key of all servers");
+    let mut offer = [0; 32];
+    getrandom::fill(&mut offer).ok()?;
+    let hex: String = offer.iter().map(|byte| format!("{byte:02x}")).collect();
+    match store.create(&id, &ReplyMeta::new(KEY, KEY)).await {
+        Ok(()) | Err(StoreError::Exists) => {}
+        Err(_) => return None,
+    }
+    // Another server may have appended its own: that is what counts.
+    let _ = store
+        .append(&id, 0, format!("data: {hex}\n\n").into())
+        .await;
+    let _ = store.seal(&id, ReplyEnd::Done).await;
+    let page = store.read(&id, 0).await.ok()?;
+    let event = std::str::from_utf8(&page.events).ok()?;
+    let hex = event.strip_prefix("data: ")?.get(..64)?;
+    let mut key = [0; 32];
+    for (byte, at) in key.iter_mut().zip((0..).step_by(2)) {
+        *byte = u8::from_str_radix(hex.get(at..at + 2)?, 16).ok()?;
+    }
+    Some(key)
+}
