@@ -15,7 +15,7 @@ use copilot_wire::openai::{self, OpenAi};
 use copilot_wire::openbb::{self, OpenBb};
 use copilot_wire::protocol::{
     Capabilities, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
-    EventDecoder, Notice, Part, Protocol, Session as _, Status, Table, ToolCall, ToolRun,
+    EventDecoder, Notice, Part, Protocol, Question, Session as _, Status, Table, ToolCall, ToolRun,
 };
 use copilot_wire::responses::{self, Responses};
 #[cfg(feature = "ui_stream")]
@@ -202,6 +202,8 @@ fn capabilities<P: Protocol<Event: Clone + PartialEq>>(body: &str) {
         Notice::new("No data"),
         Confirmation::new("1", "Go on?", "Really?"),
     );
+    let asked = |confirmation: &Confirmation| Ok(format!("\n\n{}", confirmation.title));
+    let question = Question::new(&question, &asked);
     let call = ToolCall::new(tool, &json!({})).unwrap();
     let run = ToolRun::new("search", &json!({"q": "x"}), &json!([1])).unwrap();
     for (capability, part) in [

@@ -32,6 +32,8 @@ struct Inner<P: Protocol> {
     path: Option<Arc<str>>,
     env: Env,
     consent: Consent,
+    /// The path at which clients reach the route.
+    mount: Option<Arc<str>>,
     /// The answer to a question, once it is checked: a check uses the question up.
     answer: OnceLock<Option<Answer>>,
 }
@@ -50,6 +52,7 @@ impl<P: Protocol> Request<P> {
             path: None,
             env: Env::default(),
             consent: Consent::of_process(),
+            mount: None,
             answer: OnceLock::new(),
         }))
     }
@@ -79,8 +82,10 @@ impl<P: Protocol> Request<P> {
         self
     }
 
-    pub(crate) fn with_consent(mut self, consent: &Consent) -> Self {
+    /// Sets the consent of the server, and the path at which clients reach the route.
+    pub(crate) fn with_consent(mut self, consent: &Consent, mount: Arc<str>) -> Self {
         self.0.consent = consent.clone();
+        self.0.mount = Some(mount);
         self
     }
 
@@ -216,14 +221,12 @@ impl<P: Protocol> Request<P> {
     /// Returns the place at which this turn may ask a question.
     fn asking(&self, message: String) -> Asking {
         let inner = &*self.0;
-        let route = inner.path.clone().unwrap_or_else(|| "".into());
-        let path = match inner.params.as_slice() {
-            [] => route,
-            // Each with its length: a value may have any character.
-            params => params.iter().fold(route, |path, (_, value)| {
-                format!("{path} {} {value}", value.len()).into()
-            }),
-        };
+        // The values with their lengths, as they may have any character.
+        let params = inner.params.iter();
+        let mount = inner.mount.clone().unwrap_or_default();
+        let path = params.fold(mount, |path, (_, value)| {
+            format!("{path} {} {value}", value.len()).into()
+        });
         // Not from the headers: some have the id of a trace.
         let no_headers = HeaderMap::new();
         let conversation = P::conversation_id(&inner.message, &no_headers);

@@ -558,7 +558,12 @@ pub struct Question<'a> {
 }
 
 impl<'a> Question<'a> {
-    pub(crate) fn new(confirmation: &'a Confirmation, ask: &'a Ask<'a>) -> Self {
+    /// Creates a question whose text is what `ask` returns, for tests of a session.
+    #[must_use]
+    pub fn new(
+        confirmation: &'a Confirmation,
+        ask: &'a (dyn Fn(&Confirmation) -> Result<String, SendError> + Sync + 'a),
+    ) -> Self {
         Self { confirmation, ask }
     }
 

@@ -133,11 +133,12 @@ impl Call {
         let is_stream = P::is_stream(&message);
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
+        let mount = self.router.inner.base.join_shared(&self.path);
         let request = Request::<P>::from_parts(self.parts, message)
             .with_params(self.params)
             .with_path(self.path)
             .with_env(&self.router.inner.env)
-            .with_consent(&self.router.inner.consent);
+            .with_consent(&self.router.inner.consent, mount);
         #[cfg(feature = "resumable")]
         if let Some(replies) = &self.router.inner.replies {
             let inner = &self.router.inner;

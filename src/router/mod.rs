@@ -226,8 +226,8 @@ impl Router {
     }
 
     /// Sets the key with which questions in text are signed: 32 random bytes that all servers of a service
-    /// have. The default is a random key for each process, or one that is shared through the store of
-    /// [resumable replies](crate#features).
+    /// have. The default is a random key for each router and its clones, or one that servers share through the
+    /// store of [resumable replies](crate#features).
     ///
     /// Servers that share this key alone do not tell each other which questions were answered: within an hour an
     /// answer counts once on each of them.
@@ -243,11 +243,7 @@ impl Router {
     #[cfg(feature = "resumable")]
     #[must_use]
     pub fn resumable(mut self, replies: Replies) -> Self {
-        let inner = self.edit();
-        inner.replies = Some(replies);
-        if !inner.consent.has_common_key() {
-            inner.consent = Consent::random();
-        }
+        self.edit().replies = Some(replies);
         self
     }
 

@@ -1,6 +1,7 @@
 //! Paths with parameters.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::MountError;
 
@@ -101,6 +102,14 @@ impl BasePath {
 
     pub(super) fn join(&self, path: &str) -> String {
         format!("{}{path}", self.0)
+    }
+
+    /// Returns the path itself at the root.
+    pub(super) fn join_shared(&self, path: &Arc<str>) -> Arc<str> {
+        match &*self.0 {
+            "" => Arc::clone(path),
+            _ => self.join(path).into(),
+        }
     }
 
     /// Returns the paths to look up for `path`: without each of its leading copies of

@@ -11,6 +11,7 @@ use super::frames::Frames;
 use super::front_end::{Answer, FrontEnd, Next};
 use super::{Clock, Transcript};
 use crate::agent::{Agent, Body, Request};
+use crate::protocol::consent::Consent;
 use crate::protocol::{Env, EventError, Outcome, Protocol, Refusal, Turn};
 use crate::router::path_params;
 
@@ -61,6 +62,7 @@ pub struct Harness<F: FrontEnd> {
     agent: Arc<dyn Agent<F::Protocol>>,
     clock: Clock,
     env: Option<Env>,
+    consent: Consent,
     headers: HeaderMap,
     /// `true` while a turn runs, and after it was dropped.
     open: bool,
@@ -104,6 +106,7 @@ impl<F: FrontEnd> Harness<F> {
             agent: Arc::new(agent),
             clock: Clock::new(),
             env: None,
+            consent: Consent::default(),
             headers: HeaderMap::new(),
             open: false,
             next: Next::Nothing,
@@ -229,7 +232,9 @@ impl<F: FrontEnd> Harness<F> {
         parts.headers.extend(self.headers.clone());
         let message = F::Protocol::read(&parts, body).map_err(refused)?;
         let params = path_params(F::PATH, parts.uri.path());
-        let request = Request::<F::Protocol>::from_parts(parts, message).with_params(params);
+        let request = Request::<F::Protocol>::from_parts(parts, message)
+            .with_params(params)
+            .with_consent(&self.consent, F::PATH.into());
 
         let faults = Arc::new(Mutex::new(Vec::new()));
         let observed = Arc::clone(&faults);

@@ -88,10 +88,10 @@ fn calls_go_there_and_back() {
 fn a_question_is_answered() {
     for accepted in [true, false] {
         let asks = agent(|request, reply| async move {
-            match request.decision() {
-                Some(decision) => {
-                    assert_eq!(decision.id, "q1");
-                    Ok(reply.text(format!("{}", decision.accepted)).await?)
+            match request.answer() {
+                Some(answer) => {
+                    assert_eq!(answer.id, "q1");
+                    Ok(reply.text(format!("{}", answer.accepts("q1"))).await?)
                 }
                 None => Ok(reply.confirm(Confirmation::new("q1", "Sure?", "Really?"))?),
             }
@@ -170,17 +170,17 @@ fn an_interrupt_is_answered_or_passed_over() {
         (&*question.id, &*question.title, &*question.message),
         ("q1", "T", "M")
     );
-    first.decide(true);
-    let decision = first.input().decision().unwrap();
-    assert!(decision.accepted);
-    assert_eq!(decision.data.unwrap().text(), r#"{"a":1}"#);
+    first.decide(&question, true);
+    let answer = first.input().dialog_answer().unwrap();
+    assert!(answer.accepts("q1"));
+    assert_eq!(answer.data.unwrap().text(), r#"{"a":1}"#);
     assert_eq!(first.input().run_id, "run-2");
     assert_eq!(receive(&mut first, &[START, FINISH]), Next::Nothing);
     assert!(first.input().resume.is_empty());
     let mut second = app();
     asked(&mut second);
     second.prompt("Something else");
-    assert!(!second.input().decision().unwrap().accepted);
+    assert!(!second.input().dialog_answer().unwrap().accepts("q1"));
 }
 
 #[test]

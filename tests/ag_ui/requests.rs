@@ -1,6 +1,7 @@
 //! Requests that the official clients sent, and odd ones.
 
 use bytes::Bytes;
+use copilot_wire::Request;
 use copilot_wire::ag_ui::{AgUi, RunAgentInput};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
@@ -65,7 +66,7 @@ fn the_first_request_of_a_conversation() {
         assert_eq!(document.content, r#"{"page":7}"#);
         assert_eq!(input.state.text(), "{}");
         assert_eq!(input.forwarded_props.text(), r#"{"locale":"en"}"#);
-        assert!(input.decision().is_none() && input.results().next().is_none());
+        assert!(input.dialog_answer().is_none() && input.results().next().is_none());
         let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
         let id = AgUi::conversation_id(&input, &parts.headers);
         assert_eq!(id.unwrap(), "thread-1");
@@ -132,25 +133,22 @@ fn calls_come_back_with_their_results() {
 }
 
 #[test]
-fn answers_to_interrupts_are_decisions() {
+fn an_interrupt_is_answered() {
     for version in ["0.0.59", "1.0.0"] {
         for (name, accepted) in [("yes", true), ("no", false), ("cancelled", false)] {
             let input = recorded(&format!("interrupt-{name}-{version}"));
-            let decision = input.decision().unwrap();
-            assert_eq!(
-                (&*decision.id, decision.accepted),
-                ("q1", accepted),
-                "{name}"
-            );
+            let answer = input.dialog_answer().unwrap();
+            assert_eq!(answer.id, "q1", "{name}");
+            assert_eq!(answer.accepts("q1"), accepted, "{name}");
         }
     }
     let resume = |entry: &str| {
         let body = format!(r#"{{"messages":[],"resume":[{entry}]}}"#);
         let input = parse(body).unwrap();
-        let decision = input.decision().unwrap();
+        let answer = input.dialog_answer().unwrap();
         (
-            decision.accepted,
-            decision.data.map(|data| data.text().to_owned()),
+            answer.accepts("q"),
+            answer.data.map(|data| data.text().to_owned()),
         )
     };
     let data =
@@ -168,16 +166,13 @@ fn answers_to_interrupts_are_decisions() {
     }
 }
 
+/// Recorded from clients that answered a question which another server had asked.
 #[test]
-fn a_yes_behind_a_question_is_a_decision() {
+fn a_yes_behind_a_question_of_another_server_is_no_answer() {
     for version in ["0.0.59", "1.0.0"] {
-        let mut input = recorded(&format!("question-{version}"));
-        let decision = input.decision().unwrap();
-        assert_eq!((&*decision.id, decision.accepted), ("q1", true));
-        // Only the newest message counts, and only right behind the question.
-        let again = input.messages[2].clone();
-        input.messages.push(again);
-        assert!(input.decision().is_none());
+        let input = recorded(&format!("question-{version}"));
+        assert_eq!(input.dialog_answer(), None);
+        assert_eq!(Request::<AgUi>::new(input).answer(), None);
     }
 }
 
@@ -237,7 +232,7 @@ fn what_is_missing_reads_as_empty() {
         input.history().count() + input.tools().count() + input.documents().count(),
         0
     );
-    assert!(input.prompt().is_none() && input.decision().is_none());
+    assert!(input.prompt().is_none() && input.dialog_answer().is_none());
     let input = parse(r#"{"messages":[{"role":"user","content":"Hi"}],"tools":7,"context":{}}"#);
     assert_eq!(input.unwrap().prompt().unwrap(), "Hi");
 }

@@ -343,10 +343,12 @@ fn a_question_is_the_end_of_the_text() {
         Ok(reply.confirm(question())?)
     }));
     let text = answer.texts().concat();
-    let end = "**Delete?**\n\nAll of it.\n\nReply **yes** or **no**. (question `del-1`)";
-    assert!(text.ends_with(end), "{text}");
-    assert!(text.contains("rm\n```"), "{text}");
-    assert!(text.contains("- Report"), "{text}");
+    let (before, question) = text.rsplit_once("\n\n").unwrap();
+    assert!(
+        question.starts_with("Question: Delete? All of it. To agree, reply: yes "),
+        "{text}"
+    );
+    assert!(before.contains("- Report"), "{text}");
     assert!(answer.one("RUN_FINISHED").get("outcome").is_none());
 }
 

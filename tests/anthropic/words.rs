@@ -195,9 +195,9 @@ fn no_tool_is_offered_under_the_choice_none() {
 
 /// Asks before it deletes, and reads the answer in the next turn.
 async fn careful(request: Request<Anthropic>, reply: Reply<Anthropic>) -> Result<(), AgentError> {
-    match request.decision() {
-        Some(decision) if decision.id == "delete `7`" => {
-            let said = if decision.accepted {
+    match request.answer() {
+        Some(answer) if answer.id == "delete `7`" => {
+            let said = if answer.accepts("delete `7`") {
                 "Deleted."
             } else {
                 "Kept."
@@ -219,11 +219,14 @@ fn a_question_is_answered_in_the_next_turn() {
         body["messages"] = messages;
         read(&post(&router, &body).1)
     };
-    let asked = said(json!([{"role": "user", "content": "Delete it"}]));
-    assert_eq!(asked.stop_reason.as_deref(), Some("end_turn"));
-    let question = asked.text().to_owned();
-    assert!(question.contains("**Delete it?**\n\nThis cannot be undone."));
-    let turn = |answer: Value| {
+    let asked = || {
+        let asked = said(json!([{"role": "user", "content": "Delete it"}]));
+        assert_eq!(asked.stop_reason.as_deref(), Some("end_turn"));
+        asked.text().to_owned()
+    };
+    let question = asked();
+    assert!(question.contains("Question: Delete it? This cannot be undone. To agree"));
+    let turn = |question: &str, answer: Value| {
         json!([
             {"role": "user", "content": "Delete it"},
             {"role": "assistant", "content": [
@@ -235,18 +238,25 @@ fn a_question_is_answered_in_the_next_turn() {
             {"role": "system", "content": "Be brief."},
         ])
     };
-    assert_eq!(said(turn(json!("Yes"))).text(), "Deleted.");
-    assert_eq!(said(turn(json!("no."))).text(), "Kept.");
+    let yes = |question: &str| {
+        let (_, code) = question.rsplit_once("reply: yes ").unwrap();
+        format!("yes {}", &code[..6])
+    };
+    let agreed = yes(&question);
+    assert_eq!(said(turn(&question, json!(agreed))).text(), "Deleted.");
+    assert_eq!(said(turn(&asked(), json!("no."))).text(), "Kept.");
+    let question = asked();
     let reminded = json!([
         {"type": "text", "text": "<system-reminder>Today is Sunday.</system-reminder>"},
-        {"type": "text", "text": "yes"},
+        {"type": "text", "text": yes(&question)},
     ]);
-    assert_eq!(said(turn(reminded)).text(), "Deleted.");
+    assert_eq!(said(turn(&question, reminded)).text(), "Deleted.");
     // Neither an answer nor the newest question.
-    assert_eq!(said(turn(json!("Yes, but why?"))).text(), question);
+    let answer = said(turn(&question, json!("Yes, but why?")));
+    assert!(answer.text().contains("To agree"));
     let later = json!([
         {"role": "assistant", "content": question}, {"role": "user", "content": "hm"},
         {"role": "assistant", "content": "So?"}, {"role": "user", "content": "yes"},
     ]);
-    assert_eq!(said(later).text(), question);
+    assert!(said(later).text().contains("To agree"));
 }

@@ -30,7 +30,7 @@ fn exercise(request: &ChatRequest) {
         .iter()
         .map(|message| message.references.len());
     assert!(request.documents().count() <= references.sum());
-    assert_eq!(request.decision(), None);
+    assert_eq!(request.dialog_answer(), None);
 }
 
 fn call(id: usize, name: &str) -> String {
@@ -141,7 +141,7 @@ fn depth_needs_no_stack() {
             let _ = request.prompt();
             assert!(request.results().count() <= 1);
             assert!(request.documents().count() <= 1);
-            let _ = request.decision();
+            let _ = request.dialog_answer();
         }
     }
 }

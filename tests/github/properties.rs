@@ -160,7 +160,7 @@ proptest! {
         prop_assert_eq!(written, sent);
         let _ = (request.context().withheld().count(), request.session_info());
         use copilot_wire::protocol::Conversation;
-        let _ = (request.prompt(), request.decision(), request.documents().count());
+        let _ = (request.prompt(), request.dialog_answer(), request.documents().count());
         let _ = (Conversation::messages(&request).count(), request.results().count());
         let _ = (request.sampling(), request.to_openai());
     }

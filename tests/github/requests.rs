@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use copilot_wire::github::{Answer, ChatRequest, Content, GitHub, Message, Reference};
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{Conversation, Protocol, Role};
+use copilot_wire::protocol::{Conversation, Protocol, Role, Verdict};
 use serde_json::{Value, json};
 
 use crate::fixtures::{bytes, json as fixture, request, requests};
@@ -126,7 +126,7 @@ fn a_client_writes_what_a_server_reads() {
     let read = ChatRequest::from_json(request.to_json()).unwrap();
     assert_eq!(read, request);
     assert_eq!(read.documents().next().unwrap().content, "fn main() {}");
-    assert!(read.decision().unwrap().accepted);
+    assert_eq!(read.dialog_answer().unwrap().verdict, Verdict::Accepted);
 }
 
 #[test]
@@ -139,9 +139,9 @@ fn what_the_sdk_throws_on_is_nothing() {
     let null = parse(
         r#"{"messages":[{"role":"user","content":"","copilot_confirmations":[{"state":"accepted","confirmation":null}]}]}"#,
     );
-    let decision = null.decision().unwrap();
-    assert!(decision.accepted);
-    assert_eq!((&*decision.id, decision.data), ("", None));
+    let answer = null.dialog_answer().unwrap();
+    assert!(answer.accepts(""));
+    assert_eq!(answer.data, None);
     for body in ["{}", r#"{"messages":null}"#, r#"{"messages":{}}"#] {
         assert!(parse(body).messages.is_empty(), "{body}");
     }
@@ -298,9 +298,9 @@ fn answers_count_on_the_last_message_only() {
     let flag: Flag = answer.decode().unwrap();
     assert_eq!(flag.nested.attempt, 2);
     assert!(answer.decode::<Vec<u8>>().is_err());
-    let decision = request.decision().unwrap();
-    assert_eq!((&*decision.id, decision.accepted), ("id-123", true));
-    let data: Flag = decision.data.unwrap().decode().unwrap();
+    let answer = request.dialog_answer().unwrap();
+    assert!(answer.accepts("id-123"));
+    let data: Flag = answer.data.unwrap().decode().unwrap();
     assert_eq!(data, flag);
 
     let several = parse(
@@ -317,7 +317,7 @@ fn answers_count_on_the_last_message_only() {
         r#"{"messages":[{"role":"user","content":"","copilot_confirmations":[{"state":"accepted","confirmation":{"id":"1"}}]},{"role":"assistant","content":"done"},{"role":"user","content":"and now?","copilot_confirmations":[]}]}"#,
     );
     assert_eq!(old.answers().count(), 0);
-    assert_eq!(old.decision(), None);
+    assert_eq!(old.dialog_answer(), None);
 }
 
 #[test]

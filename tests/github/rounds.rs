@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use copilot_wire::github::{Answer, ChatRequest, GitHub, Message, Mount};
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
+use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol, Verdict};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -21,15 +21,15 @@ struct Flags {
 #[async_trait]
 impl<P: Protocol> Agent<P> for Flags {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(decision) = request.decision() {
-            let flag = decision.data.as_ref().and_then(|data| data.get("flag"));
+        if let Some(answer) = request.answer() {
+            let flag = answer.data.as_ref().and_then(|data| data.get("flag"));
             let flag = flag.and_then(|flag| Some(flag.string()?.into_owned()));
-            return match (&*decision.id, decision.accepted, flag) {
-                ("turn-off", true, Some(flag)) => {
+            return match (&*answer.id, answer.verdict, flag) {
+                ("turn-off", Verdict::Accepted, Some(flag)) => {
                     self.off.lock().unwrap().push(flag.clone());
                     Ok(reply.text(&format!("{flag} is off.")).await?)
                 }
-                ("turn-off", false, _) => Ok(reply.text("It stays on.").await?),
+                ("turn-off", Verdict::Refused, _) => Ok(reply.text("It stays on.").await?),
                 _ => Ok(reply.text("I did not ask that.").await?),
             };
         }

@@ -244,61 +244,21 @@ fn shared_parts_become_what_every_reader_shows() {
 }
 
 #[test]
-fn a_question_is_answered_in_the_next_turn() {
+fn a_question_is_the_last_text() {
     let read = read(Tools::NONE, |reply| async move {
         reply.cite(Citation::new("A")).await?;
         Ok(reply.confirm(Confirmation::new("q-7", "Delete it?", "For good."))?)
     });
     let asked = text(&read.events);
-    let ask = |answer: &str| {
-        let messages = [
-            Message::user("x"),
-            Message::assistant(&asked),
-            Message::user(answer),
-        ];
-        let request = ChatRequest::new("m", messages);
-        request
-            .decision()
-            .map(|decision| (decision.id.into_owned(), decision.accepted))
-    };
-    assert_eq!(ask("Yes."), Some(("q-7".into(), true)));
-    assert_eq!(ask("no"), Some(("q-7".into(), false)));
-    assert_eq!(ask("why?"), None);
-}
-
-#[test]
-fn a_question_is_outside_of_the_code_before_it_in_whatever_pieces_that_comes() {
-    let code = "let a = 1;\n";
-    for (first, then) in [
-        (1, 1),
-        (20, 1),
-        (1, 20),
-        (20, 20),
-        (100_000, 1),
-        (60_000, 60_000),
-    ] {
-        let pieces = [
-            "```".to_owned(),
-            format!("\n{}", code.repeat(first)),
-            code.repeat(then),
-        ];
-        let said = pieces.concat();
-        let read = read(Tools::NONE, move |reply| {
-            let pieces = pieces.clone();
-            async move {
-                for piece in pieces {
-                    reply.text(piece).await?;
-                }
-                Ok(reply.confirm(Confirmation::new("q-7", "Delete it?", "For good."))?)
-            }
-        });
-        let text = text(&read.events);
-        let question = text.strip_prefix(&said).unwrap_or_default();
-        assert!(
-            question.starts_with("\n```\n\n"),
-            "{first} {then}: {question:?}"
-        );
-    }
+    let (before, question) = asked.rsplit_once("\n\n").unwrap();
+    assert!(
+        before.ends_with("- A\n") || before.ends_with("- A"),
+        "{asked}"
+    );
+    assert!(
+        question.starts_with("Question: Delete it? For good. To agree, reply: yes "),
+        "{asked}"
+    );
 }
 
 #[test]

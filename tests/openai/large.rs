@@ -30,7 +30,7 @@ fn exercise(request: &ChatRequest) {
     assert!(request.tools().count() <= request.tools.len());
     assert!(request.results().count() <= request.messages.len());
     assert_eq!(request.documents().count(), 0);
-    assert_eq!(request.decision(), None);
+    assert_eq!(request.dialog_answer(), None);
     assert!(!request.to_json().is_empty());
     OpenAi::session(request, &fixed());
 }

@@ -4,8 +4,8 @@ use copilot_wire::openai::{
     ChatCompletion, ChatMessage, ChatRequest, Ending, FinishReason, Function, OpenAi,
 };
 use copilot_wire::protocol::{
-    AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
-    Table, ToolCall,
+    AgentError, Chart, ChartKind, Citation, Confirmation, Notice, SendError, Status, Table,
+    ToolCall,
 };
 use copilot_wire::{Reply, Request, Router, agent_fn};
 use serde_json::json;
@@ -159,9 +159,9 @@ fn native_endings_end_the_turn_too() {
 
 /// Asks before it deletes, and reads the answer in the next turn.
 async fn careful(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Result<(), AgentError> {
-    match request.decision() {
-        Some(decision) if decision.id == "delete `7`" => {
-            let said = match decision.accepted {
+    match request.answer() {
+        Some(answer) if answer.id == "delete `7`" => {
+            let said = match answer.accepts("delete `7`") {
                 true => "Deleted.",
                 false => "Kept.",
             };
@@ -191,34 +191,37 @@ fn a_question_is_answered_in_the_next_turn() {
             .into_owned()
     };
     let user = |text: &str| ChatMessage::user(text);
-    let question = said(vec![user("Delete it")]);
-    assert!(question.contains("**Delete it?**\n\nThis cannot be undone."));
+    let ask = || said(vec![user("Delete it")]);
+    let question = ask();
+    assert!(question.contains("Question: Delete it? This cannot be undone. To agree"));
     assert!(question.starts_with("\n\n**Sources**"));
+    let yes = |question: &str| {
+        let (_, code) = question.rsplit_once("reply: yes ").unwrap();
+        format!("Yes {}", &code[..6])
+    };
+    let turn = |question: &str, answer: &str| {
+        said(vec![
+            user("Delete it"),
+            ChatMessage::assistant(question),
+            user(answer),
+        ])
+    };
+    assert_eq!(turn(&question, &yes(&question)), "Deleted.");
+    assert_eq!(turn(&ask(), "no."), "Kept.");
+    // Not an answer; one to an earlier question; one that was not asked.
+    let question = ask();
     let asked = || ChatMessage::assistant(question.as_str());
-
-    assert_eq!(
-        said(vec![user("Delete it"), asked(), user("Yes")]),
-        "Deleted."
-    );
-    assert_eq!(said(vec![user("Delete it"), asked(), user("no.")]), "Kept.");
-    // Not an answer; one to an earlier question; one to another question; one that was not asked.
-    let other = || ChatMessage::assistant(question.replace("%607%60", "8"));
+    let agreed = || ChatMessage::user(yes(&question));
     for messages in [
         vec![user("Delete it"), asked(), user("Yes, but why?")],
-        vec![
-            asked(),
-            user("hm"),
-            ChatMessage::assistant("So?"),
-            user("yes"),
-        ],
-        vec![asked(), other(), user("yes")],
-        vec![asked(), user("yes"), ChatMessage::assistant("Deleted.")],
-        vec![asked(), user("yes"), user("yes")],
-        vec![user(&question), user("yes")],
-        vec![ChatMessage::assistant("Really?"), user("yes")],
-        vec![user("yes")],
+        vec![asked(), user("hm"), ChatMessage::assistant("So?"), agreed()],
+        vec![asked(), agreed(), ChatMessage::assistant("Deleted.")],
+        vec![asked(), agreed(), user("yes")],
+        vec![user(&question), agreed()],
+        vec![ChatMessage::assistant("Really?"), agreed()],
+        vec![agreed()],
     ] {
-        assert_eq!(said(messages), question);
+        assert!(said(messages).contains("To agree"));
     }
 }
 

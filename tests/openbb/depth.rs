@@ -34,7 +34,7 @@ fn ask(request: &QueryRequest) {
     let _ = (
         Era::from_request(request),
         request.prompt(),
-        request.decision(),
+        request.dialog_answer(),
     );
     let _ = (request.messages().count(), request.documents().count());
     let _ = (request.option("x"), request.delegation());

@@ -9,8 +9,8 @@ use copilot_wire::openbb::{
     Widget, Widgets,
 };
 use copilot_wire::protocol::{
-    Chart, ChartKind, Citation, Confirmation, Conversation, Notice, Part, Protocol, Session as _,
-    Table, ToolCall,
+    Chart, ChartKind, Citation, Confirmation, Conversation, Notice, Part, Protocol, Question,
+    Session as _, Table, ToolCall,
 };
 use serde_json::json;
 
@@ -31,6 +31,8 @@ fn words() -> Vec<Vec<u8>> {
         angle: "y".into(),
         label: "x".into(),
     };
+    let sure = Confirmation::new("1", "Sure?", "Really.");
+    let asked = |confirmation: &Confirmation| Ok(format!("\n\n{}", confirmation.title));
     let words = [
         Part::Status(&"Working".into()),
         Part::Cite(&Citation::new("W").document("openbb_widget_stock_price")),
@@ -38,7 +40,7 @@ fn words() -> Vec<Vec<u8>> {
         Part::Table(&Table::new("T", &rows).unwrap()),
         Part::Chart(&Chart::new("C", kind, &rows).unwrap()),
         Part::Error(&Notice::new("away")),
-        Part::Confirm(&Confirmation::new("1", "Sure?", "Really.")),
+        Part::Confirm(&Question::new(&sure, &asked)),
         Part::Calls(&[ToolCall::new("tools_web_search", &json!({"query": "x"})).unwrap()]),
         Part::Calls(&[
             ToolCall::new("openbb_widget_stock_price", &json!({"series": "a"})).unwrap(),

@@ -80,7 +80,7 @@ fn ask(request: &QueryRequest) -> [usize; 5] {
         Era::from_request(request),
         request.prompt(),
     );
-    let _ = (request.decision(), request.delegation());
+    let _ = (request.dialog_answer(), request.delegation());
     let _ = (request.option("x"), request.extra_state());
     let _ = (OpenBb::next_call(request), request.extra_citations());
     [

@@ -25,7 +25,11 @@ fn check(body: &str, what: &str) {
 /// Calls all accessors of a request.
 fn visit(request: &QueryRequest) {
     let _ = Era::from_request(request);
-    let _ = (request.prompt(), request.decision(), request.delegation());
+    let _ = (
+        request.prompt(),
+        request.dialog_answer(),
+        request.delegation(),
+    );
     let _ = (
         request.messages().count(),
         request.documents().count(),

@@ -1,11 +1,12 @@
 //! The shared parts of a reply in this protocol.
 
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Message, OpenBb, QueryRequest};
+use copilot_wire::openbb::{Descriptor, Message, OpenBb, QueryRequest};
 use copilot_wire::protocol::{
-    Chart, ChartKind, Citation, Confirmation, Conversation, Failure, Level, Notice, Part, Protocol,
-    SendError, Session as _, Status, Table, ToolCall,
+    AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, EventDecoder, Failure,
+    Level, Notice, Part, Protocol, Question, SendError, Session as _, Status, Table, ToolCall,
 };
+use copilot_wire::{Reply, Request, Router, agent_fn};
 use serde_json::json;
 
 use crate::workspace::{self, Turn};
@@ -158,9 +159,13 @@ fn sources_as_text() {
     let question = Confirmation::new("q", "Go on?", "Really.");
     let text = turn(&old(), &[Part::Cite(&one), Part::Cite(&two)]).text;
     assert_eq!(text, "\n\n**Sources**\n\n- A\n- B\n");
-    let text = turn(&old(), &[Part::Cite(&one), Part::Confirm(&question)]).text;
+    let text = turn(
+        &old(),
+        &[Part::Cite(&one), Part::Confirm(&asked(&question))],
+    )
+    .text;
     assert!(
-        text.starts_with("\n\n**Sources**") && text.ends_with("(question `q`)"),
+        text.starts_with("\n\n**Sources**") && text.ends_with("\n\nGo on?"),
         "{text}"
     );
     let call = ToolCall::new("openbb_widget_Historical_Stock_Price", &json!({})).unwrap();
@@ -171,38 +176,73 @@ fn sources_as_text() {
     assert!(shown.text.ends_with("- A\n") && shown.call.is_some());
 }
 
-/// The question, the suggested answers, and the answer in the next request.
+/// Returns a question whose text is its title.
+fn asked(confirmation: &Confirmation) -> Question<'_> {
+    Question::new(confirmation, &|confirmation| {
+        Ok(format!("\n\n{}", confirmation.title))
+    })
+}
+
+/// The question and the suggested answers, of which none agrees: that needs the code of the question.
 #[test]
 fn confirmations() {
     let question = Confirmation::new("q-1", "Delete it?", "This cannot be undone.");
-    for (mut request, suggestions) in [(new(), vec!["Yes", "No"]), (old(), vec![])] {
-        let shown = turn(&request, &[Part::Confirm(&question)]);
-        assert!(shown.text.contains("**Delete it?**"));
+    for (request, suggestions) in [(new(), vec!["No"]), (old(), vec![])] {
+        let shown = turn(&request, &[Part::Confirm(&asked(&question))]);
+        assert_eq!(shown.text, "\n\nDelete it?");
         assert_eq!(shown.suggestions, suggestions);
-        assert!(request.decision().is_none());
-        for (answer, expected) in [("Yes", Some(true)), ("no.", Some(false)), ("What?", None)] {
-            let mut next = request.clone();
-            next.messages.push(Message::ai(&shown.text));
-            next.messages.push(Message::human(answer));
-            let next = read(next.to_json());
-            let decision = next
-                .decision()
-                .map(|decision| (decision.id.into_owned(), decision.accepted));
-            assert_eq!(
-                decision,
-                expected.map(|accepted| ("q-1".to_owned(), accepted))
-            );
+    }
+    let question = question.answers(["n", "Tell me more"]);
+    let shown = turn(&new(), &[Part::Confirm(&asked(&question))]);
+    assert_eq!(shown.suggestions, ["n", "Tell me more"]);
+}
+
+/// The answer in the next request.
+#[test]
+fn a_question_is_answered_in_the_next_turn() {
+    async fn careful(request: Request<OpenBb>, reply: Reply<OpenBb>) -> Result<(), AgentError> {
+        match request.answer() {
+            Some(answer) => Ok(reply
+                .text(format!("{:?} {}", answer.verdict, answer.id))
+                .await?),
+            None => Ok(reply.confirm(Confirmation::new("q-1", "Delete it?", "For good."))?),
         }
-        // An answer to an earlier question is not a decision.
-        request.messages.push(Message::ai(&shown.text));
-        request.messages.push(Message::human("yes"));
+    }
+    let descriptor = Descriptor::new("a", "A", "Asks");
+    let router = Router::new().mount(descriptor, agent_fn(careful)).unwrap();
+    for (answer, expected) in [
+        ("Yes CODE", "Accepted q-1"),
+        ("no.", "Refused q-1"),
+        ("Yes", "WrongCode q-1"),
+        ("What?", "Other q-1"),
+    ] {
+        let mut request = new();
+        let asked = said(&router, &request);
+        let (_, code) = asked.rsplit_once("reply: yes ").unwrap();
+        request.messages.push(Message::ai(&asked));
+        request
+            .messages
+            .push(Message::human(&answer.replace("CODE", &code[..6])));
+        assert_eq!(said(&router, &request), expected);
+        // An answer to an earlier question is none.
         request.messages.push(Message::ai("Done."));
         request.messages.push(Message::human("yes"));
-        assert!(request.decision().is_none());
+        assert!(said(&router, &request).contains("To agree"));
     }
-    let question = question.answers(["y", "y -3", "n"]);
-    let shown = turn(&new(), &[Part::Confirm(&question)]);
-    assert_eq!(shown.suggestions, ["y", "y -3", "n"]);
+}
+
+/// Returns the text of the answer to a request.
+fn said(router: &Router, request: &QueryRequest) -> String {
+    let head = http::Request::post("/v1/query");
+    let response = crate::exchange::send(router, head, request.to_json());
+    let stream = crate::exchange::whole(response.into_body());
+    let mut decoder = EventDecoder::<OpenBb>::new();
+    let mut input = stream.as_bytes();
+    let mut text = String::new();
+    while let Some(event) = decoder.next(&mut input).unwrap() {
+        text.push_str(OpenBb::text_of(event).unwrap_or_default());
+    }
+    text
 }
 
 #[test]

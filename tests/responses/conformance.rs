@@ -158,8 +158,8 @@ fn faults_are_found() {
 #[test]
 fn the_played_client_runs_tools_and_answers_questions() {
     let agent = agent_fn::<Responses, _, _>(|request, reply| async move {
-        if let Some(decision) = request.decision() {
-            let text = format!("decided: {}", decision.accepted);
+        if let Some(answer) = request.answer() {
+            let text = format!("decided: {}", answer.accepts("q-1"));
             return Ok(reply.text(&text).await?);
         }
         let Some(result) = request.results().next() else {

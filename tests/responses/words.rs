@@ -241,16 +241,21 @@ fn only_offered_functions_are_called() {
 #[test]
 fn a_question_is_the_last_text_and_is_answered() {
     let router = router(agent_fn::<Responses, _, _>(|request, reply| async move {
-        if let Some(decision) = request.decision() {
-            let text = format!("{} {}", decision.id, decision.accepted);
+        if let Some(answer) = request.answer() {
+            let text = format!("{} {:?}", answer.id, answer.verdict);
             return Ok(reply.text(&text).await?);
         }
         reply.cite(Citation::new("notes.md")).await?;
         Ok(reply.confirm(Confirmation::new("del-1", "Delete?", "Really?"))?)
     }));
     let asked = check(&post(&router, HI).1, End::Completed);
-    assert!(asked.text.ends_with("(question `del-1`)"), "{}", asked.text);
-    for (answer, expected) in [("yes", "del-1 true"), ("no.", "del-1 false")] {
+    let (_, code) = asked.text.rsplit_once("reply: yes ").unwrap();
+    assert!(
+        code[6..].starts_with(". To refuse, reply: no. (del-1 cw"),
+        "{code}"
+    );
+    let yes = format!("yes {}", &code[..6]);
+    for (answer, expected) in [(&*yes, "del-1 Accepted"), ("no.", "del-1 Used")] {
         let mut input = vec![json!({"role": "user", "content": "hi"})];
         input.extend(asked.items.iter().cloned());
         input.push(json!({"role": "user", "content": answer}));

@@ -85,10 +85,12 @@ fn a_question_is_gone_when_the_user_types_on() {
     while let Some(event) = front.decode(&mut asks).unwrap() {
         front.receive(&event);
     }
-    assert!(matches!(front.next(), Next::Question(_)));
+    let Next::Question(question) = front.next() else {
+        panic!("no question");
+    };
     front.prompt("hello");
     let typed = front.request();
-    front.decide(true);
+    front.decide(&question, true);
     assert_eq!(front.request().body(), typed.body());
 }
 

@@ -26,9 +26,13 @@ struct Librarian;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Librarian {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(decision) = request.decision() {
-            assert_eq!(decision.id, "tidy-1");
-            let word = if decision.accepted { "Done" } else { "Left" };
+        if let Some(answer) = request.answer() {
+            assert_eq!(answer.id, "tidy-1");
+            let word = if answer.accepts("tidy-1") {
+                "Done"
+            } else {
+                "Left"
+            };
             return Ok(reply.text(&format!("{word}.")).await?);
         }
         let prompt = request.prompt().unwrap_or_default().into_owned();

@@ -160,7 +160,7 @@ fn a_person_who_speaks_stops_the_calls_that_wait() {
 struct Odd(Vec<HistoryItem<'static>>);
 
 impl Conversation for Odd {
-    fn history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
+    fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         self.0.iter().cloned()
     }
 
@@ -307,15 +307,13 @@ fn reasoning_runs_of_tools_and_usage_show_where_a_front_end_has_them() {
 fn the_time_that_copilot_adds_is_no_part_of_the_prompt() {
     fn check<P: Protocol>(messages: &str, yes: &str) {
         let time = "<current_datetime>2026-11-22T08:03:51.095+00:00</current_datetime>";
-        let asked = "Delete it?\\n\\nReply **yes** or **no**. (question `1`)";
+        let asked = "Delete it?";
         let body = format!(
             r#"{{"model":"m","max_tokens":9,"{messages}":[{{"role":"user","content":"delete"}},{{"role":"assistant","content":"{asked}"}},{{"role":"user","content":"{time}\n\n{yes}"}}]}}"#
         );
         let (parts, ()) = http::Request::post("/").body(()).unwrap().into_parts();
         let request = P::read(&parts, body.into()).unwrap();
         assert_eq!(request.prompt().as_deref(), Some(yes), "{}", P::NAME);
-        let decision = request.decision().map(|decision| decision.accepted);
-        assert_eq!(decision, (yes == "yes").then_some(true), "{}", P::NAME);
         let added: Vec<_> = request
             .messages()
             .filter(|m| m.role == Role::Other)

@@ -164,8 +164,8 @@ fn a_question_in_text_and_as_an_approval_request() {
             &body,
             broken,
             |request, reply| async move {
-                let decision = request.decision().unwrap();
-                let text = format!("{} {}", decision.id, decision.accepted);
+                let answer = request.answer().unwrap();
+                let text = format!("{} {}", answer.id, answer.accepts(&answer.id));
                 Ok(reply.text(&text).await?)
             },
         );

@@ -19,8 +19,9 @@ struct Helper;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Helper {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(decision) = request.decision() {
-            let text = format!("{} {} {:?}", decision.id, decision.accepted, decision.data);
+        if let Some(answer) = request.answer() {
+            let accepted = answer.accepts(&answer.id);
+            let text = format!("{} {accepted} {:?}", answer.id, answer.data);
             return Ok(reply.text(&text).await?);
         }
         if let Some(result) = request.results().last() {

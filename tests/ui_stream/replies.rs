@@ -250,9 +250,9 @@ fn what_a_page_would_fail_at_is_not_sent() {
     assert_eq!(kinds(&stream)[2], "source-url");
 }
 
-/// The page shows how to answer a question, after any text.
+/// The page shows how to answer a question, behind any text.
 #[test]
-fn a_question_in_text_cannot_be_hidden() {
+fn a_question_in_text_is_the_last_line() {
     let agent = agent(|_, reply| async move {
         reply.text("```sh\nrm").await?;
         Ok(reply.confirm(Confirmation::new("q1", "Sure?", "Really?"))?)
@@ -263,6 +263,9 @@ fn a_question_in_text_cannot_be_hidden() {
         .iter()
         .filter_map(|chunk| chunk["delta"].as_str())
         .collect();
-    assert!(text.starts_with("```sh\nrm\n```\n"), "{text}");
-    assert!(text.ends_with("(question `q1`)"), "{text}");
+    let question = text.strip_prefix("```sh\nrm\n\nQuestion: Sure? Really? To agree, reply: yes ");
+    assert!(
+        question.is_some_and(|end| end[6..].starts_with(". To refuse, reply: no. (q1 cw")),
+        "{text}"
+    );
 }

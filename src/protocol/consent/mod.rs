@@ -40,14 +40,14 @@ const LONGEST_ID: usize = 64;
 /// The number of minutes by which the clock of another server may be ahead.
 const AHEAD: u64 = 2;
 
-/// The keys with which questions are signed, and the questions of this process.
+/// The keys with which a server signs its questions, and the questions that it has asked.
 ///
 /// Clones share both.
 #[derive(Clone)]
 pub(crate) struct Consent(Arc<Shared>);
 
 struct Shared {
-    /// The key of this process, or the one that was set; `None` if the system has no randomness.
+    /// The server's own key; `None` if the system has no randomness.
     key: Option<Key>,
     /// The key of all servers that share a store, once it is known.
     common: OnceLock<Key>,
@@ -55,24 +55,18 @@ struct Shared {
 }
 
 impl Consent {
-    /// Returns the consent of this process. Its key is random.
+    /// Returns the consent of all turns in this process that have no server. Its key is random.
     pub(crate) fn of_process() -> Self {
         static PROCESS: OnceLock<Consent> = OnceLock::new();
-        PROCESS.get_or_init(|| Self::with_key(random())).clone()
+        PROCESS.get_or_init(Self::default).clone()
     }
 
-    /// Creates a consent with a key that several servers may have.
+    /// Creates a consent with a key that several servers have.
     pub(crate) fn new(key: [u8; 32]) -> Self {
         let consent = Self::with_key(Some(key));
         // No other one is looked for.
         let _ = consent.0.common.set(key);
         consent
-    }
-
-    /// Creates a consent with a random key of its own.
-    #[cfg(feature = "resumable")]
-    pub(crate) fn random() -> Self {
-        Self::with_key(random())
     }
 
     fn with_key(key: Option<Key>) -> Self {
@@ -356,9 +350,9 @@ fn random<const N: usize>() -> Option<[u8; N]> {
     Some(bytes)
 }
 
-/// The consent of this process.
+/// A consent with a random key.
 impl Default for Consent {
     fn default() -> Self {
-        Self::of_process()
+        Self::with_key(random())
     }
 }

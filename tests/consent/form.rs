@@ -1,0 +1,188 @@
+//! The line that a question is, and the answers to it.
+
+use proptest::prelude::*;
+
+use super::{Asker, Server, code};
+
+const TITLE: &str = "Delete all files?";
+const MESSAGE: &str = "rm -rf \"$HOME/my_thesis\" && echo 'ok' > log.txt\nThis can't be undone.";
+
+#[test]
+fn a_question_is_one_line_without_markup_at_the_end() {
+    let server = Server::new(&Asker {
+        says: "I looked at 12 files.".into(),
+        ..Asker::new(TITLE, MESSAGE)
+    });
+    let answer = server.post(&["delete"]);
+    let (before, line) = answer.rsplit_once("\n\n").unwrap();
+    assert_eq!(before, "I looked at 12 files.");
+    let expected = "Question: Delete all files? rm -rf ”＄HOME/my＿thesis” ＆＆ echo ’ok’ ＞ log.txt ⏎ \
+                    This can’t be undone. To agree, reply: yes ";
+    assert!(line.starts_with(expected), "{line}");
+    let end = line[expected.len() + 6..]
+        .strip_prefix(". To refuse, reply: no. (delete-1 cw")
+        .unwrap();
+    assert_eq!(end.len(), 3 + 4 + 12 + 1);
+    assert!(end.ends_with(')') && end[..19].bytes().all(|byte| byte.is_ascii_alphanumeric()));
+}
+
+#[test]
+fn the_user_agrees_with_the_code_and_refuses_without() {
+    let cases = [
+        ("yes {}", "Accepted delete-1"),
+        ("Yes {}.", "Accepted delete-1"),
+        ("{}", "Accepted delete-1"),
+        ("YES{}", "Accepted delete-1"),
+        ("“yes {}”", "Accepted delete-1"),
+        ("no", "Refused delete-1"),
+        ("No.", "Refused delete-1"),
+        ("cancel", "Refused delete-1"),
+        ("no {}", "Refused delete-1"),
+        ("yes", "WrongCode delete-1"),
+        ("ok", "WrongCode delete-1"),
+        ("yes {}0", "Other delete-1"),
+        ("yes {} -5", "Other delete-1 -5"),
+        (
+            "yes {} but only the logs",
+            "Other delete-1 but only the logs",
+        ),
+        ("don't {}", "Other delete-1"),
+        ("0000 {} 1111", "Other delete-1"),
+        ("what is it?", "Other delete-1"),
+    ];
+    let server = Server::new(&Asker::new(TITLE, MESSAGE));
+    for (number, (answer, expected)) in cases.into_iter().enumerate() {
+        let prompt = format!("delete {number}");
+        let question = server.post(&[&prompt]);
+        let answer = answer.replace("{}", &code(&question));
+        assert_eq!(
+            server.post(&[&prompt, &question, &answer]),
+            expected,
+            "{answer}"
+        );
+    }
+    let question = server.post(&["delete"]);
+    let (wrong, _) = (code(&question).parse::<u32>().unwrap() + 1).overflowing_rem(1_000_000);
+    let answer = server.post(&["delete", &question, &format!("yes {wrong:06}")]);
+    assert_eq!(answer, "WrongCode delete-1");
+    // A wrong code does not use the question up.
+    let right = format!("yes {}", code(&question));
+    assert_eq!(
+        server.post(&["delete", &question, &right]),
+        "Accepted delete-1"
+    );
+}
+
+#[test]
+fn a_question_that_nobody_would_read_is_not_asked() {
+    for (length, is_asked) in [
+        (7_000, true),
+        (7_982, true),
+        (7_983, false),
+        (1_000_000, false),
+    ] {
+        let words = "word ".repeat(length / 5) + &"x".repeat(length % 5);
+        let server = Server::new(&Asker::new(TITLE, &words));
+        let (answer, error) = answer_or_error(&server);
+        assert_eq!(answer.contains("To agree"), is_asked, "{length}: {error}");
+    }
+    // Characters that are shown by their code points count as such.
+    let server = Server::new(&Asker::new(TITLE, &"\u{200B}a".repeat(1_000)));
+    assert!(!answer_or_error(&server).0.contains("To agree"));
+    let agent = Asker {
+        id: "x".repeat(65),
+        ..Asker::new(TITLE, MESSAGE)
+    };
+    assert!(!answer_or_error(&Server::new(&agent)).0.contains("To agree"));
+}
+
+/// Returns the answer, or the error of a turn that failed.
+fn answer_or_error(server: &Server) -> (String, String) {
+    let body = r#"{"model":"agent","messages":[{"role":"user","content":"delete"}]}"#;
+    let head = http::Request::post("/v1/chat/completions");
+    let response = super::exchange::send(&server.router, head, body);
+    let body = super::exchange::whole(response.into_body());
+    let value: serde_json::Value = serde_json::from_str(&body).unwrap();
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    (
+        text(&value["choices"][0]["message"]["content"]),
+        text(&value["error"]["message"]),
+    )
+}
+
+#[test]
+fn an_agent_reads_no_code_in_the_history() {
+    use copilot_wire::openai::ChatRequest;
+    use copilot_wire::protocol::Conversation;
+    let server = Server::new(&Asker::new(TITLE, MESSAGE));
+    let question = server.post(&["delete"]);
+    let code = code(&question);
+    for (answer, expected) in [
+        (format!("yes {code}"), "yes"),
+        (format!("Yes, {code}!"), "yes"),
+        (format!("yes {code} -5"), "yes -5"),
+        (format!("no {code}"), "no"),
+        ("no".to_owned(), "no"),
+        ("yes 12".to_owned(), "yes 12"),
+    ] {
+        let messages = serde_json::json!([
+            {"role": "user", "content": "delete"},
+            {"role": "assistant", "content": question},
+            {"role": "user", "content": answer},
+            {"role": "assistant", "content": "Done."},
+            {"role": "user", "content": "thanks"},
+        ]);
+        let body = serde_json::json!({"model": "agent", "messages": messages});
+        let request = ChatRequest::from_json(body.to_string().as_bytes()).unwrap();
+        let texts: Vec<String> = request
+            .messages()
+            .map(|message| message.text.into())
+            .collect();
+        assert_eq!(texts[2], expected);
+        assert!(texts[1].ends_with("This can’t be undone."), "{}", texts[1]);
+        let raw = request.raw_history().count();
+        assert_eq!(raw, request.history().count());
+        let model = ChatRequest::from_conversation(&request).to_json();
+        let model = String::from_utf8_lossy(&model);
+        assert!(!model.contains(&code) && !model.contains("cw"), "{model}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    /// Every Unicode category in title, message and id: the line has only what is allowed, and its answer counts.
+    #[test]
+    fn any_text_becomes_one_harmless_line(
+        title in any_text(), message in any_text(), id in ".{0,10}", says in any_text(),
+    ) {
+        let server = Server::new(&Asker { title, message, id: id.clone(), says });
+        let answer = server.post(&["delete"]);
+        let line = answer.rsplit_once("\n\n").map_or(&*answer, |(_, line)| line);
+        let end = line.strip_prefix("Question: ").unwrap();
+        let (text, _) = end.rsplit_once(" To agree, reply: yes ").unwrap();
+        for character in text.chars() {
+            let allowed = character.is_ascii_alphanumeric() || " .,;/+-?()".contains(character);
+            prop_assert!(allowed || !character.is_ascii(), "{character:?} in {text:?}");
+            prop_assert!(!character.is_control(), "{character:?}");
+        }
+        let agreed = server.post(&["delete", &answer, &format!("yes {}", code(&answer))]);
+        // A preceding text may contain the code or, in its letters and digits, look like a question.
+        prop_assert!(agreed == format!("Accepted {id}").trim_end(), "{agreed}");
+    }
+}
+
+fn any_text() -> impl Strategy<Value = String> {
+    prop::collection::vec(
+        prop_oneof![
+            any::<char>(),
+            any::<char>(),
+            prop::char::range('\u{0}', '\u{7f}'),
+            prop::char::range('\u{2000}', '\u{206f}'),
+            prop::char::range('\u{fe00}', '\u{feff}'),
+            prop::char::range('\u{e0000}', '\u{e0fff}'),
+        ],
+        0..40,
+    )
+    .prop_map(|characters| characters.into_iter().collect())
+}
