@@ -91,7 +91,7 @@ pub fn request<P: Toolkit>(data: &[u8]) {
     // Everything that an agent may ask is answered.
     let messages = request.messages().count();
     let _ = request.prompt();
-    let _ = request.decision();
+    let _ = request.answer();
     let _ = request.conversation_id();
     for document in request.documents() {
         let _ = (

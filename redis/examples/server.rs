@@ -11,7 +11,7 @@ use std::io;
 use std::time::Duration;
 
 use axum::serve::ListenerExt;
-use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::protocol::{AgentError, Conversation, Protocol, Refusal, User};
 use copilot_wire::replies::Replies;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait, openai, responses, ui_stream};
 use copilot_wire_redis::RedisReplyStore;
@@ -52,9 +52,14 @@ impl<P: Protocol> Agent<P> for Counter {
     }
 }
 
-fn user(parts: &Parts) -> Option<String> {
-    let key = parts.headers.get("authorization")?.to_str().ok()?;
-    Some(key.strip_prefix("Bearer ")?.to_owned())
+/// Adds the user whose name is the API key.
+async fn identify(mut parts: Parts) -> Result<Parts, Refusal> {
+    let key = parts.headers.get("authorization");
+    let name = key.and_then(|key| key.to_str().ok()?.strip_prefix("Bearer "));
+    if let Some(user) = name.map(User::new) {
+        parts.extensions.insert(user);
+    }
+    Ok(parts)
 }
 
 #[tokio::main]
@@ -70,7 +75,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "none" => None,
         url => {
             let store = RedisReplyStore::connect(url).await?;
-            let replies = Replies::per_user(store, tokio::spawn, user);
+            let replies = Replies::per_user(store, tokio::spawn);
             Some(match arguments.next().as_deref() {
                 None | Some("") => replies,
                 Some("join") => replies.join(true),
@@ -82,6 +87,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
     };
     let mut router = Router::new()
+        .guard(identify)
         .mount(openai::Model::new("counter"), Counter)?
         .mount(responses::Model::new("counter"), Counter)?
         .mount(ui_stream::Mount::new(), Counter)?;

@@ -285,8 +285,7 @@ impl<P: Protocol> Channel<P> {
 
     /// Writes a question, which ends the turn.
     pub(super) fn confirm(&self, confirmation: &Confirmation) -> Result<(), SendError> {
-        let minute = self.record.env().unix_time() / 60;
-        let ask = |confirmation: &Confirmation| self.asking.ask(confirmation, minute);
+        let ask = |confirmation: &Confirmation| self.asking.ask(confirmation, self.record.env());
         self.end(|session, out| {
             session.part(Part::Confirm(&Question::new(confirmation, &ask)), out)
         })

@@ -11,7 +11,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};
 
 use super::Reply;
-use crate::protocol::consent::{Asked, Asking, Checked, Consent, Exchange};
+use crate::protocol::consent::{Asked, Asking, Checked, Consent, Exchange, minute};
 use crate::protocol::{Answer, Conversation as _, Env, HistoryItem, Protocol, Role, User};
 
 /// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
@@ -211,11 +211,7 @@ impl<P: Protocol> Request<P> {
             asked: &asked,
             answer: &answer,
         };
-        self.0.consent.check(exchange, self.minute())
-    }
-
-    fn minute(&self) -> u64 {
-        self.0.env.unix_time() / 60
+        self.0.consent.check(exchange, minute(&self.0.env))
     }
 
     /// Returns the place at which this turn may ask a question.
@@ -233,7 +229,10 @@ impl<P: Protocol> Request<P> {
         Asking {
             consent: inner.consent.clone(),
             path,
-            user: inner.extensions.get::<User>().map(|user| user.id.clone()),
+            user: inner
+                .extensions
+                .get::<User>()
+                .map(|user| Arc::clone(&user.id)),
             conversation: conversation.map(Cow::into_owned),
             message,
         }
@@ -251,7 +250,7 @@ impl<P: Protocol> Request<P> {
             }
         }
         let asking = self.asking(last.map(Cow::into_owned).unwrap_or_default());
-        let closed = asking.close(self.minute());
+        let closed = asking.close(&self.0.env);
         (asking, closed)
     }
 

@@ -41,7 +41,7 @@
 //! | `cite` | a citation of the text block, and a Markdown list of links at the end of the answer |
 //! | `table`, `chart` | a Markdown table |
 //! | `error` | a paragraph of text; the turn continues |
-//! | `confirm` | a question in text; the answer is read from the next user message |
+//! | `confirm` | a question in text, which the next user message answers with its code |
 //! | `usage` | the token counts at the end |
 //! | `call`, `calls` | `tool_use` blocks and the stop reason `tool_use`, if the request offered the tool |
 //!

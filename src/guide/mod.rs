@@ -9,13 +9,14 @@
 //!    use: [chat completions](openai), [Responses](responses), [Messages](anthropic);
 //!    [Meilisearch chat](meilisearch), [chat pages](chat_pages) on the AI SDK, [AG-UI apps](ag_ui).
 //!    Each module has a table of how it renders the shared vocabulary.
-//! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
-//! 4. [Models](models): agents on OpenAI-compatible endpoints and other APIs.
-//! 5. [Access](access): authentication, limits, signatures, browsers, several agents on one host.
-//! 6. [Testing](testing): agents and emulated front ends in process, in virtual time.
-//! 7. [Your own protocol](own_protocol): a front end that this crate does not support.
-//! 8. [Resumable replies](resumable): answers that survive a page reload, a network failure and a change of servers.
-//! 9. Coming from [openbb-ai](from_openbb_ai), or from
+//! 3. [Questions](questions): asking before the agent acts, and answers that cannot be forged.
+//! 4. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
+//! 5. [Models](models): agents on OpenAI-compatible endpoints and other APIs.
+//! 6. [Access](access): authentication, limits, signatures, browsers, several agents on one host.
+//! 7. [Testing](testing): agents and emulated front ends in process, in virtual time.
+//! 8. [Your own protocol](own_protocol): a front end that this crate does not support.
+//! 9. [Resumable replies](resumable): answers that survive a page reload, a network failure and a change of servers.
+//! 10. Coming from [openbb-ai](from_openbb_ai), or from
 //!    [@copilot-extensions/preview-sdk](from_preview_sdk).
 
 #[doc = include_str!("access.md")]
@@ -56,6 +57,9 @@ pub mod openai {}
 
 #[doc = include_str!("openbb.md")]
 pub mod openbb {}
+
+#[doc = include_str!("questions.md")]
+pub mod questions {}
 
 #[doc = include_str!("responses.md")]
 pub mod responses {}

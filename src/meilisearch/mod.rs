@@ -47,7 +47,7 @@
 //! | `cite` | a list of Markdown links at the end of the answer: a sources notification needs the id of a search |
 //! | `table`, `chart` | a Markdown table |
 //! | `error` | a paragraph of text: OpenAI's clients abort on every error frame |
-//! | `confirm` | a question in text; the answer is read from the next user message |
+//! | `confirm` | a question in text, which the next user message answers with its code |
 //! | `call`, `calls` | not supported: the protocol has no functions of the client |
 //!
 //! All events of the protocol can be sent with [`Reply::send`](crate::Reply::send) and

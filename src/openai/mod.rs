@@ -43,7 +43,7 @@
 //! | `cite` | a Markdown list of links at the end of the answer |
 //! | `table`, `chart` | a Markdown table |
 //! | `error` | a paragraph of text; the turn continues |
-//! | `confirm` | a question in text; the answer is read from the next user message |
+//! | `confirm` | a question in text, which the next user message answers with its code |
 //! | `usage` | the usage, if requested |
 //! | `call`, `calls` | `tool_calls` and the finish reason `tool_calls`, if the request offered the tool |
 //!

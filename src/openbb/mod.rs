@@ -14,7 +14,7 @@
 //! | cite | `copilotCitationCollection`, of a widget, an artifact or a page | a Markdown link at the end |
 //! | table, chart | `copilotMessageArtifact` | a Markdown table |
 //! | error | `copilotStatusUpdate`, `WARNING`; never `ERROR`, which deletes the latest call from the chat | text |
-//! | confirm | the question as text, and `copilotPromptSuggestions` with its answers, by default yes and no; the answer is the user's next message | the question as text |
+//! | confirm | the question as text, and `copilotPromptSuggestions` with its answers, by default no; the user's next message answers it with its code | the question as text |
 //! | call, calls | `copilotFunctionCall`: `execute_agent_tool` for an MCP tool, `get_widget_data` for a widget; of several the first, the others follow one by one | the same |
 //!
 //! The failure of an agent is a text chunk; there is no event for it. The end of the body ends the

@@ -1,9 +1,12 @@
 //! The user of a request.
 
+use std::sync::Arc;
+
 /// The authenticated user of a request, which a guard or middleware adds to the extensions of the request.
 ///
-/// Questions are bound to it, so that nobody can answer another user's, and
-/// [stored replies](crate#layers) belong to it. Without it all callers are one user.
+/// Questions in text are bound to the user, so that nobody can answer another user's, and resumable replies belong
+/// to the user. Without this extension all callers are one user, and replies
+/// [per user](crate#features) are not resumable.
 ///
 /// ```
 /// use copilot_wire::Router;
@@ -22,13 +25,13 @@
 #[non_exhaustive]
 pub struct User {
     /// The id of the user at this server.
-    pub id: Box<str>,
+    pub id: Arc<str>,
 }
 
 impl User {
     /// Creates a user from an authenticated id.
     #[must_use]
-    pub fn new(id: impl Into<Box<str>>) -> Self {
+    pub fn new(id: impl Into<Arc<str>>) -> Self {
         Self { id: id.into() }
     }
 }

@@ -45,7 +45,7 @@ use http::StatusCode;
 use http::request::Parts;
 
 use crate::agent::{Agent, Body, Request};
-use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, Session as _, Ticks};
+use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, Session as _, Ticks, User};
 use pump::{Pump, TICK};
 use runs::Shared;
 use tail::Tail;
@@ -58,13 +58,8 @@ use tail::Tail;
 /// use copilot_wire::replies::{MemoryReplyStore, Replies};
 /// # fn spawn(_: copilot_wire::replies::Task) {}
 ///
-/// #[derive(Clone)]
-/// struct User(String); // left in the extensions by a guard or middleware
-///
 /// // `spawn` is `tokio::spawn`, or what another runtime has.
-/// let replies = Replies::per_user(MemoryReplyStore::new(), spawn, |parts| {
-///     parts.extensions.get::<User>().map(|user| user.0.clone())
-/// });
+/// let replies = Replies::per_user(MemoryReplyStore::new(), spawn);
 /// let router = Router::new().resumable(replies);
 /// # let _ = router;
 /// ```
@@ -86,6 +81,8 @@ struct Limits {
     events: u64,
     runs: usize,
     join: bool,
+    /// All callers are one user.
+    single: bool,
 }
 
 /// The time for which the head of a response waits for the store to create the log.
@@ -96,21 +93,16 @@ const MINUTE: Duration = Duration::from_secs(60);
 impl Replies {
     /// Creates the replies of a server with several users.
     ///
-    /// `spawn` runs a task to its end, such as `tokio::spawn`. `user` returns the user who sent a request,
-    /// such as the one that a guard added to its extensions. No other user can read or cancel the replies
-    /// to it. `None` means that the reply to this request is not resumable.
-    pub fn per_user<S, T, U>(store: impl ReplyStore + 'static, spawn: S, user: U) -> Self
+    /// `spawn` runs a task to its end, such as `tokio::spawn`. The reply to a request belongs to its
+    /// [`User`], whom a guard has added: nobody else can read or cancel it. Without a user the reply is not
+    /// resumable.
+    pub fn per_user<S, T>(store: impl ReplyStore + 'static, spawn: S) -> Self
     where
         S: Fn(Task) -> T + Send + Sync + 'static,
-        U: Fn(&Parts) -> Option<String> + Send + Sync + 'static,
     {
         let spawn = move |task| drop(spawn(task));
         Self {
-            shared: Arc::new(Shared::new(
-                Arc::new(store),
-                Box::new(spawn),
-                Box::new(user),
-            )),
+            shared: Arc::new(Shared::new(Arc::new(store), Box::new(spawn))),
             limits: Limits {
                 keep: 10 * MINUTE,
                 lifetime: 60 * MINUTE,
@@ -119,6 +111,7 @@ impl Replies {
                 events: 100_000,
                 runs: 1000,
                 join: false,
+                single: false,
             },
         }
     }
@@ -129,7 +122,9 @@ impl Replies {
     where
         S: Fn(Task) -> T + Send + Sync + 'static,
     {
-        Self::per_user(store, spawn, |_| Some(String::new()))
+        let mut replies = Self::per_user(store, spawn);
+        replies.limits.single = true;
+        replies
     }
 
     /// Sets the time for which a reply is stored after its end. The default is 10 minutes.
@@ -204,7 +199,15 @@ impl Replies {
 
     /// Returns the replies of the user who sent a request.
     pub(crate) fn of(&self, parts: &Parts, path: &str, env: &Env) -> Option<UserReplies> {
-        let user = (self.shared.user)(parts)?;
+        let user = parts
+            .extensions
+            .get::<User>()
+            .filter(|_| !self.limits.single);
+        let user = match user {
+            Some(user) => user.id.to_string(),
+            None if self.limits.single => String::new(),
+            None => return None,
+        };
         Some(UserReplies::new(self.clone(), user, path, env))
     }
 

@@ -9,8 +9,6 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 
-use http::request::Parts;
-
 use super::local::{Local, Order};
 use super::store::{ConversationKey, ReplyEnd, ReplyId, ReplyStore};
 use super::wakers::{Key, Wakers};
@@ -18,14 +16,10 @@ use super::wakers::{Key, Wakers};
 /// A task that the library asks the caller to spawn.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Returns who sent a request.
-pub(super) type WhoAsks = dyn Fn(&Parts) -> Option<String> + Send + Sync;
-
 /// The state that all clones of a [`Replies`](super::Replies) share.
 pub(super) struct Shared {
     pub(super) store: Arc<dyn ReplyStore>,
     pub(super) spawn: Box<dyn Fn(Task) + Send + Sync>,
-    pub(super) user: Box<WhoAsks>,
     /// A task loads the key of questions from the store.
     pub(super) loads_key: AtomicBool,
     runs: Mutex<Runs>,
@@ -47,15 +41,10 @@ struct Run {
 }
 
 impl Shared {
-    pub(super) fn new(
-        store: Arc<dyn ReplyStore>,
-        spawn: Box<dyn Fn(Task) + Send + Sync>,
-        user: Box<WhoAsks>,
-    ) -> Self {
+    pub(super) fn new(store: Arc<dyn ReplyStore>, spawn: Box<dyn Fn(Task) + Send + Sync>) -> Self {
         Self {
             store,
             spawn,
-            user,
             loads_key: AtomicBool::new(false),
             runs: Mutex::default(),
         }

@@ -42,7 +42,7 @@
 //! | `cite` | a `url_citation` if there is a web address, and a Markdown list of links at the end of the answer, because coding clients do not show annotations |
 //! | `table`, `chart` | a Markdown table |
 //! | `error` | a paragraph of text; the turn goes on |
-//! | `confirm` | a question in text; the answer is read from the next user message |
+//! | `confirm` | a question in text, which the next user message answers with its code |
 //! | `usage` | the usage of the response |
 //! | `call`, `calls` | `function_call` items, if the request offered the functions |
 //!

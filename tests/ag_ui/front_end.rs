@@ -98,7 +98,10 @@ fn a_question_is_answered() {
         });
         let mut harness = Harness::new(app(), asks);
         let turn = block_on(harness.prompt("Delete it")).unwrap();
-        assert!(turn.to_string().contains("question `q1`"), "{turn}");
+        assert!(
+            turn.to_string().contains("To refuse, reply: no. (q1 "),
+            "{turn}"
+        );
         let turn = block_on(harness.decide(accepted)).unwrap();
         assert_eq!(turn.text(), accepted.to_string());
     }

@@ -218,16 +218,16 @@ fn a_block_of_another_type_is_passed_on_before_the_text() {
 }
 
 #[test]
-fn a_question_is_shown_whatever_a_block_leaves_open() {
+fn a_question_comes_behind_a_block_that_is_open() {
     let answer = said(|reply| async move {
         let block = ContentBlock::text("```sh\nrm x");
         reply.send(Output::Start(block)).await?;
         Ok(reply.confirm(Confirmation::new("1", "Go on?", "Really?"))?)
     });
+    let text = answer.text();
     assert!(
-        answer.text().starts_with("```sh\nrm x\n```\n"),
-        "{}",
-        answer.text()
+        text.starts_with("```sh\nrm x\n\nQuestion: Go on? Really?"),
+        "{text}"
     );
 }
 

@@ -3,7 +3,7 @@
 use copilot_wire::anthropic::Anthropic;
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
-    Table, ToolCall, ToolRun, Usage,
+    Table, ToolCall, ToolRun, Usage, Verdict,
 };
 use copilot_wire::{Reply, Request};
 use serde_json::{Value, json};
@@ -196,19 +196,14 @@ fn no_tool_is_offered_under_the_choice_none() {
 /// Asks before it deletes, and reads the answer in the next turn.
 async fn careful(request: Request<Anthropic>, reply: Reply<Anthropic>) -> Result<(), AgentError> {
     match request.answer() {
-        Some(answer) if answer.id == "delete `7`" => {
-            let said = if answer.accepts("delete `7`") {
-                "Deleted."
-            } else {
-                "Kept."
-            };
-            Ok(reply.text(said).await?)
-        }
+        Some(answer) if answer.accepts("delete `7`") => reply.text("Deleted.").await?,
+        Some(answer) if answer.verdict == Verdict::Refused => reply.text("Kept.").await?,
         _ => {
             let message = "This cannot be undone.";
-            Ok(reply.confirm(Confirmation::new("delete `7`", "Delete it?", message))?)
+            reply.confirm(Confirmation::new("delete `7`", "Delete it?", message))?;
         }
     }
+    Ok(())
 }
 
 #[test]

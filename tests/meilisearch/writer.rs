@@ -3,12 +3,12 @@
 use std::pin::Pin;
 
 use copilot_wire::meilisearch::{
-    Append, Call, ChatRequest, Event, Failure, FinishReason, Meilisearch, Message, Outcome, Output,
-    Progress, Search, SearchFailure, Sources, Tools,
+    Append, Call, Event, Failure, FinishReason, Meilisearch, Message, Outcome, Output, Progress,
+    Search, SearchFailure, Sources, Tools,
 };
 use copilot_wire::protocol::{
-    AgentError, Citation, Confirmation, Conversation, EventDecoder, Notice, Protocol, SendError,
-    Session as _, Status, Table, ToolCall,
+    AgentError, Citation, Confirmation, EventDecoder, Notice, Protocol, SendError, Session as _,
+    Status, Table, ToolCall,
 };
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::StreamExt;

@@ -5,7 +5,7 @@ use copilot_wire::openai::{
 };
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Notice, SendError, Status, Table,
-    ToolCall,
+    ToolCall, Verdict,
 };
 use copilot_wire::{Reply, Request, Router, agent_fn};
 use serde_json::json;
@@ -160,13 +160,8 @@ fn native_endings_end_the_turn_too() {
 /// Asks before it deletes, and reads the answer in the next turn.
 async fn careful(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Result<(), AgentError> {
     match request.answer() {
-        Some(answer) if answer.id == "delete `7`" => {
-            let said = match answer.accepts("delete `7`") {
-                true => "Deleted.",
-                false => "Kept.",
-            };
-            reply.text(said).await?;
-        }
+        Some(answer) if answer.accepts("delete `7`") => reply.text("Deleted.").await?,
+        Some(answer) if answer.verdict == Verdict::Refused => reply.text("Kept.").await?,
         _ => {
             reply.cite(Citation::new("A friend")).await?;
             let message = "This cannot be undone.";

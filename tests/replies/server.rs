@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use copilot_wire::protocol::{AgentError, Env, Environment, Outcome, Protocol};
+use copilot_wire::protocol::{AgentError, Env, Environment, Outcome, Protocol, User};
 use copilot_wire::replies::{MemoryReplyStore, Replies, ReplyStore};
 use copilot_wire::testing::{FrontEnd as _, Toolkit};
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
@@ -79,11 +79,22 @@ pub(crate) fn router<P: Toolkit>(
     agent: impl Agent<P> + 'static,
     replies: Option<Replies>,
 ) -> Router {
-    let router = Router::new().env(env());
+    // Without it the first request would load a key from the store, which these tests watch.
+    let router = Router::new().env(env()).secret([7; 32]);
     let router = match replies {
         Some(replies) => router.resumable(replies),
         None => router,
     };
+    let router = router.guard(async |mut parts: http::request::Parts| {
+        let user = parts
+            .headers
+            .get("x-user")
+            .and_then(|user| user.to_str().ok());
+        if let Some(user) = user.map(User::new) {
+            parts.extensions.insert(user);
+        }
+        Ok(parts)
+    });
     router.mount(P::mount(), agent).unwrap()
 }
 
@@ -106,10 +117,7 @@ pub(crate) fn watch(router: Router) -> (Router, Outcomes) {
 
 /// Creates replies whose users are in a header.
 pub(crate) fn replies(store: impl ReplyStore + 'static) -> Replies {
-    Replies::per_user(store, tokio::spawn, |parts| {
-        let user = parts.headers.get("x-user")?.to_str().ok()?;
-        Some(user.to_owned())
-    })
+    Replies::per_user(store, tokio::spawn)
 }
 
 pub(crate) fn memory() -> MemoryReplyStore {

@@ -16,7 +16,20 @@ use serde_json::json;
 
 use crate::support::{agent, fixture, hello, post_but, router};
 
+/// Replaces the code and the proof of a question, which are never the same.
+fn settled(stream: &str) -> String {
+    let (Some(code), Some(proof)) = (stream.find("reply: yes "), stream.find("(q1 cw")) else {
+        return stream.to_owned();
+    };
+    let (code, proof) = (code + "reply: yes ".len(), proof + "(q1 cw".len());
+    let mut settled = stream.to_owned();
+    settled.replace_range(proof..proof + 19, &"0".repeat(19));
+    settled.replace_range(code..code + 6, "000000");
+    settled
+}
+
 fn check(name: &str, stream: &str) {
+    let stream = &*settled(stream);
     let path = format!(
         "{}/fixtures/ui-stream/{name}.sse",
         env!("CARGO_MANIFEST_DIR")

@@ -127,7 +127,7 @@ fn a_page_answers_approval_requests() {
             (&*asked.id, &*asked.title, &*asked.message),
             ("q1", "Delete?", "All of it.")
         );
-        page.decide(accepted);
+        page.decide(&asked, accepted);
         let (heard, next) = turn(&mut page, &router);
         let text = format!("q1 {accepted} Some(Json(Number, 1 bytes))");
         assert_eq!(heard[heard.len() - 1], Effect::Text(text));

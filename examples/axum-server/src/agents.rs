@@ -5,13 +5,11 @@ use std::time::Duration;
 
 use analyst::Analyst;
 use copilot_wire::openbb::{Descriptor, Switch};
-use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::protocol::{AgentError, Conversation, Protocol, User};
 use copilot_wire::router::MountError;
 use copilot_wire::{
     Agent, Reply, Request, Router, ag_ui, async_trait, github, meilisearch, ui_stream,
 };
-
-use crate::keys::User;
 
 /// Mounts the agents.
 pub(crate) fn mount(router: Router, pace: Option<Duration>) -> Result<Router, MountError> {
@@ -57,8 +55,8 @@ impl<P: Protocol> Agent<P> for Butler {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
         let name = request
             .extensions()
-            .get()
-            .map_or("stranger", |User(name)| name);
+            .get::<User>()
+            .map_or("stranger", |user| &user.id);
         Ok(reply.text(format!("At your service, {name}.")).await?)
     }
 }

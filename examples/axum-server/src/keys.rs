@@ -3,14 +3,10 @@
 use std::hint::black_box;
 use std::sync::Arc;
 
-use copilot_wire::protocol::Refusal;
+use copilot_wire::protocol::{Refusal, User};
 use http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
-
-/// The user who asks, in the extensions of the request: guards, agents and metrics find it there.
-#[derive(Clone)]
-pub(crate) struct User(pub(crate) Arc<str>);
 
 /// The keys, each with its user.
 pub(crate) struct Keys(Vec<(Arc<str>, String)>);
@@ -39,7 +35,7 @@ impl Keys {
             .code("unauthorized")
             .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         })?;
-        parts.extensions.insert(User(user));
+        parts.extensions.insert(User::new(user));
         Ok(parts)
     }
 

@@ -4,13 +4,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use copilot_wire::protocol::Refusal;
+use copilot_wire::protocol::{Refusal, User};
 use http::header::RETRY_AFTER;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
 use tokio::sync::Semaphore;
-
-use crate::keys::User;
 
 /// Limits how many requests a user may send in a minute.
 pub(crate) struct PerMinute {
@@ -33,7 +31,8 @@ impl PerMinute {
 
     pub(crate) fn check(&self, parts: Parts) -> Result<Parts, Refusal> {
         // Documents are not turns.
-        let Some(User(user)) = parts.extensions.get().filter(|_| parts.method == "POST") else {
+        let Some(User { id: user, .. }) = parts.extensions.get().filter(|_| parts.method == "POST")
+        else {
             return Ok(parts);
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH);

@@ -4,9 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use copilot_wire::protocol::Turn;
-
-use crate::keys::User;
+use copilot_wire::protocol::{Turn, User};
 
 /// Sums over all turns.
 #[derive(Default)]
@@ -41,8 +39,8 @@ impl Metrics {
             outcome: turn.outcome.as_str(),
             user: turn
                 .extensions
-                .get()
-                .map_or("", |User(user)| user)
+                .get::<User>()
+                .map_or("", |user| &user.id)
                 .to_owned(),
         };
         let usage = turn.usage.unwrap_or_default();

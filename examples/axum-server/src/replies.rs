@@ -4,8 +4,6 @@ use std::error::Error;
 
 use copilot_wire::replies::{MemoryReplyStore, Replies, ReplyStore};
 
-use crate::keys::User;
-
 /// Reads the arguments: `--resumable` for one server, `--redis URL` for several that share their replies.
 ///
 /// # Errors
@@ -35,7 +33,5 @@ async fn redis(_: String) -> Result<Replies, Box<dyn Error>> {
 
 /// Binds replies to the user whom the guard has found.
 fn of(store: impl ReplyStore + 'static) -> Replies {
-    Replies::per_user(store, tokio::spawn, |parts| {
-        parts.extensions.get().map(|User(name)| name.to_string())
-    })
+    Replies::per_user(store, tokio::spawn)
 }

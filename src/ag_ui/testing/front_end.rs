@@ -13,8 +13,8 @@ use crate::ag_ui::{
 };
 use crate::json::{Json, Kind};
 use crate::protocol::{
-    self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, Level, Notice, Role,
-    Status, Table, ToolRun,
+    self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, HistoryItem, Level,
+    Notice, Role, Status, Table, ToolRun,
 };
 use crate::testing::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question, typed_answer};
 
@@ -302,11 +302,11 @@ impl FrontEnd for App {
             self.calls = calls;
             return Next::Calls(made);
         }
-        let messages = self.input.messages();
-        let last = messages
-            .filter(|message| message.role == Role::Assistant)
-            .last();
-        let asked = last.and_then(|message| question(&message.text));
+        let said = self.input.raw_history().filter_map(|item| match item {
+            HistoryItem::Message(message) if message.role == Role::Assistant => Some(message),
+            _ => None,
+        });
+        let asked = said.last().and_then(|message| question(&message.text));
         asked.map_or(Next::Nothing, Next::Question)
     }
 

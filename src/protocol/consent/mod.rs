@@ -29,10 +29,13 @@ use answer::Typed;
 use ledger::Ledger;
 use proof::{Found, Key, Parsed, Question};
 
-use super::{Confirmation, SendError};
+use super::{Confirmation, Env, SendError};
 
 /// The number of characters that title and message may have together as they are shown.
 const LONGEST: usize = 8_000;
+
+/// The first word of a question.
+const FIRST: &str = "Question: ";
 
 /// The number of bytes of an id.
 const LONGEST_ID: usize = 64;
@@ -108,7 +111,8 @@ impl Consent {
             .filter(|it| !it.is_empty())
             .collect();
         let text = texts.join(" ");
-        let body = text::canonical(&text);
+        // With the first word of the line: nothing can stand between that and the title.
+        let body = text::canonical(&format!("{FIRST}{text}"));
         let invalid = |reason: String| Err(SendError::Invalid(reason));
         if text.chars().count() > LONGEST || body.chars().count() > proof::LONGEST_BODY {
             return invalid(format!("a question is longer than {LONGEST} characters"));
@@ -215,7 +219,7 @@ pub(crate) struct Asking {
     pub(crate) consent: Consent,
     /// The path of the mount, with its parameters.
     pub(crate) path: Arc<str>,
-    pub(crate) user: Option<Box<str>>,
+    pub(crate) user: Option<Arc<str>>,
     /// The id of the conversation, if the body of the request has it.
     pub(crate) conversation: Option<String>,
     /// The user's last message.
@@ -242,10 +246,10 @@ impl Asking {
     }
 
     /// Uses up the questions that are open at this place, because a new turn begins here. Returns them.
-    pub(crate) fn close(&self, minute: u64) -> Vec<Asked> {
+    pub(crate) fn close(&self, env: &Env) -> Vec<Asked> {
         let ledger = &self.consent.0.ledger;
         match ledger.has_open() {
-            true => ledger.close(self.place(&self.message), minute),
+            true => ledger.close(self.place(&self.message), minute(env)),
             false => Vec::new(),
         }
     }
@@ -255,13 +259,9 @@ impl Asking {
     /// # Errors
     ///
     /// [`SendError::Invalid`] when the question is too long.
-    pub(crate) fn ask(
-        &self,
-        confirmation: &Confirmation,
-        minute: u64,
-    ) -> Result<String, SendError> {
-        self.consent
-            .ask(self.place(&self.message), confirmation, minute)
+    pub(crate) fn ask(&self, confirmation: &Confirmation, env: &Env) -> Result<String, SendError> {
+        let place = self.place(&self.message);
+        self.consent.ask(place, confirmation, minute(env))
     }
 }
 
@@ -273,6 +273,11 @@ pub(crate) struct Exchange<'a, P, E> {
     pub(crate) earlier: E,
     pub(crate) asked: &'a str,
     pub(crate) answer: &'a str,
+}
+
+/// Returns the minutes since the Unix epoch.
+pub(crate) fn minute(env: &Env) -> u64 {
+    env.unix_time() / 60
 }
 
 /// An answer that was checked.

@@ -6,6 +6,7 @@ use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
+use super::FIRST;
 use super::text::{self, canonical};
 
 /// A key with which proofs are made.
@@ -65,7 +66,7 @@ pub(super) struct Question<'a> {
     pub(super) code: &'a str,
     /// The time of asking, in minutes since the Unix epoch.
     pub(super) minute: u64,
-    /// Title and message in their canonical form.
+    /// The first word, the title and the message in their canonical form.
     pub(super) body: &'a str,
 }
 
@@ -100,7 +101,7 @@ impl Question<'_> {
         let minute = base32(self.minute % MINUTES, MINUTE);
         let tag = base32(self.tag(key), TAG);
         format!(
-            "\n\nQuestion: {text} To agree, reply: yes {code}. To refuse, reply: no. \
+            "\n\n{FIRST}{text} To agree, reply: yes {code}. To refuse, reply: no. \
              ({id} {MARK}{length}{minute}{tag})"
         )
     }
