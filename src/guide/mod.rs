@@ -9,7 +9,7 @@
 //!    use: [chat completions](openai), [Responses](responses), [Messages](anthropic);
 //!    [Meilisearch chat](meilisearch), [chat pages](chat_pages) on the AI SDK, [AG-UI apps](ag_ui).
 //!    Each module has a table of how it renders the shared vocabulary.
-//! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
+//! 3. [Servers](servers): hyper, axum, actix-web, AWS Lambda, shutting down, and nginx in front.
 //! 4. [Models](models): agents on OpenAI-compatible endpoints and other APIs.
 //! 5. [Access](access): authentication, limits, signatures, browsers, several agents on one host.
 //! 6. [Testing](testing): agents and emulated front ends in process, in virtual time.
