@@ -348,7 +348,8 @@ impl Visit for EveryDocument {
                 assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{}", P::NAME);
                 assert_eq!(retry.unwrap(), "false", "{}", P::NAME);
                 let body: serde_json::Value = serde_json::from_slice(&body).unwrap();
-                assert_eq!(body["error"]["message"], MESSAGE, "{}", P::NAME);
+                let message = body.pointer("/error/message").unwrap();
+                assert_eq!(message, MESSAGE, "{}", P::NAME);
                 assert_eq!(served.alive(), 0);
                 assert_eq!(served.outcomes(), ["shut_down"]);
             }
