@@ -385,6 +385,12 @@ fn a_request_that_is_still_arriving_begins_no_turn() {
         let (response, ()) = futures::join!(served.router.handle(request), drain);
         assert_eq!(response.status(), StatusCode::SERVICE_UNAVAILABLE);
         assert_eq!(served.outcomes(), ["refused"]);
+        // From now on the body is not waited for.
+        let body = stream::pending::<Result<&[u8], std::convert::Infallible>>();
+        let request = http::Request::post("/api/chat").header("content-type", "application/json");
+        let response = served.router.handle(request.body(body).unwrap());
+        let status = response.now_or_never().map(|response| response.status());
+        assert_eq!(status, Some(StatusCode::SERVICE_UNAVAILABLE));
     });
 }
 
