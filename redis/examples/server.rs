@@ -19,9 +19,13 @@ use http::request::Parts;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
 
-/// The time that running replies are given once the server is asked to stop.
+/// The time for which running turns go on once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// The time that clients have after that to read how their turns ended.
+const LAST: Duration = Duration::from_secs(1);
 
 /// Counts: `count 300 10` makes 300 words, one every 10 milliseconds.
 struct Counter;
@@ -44,7 +48,7 @@ impl<P: Protocol> Agent<P> for Counter {
             .await?;
         for number in 0..count {
             if !pause.is_zero() {
-                tokio::time::sleep(pause).await;
+                sleep(pause).await;
             }
             reply.text(format!(" {number}")).await?;
         }
@@ -91,27 +95,25 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount(openai::Model::new("counter"), Counter)?
         .mount(responses::Model::new("counter"), Counter)?
         .mount(ui_stream::Mount::new(), Counter)?;
-    if let Some(replies) = &replies {
-        router = router.resumable(replies.clone());
+    if let Some(replies) = replies {
+        router = router.resumable(replies);
     }
     let listener = TcpListener::bind(address).await?;
     greet(listener.local_addr()?);
     // Without this a stream of small events stalls for 40 ms at a time.
     let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
     let (stopping, stopped) = oneshot::channel::<()>();
-    let app = axum::Router::new().fallback_service(router);
+    let app = axum::Router::new().fallback_service(router.clone());
     let served = axum::serve(listener, app).with_graceful_shutdown(async {
         let _ = stopped.await;
     });
     let served = tokio::spawn(served.into_future());
     signal(SignalKind::terminate())?.recv().await;
-    // No new connections; then the ends of the replies that run here, which others may read.
+    // No new connections; then the ends of the turns that run here, which may be read elsewhere.
     drop(stopping);
-    if let Some(replies) = &replies {
-        replies.drain(tokio::time::sleep(GRACE)).await;
-    }
-    // Those who read here take what is left.
-    let _ = tokio::time::timeout(GRACE, served).await;
+    router.drain(sleep(GRACE)).await;
+    // One that does not read is disconnected.
+    let _ = timeout(LAST, served).await;
     Ok(())
 }
 

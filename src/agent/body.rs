@@ -16,6 +16,7 @@ use http::{HeaderMap, StatusCode};
 
 use super::channel::{Channel, Frames, Outcome};
 use super::staging::{self, Staging};
+use super::turns::Running;
 use super::wakeup::Wakeup;
 use super::{Agent, Reply, Request};
 use crate::protocol::consent::Asking;
@@ -55,7 +56,11 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 /// # Cancel safety
 ///
 /// Polling again after an interruption loses nothing.
-pub struct Body(Kind);
+pub struct Body {
+    kind: Kind,
+    /// The request that it answers, if a router has made it.
+    running: Option<Running>,
+}
 
 enum Kind {
     Full(Option<Bytes>),
@@ -187,10 +192,11 @@ impl Body {
                 Err(error) => Outcome::Failed(error),
             });
         });
-        Self(Kind::Live(Box::new(Live {
+        Self::of(Kind::Live(Box::new(Live {
             run: Some(Run {
                 future: Exclusive::new(future),
                 frames: Arc::clone(&frames),
+                running: None,
             }),
             staging: frames.stage(),
             frames,
@@ -207,7 +213,7 @@ impl Body {
     #[must_use]
     pub fn full(bytes: impl Into<Bytes>) -> Self {
         let bytes = bytes.into();
-        Self(Kind::Full((!bytes.is_empty()).then_some(bytes)))
+        Self::of(Kind::Full((!bytes.is_empty()).then_some(bytes)))
     }
 
     /// Takes the agent out of the body, so that it runs to its end even if the client disconnects.
@@ -217,18 +223,20 @@ impl Body {
     /// an agent.
     #[must_use = "the agent runs only while the `Run` is polled"]
     pub fn detach(&mut self) -> Option<Run> {
-        let Kind::Live(live) = &mut self.0 else {
+        let Kind::Live(live) = &mut self.kind else {
             return None;
         };
         live.detached = true;
         live.frames.unstage(live.staging.take());
-        live.run.take()
+        let mut run = live.run.take()?;
+        run.running.clone_from(&self.running);
+        Some(run)
     }
 
     /// Returns the exact length of a complete body; `None` for a live one.
     #[must_use]
     pub fn size(&self) -> Option<u64> {
-        match &self.0 {
+        match &self.kind {
             Kind::Full(bytes) => Some(bytes.as_ref().map_or(0, |bytes| bytes.len() as u64)),
             Kind::Live(_) => None,
             #[cfg(feature = "resumable")]
@@ -239,7 +247,7 @@ impl Body {
     /// Returns `true` if the body has ended.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Full(bytes) => bytes.is_none(),
             Kind::Live(live) => live.done,
             #[cfg(feature = "resumable")]
@@ -249,7 +257,7 @@ impl Body {
 
     /// Returns the status of an answer that is one document, after its end.
     pub(crate) fn status(&self) -> StatusCode {
-        match &self.0 {
+        match &self.kind {
             Kind::Full(_) => StatusCode::OK,
             Kind::Live(live) => live.frames.status(),
             #[cfg(feature = "resumable")]
@@ -257,12 +265,38 @@ impl Body {
         }
     }
 
+    fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            running: None,
+        }
+    }
+
+    /// Makes this body a part of the request that it answers.
+    pub(crate) fn hold(&mut self, running: Running) {
+        running.attach(self);
+        self.running = Some(running);
+    }
+
+    /// Returns the turn that it sends.
+    pub(super) fn frames(&self) -> Option<&Arc<dyn Frames>> {
+        match &self.kind {
+            Kind::Live(live) => Some(&live.frames),
+            _ => None,
+        }
+    }
+
+    /// Returns `true` if the turn was stopped.
+    pub(crate) fn is_stopped(&self) -> bool {
+        matches!(&self.kind, Kind::Live(live) if live.wakeup.is_stopped())
+    }
+
     #[cfg_attr(
         not(feature = "resumable"),
         expect(clippy::needless_pass_by_ref_mut, reason = "a stored reply needs it")
     )]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
-        match &mut self.0 {
+        match &mut self.kind {
             Kind::Full(bytes) => Poll::Ready(bytes.take()),
             Kind::Live(live) => live.poll(cx),
             #[cfg(feature = "resumable")]
@@ -275,31 +309,29 @@ impl Body {
 impl Body {
     /// Creates a body from frames that come from elsewhere.
     pub(crate) fn from_frames(frames: impl Stream<Item = Bytes> + Send + 'static) -> Self {
-        Self(Kind::Stream(Exclusive::new(Box::pin(frames))))
+        Self::of(Kind::Stream(Exclusive::new(Box::pin(frames))))
     }
 
     /// Removes the keep-alive.
     pub(crate) fn without_ticks(mut self) -> Self {
-        if let Kind::Live(live) = &mut self.0 {
+        if let Kind::Live(live) = &mut self.kind {
             live.ticks = None;
         }
         self
     }
 
-    /// Ends the turn now, as cancelled or as failed, and drops the agent. Earlier output and the end of
+    /// Ends the turn, as cancelled or as failed; the next poll drops the agent. Earlier output and the end of
     /// the turn can still be polled.
-    pub(crate) fn stop(&mut self, error: Option<AgentError>) {
-        if let Kind::Live(live) = &mut self.0 {
-            live.frames.unstage(live.staging.take());
-            // The turn is closed first, so that it does not end as one whose agent was dropped.
-            live.frames.stop(error);
-            live.run = None;
+    pub(crate) fn stop(&self, error: Option<AgentError>) {
+        if let Kind::Live(live) = &self.kind {
+            live.frames
+                .stop(error.map_or(Outcome::Cancelled, Outcome::Failed));
         }
     }
 
     /// Records that the reply could not be stored.
     pub(crate) fn set_unstored(&self) {
-        if let Kind::Live(live) = &self.0 {
+        if let Kind::Live(live) = &self.kind {
             live.frames.unstored();
         }
     }
@@ -311,6 +343,9 @@ impl Live {
             return Poll::Ready(None);
         }
         self.wakeup.set_reader(cx);
+        if self.wakeup.is_stopped() {
+            self.drop_run();
+        }
         if let Some(run) = &mut self.run {
             if let Some(waker) = self.wakeup.agent() {
                 // With the agent's own waker as context: a wake of the reader for another reason does
@@ -319,9 +354,7 @@ impl Live {
                 let mut cx = Context::from_waker(waker);
                 (polled, self.staging) = run.poll_staged(&mut cx, self.staging.take());
                 if polled.is_ready() {
-                    // Dropping the run may run code of the agent, which may panic.
-                    self.frames.unstage(self.staging.take());
-                    self.run = None;
+                    self.drop_run();
                 }
             }
         }
@@ -337,6 +370,12 @@ impl Live {
             }
             Poll::Pending => self.poll_keep_alive(),
         }
+    }
+
+    fn drop_run(&mut self) {
+        // The buffer first: dropping the run may run code of the agent, which may panic.
+        self.frames.unstage(self.staging.take());
+        self.run = None;
     }
 
     /// Takes everything that waits as one frame: without the lock while nothing concerns the channel but
@@ -406,7 +445,7 @@ impl Stream for Body {
 
 impl fmt::Debug for Body {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let kind = match &self.0 {
+        let kind = match &self.kind {
             Kind::Full(_) => "Full",
             Kind::Live(_) => "Live",
             #[cfg(feature = "resumable")]
@@ -438,6 +477,7 @@ impl<T> Exclusive<T> {
 pub struct Run {
     future: Exclusive<Pin<Box<dyn Future<Output = ()> + Send>>>,
     frames: Arc<dyn Frames>,
+    running: Option<Running>,
 }
 
 impl Run {
@@ -471,6 +511,13 @@ impl Future for Run {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // A stop during the poll wakes this task again.
+        if self.frames.poll_stopped(cx) {
+            // Now and not with the run, which its owner may keep.
+            self.future = Exclusive::new(Box::pin(std::future::ready(())));
+            self.running = None;
+            return Poll::Ready(());
+        }
         let staging = self.frames.stage();
         let (poll, staging) = self.poll_staged(cx, staging);
         self.frames.unstage(staging);

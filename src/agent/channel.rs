@@ -57,7 +57,7 @@
 //! |---|---|---|---|
 //! | [`Turn`] | `Open` | `Ended` | an ending or a question was written: [`end`](Channel::end), [`confirm`](Channel::confirm) |
 //! | | `Open`, `Ended` | `Closed` | the agent has ended and the reply is dropped, in either order: [`close`](Channel::close) |
-//! | | `Open`, `Ended` | `Closed` | the body is stopped, whatever the agent and the reply do: `Frames::stop` |
+//! | | `Open`, `Ended` | `Closed` | the turn is stopped, whatever the agent and the reply do: [`Frames::stop`] |
 //! | [`Handle`] | `Alive` | `Dropped`, `Panicked` | the reply is dropped, the latter while its thread unwinds: [`release`](Channel::release) |
 //! | `outcome` | `None` | `Some` | the agent returned, panicked or was dropped, whichever is first: [`settle`](Channel::settle) |
 //! | `closed` | `None` | `Some` | with `Closed`: `outcome` moves here |
@@ -67,8 +67,8 @@
 //! No state is ever left in another direction. Only `Open` takes writes, and only while the reader is
 //! not `Gone`; for a `Drained` one they succeed and their bytes are dropped. The protocol's own closing
 //! bytes are written on the way to `Closed`, once: those of a failure if the turn was `Open` and the
-//! agent failed or exceeded a limit, those of a cancelled turn if it was `Open` and was cancelled, else those
-//! of an answer. The body ends when the turn is `Closed`, no detached run has the buffer, and nothing is in
+//! agent failed or exceeded a limit or the server shuts down, those of a cancelled turn if it was `Open` and was
+//! cancelled, else those of an answer. The body ends when the turn is `Closed`, no detached run has the buffer, and nothing is in
 //! it or in `State::overflow`. The turn is reported when the last of body, run and reply drops the channel.
 //!
 //! Every write is all or nothing, on error and on unwind. Wakers are called after the lock is
@@ -131,6 +131,7 @@ impl<P: Protocol> Channel<P> {
             too_large: None,
             status: StatusCode::OK,
             reply: Handle::Alive,
+            run: None,
             waiting: Vec::new(),
         };
         Self {
@@ -239,6 +240,12 @@ impl<P: Protocol> Channel<P> {
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Poll<Result<(), SendError>> {
         if !state.is_open() {
+            // The body of a turn that was shut down drops the agent. An agent that ignores the error would
+            // not return from this poll.
+            if state.is_shut_down() && matches!(state.reader, Reader::Attached) {
+                self.wait(state, cx);
+                return Poll::Pending;
+            }
             return Poll::Ready(Err(SendError::Closed));
         }
         // Woken at once, so that the agent goes on in its next poll. In between other tasks run,
@@ -431,6 +438,7 @@ impl<P: Protocol> Channel<P> {
             Outcome::Answered | Outcome::Cancelled => None,
             Outcome::Failed(error) => Some(error.failure()),
             Outcome::Panicked | Outcome::Dropped => Some(Failure::new(AgentError::DEFAULT)),
+            Outcome::ShutDown => Some(Failure::new(AgentError::SHUT_DOWN)),
         };
         let open = state.turn == Turn::Open;
         // Behind an ending nothing may be written any more, so a later failure is only reported.
@@ -439,6 +447,7 @@ impl<P: Protocol> Channel<P> {
         state.turn = Turn::Closed;
         state.status = match (&failure, &outcome) {
             (Some(_), Outcome::Failed(error)) => error.status_code(),
+            (Some(_), Outcome::ShutDown) => StatusCode::SERVICE_UNAVAILABLE,
             (Some(_), _) => StatusCode::BAD_REQUEST,
             (None, _) if state.session.is_failed() => StatusCode::BAD_REQUEST,
             (None, _) => StatusCode::OK,
@@ -487,6 +496,7 @@ impl<P: Protocol> Drop for Channel<P> {
             }
             Some((Outcome::Panicked, sent)) => protocol::Outcome::Panicked { sent: *sent },
             Some((Outcome::Cancelled, _)) => protocol::Outcome::Cancelled,
+            Some((Outcome::ShutDown, _)) => protocol::Outcome::ShutDown,
             // An answer that nobody read to its end counts as a client that left, whatever the
             // agent returned.
             Some((Outcome::Answered, _)) if !state.unread => protocol::Outcome::Answered,

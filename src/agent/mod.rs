@@ -10,11 +10,16 @@ mod http_body;
 mod reply;
 mod request;
 mod staging;
+mod turns;
+mod wakers;
 mod wakeup;
 
 pub use body::{Body, Run};
 pub use reply::{IntoEnding, IntoOutput, Reply};
 pub use request::Request;
+pub(crate) use turns::{Running, Turns};
+#[cfg(feature = "resumable")]
+pub(crate) use wakers::{Key, Wakers};
 
 use std::pin::Pin;
 use std::sync::Arc;

@@ -14,6 +14,8 @@ pub(super) struct Task {
     agent: AtomicBool,
     timer: AtomicBool,
     channel: AtomicBool,
+    /// The turn was stopped: the agent is not polled any more.
+    stopped: AtomicBool,
     waker: Mutex<Option<Waker>>,
 }
 
@@ -37,6 +39,7 @@ impl Wakeup {
             agent: AtomicBool::new(true),
             timer: AtomicBool::new(true),
             channel: AtomicBool::new(true),
+            stopped: AtomicBool::new(false),
             waker: Mutex::new(None),
         });
         Self {
@@ -85,6 +88,11 @@ impl Wakeup {
         take(&self.task.timer).then(|| &*self.timer.get_or_insert_with(create))
     }
 
+    /// Returns `true` if the turn was stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.task.is_stopped()
+    }
+
     /// Returns `true` if the channel has reported something since the last call.
     pub(super) fn channel(&self) -> bool {
         take(&self.task.channel)
@@ -114,6 +122,16 @@ fn take(flag: &AtomicBool) -> bool {
 }
 
 impl Task {
+    /// Records that the turn was stopped.
+    pub(super) fn stop(&self) {
+        self.stopped.store(true, Ordering::Release);
+    }
+
+    /// Returns `true` if the turn was stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Acquire)
+    }
+
     /// Records that the channel has something for the body. Returns `true` if that is news.
     pub(super) fn report(&self) -> bool {
         !self.channel.swap(true, Ordering::AcqRel)

@@ -10,7 +10,7 @@
 //!    [Meilisearch chat](meilisearch), [chat pages](chat_pages) on the AI SDK, [AG-UI apps](ag_ui).
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Questions](questions): asking before the agent acts, and answers that cannot be forged.
-//! 4. [Servers](servers): hyper, axum, actix-web, AWS Lambda, and nginx in front.
+//! 4. [Servers](servers): hyper, axum, actix-web, AWS Lambda, shutting down, and nginx in front.
 //! 5. [Models](models): agents on OpenAI-compatible endpoints and other APIs.
 //! 6. [Access](access): authentication, limits, signatures, browsers, several agents on one host.
 //! 7. [Testing](testing): agents and emulated front ends in process, in virtual time.

@@ -90,6 +90,10 @@ impl AgentError {
     pub(crate) const LOST: &'static str =
         "Sorry, the server that was answering is gone and the answer is incomplete.";
 
+    /// The message of a turn that a shutdown ends.
+    pub(crate) const SHUT_DOWN: &'static str =
+        "The server is shutting down, and the answer is incomplete.";
+
     pub(crate) const DEFAULT: &'static str =
         "Sorry, something went wrong and the answer is incomplete.";
 

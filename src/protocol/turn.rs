@@ -65,13 +65,15 @@ pub enum Outcome<'a> {
     },
     /// Somebody cancelled the turn, or nobody read it for a long time.
     Cancelled,
+    /// The server shut down before the agent was done, see [`Router::drain`](crate::Router::drain).
+    ShutDown,
     /// The client left before it had the whole answer, or the agent was dropped for another reason.
     ClientLeft,
 }
 
 impl Outcome<'_> {
-    /// Returns the name of the outcome: `answered`, `refused`, `failed`, `panicked`, `cancelled` or
-    /// `client_left`.
+    /// Returns the name of the outcome: `answered`, `refused`, `failed`, `panicked`, `cancelled`,
+    /// `shut_down` or `client_left`.
     #[must_use]
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -80,6 +82,7 @@ impl Outcome<'_> {
             Self::Failed { .. } => "failed",
             Self::Panicked { .. } => "panicked",
             Self::Cancelled => "cancelled",
+            Self::ShutDown => "shut_down",
             Self::ClientLeft => "client_left",
         }
     }
@@ -102,6 +105,7 @@ impl fmt::Display for Turn<'_> {
             Outcome::ClientLeft => "was left by its client",
             Outcome::Refused(_) => "was refused",
             Outcome::Cancelled => "was cancelled",
+            Outcome::ShutDown => "was ended by a shutdown",
             outcome => outcome.as_str(),
         };
         write!(f, " {word}")?;
@@ -304,7 +308,9 @@ fn trace(turn: &Turn<'_>, span: &tracing::Span) {
             reason = %refusal,
             "request refused"
         ),
-        Outcome::Answered | Outcome::Cancelled | Outcome::ClientLeft => event!(info, "turn ended"),
+        Outcome::Answered | Outcome::Cancelled | Outcome::ShutDown | Outcome::ClientLeft => {
+            event!(info, "turn ended");
+        }
     }
 }
 

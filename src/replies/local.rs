@@ -13,7 +13,7 @@ use bytes::Bytes;
 
 use super::events::{count_events, skip_events};
 use super::store::{ReplyEnd, ReplyState};
-use super::wakers::{Key, Wakers};
+use crate::agent::{Key, Wakers};
 
 /// The bytes of stored frames that stay in memory.
 const RING: usize = 256 * 1024;
@@ -34,7 +34,7 @@ struct State {
     /// The number of all events.
     next: u64,
     end: Option<ReplyEnd>,
-    order: Option<Order>,
+    cancelled: bool,
     /// `true` once the store has answered whether there is a log.
     registered: bool,
     readers: usize,
@@ -53,15 +53,6 @@ struct Frame {
 pub(super) struct Reader {
     local: Arc<Local>,
     key: Key,
-}
-
-/// A command for the pump.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Order {
-    /// Cancel the reply.
-    Cancel,
-    /// Let it fail: the server shuts down.
-    Fail,
 }
 
 /// The result of a look into the local memory.
@@ -84,7 +75,7 @@ impl Local {
             stored: 0,
             next: 0,
             end: None,
-            order: None,
+            cancelled: false,
             registered: false,
             readers: 0,
             pump: None,
@@ -202,21 +193,21 @@ impl Local {
         }
     }
 
-    /// Gives the pump an order. The first one stays.
-    pub(super) fn order(&self, order: Order) {
+    /// Has the pump cancel the reply.
+    pub(super) fn cancel(&self) {
         let mut state = self.lock();
-        state.order.get_or_insert(order);
+        state.cancelled = true;
         state.wake_pump();
     }
 
-    /// Returns the order, and wakes the task of the pump from here on.
-    pub(super) fn poll_order(&self, cx: &Context<'_>) -> Option<Order> {
+    /// Returns `true` if the reply is to be cancelled, and wakes the task of the pump from here on.
+    pub(super) fn poll_cancelled(&self, cx: &Context<'_>) -> bool {
         let mut state = self.lock();
         match &mut state.pump {
             Some(pump) => pump.clone_from(cx.waker()),
             pump => *pump = Some(cx.waker().clone()),
         }
-        state.order
+        state.cancelled
     }
 
     pub(super) fn has_readers(&self) -> bool {

@@ -15,7 +15,7 @@ use super::events::{count_events, cut_events, skip_events};
 use super::store::{
     ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
-use super::wakers::{Key, Wakers};
+use crate::agent::{Key, Wakers};
 use crate::protocol::Env;
 
 /// A page has this many bytes at most, unless one event has more.

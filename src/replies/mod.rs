@@ -24,7 +24,6 @@ mod runs;
 mod store;
 mod tail;
 mod user;
-mod wakers;
 
 pub use events::{count_events, cut_events, skip_events};
 pub use memory::MemoryReplyStore;
@@ -36,7 +35,7 @@ pub use store::{
 pub(crate) use user::{UserReplies, unavailable};
 
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::Poll;
 use std::time::{Duration, SystemTime};
@@ -44,7 +43,7 @@ use std::time::{Duration, SystemTime};
 use http::StatusCode;
 use http::request::Parts;
 
-use crate::agent::{Agent, Body, Request};
+use crate::agent::{Agent, Body, Request, Running};
 use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, Session as _, Ticks, User};
 use pump::{Pump, TICK};
 use runs::Shared;
@@ -180,17 +179,6 @@ impl Replies {
         self.shared.len()
     }
 
-    /// Waits for the replies that run in this process, for a shutdown. From the call on new replies are
-    /// ordinary ones. When `patience`, such as a sleep, is ready, the rest fail. Returns when the ends are stored
-    /// or the store rejects them.
-    ///
-    /// # Cancel safety
-    ///
-    /// New replies stay ordinary ones. The call may be repeated.
-    pub async fn drain(&self, patience: impl Future<Output = ()>) {
-        self.shared.drain(patience).await;
-    }
-
     /// Returns `true` if the reply to `request` is to be stored.
     pub(crate) fn takes<P: Protocol>(&self, request: &P::Request) -> bool {
         let resumes = P::resumption(request) != Resumption::Never;
@@ -198,17 +186,19 @@ impl Replies {
     }
 
     /// Returns the replies of the user who sent a request.
-    pub(crate) fn of(&self, parts: &Parts, path: &str, env: &Env) -> Option<UserReplies> {
-        let user = parts
-            .extensions
-            .get::<User>()
-            .filter(|_| !self.limits.single);
-        let user = match user {
+    pub(crate) fn of(
+        &self,
+        parts: &Parts,
+        path: &str,
+        env: &Env,
+        running: &Running,
+    ) -> Option<UserReplies> {
+        let user = match parts.extensions.get::<User>() {
+            _ if self.limits.single => String::new(),
             Some(user) => user.id.to_string(),
-            None if self.limits.single => String::new(),
             None => return None,
         };
-        Some(UserReplies::new(self.clone(), user, path, env))
+        Some(UserReplies::new(self.clone(), user, path, env, running))
     }
 
     /// Returns the digest of a request to a path if equal requests share a reply; else an empty text.
@@ -266,10 +256,12 @@ impl Replies {
         // Keep-alives are the tails' own: each connection has a silence of its own, and none of
         // them belongs into the log.
         let body = Body::run_session(agent, request, session, env).without_ticks();
+        user.running.attach(&body);
         let ticks = env.ticks(TICK);
-        let tail = Tail::new(self.clone(), id, 0, P::lost, env);
+        let tail = Tail::new(self.clone(), id, 0, P::lost, env, user.running.clone());
         let mut reader = Arc::clone(&local).reader();
-        let mut pump = Pump::new(self.clone(), id, local, body, meta, ticks);
+        let running = user.running.clone();
+        let mut pump = Pump::new(self.clone(), id, local, body, meta, ticks, running);
         // From here on the pump removes the run when it is dropped.
         std::mem::forget(guard);
         poll_fn(|cx| {

@@ -9,16 +9,16 @@ use bytes::Bytes;
 use futures_core::Stream as _;
 
 use super::Replies;
-use super::local::{Local, Order};
+use super::local::Local;
 use super::store::{ReplyEnd, ReplyId, ReplyMeta, ReplyState, StoreError};
-use crate::agent::Body;
+use crate::agent::{Body, Running};
 use crate::protocol::{AgentError, Ticks};
 
 /// The time between two looks at the clock, and between two attempts to reach the store.
 pub(super) const TICK: Duration = Duration::from_secs(1);
 
 /// The time for which the end of a reply waits for an unavailable store during a shutdown.
-const DRAIN: Duration = Duration::from_secs(5);
+const DRAIN: Duration = Duration::from_secs(3);
 
 /// The number of frames that are taken before other tasks may run.
 const BURST: usize = 16;
@@ -48,6 +48,8 @@ pub(super) struct Pump {
     age: u32,
     idle: u32,
     late: u32,
+    /// The request that began the reply: a shutdown waits until the end is stored.
+    running: Running,
 }
 
 /// The state of the log of the reply.
@@ -77,6 +79,7 @@ impl Pump {
         body: Body,
         meta: Option<ReplyMeta>,
         ticks: Option<Ticks>,
+        running: Running,
     ) -> Self {
         let mut pump = Self {
             replies,
@@ -94,6 +97,7 @@ impl Pump {
             age: 0,
             idle: 0,
             late: 0,
+            running,
         };
         match meta {
             Some(meta) => pump.begin(Job::Create(meta)),
@@ -123,7 +127,7 @@ impl Pump {
 
     /// Ends the turn of the body, unless it has ended.
     fn stop(&mut self, end: ReplyEnd, error: Option<AgentError>) {
-        if let Some(body) = &mut self.body {
+        if let Some(body) = &self.body {
             // The first reason counts: a cancellation during a shutdown stays one.
             if self.end == ReplyEnd::Done {
                 self.end = end;
@@ -176,10 +180,8 @@ impl Pump {
 
     /// Stops the body if it was cancelled, or if it has no reader.
     fn poll_orders(&mut self, cx: &mut Context<'_>) {
-        match self.local.poll_order(cx) {
-            Some(Order::Cancel) => self.stop(ReplyEnd::Cancelled, None),
-            Some(Order::Fail) => self.fail("The server is shutting down."),
-            None => {}
+        if self.local.poll_cancelled(cx) {
+            self.stop(ReplyEnd::Cancelled, None);
         }
         if let Some(cancelled) = &mut self.cancelled {
             if cancelled.as_mut().poll(cx).is_ready() {
@@ -301,7 +303,7 @@ impl Pump {
     }
 
     fn is_done(&self) -> bool {
-        let patience = match self.replies.shared.is_draining() {
+        let patience = match self.running.is_draining() {
             true => DRAIN,
             false => self.replies.limits.keep,
         };

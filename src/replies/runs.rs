@@ -2,16 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Waker};
 
-use super::local::{Local, Order};
+use super::local::Local;
 use super::store::{ConversationKey, ReplyEnd, ReplyId, ReplyStore};
-use super::wakers::{Key, Wakers};
 
 /// A task that the library asks the caller to spawn.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -30,9 +28,6 @@ struct Runs {
     replies: HashMap<ReplyId, Run>,
     /// The run that each conversation had last.
     latest: HashMap<ConversationKey, ReplyId>,
-    draining: bool,
-    /// The tasks that wait for the last run to end.
-    waiting: Wakers,
 }
 
 struct Run {
@@ -55,7 +50,7 @@ impl Shared {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a run, unless there are `most` already or no more are accepted.
+    /// Adds a run, unless there are `most` already.
     pub(super) fn enter(
         &self,
         id: ReplyId,
@@ -63,7 +58,7 @@ impl Shared {
         most: usize,
     ) -> Option<Arc<Local>> {
         let mut runs = self.runs();
-        if runs.draining || runs.replies.len() >= most || runs.replies.contains_key(&id) {
+        if runs.replies.len() >= most || runs.replies.contains_key(&id) {
             return None;
         }
         let local = Arc::new(Local::new());
@@ -120,58 +115,10 @@ impl Shared {
                 runs.latest.remove(&conversation);
             }
         }
-        if runs.replies.is_empty() {
-            let waiting = runs.waiting.take();
-            drop(runs);
-            waiting.for_each(Waker::wake);
-        }
-    }
-
-    pub(super) fn is_draining(&self) -> bool {
-        self.runs().draining
     }
 
     pub(super) fn len(&self) -> usize {
         self.runs().replies.len()
-    }
-
-    /// Accepts no more runs, and waits for those that there are; lets them fail after `patience`.
-    pub(super) async fn drain(&self, patience: impl Future<Output = ()>) {
-        // Set before the first look: from here on the number of runs can only fall.
-        self.runs().draining = true;
-        let mut patience = pin!(patience);
-        let mut patient = true;
-        let mut waiter = Waiter(self, None);
-        poll_fn(|cx| {
-            if patient && patience.as_mut().poll(cx).is_ready() {
-                patient = false;
-                let local = |run: &Run| Arc::clone(&run.local);
-                let runs: Vec<_> = self.runs().replies.values().map(local).collect();
-                runs.iter().for_each(|it| it.order(Order::Fail));
-            }
-            waiter.poll_empty(cx)
-        })
-        .await;
-    }
-}
-
-/// A task that waits for the last run to end.
-struct Waiter<'a>(&'a Shared, Key);
-
-impl Waiter<'_> {
-    fn poll_empty(&mut self, cx: &Context<'_>) -> Poll<()> {
-        let mut runs = self.0.runs();
-        if runs.replies.is_empty() {
-            return Poll::Ready(());
-        }
-        runs.waiting.wait(&mut self.1, cx);
-        Poll::Pending
-    }
-}
-
-impl Drop for Waiter<'_> {
-    fn drop(&mut self) {
-        self.0.runs().waiting.remove(self.1);
     }
 }
 

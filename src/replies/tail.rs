@@ -12,6 +12,7 @@ use super::events::cut_events;
 use super::local::{Found, Local, Reader};
 use super::pump::TICK;
 use super::store::{Page, ReplyEnd, ReplyId, StoreError};
+use crate::agent::Running;
 use crate::protocol::{Env, Ticks};
 
 /// The number of ticks for which a store may fail before the reader gets a failure.
@@ -44,6 +45,8 @@ pub(super) struct Tail {
     age: u32,
     /// Attempts to read that have failed in a row.
     failures: u32,
+    /// The request that it answers.
+    running: Running,
 }
 
 enum Step {
@@ -62,7 +65,14 @@ enum Step {
 
 impl Tail {
     /// Creates the tail of a reply from event `next` on.
-    pub(super) fn new(replies: Replies, id: ReplyId, next: u64, lost: Lost, env: &Env) -> Self {
+    pub(super) fn new(
+        replies: Replies,
+        id: ReplyId,
+        next: u64,
+        lost: Lost,
+        env: &Env,
+        running: Running,
+    ) -> Self {
         let local = replies.shared.find(&id).map(Local::reader);
         Self {
             replies,
@@ -76,6 +86,7 @@ impl Tail {
             silence: 0,
             age: 0,
             failures: 0,
+            running,
         }
     }
 
@@ -177,6 +188,23 @@ impl Tail {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
+        match self.poll_step(cx) {
+            Poll::Pending if self.is_shut_down(cx) => {
+                self.lose();
+                self.poll_step(cx)
+            }
+            polled => polled,
+        }
+    }
+
+    /// Returns `true` if the server shuts down while another one runs the reply. A reply that runs here fails
+    /// by itself then, and the tail sends that.
+    fn is_shut_down(&self, cx: &Context<'_>) -> bool {
+        let waits = matches!(self.step, Step::Read(_) | Step::Wait);
+        waits && self.local.is_none() && self.running.poll_stopped(cx).is_ready()
+    }
+
+    fn poll_step(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
         loop {
             match &mut self.step {
                 Step::Look => match self.local.as_mut().map(|it| it.poll(self.next, cx)) {

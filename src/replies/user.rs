@@ -7,11 +7,11 @@ use std::task::Poll;
 use bytes::Bytes;
 
 use super::Replies;
-use super::local::{Found, Order};
+use super::local::Found;
 use super::pump::TICK;
 use super::store::{ConversationKey, Page, ReplyId, ReplyState, ReplyStore, StoreError};
 use super::tail::Tail;
-use crate::agent::{Agent, Body, Request};
+use crate::agent::{Agent, Body, Request, Running};
 use crate::protocol::{Env, Protocol, Refusal, Resumption};
 
 /// The replies of one user below one path. The ids of other users' replies lead nowhere.
@@ -20,15 +20,24 @@ pub(crate) struct UserReplies {
     user: String,
     path: String,
     pub(super) env: Env,
+    /// The request that is answered.
+    pub(super) running: Running,
 }
 
 impl UserReplies {
-    pub(super) fn new(replies: Replies, user: String, path: &str, env: &Env) -> Self {
+    pub(super) fn new(
+        replies: Replies,
+        user: String,
+        path: &str,
+        env: &Env,
+        running: &Running,
+    ) -> Self {
         Self {
             replies,
             user,
             path: path.to_owned(),
             env: env.clone(),
+            running: running.clone(),
         }
     }
 
@@ -148,7 +157,8 @@ impl UserReplies {
 
     /// Returns the body with the events of a reply from number `from` on.
     pub(crate) fn tail<P: Protocol>(&self, id: ReplyId, from: u64) -> Body {
-        let tail = Tail::new(self.replies.clone(), id, from, P::lost, &self.env);
+        let running = self.running.clone();
+        let tail = Tail::new(self.replies.clone(), id, from, P::lost, &self.env, running);
         Body::from_frames(tail)
     }
 
@@ -171,7 +181,7 @@ impl UserReplies {
     pub(crate) async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
             // Here without the store: a reply can be stopped while the store is away.
-            local.order(Order::Cancel);
+            local.cancel();
             return Ok(());
         }
         match self.store().cancel(id).await {

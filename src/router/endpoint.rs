@@ -13,7 +13,7 @@ use http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, HeaderName};
 use http::request::Parts;
 use http::{Extensions, HeaderValue, Response, StatusCode};
 
-use crate::agent::{Agent, Body, Request};
+use crate::agent::{Agent, Body, Request, Running};
 use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refusal};
 #[cfg(feature = "resumable")]
 use crate::replies::UserReplies;
@@ -73,6 +73,7 @@ pub struct Call {
     /// The path of the route.
     pub(super) path: Arc<str>,
     pub(super) router: super::Router,
+    pub(super) running: Running,
 }
 
 impl Call {
@@ -153,6 +154,7 @@ impl Call {
             };
         }
         let body = Body::run(agent, request, &self.router.inner.env);
+        self.running.attach(&body);
         if !is_stream {
             return document(body).await;
         }
@@ -177,7 +179,7 @@ impl Call {
     pub(crate) fn replies(&self, route: &str) -> Option<UserReplies> {
         let replies = self.router.inner.replies.as_ref()?;
         let path = self.public_path(&super::path::fill(route, &self.params));
-        replies.of(&self.parts, &path, self.env())
+        replies.of(&self.parts, &path, self.env(), &self.running)
     }
 
     /// Returns `true` if the reply to this request can be asked for again.
@@ -253,7 +255,7 @@ async fn document(mut body: Body) -> Response<Body> {
     }
     let status = body.status();
     let mut response = json(status, out);
-    if status == StatusCode::BAD_REQUEST {
+    if status == StatusCode::BAD_REQUEST || (body.is_stopped() && !status.is_success()) {
         let no = HeaderValue::from_static("false");
         response.headers_mut().insert(X_SHOULD_RETRY, no);
     }

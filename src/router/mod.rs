@@ -30,11 +30,11 @@ use std::time::Duration;
 
 use bytes::{Buf, Bytes};
 use futures_core::Stream;
-use http::header::ALLOW;
+use http::header::{ALLOW, RETRY_AFTER};
 use http::request::Parts;
 use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode};
 
-use crate::agent::{Agent, Body, Reply, agent_fn};
+use crate::agent::{Agent, Body, Reply, Running, Turns, agent_fn};
 use crate::protocol::consent::Consent;
 use crate::protocol::{AgentError, Env, Outcome, Progress, Record, Refusal, Turn};
 #[cfg(feature = "resumable")]
@@ -44,6 +44,9 @@ use hosts::Hosts;
 use intake::{Budget, Limits};
 use path::{BasePath, Path};
 use upload::Upload;
+
+/// The time for which a shutdown waits for clients to read the ends of their turns.
+const UNREAD: Duration = Duration::from_secs(5);
 
 /// Routes HTTP requests to mounted agents and returns their replies as streaming responses.
 ///
@@ -77,6 +80,7 @@ struct Inner {
     limits: Limits,
     env: Env,
     consent: Consent,
+    turns: Turns,
     #[cfg(feature = "resumable")]
     replies: Option<Replies>,
     /// The state that mounts share, by type.
@@ -265,6 +269,35 @@ impl Router {
         self
     }
 
+    /// Ends the turns of this router and of its clones, for a shutdown.
+    ///
+    /// From the call on no turn begins: a request that would begin one is refused with status 503 and
+    /// `retry-after`, also if its body is still arriving. Documents, resumed replies and stops are still answered.
+    /// Running turns go on, with or without a client, until `patience`, such as a sleep, is ready. Then each of the
+    /// rest ends as its protocol fails, with [`Outcome::ShutDown`], and its agent is dropped. Clients are told not to
+    /// retry it.
+    ///
+    /// Returns when the server has taken the last byte of every response and dropped its body, and the ends of
+    /// resumable replies are stored: at once if nothing runs, and at most 5 seconds after
+    /// `patience` otherwise, so that a client that does not read holds up nothing. Without a
+    /// [timer](crate::protocol::Environment::ticks) it returns when all turns are ended. What is left is for the
+    /// server to close.
+    ///
+    /// ```
+    /// # use copilot_wire::Router;
+    /// # async fn stop(router: Router, sleep: impl Future<Output = ()>) {
+    /// router.drain(sleep).await; // such as tokio::time::sleep(Duration::from_secs(30))
+    /// # }
+    /// ```
+    ///
+    /// # Cancel safety
+    ///
+    /// New turns stay refused. The call may be repeated, and made several times at once.
+    pub async fn drain(&self, patience: impl Future<Output = ()>) {
+        let limit = || self.inner.env.ticks(UNREAD);
+        self.inner.turns.drain(patience, limit).await;
+    }
+
     fn edit(&mut self) -> &mut Inner {
         Arc::make_mut(&mut self.inner)
     }
@@ -392,7 +425,7 @@ impl Router {
         let protocol = endpoint.protocol();
         let record = protocol.map(|protocol| Record::new(&self.inner.env, protocol));
         let response = match self.inner.admit(route, parts, body).await {
-            Ok((parts, body)) => {
+            Ok((parts, body, running)) => {
                 let call = Call {
                     #[cfg(feature = "resumable")]
                     digest: match &self.inner.replies {
@@ -404,8 +437,11 @@ impl Router {
                     body,
                     path: Arc::clone(&route.text),
                     router: self.clone(),
+                    running: running.clone(),
                 };
-                endpoint.call(call).await
+                let mut response = endpoint.call(call).await;
+                response.body_mut().hold(running);
+                response
             }
             Err(refusal) => endpoint.refuse(&refusal),
         };
@@ -440,11 +476,15 @@ impl Inner {
         route: &Route,
         mut parts: Parts,
         body: B,
-    ) -> Result<(Parts, Bytes), Refusal>
+    ) -> Result<(Parts, Bytes, Running), Refusal>
     where
         B: Stream<Item = Result<D, E>>,
         D: Buf,
     {
+        let is_turn = route.endpoint.protocol().is_some();
+        if is_turn && self.turns.is_draining() {
+            return Err(shutting_down());
+        }
         // Guards, then the endpoint, then the body: a caller who may not call cannot make the
         // server read.
         for guard in self.guards.iter().chain(&route.guards) {
@@ -458,7 +498,9 @@ impl Inner {
             }
             false => Bytes::new(),
         };
-        Ok((parts, body))
+        // Again: the body may have taken longer than the server has.
+        let running = self.turns.enter(is_turn).ok_or_else(shutting_down)?;
+        Ok((parts, body, running))
     }
 
     fn find(&self, request: &Parts) -> Found<'_> {
@@ -523,6 +565,14 @@ pub(crate) fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>
     template
         .and_then(|template| template.matches(path))
         .unwrap_or_default()
+}
+
+/// Returns the refusal of a turn by a server that shuts down. It has not begun, so another server may take it.
+fn shutting_down() -> Refusal {
+    let message = "the server is shutting down";
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
+        .code("overloaded")
+        .header(RETRY_AFTER, HeaderValue::from_static("5"))
 }
 
 fn refuse(refusal: &Refusal) -> Response<Body> {

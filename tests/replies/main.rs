@@ -8,5 +8,6 @@ mod memory;
 mod paths;
 mod protocols;
 mod server;
+mod shutdown;
 mod stop;
 mod users;

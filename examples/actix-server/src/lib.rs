@@ -8,11 +8,16 @@ use actix_web::body::SizedStream;
 use actix_web::dev::Server;
 use actix_web::http::StatusCode;
 use actix_web::rt::net::TcpStream;
+use actix_web::rt::spawn;
+use actix_web::rt::time::sleep;
 use actix_web::{App, HttpRequest, HttpResponse, HttpServer, web};
 use copilot_wire::Router;
 
-/// The time in seconds for which running streams go on once the server is asked to stop.
-const GRACE: u64 = 5;
+/// The time for which running turns go on once the server is asked to stop.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The time that clients have after that to read how their turns ended.
+const LAST: Duration = Duration::from_secs(1);
 
 /// The time that a client has for the head of a request, the first one included.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -20,12 +25,19 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// The largest number of open connections of a worker.
 const CONNECTIONS: usize = 512;
 
-/// Serves `router` on `listener`; the server stops by its handle, on Ctrl-C, and on `SIGTERM`.
+/// Serves `router` on `listener`; the server stops by its handle, on Ctrl-C, and on `SIGTERM`. After a signal no turn
+/// begins; what still runs after five seconds ends as a failure, which its client sees.
 ///
 /// # Errors
 ///
 /// When the listener cannot be used, or signals cannot be listened for.
 pub fn serve(listener: TcpListener, router: Router) -> io::Result<Server> {
+    let (stop, draining) = (analyst::stop_signal()?, router.clone());
+    let stop = async move {
+        stop.await;
+        // In a task: the server stops accepting when this future is done.
+        spawn(async move { draining.drain(sleep(GRACE)).await });
+    };
     let app = move || {
         App::new()
             .app_data(web::Data::new(router.clone()))
@@ -44,8 +56,8 @@ pub fn serve(listener: TcpListener, router: Router) -> io::Result<Server> {
         .client_request_timeout(PATIENCE)
         .max_connections(CONNECTIONS)
         // By default actix cuts running streams on Ctrl-C.
-        .shutdown_signal(analyst::stop_signal()?)
-        .shutdown_timeout(GRACE)
+        .shutdown_signal(stop)
+        .shutdown_timeout((GRACE + LAST).as_secs())
         .listen(listener)?
         .run())
 }

@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use server_tests::{Client, Program};
+use server_tests::{Client, Nginx, Program};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_actix-example");
 
@@ -30,4 +30,25 @@ fn silent_connections_do_not_keep_others_out_for_long() {
     visitor.request("GET", "/agents.json", &[], b"").unwrap();
     assert_eq!(visitor.response().unwrap().0.status, 200);
     drop(silent);
+}
+
+/// nginx speaks HTTP/1.0 to its upstream by default, where a stream that is cut looks like one that has ended.
+#[test]
+fn a_long_answer_fails_when_the_server_stops() {
+    let program = Program::start(Command::new(SERVER).args(["--port", "0"])).unwrap();
+    let location = format!("location / {{ proxy_pass http://{}; }}", program.address);
+    let nginx = Nginx::start(&location).unwrap();
+    let addresses: Vec<_> = [program.address]
+        .into_iter()
+        .chain(nginx.as_ref().map(|nginx| nginx.address))
+        .collect();
+    let (answers, status) = program
+        .stop_in_long_answers(&addresses, "x-none: 1")
+        .unwrap();
+    for answer in answers {
+        let end = answer.rsplit("\n\n").nth(1).unwrap();
+        assert!(end.contains("The server is shutting down"), "{end}");
+        assert!(!answer.contains("finish_reason\":\"stop"), "{end}");
+    }
+    assert!(status.success(), "{status}");
 }

@@ -9,6 +9,7 @@ mod metrics;
 mod replies;
 mod settings;
 
+use std::future::IntoFuture as _;
 use std::io;
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,6 +20,7 @@ use axum::serve::ListenerExt;
 use copilot_wire::router::MountError;
 use tokio::net::TcpListener;
 use tokio::sync::oneshot;
+use tokio::time::{sleep, timeout};
 
 use crate::keys::Keys;
 use crate::limits::{PerMinute, Turns};
@@ -27,15 +29,25 @@ use crate::metrics::Metrics;
 pub use replies::replies;
 pub use settings::{Settings, SettingsError};
 
-/// The time that running streams are given once the server is asked to stop.
-pub const GRACE: Duration = Duration::from_secs(10);
+/// The time for which running turns go on once the server is asked to stop.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The time that clients have after that to read how their turns ended.
+const LAST: Duration = Duration::from_secs(1);
+
+/// The routes of a server, and the agents among them.
+#[derive(Debug)]
+pub struct App {
+    routes: Router,
+    agents: copilot_wire::Router,
+}
 
 /// Returns the routes of the whole server.
 ///
 /// # Errors
 ///
 /// When two agents claim one path.
-pub fn app(settings: Settings) -> Result<Router, MountError> {
+pub fn app(settings: Settings) -> Result<App, MountError> {
     let pace = settings.pace;
     gateway(settings, |router| agents::mount(router, pace))
 }
@@ -48,7 +60,7 @@ pub fn app(settings: Settings) -> Result<Router, MountError> {
 pub fn gateway(
     settings: Settings,
     mount: impl FnOnce(copilot_wire::Router) -> Result<copilot_wire::Router, MountError>,
-) -> Result<Router, MountError> {
+) -> Result<App, MountError> {
     let metrics = Arc::new(Metrics::default());
     let observer = Arc::clone(&metrics);
     let keys = Arc::new(Keys::new(settings.keys));
@@ -75,38 +87,36 @@ pub fn gateway(
         None => agents,
     };
     let agents = mount(agents)?;
-    Ok(Router::new()
+    let routes = Router::new()
         .route("/health", get(async || "OK"))
         // Without a key, as Prometheus likes it: let a proxy in front pass `/agents` only.
         .route("/metrics", get(async move || metrics.to_string()))
         // Not nested: the agents are below `/agents`, and where a proxy has stripped it.
-        .fallback_service(agents))
+        .fallback_service(agents.clone());
+    Ok(App { routes, agents })
 }
 
-/// Serves `app` until `stop` is ready, and then what still streams for a while.
+/// Serves `app` until `stop` is ready. Then no turn begins; what still runs after ten seconds ends as a failure,
+/// which its client sees.
 ///
 /// # Errors
 ///
 /// When the listener fails for good.
 pub async fn serve(
     listener: TcpListener,
-    app: Router,
+    app: App,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> io::Result<()> {
     // Without this a stream of small events stalls for 40 ms at a time.
     let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
-    let (stopping, stopped) = oneshot::channel();
-    let served = axum::serve(listener, app).with_graceful_shutdown(async move {
-        stop.await;
-        let _ = stopping.send(());
-    });
-    let overdue = async {
-        // The sender is dropped without a word only where the server has ended.
+    let (stopping, stopped) = oneshot::channel::<()>();
+    let served = axum::serve(listener, app.routes).with_graceful_shutdown(async {
         let _ = stopped.await;
-        tokio::time::sleep(GRACE).await;
-    };
-    tokio::select! {
-        served = served => served,
-        () = overdue => Ok(()),
-    }
+    });
+    let served = tokio::spawn(served.into_future());
+    stop.await;
+    // No new connections. The open ones end with their turns; one whose client does not read is closed.
+    drop(stopping);
+    app.agents.drain(sleep(GRACE)).await;
+    timeout(LAST, served).await.map_or(Ok(()), |served| served?)
 }

@@ -6,7 +6,7 @@ use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
 
-use axum_server::{GRACE, Settings, app, replies, serve};
+use axum_server::{Settings, app, replies, serve};
 use tokio::net::TcpListener;
 
 #[tokio::main]
@@ -16,15 +16,9 @@ async fn main() -> Result<(), Box<dyn Error>> {
     settings.replies = replies(std::env::args().skip(1)).await?;
     let stop = analyst::stop_signal()?;
     let listener = TcpListener::bind(settings.address).await?;
-    let replies = settings.replies.clone();
     let app = app(settings)?;
     greet(listener.local_addr()?);
-    let served = serve(listener, app, stop).await;
-    if let Some(replies) = replies {
-        // They may be read later, on another server.
-        replies.drain(tokio::time::sleep(GRACE)).await;
-    }
-    Ok(served?)
+    Ok(serve(listener, app, stop).await?)
 }
 
 #[expect(clippy::print_stdout, reason = "what a person at a terminal reads")]

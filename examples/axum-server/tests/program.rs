@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use server_tests::{Client, Place, Program, Response, stress};
+use server_tests::{Client, Nginx, Place, Program, Response, stress};
 
 const KEY: &str = "authorization: Bearer sesame";
 const OTHER_KEY: &str = "x-api-key: poppy";
@@ -149,4 +149,23 @@ fn what_never_ends_costs_a_bounded_amount_and_keeps_nobody_out() {
     for memory in [cost.uploads, cost.bodies, cost.silent] {
         assert!(memory < 320 << 20, "{cost:?}");
     }
+}
+
+/// nginx speaks HTTP/1.0 to its upstream by default, where a stream that is cut looks like one that has ended.
+#[test]
+fn a_long_answer_fails_when_the_server_stops() {
+    let program = start(&[]);
+    let location = format!("location / {{ proxy_pass http://{}; }}", program.address);
+    let nginx = Nginx::start(&location).unwrap();
+    let addresses: Vec<_> = [program.address]
+        .into_iter()
+        .chain(nginx.as_ref().map(|nginx| nginx.address))
+        .collect();
+    let (answers, status) = program.stop_in_long_answers(&addresses, KEY).unwrap();
+    for answer in answers {
+        let end = answer.rsplit("\n\n").nth(1).unwrap();
+        assert!(end.contains("The server is shutting down"), "{end}");
+        assert!(!answer.contains("finish_reason\":\"stop"), "{end}");
+    }
+    assert!(status.success(), "{status}");
 }

@@ -2,7 +2,6 @@
 
 use std::error::Error;
 
-use axum::serve::ListenerExt;
 use tokio::net::TcpListener;
 
 #[tokio::main]
@@ -12,12 +11,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let router = chat_pages::router()?;
     let listener = TcpListener::bind(("127.0.0.1", port)).await?;
     greet(&listener.local_addr()?.to_string());
-    let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
-    let server = axum::serve(listener, axum::Router::new().fallback_service(router));
-    tokio::select! {
-        result = server => Ok(result?),
-        stop = tokio::signal::ctrl_c() => Ok(stop?),
-    }
+    Ok(hyper_server::serve(listener, router, analyst::stop_signal()?).await?)
 }
 
 #[expect(clippy::print_stdout, reason = "read by a person at a terminal")]

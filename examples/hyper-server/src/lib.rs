@@ -16,11 +16,15 @@ use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
+use tokio::time::{sleep, timeout};
 
 use crate::silent::Silent;
 
-/// The time that running streams are given once the server is asked to stop.
+/// The time for which running turns go on once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
+
+/// The time that clients have after that to read how their turns ended.
+const LAST: Duration = Duration::from_secs(1);
 
 /// The time that a client has for the head of a request, the first one included, or to show that it is
 /// still there.
@@ -35,7 +39,8 @@ const CONNECTIONS: usize = 1024;
 /// The limit of concurrent requests on one HTTP/2 connection.
 const STREAMS: u32 = 100;
 
-/// Serves `router` on `listener` until `stop` is ready, over HTTP/1 and HTTP/2.
+/// Serves `router` on `listener` until `stop` is ready, over HTTP/1 and HTTP/2. Then no turn begins; what still
+/// runs after five seconds ends as a failure, which its client sees.
 ///
 /// Where there are too many connections, one that has not sent a request makes room for the next.
 ///
@@ -69,7 +74,7 @@ pub async fn serve(
                     let _ = (0..surplus).all(|_| silent.evict());
                 }
                 // The listener itself is fine.
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                sleep(Duration::from_millis(50)).await;
                 continue;
             }
         };
@@ -110,8 +115,9 @@ pub async fn serve(
         });
     }
     drop(listener);
-    // What still streams after the grace period is cut off.
-    let _ = tokio::time::timeout(GRACE, graceful.shutdown()).await;
+    // The connections end with their turns; one whose client does not read is closed.
+    let ended = async { tokio::join!(router.drain(sleep(GRACE)), graceful.shutdown()) };
+    let _ = timeout(GRACE + LAST, ended).await;
     Ok(())
 }
 

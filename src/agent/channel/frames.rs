@@ -3,7 +3,7 @@
 
 use std::mem;
 use std::sync::atomic::Ordering;
-use std::task::{Poll, Waker};
+use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
 use http::StatusCode;
@@ -11,8 +11,6 @@ use http::StatusCode;
 use super::super::staging::Staging;
 use super::super::wakeup::Wakeup;
 use super::{Channel, Outcome, Reader, Turn};
-#[cfg(feature = "resumable")]
-use crate::protocol::AgentError;
 use crate::protocol::{Protocol, Session};
 
 /// The body's side of a channel, whatever the protocol.
@@ -45,9 +43,12 @@ pub(in crate::agent) trait Frames: Send + Sync {
     /// Records that the agent was dropped, unless it had ended.
     fn dropped(&self);
 
-    /// Closes the turn before the agent has ended: as cancelled, or as failed. Nothing can be written then.
-    #[cfg(feature = "resumable")]
-    fn stop(&self, error: Option<AgentError>);
+    /// Closes the turn with `outcome`, unless it is closed. The agent need not have ended; its task
+    /// drops it.
+    fn stop(&self, outcome: Outcome);
+
+    /// Returns `true` if the turn was stopped. The task of a detached run is woken when it is.
+    fn poll_stopped(&self, cx: &Context<'_>) -> bool;
 
     /// Records that the reply could not be stored.
     #[cfg(feature = "resumable")]
@@ -156,17 +157,35 @@ impl<P: Protocol> Frames for Channel<P> {
     }
 
     fn dropped(&self) {
+        let run = self.lock().run.take();
+        drop(run);
         self.settle(Outcome::Dropped);
     }
 
-    #[cfg(feature = "resumable")]
-    fn stop(&self, error: Option<AgentError>) {
+    fn stop(&self, outcome: Outcome) {
         let mut state = self.lock();
-        if state.turn != Turn::Closed {
-            // If it cannot be written, it is left out of an answer that was cancelled.
-            let _ = self.hand_over(&mut state);
-            self.close_with(state, error.map_or(Outcome::Cancelled, Outcome::Failed));
+        if state.turn == Turn::Closed {
+            return;
         }
+        // If it cannot be written, it is left out of an answer that is not complete anyway.
+        let _ = self.hand_over(&mut state);
+        let run = state.run.take();
+        // Before the body is woken, so that it drops the agent.
+        self.task.stop();
+        self.close_with(state, outcome);
+        if let Some(run) = run {
+            run.wake();
+        }
+    }
+
+    fn poll_stopped(&self, cx: &Context<'_>) -> bool {
+        let mut state = self.lock();
+        match &mut state.run {
+            Some(run) => run.clone_from(cx.waker()),
+            run => *run = Some(cx.waker().clone()),
+        }
+        // Under the lock: a stop that this does not see finds the waker.
+        self.task.is_stopped()
     }
 
     #[cfg(feature = "resumable")]

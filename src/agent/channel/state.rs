@@ -30,6 +30,8 @@ pub(super) struct State<P: Protocol> {
     /// The status of a closed turn whose answer is one document.
     pub(super) status: StatusCode,
     pub(super) reply: Handle,
+    /// The task of a detached run.
+    pub(super) run: Option<Waker>,
     /// The wakers of writes that wait for space, or for the body to be dropped. Every frame wakes all, so one that
     /// nobody waits for any more does not stay.
     pub(super) waiting: Vec<Waker>,
@@ -75,6 +77,8 @@ pub(in crate::agent) enum Outcome {
     /// It was stopped before it was done, on behalf of a client.
     #[cfg_attr(not(feature = "resumable"), expect(dead_code))]
     Cancelled,
+    /// It was stopped before it was done, because the server shuts down.
+    ShutDown,
     /// It was dropped before it was done.
     Dropped,
 }
@@ -83,6 +87,11 @@ impl<P: Protocol> State<P> {
     /// Returns `true` if anything may still be written.
     pub(super) fn is_open(&self) -> bool {
         self.turn == Turn::Open && !matches!(self.reader, Reader::Gone)
+    }
+
+    /// Returns `true` if a shutdown has stopped the turn.
+    pub(super) fn is_shut_down(&self) -> bool {
+        matches!(self.closed, Some((Outcome::ShutDown, _)))
     }
 
     /// Collects text of a document. Returns `false` if it is to be written, or if this is no document.

@@ -141,3 +141,20 @@ export const cases = {
     },
   },
 };
+
+/** The server is asked to stop after `begin`. */
+export const SHUTDOWN = {
+  title: 'a shutdown in a long answer is shown',
+  begin: async (tab) => {
+    await tab.send('Count the ships');
+    await tab.shows(/^1 2 3/);
+  },
+  run: async (tab) => {
+    await tab.done();
+    same(await tab.page.getByRole('alert').innerText(), 'The server is shutting down, and the answer is incomplete.');
+    await tab.shows(/^1 2 3/);
+    await tab.shot('shutdown');
+    await new Promise((resolve) => setTimeout(resolve, 3000));
+    same(tab.posts.length, 1);
+  },
+};

@@ -92,14 +92,62 @@ impl Program {
         client.head()?;
         let mut answer = client.chunk()?;
         self.signal(signal)?;
-        loop {
-            let chunk = client.chunk()?;
-            if chunk.is_empty() {
-                break;
-            }
-            answer.extend(chunk);
-        }
+        rest(&mut client, &mut answer)?;
         Ok((String::from_utf8_lossy(&answer).into_owned(), self.wait()?))
+    }
+
+    /// Asks it to stop by `SIGTERM` while its analyst streams answers of many seconds to clients of OpenAI, one at
+    /// each of `addresses`, of the program or of a proxy in front; returns the answers and how it ended.
+    ///
+    /// # Errors
+    ///
+    /// When a stream is cut.
+    pub fn stop_in_long_answers(
+        mut self,
+        addresses: &[SocketAddr],
+        key: &str,
+    ) -> io::Result<(Vec<String>, ExitStatus)> {
+        // The analyst repeats what tools say: 2,500 words here, one every 15 milliseconds.
+        let calls = (0..10).map(|id| {
+            format!(
+                r#"{{"id":"c{id}","type":"function","function":{{"name":"f","arguments":"{{}}"}}}}"#
+            )
+        });
+        let words = "a ".repeat(250);
+        let results = (0..10)
+            .map(|id| format!(r#"{{"role":"tool","tool_call_id":"c{id}","content":"{words}"}}"#));
+        let body = format!(
+            r#"{{"model":"analyst","stream":true,"messages":[{{"role":"user","content":"hi"}},{{"role":"assistant","tool_calls":[{}]}},{}]}}"#,
+            calls.collect::<Vec<_>>().join(","),
+            results.collect::<Vec<_>>().join(","),
+        );
+        let ask = |address: &SocketAddr| {
+            let mut client = Client::connect(*address)?;
+            let headers = ["content-type: application/json", key, "connection: close"];
+            client.request("POST", "/v1/chat/completions", &headers, body.as_bytes())?;
+            client.head()?;
+            let answer = client.chunk()?;
+            Ok((client, answer))
+        };
+        let clients: io::Result<Vec<_>> = addresses.iter().map(ask).collect();
+        self.signal("TERM")?;
+        let mut answers = Vec::new();
+        for (mut client, mut answer) in clients? {
+            rest(&mut client, &mut answer)?;
+            answers.push(String::from_utf8_lossy(&answer).into_owned());
+        }
+        Ok((answers, self.wait()?))
+    }
+}
+
+/// Reads the rest of a chunked body.
+fn rest(client: &mut Client, answer: &mut Vec<u8>) -> io::Result<()> {
+    loop {
+        let chunk = client.chunk()?;
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        answer.extend(chunk);
     }
 }
 

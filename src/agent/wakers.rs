@@ -6,17 +6,17 @@ use std::task::{Context, Waker};
 
 /// The wakers of tasks that wait for a change: one per waiter, which removes its own when it is dropped.
 #[derive(Default)]
-pub(super) struct Wakers {
+pub(crate) struct Wakers {
     wakers: BTreeMap<u64, Waker>,
     last: u64,
 }
 
 /// The key of a waiter in its [`Wakers`], once it has waited.
-pub(super) type Key = Option<u64>;
+pub(crate) type Key = Option<u64>;
 
 impl Wakers {
     /// Records the task that is to be woken at the next change.
-    pub(super) fn wait(&mut self, key: &mut Key, cx: &Context<'_>) {
+    pub(crate) fn wait(&mut self, key: &mut Key, cx: &Context<'_>) {
         let key = *key.get_or_insert_with(|| {
             self.last += 1;
             self.last
@@ -30,14 +30,14 @@ impl Wakers {
     }
 
     /// Removes a waiter that is dropped.
-    pub(super) fn remove(&mut self, key: Key) {
+    pub(crate) fn remove(&mut self, key: Key) {
         if let Some(key) = key {
             self.wakers.remove(&key);
         }
     }
 
     /// Takes all wakers, to be called without a lock.
-    pub(super) fn take(&mut self) -> impl Iterator<Item = Waker> + use<> {
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = Waker> + use<> {
         mem::take(&mut self.wakers).into_values()
     }
 }

@@ -1,0 +1,206 @@
+//! The requests that a router answers, so that a shutdown can wait for them and end them.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::{Context, Poll, Waker};
+
+use super::Body;
+use super::channel::{Frames, Outcome};
+use super::wakers::{Key, Wakers};
+use crate::protocol::Ticks;
+
+/// The requests that a router answers. Clones share them.
+#[derive(Clone, Default)]
+pub(crate) struct Turns(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    running: BTreeMap<u64, Stop>,
+    /// The key of the newest entry.
+    last: u64,
+    /// No new turns begin.
+    draining: bool,
+    /// No turn goes on.
+    stopped: bool,
+    /// The tasks that wait for the last request to end.
+    waiting: Wakers,
+}
+
+/// The ways to end the answer to a request.
+#[derive(Default)]
+struct Stop {
+    /// The turn of an agent.
+    frames: Option<Weak<dyn Frames>>,
+    /// The reader of a reply that another server runs.
+    #[cfg(feature = "resumable")]
+    reader: Option<Waker>,
+}
+
+/// A request that is being answered, until the last clone is dropped: the response's body has one, and
+/// so has every task that works for it.
+#[derive(Clone)]
+pub(crate) struct Running(Arc<Entry>);
+
+struct Entry {
+    turns: Turns,
+    key: u64,
+}
+
+impl Turns {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing that is done under the lock panics in the middle of a change.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Returns `true` once no new turns begin.
+    pub(crate) fn is_draining(&self) -> bool {
+        self.lock().draining
+    }
+
+    /// Adds a request; `None` if it would begin a turn and none may begin.
+    pub(crate) fn enter(&self, is_turn: bool) -> Option<Running> {
+        let mut state = self.lock();
+        if is_turn && state.draining {
+            return None;
+        }
+        state.last += 1;
+        let key = state.last;
+        state.running.insert(key, Stop::default());
+        drop(state);
+        let turns = self.clone();
+        Some(Running(Arc::new(Entry { turns, key })))
+    }
+
+    /// Lets no new turns begin, and waits for the requests that are being answered. When `patience` is ready,
+    /// ends the rest, and waits for their bodies to be dropped until the first of the ticks of `limit`.
+    pub(crate) async fn drain(
+        &self,
+        patience: impl Future<Output = ()>,
+        limit: impl FnOnce() -> Option<Ticks>,
+    ) {
+        // Set before the first look: from here on the number of turns can only fall.
+        self.lock().draining = true;
+        let mut waiter = Waiter(self, None);
+        let mut patience = pin!(patience);
+        let is_empty = poll_fn(|cx| match waiter.poll_empty(cx) {
+            Poll::Ready(()) => Poll::Ready(true),
+            Poll::Pending => patience.as_mut().poll(cx).map(|()| false),
+        });
+        if is_empty.await {
+            return;
+        }
+        self.stop();
+        let mut limit = limit();
+        poll_fn(|cx| match (waiter.poll_empty(cx), &mut limit) {
+            (Poll::Pending, Some(ticks)) => ticks.as_mut().poll_next(cx).map(drop),
+            (Poll::Ready(()), _) | (_, None) => Poll::Ready(()),
+        })
+        .await;
+    }
+
+    /// Ends all turns.
+    fn stop(&self) {
+        let mut state = self.lock();
+        state.stopped = true;
+        let stops: Vec<_> = state.running.values_mut().map(std::mem::take).collect();
+        drop(state);
+        // Without the lock: wakers are foreign code, and so is what the end of a turn drops.
+        stops.into_iter().for_each(Stop::stop);
+    }
+}
+
+impl Stop {
+    fn stop(self) {
+        if let Some(frames) = self.frames.and_then(|frames| frames.upgrade()) {
+            frames.stop(Outcome::ShutDown);
+        }
+        #[cfg(feature = "resumable")]
+        if let Some(reader) = self.reader {
+            reader.wake();
+        }
+    }
+}
+
+impl Running {
+    /// Adds the turn that `body` sends, if that has one. It ends at once if no turn goes on.
+    pub(crate) fn attach(&self, body: &Body) {
+        let Some(frames) = body.frames() else {
+            return;
+        };
+        let mut state = self.0.turns.lock();
+        if state.stopped {
+            drop(state);
+            frames.stop(Outcome::ShutDown);
+        } else if let Some(stop) = state.running.get_mut(&self.0.key) {
+            stop.frames = Some(Arc::downgrade(frames));
+        }
+    }
+
+    /// Returns `true` once no new turns begin.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn is_draining(&self) -> bool {
+        self.0.turns.is_draining()
+    }
+
+    /// Waits until no turn goes on. Only the task that polled last is woken.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn poll_stopped(&self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.0.turns.lock();
+        if state.stopped {
+            return Poll::Ready(());
+        }
+        if let Some(stop) = state.running.get_mut(&self.0.key) {
+            match &mut stop.reader {
+                Some(reader) => reader.clone_from(cx.waker()),
+                reader => *reader = Some(cx.waker().clone()),
+            }
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let mut state = self.turns.lock();
+        let stop = state.running.remove(&self.key);
+        let waiting = state.running.is_empty().then(|| state.waiting.take());
+        drop(state);
+        drop(stop);
+        waiting.into_iter().flatten().for_each(Waker::wake);
+    }
+}
+
+/// A task that waits for the last request to end.
+struct Waiter<'a>(&'a Turns, Key);
+
+impl Waiter<'_> {
+    fn poll_empty(&mut self, cx: &Context<'_>) -> Poll<()> {
+        let mut state = self.0.lock();
+        if state.running.is_empty() {
+            return Poll::Ready(());
+        }
+        state.waiting.wait(&mut self.1, cx);
+        Poll::Pending
+    }
+}
+
+impl Drop for Waiter<'_> {
+    fn drop(&mut self) {
+        self.0.lock().waiting.remove(self.1);
+    }
+}
+
+impl fmt::Debug for Turns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Turns({})", self.lock().running.len())
+    }
+}
+
+impl fmt::Debug for Running {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Running")
+    }
+}
