@@ -9,7 +9,9 @@ use copilot_wire::{Body, Router};
 use http::{Method, StatusCode};
 
 use crate::faults::Spy;
-use crate::server::{Talker, ask, env, in_virtual_time, memory, read, replies, router, send, text};
+use crate::server::{
+    Talker, ask, env, identify, in_virtual_time, memory, read, replies, router, send, text,
+};
 
 /// A router whose pages are at a path.
 fn pages(path: &str, store: &Spy) -> Router {
@@ -17,7 +19,10 @@ fn pages(path: &str, store: &Spy) -> Router {
         pause: Duration::from_secs(10),
         ..Talker::default()
     };
-    let router = Router::new().env(env()).resumable(replies(store.clone()));
+    let router = Router::new()
+        .env(env())
+        .guard(identify)
+        .resumable(replies(store.clone()));
     router.mount(Mount::new().path(path), slow).unwrap()
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use copilot_wire::protocol::{AgentError, Env, Environment, Outcome, Protocol, User};
+use copilot_wire::protocol::{AgentError, Env, Environment, Outcome, Protocol, Refusal, User};
 use copilot_wire::replies::{MemoryReplyStore, Replies, ReplyStore};
 use copilot_wire::testing::{FrontEnd as _, Toolkit};
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
@@ -85,17 +85,21 @@ pub(crate) fn router<P: Toolkit>(
         Some(replies) => router.resumable(replies),
         None => router,
     };
-    let router = router.guard(async |mut parts: http::request::Parts| {
-        let user = parts
-            .headers
-            .get("x-user")
-            .and_then(|user| user.to_str().ok());
-        if let Some(user) = user.map(User::new) {
-            parts.extensions.insert(user);
-        }
-        Ok(parts)
-    });
-    router.mount(P::mount(), agent).unwrap()
+    router.guard(identify).mount(P::mount(), agent).unwrap()
+}
+
+/// Adds the user whom a header names.
+pub(crate) async fn identify(
+    mut parts: http::request::Parts,
+) -> Result<http::request::Parts, Refusal> {
+    let user = parts
+        .headers
+        .get("x-user")
+        .and_then(|user| user.to_str().ok());
+    if let Some(user) = user.map(User::new) {
+        parts.extensions.insert(user);
+    }
+    Ok(parts)
 }
 
 /// Watches the ends of turns.
