@@ -236,7 +236,38 @@ impl Body {
         }
     }
 
-    /// Returns the status of an answer that is one document, after its end.
+    /// Lets the head of the response wait for the first output: a failure before it becomes the whole response.
+    pub(crate) fn hold(&self) {
+        if let Kind::Live(live) = &self.0 {
+            live.frames.hold();
+        }
+    }
+
+    /// Polls the agent until it has written something, or the turn has ended. Nothing is taken out of the body.
+    pub(crate) fn poll_output(&mut self, cx: &Context<'_>) -> Poll<()> {
+        match &mut self.0 {
+            Kind::Live(live) => live.poll_output(cx),
+            _ => Poll::Ready(()),
+        }
+    }
+
+    /// Ends the wait of the head. Returns `true` if the body is that of an error response.
+    pub(crate) fn release(&self) -> bool {
+        match &self.0 {
+            Kind::Live(live) => live.frames.release(),
+            _ => false,
+        }
+    }
+
+    /// Takes the headers of an error response.
+    pub(crate) fn take_headers(&self) -> HeaderMap {
+        match &self.0 {
+            Kind::Live(live) => live.frames.take_headers(),
+            _ => HeaderMap::new(),
+        }
+    }
+
+    /// Returns the status of the response, after the end of the body.
     pub(crate) fn status(&self) -> StatusCode {
         match &self.0 {
             Kind::Full(_) => StatusCode::OK,
@@ -299,6 +330,32 @@ impl Live {
         if self.done {
             return Poll::Ready(None);
         }
+        self.poll_agent(cx);
+        match self.poll_frame() {
+            Poll::Ready(Some(frame)) => {
+                self.silent = false;
+                Poll::Ready(Some(frame))
+            }
+            Poll::Ready(None) => {
+                self.done = true;
+                self.ticks = None;
+                Poll::Ready(None)
+            }
+            Poll::Pending => self.poll_keep_alive(),
+        }
+    }
+
+    fn poll_output(&mut self, cx: &Context<'_>) -> Poll<()> {
+        self.poll_agent(cx);
+        // Cleared before the look, as in `poll_frame`: a later report wakes the task.
+        self.wakeup.channel();
+        match self.frames.has_output(self.staging.as_deref()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+
+    fn poll_agent(&mut self, cx: &Context<'_>) {
         self.wakeup.set_reader(cx);
         if let Some(run) = &mut self.run {
             if let Some(waker) = self.wakeup.agent() {
@@ -313,18 +370,6 @@ impl Live {
                     self.run = None;
                 }
             }
-        }
-        match self.poll_frame() {
-            Poll::Ready(Some(frame)) => {
-                self.silent = false;
-                Poll::Ready(Some(frame))
-            }
-            Poll::Ready(None) => {
-                self.done = true;
-                self.ticks = None;
-                Poll::Ready(None)
-            }
-            Poll::Pending => self.poll_keep_alive(),
         }
     }
 

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use crate::json::model::{Field as _, model, object};
 use crate::json::{Escape, Members, ValueWriter};
-use crate::protocol::Refusal;
 use crate::protocol::redacted::Cut;
+use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client: the member `error` of `{"type":"error","error":{...}}`.
 ///
@@ -72,7 +72,31 @@ impl ErrorObject {
             500.. => "api_error",
             _ => Self::INVALID_REQUEST,
         };
-        Self::new(kind, refusal.to_string())
+        let message = refusal.to_string();
+        match refusal.kind() {
+            Refusal::TOO_LONG => Self::new(kind, too_long(&message)),
+            _ => Self::new(kind, message),
+        }
+    }
+
+    /// Creates the error of a turn that failed in its stream.
+    pub(super) fn failure(failure: &Failure<'_>) -> Self {
+        let message = failure.message;
+        match (failure.too_long, failure.retryable) {
+            (true, _) => Self::new(Self::INVALID_REQUEST, too_long(message)),
+            (_, true) => Self::new(Self::OVERLOADED, message),
+            _ => Self::new(Self::INVALID_REQUEST, message),
+        }
+    }
+}
+
+/// Returns a message with the words by which Claude Code and Copilot's command line recognize that the conversation
+/// is too long.
+fn too_long(message: &str) -> String {
+    const WORDS: &str = "prompt is too long";
+    match message.contains(WORDS) {
+        true => message.to_owned(),
+        false => format!("{WORDS}: {message}"),
     }
 }
 

@@ -134,6 +134,7 @@ impl Protocol for Anthropic {
         .with(Capabilities::REASONING)
         .with(Capabilities::TOOL_RUNS)
         .with(Capabilities::CALLS);
+    const AWAITS_OUTPUT: bool = true;
 
     fn read(_: &Parts, body: Bytes) -> Result<MessagesRequest, Refusal> {
         MessagesRequest::read(&body)
@@ -192,17 +193,11 @@ impl Protocol for Anthropic {
         headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
     }
 
-    /// Creates an error response. It forbids to repeat the request, unless its status is that of a
-    /// busy server: after a 401 without the header Claude Code repeats the request eleven times.
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
-        let mut response = refusal.to_response(
+        refusal.to_response(
             HeaderValue::from_static("application/json"),
             ErrorObject::refusal(refusal).to_body(),
-        );
-        if !matches!(refusal.status().as_u16(), 408 | 429 | 500..) {
-            Self::response_headers(response.headers_mut());
-        }
-        response
+        )
     }
 }
 

@@ -143,7 +143,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
-use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Capabilities, Env, Failure, Protocol, Refusal};
 
 /// The chat completion protocol of OpenAI.
 #[derive(Clone, Copy, Debug)]
@@ -160,6 +160,7 @@ impl Protocol for OpenAi {
 
     const NAME: &'static str = "openai";
     const CAPABILITIES: Capabilities = Capabilities::CALLS.with(Capabilities::REASONING);
+    const AWAITS_OUTPUT: bool = true;
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)
@@ -185,7 +186,7 @@ impl Protocol for OpenAi {
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        let error = ErrorObject::new(AgentError::LOST).code("invalid_prompt");
+        let error = ErrorObject::failure(&Failure::new(AgentError::LOST));
         out.extend_from_slice(b"data: ");
         error.write_body(out);
         out.extend_from_slice(b"\n\n");

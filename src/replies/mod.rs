@@ -236,7 +236,7 @@ impl Replies {
         let required = P::resumption(&request) == Resumption::Required;
         let refuse = |message| {
             let status = StatusCode::SERVICE_UNAVAILABLE;
-            Err(Refusal::new(status, message).code("overloaded"))
+            Err(Refusal::new(status, message).code("overloaded").retryable())
         };
         // Ids of replies let a client read them, so they come from the system's randomness,
         // whatever the environment has.

@@ -49,9 +49,10 @@ impl ErrorObject {
     pub(super) fn failure(failure: &Failure<'_>) -> Self {
         // After `server_error` Codex and Copilot's command line repeat the turn six times; after
         // `invalid_prompt` they display the message.
-        let code = match failure.retryable {
-            true => "server_error",
-            false => "invalid_prompt",
+        let code = match (failure.too_long, failure.retryable) {
+            (true, _) => Refusal::TOO_LONG,
+            (_, true) => "server_error",
+            _ => "invalid_prompt",
         };
         Self::new(code, failure.message)
     }

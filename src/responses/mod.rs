@@ -160,6 +160,7 @@ impl Protocol for Responses {
         .with(Capabilities::CALLS)
         .with(Capabilities::REASONING)
         .with(Capabilities::TOOL_RUNS);
+    const AWAITS_OUTPUT: bool = true;
 
     fn read(_: &Parts, body: Bytes) -> Result<ResponsesRequest, Refusal> {
         ResponsesRequest::read(&body)

@@ -94,7 +94,7 @@ await run({
   },
   'failure, whole: one run': async () => {
     const error = await runs(() => failure(whole('fails')));
-    same([error.constructor.name, error.code, error.error.message], ['BadRequestError', 'invalid_prompt', 'The model is away.']);
+    same([error.constructor.name, error.code, error.error.message], ['BadRequestError', 'agent_failed', 'The model is away.']);
   },
   'failure that may be retried': async () => {
     const error = await runs(() => failure(whole('away')), 3);

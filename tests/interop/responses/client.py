@@ -148,12 +148,12 @@ def fails_on_the_way():
 
 def fails_whole():
     error = once(failure, whole, "fails")
-    same((type(error).__name__, error.code, error.body["message"]), ("BadRequestError", "invalid_prompt", "The model is away."))
+    same((type(error).__name__, error.code, error.body["message"]), ("BadRequestError", "agent_failed", "The model is away."))
 
 
 def may_be_retried():
     error = once(failure, whole, "away", times=3)
-    same((type(error).__name__, error.status_code, error.code), ("InternalServerError", 503, "server_error"))
+    same((type(error).__name__, error.status_code, error.code), ("InternalServerError", 503, "overloaded"))
     last = once(iterate, "away")[-1]
     same(last.response.error.code, "server_error")
 
