@@ -19,6 +19,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::models::{Relay, Upstream};
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{
     AgentError, Conversation, Env, Environment, Outcome, Protocol, Refusal, Ticks,
@@ -261,6 +262,57 @@ fn a_conversation_that_is_too_long_has_the_words_of_each_client() {
         assert_eq!(error(MESSAGES)["message"], anthropic);
         let shown = ask(&router, "/v1/query", prompt, true);
         assert!(shown.body().contains(message), "{}", shown.body());
+    }
+}
+
+#[test]
+fn a_relayed_error_is_too_long_in_every_dialect() {
+    async fn relay<U, P>(upstream: &[u8], reply: Reply<P>) -> Result<(), AgentError>
+    where
+        U: Upstream<Failure: std::fmt::Debug + Send + Sync + 'static>,
+        P: Protocol,
+    {
+        let mut relay = Relay::<U>::new();
+        relay.text(upstream, &reply).await?;
+        Ok(relay.end(reply)?)
+    }
+
+    struct Relays;
+
+    #[async_trait]
+    impl<P: Protocol> Agent<P> for Relays {
+        async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+            const CODE: &str = r#""code":"context_length_exceeded","message":"9 tokens""#;
+            match request.prompt().as_deref() {
+                Some("chat") => {
+                    let upstream = format!("data: {{\"error\":{{{CODE}}}}}\n\n");
+                    relay::<openai::OpenAi, P>(upstream.as_bytes(), reply).await
+                }
+                Some("responses") => {
+                    let upstream = format!(
+                        "data: {{\"type\":\"response.failed\",\"response\":{{\"error\":{{{CODE}}}}}}}\n\n"
+                    );
+                    relay::<responses::Responses, P>(upstream.as_bytes(), reply).await
+                }
+                _ => {
+                    let upstream = b"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"invalid_request_error\",\"message\":\"prompt is too long: 9 tokens\"}}\n\n";
+                    relay::<anthropic::Anthropic, P>(upstream, reply).await
+                }
+            }
+        }
+    }
+
+    let router = Router::new().mount_model("m", Relays).unwrap();
+    for prompt in ["chat", "responses", "messages"] {
+        for path in PATHS {
+            let response = ask(&router, path, prompt, true);
+            assert_eq!(response.status(), 400, "{path} {prompt}");
+            let error = error(response.body());
+            match path {
+                MESSAGES => assert_eq!(error["message"], "The prompt is too long for the model."),
+                _ => assert_eq!(error["code"], "context_length_exceeded"),
+            }
+        }
     }
 }
 

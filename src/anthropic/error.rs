@@ -45,6 +45,13 @@ impl ErrorObject {
         }
     }
 
+    /// Returns `true` if the error says that the conversation is too long for the model, see
+    /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.message.contains(TOO_LONG)
+    }
+
     /// Serializes the error as the body of a response: `{"type":"error","error":{...}}`.
     #[must_use]
     pub fn to_body(&self) -> Bytes {
@@ -68,7 +75,8 @@ impl ErrorObject {
             413 => "request_too_large",
             429 => "rate_limit_error",
             // 529 is Anthropic's own status for an overloaded server.
-            503 | 529 => Self::OVERLOADED,
+            // After this class Claude Code repeats a request even if the header forbids it.
+            503 | 529 if refusal.is_retryable() => Self::OVERLOADED,
             500.. => "api_error",
             _ => Self::INVALID_REQUEST,
         };
@@ -90,13 +98,14 @@ impl ErrorObject {
     }
 }
 
-/// Returns a message with the words by which Claude Code and Copilot's command line recognize that the conversation
-/// is too long.
+/// The words by which Claude Code and Copilot's command line recognize that the conversation is too long.
+const TOO_LONG: &str = "prompt is too long";
+
+/// Returns a message with these words.
 fn too_long(message: &str) -> String {
-    const WORDS: &str = "prompt is too long";
-    match message.contains(WORDS) {
+    match message.contains(TOO_LONG) {
         true => message.to_owned(),
-        false => format!("{WORDS}: {message}"),
+        false => format!("{TOO_LONG}: {message}"),
     }
 }
 

@@ -63,6 +63,13 @@ impl ErrorObject {
         self
     }
 
+    /// Returns `true` if the error says that the conversation is too long for the model, see
+    /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.code.as_deref() == Some(Refusal::TOO_LONG)
+    }
+
     /// Serializes the error as the body of a response: `{"error":{...}}`.
     #[must_use]
     pub fn to_body(&self) -> Bytes {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::iter;
 use std::panic::Location;
 
 use http::StatusCode;
@@ -52,6 +53,11 @@ pub enum EventError {
     #[error("{0}")]
     Truncated(&'static str),
 }
+
+/// The error of a model whose context the conversation does not fit into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, thiserror::Error)]
+#[error("the conversation is too long for the model")]
+pub struct ContextTooLong;
 
 /// The error that an agent returns to fail its turn. The client receives its message, observers its cause.
 ///
@@ -112,7 +118,8 @@ impl AgentError {
 
     /// Creates the failure of a conversation that is too long for the model. Coding clients that
     /// understand it compact the conversation; every front end can show its message, which
-    /// [`user_message`](Self::user_message) replaces.
+    /// [`user_message`](Self::user_message) replaces. An error whose source is a [`ContextTooLong`], such as that of
+    /// a relay, becomes it with `?`.
     ///
     /// Return it before the first output: clients of chat completions recognize it by the status.
     #[must_use]
@@ -194,12 +201,15 @@ impl AgentError {
 impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
     #[track_caller]
     fn from(cause: E) -> Self {
+        let first: &(dyn Error + 'static) = &cause;
+        let mut causes = iter::successors(Some(first), |cause| (*cause).source());
+        let too_long = causes.any(|cause| cause.is::<ContextTooLong>());
         Self {
             // The text of a cause may hold paths, addresses or keys, so it never becomes the user's
             // message by itself.
-            message: None,
+            message: too_long.then(|| Self::TOO_LONG.into()),
             retryable: false,
-            too_long: false,
+            too_long,
             status: None,
             cause: Some(Box::new(cause)),
             location: Location::caller(),

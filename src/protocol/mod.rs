@@ -43,7 +43,7 @@ pub use conversation::{
 };
 pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};
-pub use error::{AgentError, EventError, SendError};
+pub use error::{AgentError, ContextTooLong, EventError, SendError};
 pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Status, Table, TableError,
     ToolCall, ToolRun, Usage,

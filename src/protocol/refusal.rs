@@ -80,6 +80,12 @@ impl Refusal {
         self
     }
 
+    /// Returns `true` if clients may repeat the request.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.retryable
+    }
+
     /// Returns the HTTP status.
     #[must_use]
     pub fn status(&self) -> StatusCode {

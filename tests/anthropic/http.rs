@@ -251,13 +251,20 @@ fn every_status_has_its_type() {
         (422, "invalid_request_error"),
         (429, "rate_limit_error"),
         (500, "api_error"),
-        (503, "overloaded_error"),
-        (529, "overloaded_error"),
+        (503, "api_error"),
+        (529, "api_error"),
     ] {
         let status = StatusCode::from_u16(status).unwrap();
         let response = Anthropic::refuse(&Refusal::new(status, "no"));
         assert_eq!(response.status(), status);
         assert_eq!(*response.body(), ErrorObject::new(kind, "no").to_body());
+        // After an overload Claude Code repeats the request whatever the header says.
+        let retryable = Anthropic::refuse(&Refusal::new(status, "no").retryable());
+        let kind = match status.as_u16() {
+            503 | 529 => "overloaded_error",
+            _ => kind,
+        };
+        assert_eq!(*retryable.body(), ErrorObject::new(kind, "no").to_body());
     }
 }
 
