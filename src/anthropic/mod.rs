@@ -61,11 +61,12 @@
 //!
 //! # Failures
 //!
-//! A failed turn is not repeated. Every response with status 200 has the header
+//! A failed turn is not repeated. Before the first output, for which the head
+//! [waits](crate::Router::first_output_timeout), a failure has a status. Every response with status 200 has the header
 //! `x-should-retry: false`; a failure closes the open block, is written as text if there was none,
 //! and ends the stream with an `error` event. As a result Claude Code, Copilot's command line, the
-//! Anthropic clients and the AI SDK send only one request. The header is sent before the agent
-//! runs, so it cannot depend on the failure: one that the agent marks as
+//! Anthropic clients and the AI SDK send only one request. The header is sent before the end of
+//! the turn, so it cannot depend on the failure: one that the agent marks as
 //! [retryable](crate::protocol::AgentError::retryable) is an `overloaded_error`, and
 //! [`Model::retries`] omits the header.
 

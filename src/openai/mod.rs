@@ -69,10 +69,12 @@
 //!    call and ignores the index. Interleaved fragments are buffered until the end.
 //! 5. Exactly one finish reason for each choice, then the usage if it was requested and is known, then
 //!    exactly one `[DONE]`. So finish reasons and usage are buffered until the end of the turn.
-//! 6. After a failure one error object, and the end: no finish reason, no `[DONE]`.
+//! 6. After a failure one error object, and the end: no finish reason, no `[DONE]`. Its type is
+//!    `invalid_request_error`, its code `invalid_prompt`, after which no client but aider repeats the turn.
 //! 7. Every poll of the body sends all available bytes; comments are sent while the agent is silent.
 //!
-//! A request without `stream` gets the same reply, collected; a failure is then status 400, which no client retries.
+//! A request without `stream` gets the same reply, collected. A failure is then status 400, which no client retries, as
+//! it is in a stream before the first output: the head [waits](crate::Router::first_output_timeout) for that.
 //!
 //! # Checked with the official clients
 //!

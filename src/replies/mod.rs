@@ -172,6 +172,7 @@ impl Replies {
     /// Sets whether the replies of front ends without a way to resume are resumable too. The agent then
     /// goes on when such a client disconnects, and the same request of the same user gets the same reply from its
     /// beginning, while the agent runs. By default these replies end with their connections.
+    /// The head of a joined reply does not [wait](crate::Router::first_output_timeout) for the first output.
     #[must_use]
     pub fn join(mut self, join: bool) -> Self {
         self.limits.join = join;
