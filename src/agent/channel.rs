@@ -507,7 +507,7 @@ impl<P: Protocol> Channel<P> {
                 }
                 (Some(failure), None) => session.fail(failure, out),
                 (None, _) if open && matches!(outcome, Outcome::Cancelled) => {
-                    session.cancelled(out)
+                    session.cancelled(out);
                 }
                 (None, _) => session.finish(out),
             }

@@ -57,6 +57,7 @@ pub enum EventError {
 /// The error of a model whose context the conversation does not fit into.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, thiserror::Error)]
 #[error("the conversation is too long for the model")]
+#[non_exhaustive]
 pub struct ContextTooLong;
 
 /// The error that an agent returns to fail its turn. The client receives its message, observers its cause.
