@@ -82,7 +82,7 @@ await run({
   },
   'tool not on offer': async () => {
     const error = await failure(final('tool'));
-    same(error.constructor.name, 'BadRequestError');
+    same(error.constructor.name, 'APIError');
   },
   'usage': async () => {
     const { usage } = await final('usage');

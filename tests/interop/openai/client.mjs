@@ -92,7 +92,7 @@ const cases = {
   },
   'tool not on offer': async () => {
     const error = await failure(iterate('tool'));
-    same(error.constructor.name, 'BadRequestError');
+    same(error.constructor.name, 'APIError');
   },
   'two calls, iterated': async () => {
     const chunks = await iterate('calls', { tools });

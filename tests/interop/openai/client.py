@@ -129,7 +129,7 @@ def tool_there_and_back():
 
 
 def tool_not_on_offer():
-    same(type(failure(iterate, "tool")).__name__, "BadRequestError")
+    same(type(failure(iterate, "tool")).__name__, "APIError")
 
 
 def two_calls_iterated():

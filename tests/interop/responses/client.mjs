@@ -63,7 +63,7 @@ await run({
     same((await helper('tool', { tools, input })).output_text, 'get_tide=4.2 at Brest');
   },
   'tool not on offer': async () => {
-    same((await failure(iterate('tool'))).status, 400);
+    same((await iterate('tool')).at(-1).type, 'response.failed');
   },
   'two calls': async () => {
     same([calls(await helper('calls', { tools })), calls(await whole('calls', { tools }))], [TWO, TWO]);
