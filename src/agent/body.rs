@@ -255,7 +255,38 @@ impl Body {
         }
     }
 
-    /// Returns the status of an answer that is one document, after its end.
+    /// Lets the head of the response wait for the first output: a failure before it becomes the whole response.
+    pub(crate) fn hold(&self) {
+        if let Kind::Live(live) = &self.kind {
+            live.frames.hold();
+        }
+    }
+
+    /// Polls the agent until it has written something, or the turn has ended. Nothing is taken out of the body.
+    pub(crate) fn poll_output(&mut self, cx: &Context<'_>) -> Poll<()> {
+        match &mut self.kind {
+            Kind::Live(live) => live.poll_output(cx),
+            _ => Poll::Ready(()),
+        }
+    }
+
+    /// Ends the wait of the head. Returns `true` if the body is that of an error response.
+    pub(crate) fn release(&self) -> bool {
+        match &self.kind {
+            Kind::Live(live) => live.frames.release(),
+            _ => false,
+        }
+    }
+
+    /// Takes the headers of an error response.
+    pub(crate) fn take_headers(&self) -> HeaderMap {
+        match &self.kind {
+            Kind::Live(live) => live.frames.take_headers(),
+            _ => HeaderMap::new(),
+        }
+    }
+
+    /// Returns the status of the response, after the end of the body.
     pub(crate) fn status(&self) -> StatusCode {
         match &self.kind {
             Kind::Full(_) => StatusCode::OK,
@@ -273,7 +304,7 @@ impl Body {
     }
 
     /// Makes this body a part of the request that it answers.
-    pub(crate) fn hold(&mut self, running: Running) {
+    pub(crate) fn set_running(&mut self, running: Running) {
         running.attach(self);
         self.running = Some(running);
     }
@@ -284,11 +315,6 @@ impl Body {
             Kind::Live(live) => Some(&live.frames),
             _ => None,
         }
-    }
-
-    /// Returns `true` if the turn was stopped.
-    pub(crate) fn is_stopped(&self) -> bool {
-        matches!(&self.kind, Kind::Live(live) if live.wakeup.is_stopped())
     }
 
     #[cfg_attr(
@@ -342,6 +368,32 @@ impl Live {
         if self.done {
             return Poll::Ready(None);
         }
+        self.poll_agent(cx);
+        match self.poll_frame() {
+            Poll::Ready(Some(frame)) => {
+                self.silent = false;
+                Poll::Ready(Some(frame))
+            }
+            Poll::Ready(None) => {
+                self.done = true;
+                self.ticks = None;
+                Poll::Ready(None)
+            }
+            Poll::Pending => self.poll_keep_alive(),
+        }
+    }
+
+    fn poll_output(&mut self, cx: &Context<'_>) -> Poll<()> {
+        self.poll_agent(cx);
+        // Cleared before the look, as in `poll_frame`: a later report wakes the task.
+        self.wakeup.channel();
+        match self.frames.has_output(self.staging.as_deref()) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    }
+
+    fn poll_agent(&mut self, cx: &Context<'_>) {
         self.wakeup.set_reader(cx);
         if self.wakeup.is_stopped() {
             self.drop_run();
@@ -357,18 +409,6 @@ impl Live {
                     self.drop_run();
                 }
             }
-        }
-        match self.poll_frame() {
-            Poll::Ready(Some(frame)) => {
-                self.silent = false;
-                Poll::Ready(Some(frame))
-            }
-            Poll::Ready(None) => {
-                self.done = true;
-                self.ticks = None;
-                Poll::Ready(None)
-            }
-            Poll::Pending => self.poll_keep_alive(),
         }
     }
 

@@ -94,8 +94,8 @@ use crate::json::rollback::Rollback;
 use crate::json::short::Token;
 use crate::protocol::consent::Asking;
 use crate::protocol::{
-    self, AgentError, Confirmation, Failure, Part, Progress, Protocol, Question, Record, SendError,
-    Session, Usage,
+    self, AgentError, Confirmation, Failure, Part, Progress, Protocol, Question, Record, Refusal,
+    SendError, Session, Usage,
 };
 
 pub(super) struct Channel<P: Protocol> {
@@ -119,6 +119,9 @@ impl<P: Protocol> Channel<P> {
         session.open(&mut out);
         let state = State {
             session,
+            opening: out.len(),
+            held: false,
+            headers: None,
             buffer: Some(Box::new(Staging::new(out))),
             overflow: Vec::new(),
             document: (!is_stream).then(Document::default),
@@ -445,24 +448,53 @@ impl<P: Protocol> Channel<P> {
         let failure = failure.filter(|_| open);
         let sent = failure.is_some() && matches!(state.reader, Reader::Attached);
         state.turn = Turn::Closed;
+        let is_document = state.document.is_some();
         state.status = match (&failure, &outcome) {
             (Some(_), Outcome::Failed(error)) => error.status_code(),
             (Some(_), Outcome::ShutDown) => StatusCode::SERVICE_UNAVAILABLE,
             (Some(_), _) => StatusCode::BAD_REQUEST,
-            (None, _) if state.session.is_failed() => StatusCode::BAD_REQUEST,
             (None, _) => StatusCode::OK,
         };
+        // The response, where nothing was sent yet.
+        let early = is_document || (state.held && !self.has_staged_output(&mut state));
+        let whole = failure.filter(|_| early).map(|failure| {
+            let response = P::refuse(&failure.to_refusal(state.status));
+            let (head, body) = response.into_parts();
+            (state.status, state.headers) = (head.status, Some(Box::new(head.headers)));
+            body
+        });
         // Closing writes cannot fail: they are the protocol's own code on plain text.
         let _ = self.write(&mut state, |session, out| {
-            match &failure {
-                Some(failure) => session.fail(failure, out),
-                None if open && matches!(outcome, Outcome::Cancelled) => session.cancelled(out),
-                None => session.finish(out),
+            match (&failure, &whole) {
+                (_, Some(whole)) => {
+                    // What the session has opened.
+                    out.clear();
+                    out.extend_from_slice(whole);
+                }
+                (Some(failure), None) => session.fail(failure, out),
+                (None, _) if open && matches!(outcome, Outcome::Cancelled) => {
+                    session.cancelled(out);
+                }
+                (None, _) => session.finish(out),
             }
             Ok(())
         });
+        if failure.is_none() && state.session.is_failed() {
+            state.status = StatusCode::BAD_REQUEST;
+            if is_document {
+                // The document is the agent's own: only the head is that of a failure.
+                let response = P::refuse(&Refusal::new(state.status, ""));
+                state.headers = Some(Box::new(response.into_parts().0.headers));
+            }
+        }
         state.closed = Some((outcome, sent));
         self.wake_reader(state);
+    }
+
+    /// Returns `true` if there is output, see [`State::has_output`].
+    fn has_staged_output(&self, state: &mut State<P>) -> bool {
+        let staged = staging::with(self.id(), |staging| staging.out.len());
+        state.has_output(staged.unwrap_or(0))
     }
 
     /// Remembers to wake the task with the next frame, or when the body is gone.

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use crate::json::model::{Field as _, model, object};
 use crate::json::{Escape, Members, ValueWriter};
-use crate::protocol::Refusal;
 use crate::protocol::redacted::Cut;
+use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client: the member `error` of `{"type":"error","error":{...}}`.
 ///
@@ -45,6 +45,13 @@ impl ErrorObject {
         }
     }
 
+    /// Returns `true` if the error says that the conversation is too long for the model, see
+    /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.message.contains(TOO_LONG)
+    }
+
     /// Serializes the error as the body of a response: `{"type":"error","error":{...}}`.
     #[must_use]
     pub fn to_body(&self) -> Bytes {
@@ -68,11 +75,37 @@ impl ErrorObject {
             413 => "request_too_large",
             429 => "rate_limit_error",
             // 529 is Anthropic's own status for an overloaded server.
-            503 | 529 => Self::OVERLOADED,
+            // After this class Claude Code repeats a request even if the header forbids it.
+            503 | 529 if refusal.is_retryable() => Self::OVERLOADED,
             500.. => "api_error",
             _ => Self::INVALID_REQUEST,
         };
-        Self::new(kind, refusal.to_string())
+        let message = refusal.to_string();
+        match refusal.kind() {
+            Refusal::TOO_LONG => Self::new(kind, too_long(&message)),
+            _ => Self::new(kind, message),
+        }
+    }
+
+    /// Creates the error of a turn that failed in its stream.
+    pub(super) fn failure(failure: &Failure<'_>) -> Self {
+        let message = failure.message;
+        match (failure.too_long, failure.retryable) {
+            (true, _) => Self::new(Self::INVALID_REQUEST, too_long(message)),
+            (_, true) => Self::new(Self::OVERLOADED, message),
+            _ => Self::new(Self::INVALID_REQUEST, message),
+        }
+    }
+}
+
+/// The words by which Claude Code and Copilot's command line recognize that the conversation is too long.
+const TOO_LONG: &str = "prompt is too long";
+
+/// Returns a message with these words.
+fn too_long(message: &str) -> String {
+    match message.contains(TOO_LONG) {
+        true => message.to_owned(),
+        false => format!("{TOO_LONG}: {message}"),
     }
 }
 

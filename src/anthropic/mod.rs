@@ -61,11 +61,12 @@
 //!
 //! # Failures
 //!
-//! A failed turn is not repeated. Every response with status 200 has the header
+//! A failed turn is not repeated. Before the first output, for which the head
+//! [waits](crate::Router::first_output_timeout), a failure has a status. Every response with status 200 has the header
 //! `x-should-retry: false`; a failure closes the open block, is written as text if there was none,
 //! and ends the stream with an `error` event. As a result Claude Code, Copilot's command line, the
-//! Anthropic clients and the AI SDK send only one request. The header is sent before the agent
-//! runs, so it cannot depend on the failure: one that the agent marks as
+//! Anthropic clients and the AI SDK send only one request. The header is sent before the end of
+//! the turn, so it cannot depend on the failure: one that the agent marks as
 //! [retryable](crate::protocol::AgentError::retryable) is an `overloaded_error`, and
 //! [`Model::retries`] omits the header.
 
@@ -134,6 +135,7 @@ impl Protocol for Anthropic {
         .with(Capabilities::REASONING)
         .with(Capabilities::TOOL_RUNS)
         .with(Capabilities::CALLS);
+    const AWAITS_OUTPUT: bool = true;
 
     fn read(_: &Parts, body: Bytes) -> Result<MessagesRequest, Refusal> {
         MessagesRequest::read(&body)
@@ -192,17 +194,11 @@ impl Protocol for Anthropic {
         headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
     }
 
-    /// Creates an error response. It forbids to repeat the request, unless its status is that of a
-    /// busy server: after a 401 without the header Claude Code repeats the request eleven times.
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
-        let mut response = refusal.to_response(
+        refusal.to_response(
             HeaderValue::from_static("application/json"),
             ErrorObject::refusal(refusal).to_body(),
-        );
-        if !matches!(refusal.status().as_u16(), 408 | 429 | 500..) {
-            Self::response_headers(response.headers_mut());
-        }
-        response
+        )
     }
 }
 

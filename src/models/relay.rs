@@ -4,7 +4,7 @@ use std::future::Future;
 
 use crate::agent::Reply;
 use crate::json::JsonError;
-use crate::protocol::{EventDecoder, EventError, Protocol, SendError, ToolCall};
+use crate::protocol::{ContextTooLong, EventDecoder, EventError, Protocol, SendError, ToolCall};
 
 /// A protocol of language models whose streams can be relayed.
 pub trait Upstream: Protocol {
@@ -24,6 +24,12 @@ pub trait Upstream: Protocol {
 
     /// Returns the error of an event that says that the answer failed.
     fn failure(event: &Self::Event) -> Option<Self::Failure>;
+
+    /// Returns `true` if a failure says that the conversation is too long for the model. `false` by default.
+    fn is_too_long(failure: &Self::Failure) -> bool {
+        let _ = failure;
+        false
+    }
 
     /// Returns `true` if `event` is the last of a stream. Everything after it is ignored.
     fn is_last(event: &Self::Event) -> bool;
@@ -96,6 +102,10 @@ pub enum RelayError<F> {
     // The message may contain anything, so it is in the value and not in the text.
     #[error("upstream failed")]
     Upstream(F),
+    /// The upstream server says that the conversation is too long for the model. With `?` it becomes
+    /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
+    #[error("upstream: {0}")]
+    ContextTooLong(#[from] ContextTooLong),
     /// The stream ended before the answer was complete.
     #[error("upstream ended before the answer was complete")]
     Truncated,
@@ -181,7 +191,10 @@ impl<U: Upstream> Relay<U> {
         // whether the answer is complete.
         U::push(&mut self.answer, event)?;
         if let Some(failure) = U::failure(event) {
-            return Err(RelayError::Upstream(failure));
+            return Err(match U::is_too_long(&failure) {
+                true => ContextTooLong.into(),
+                false => RelayError::Upstream(failure),
+            });
         }
         self.is_over = U::is_last(event);
         Ok(Some((event, &self.answer)))

@@ -6,8 +6,8 @@ use bytes::Bytes;
 
 use crate::json::model::{Field, model, object};
 use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, ValueWriter};
-use crate::protocol::Refusal;
 use crate::protocol::redacted::Cut;
+use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client: `{"error":{...}}`.
 ///
@@ -63,6 +63,13 @@ impl ErrorObject {
         self
     }
 
+    /// Returns `true` if the error says that the conversation is too long for the model, see
+    /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.code.as_deref() == Some(Refusal::TOO_LONG)
+    }
+
     /// Serializes the error as the body of a response: `{"error":{...}}`.
     #[must_use]
     pub fn to_body(&self) -> Bytes {
@@ -75,6 +82,17 @@ impl ErrorObject {
         object(ValueWriter::new(out, Escape::JsonAndSeparators), |body| {
             self.write_to(body.member("error"));
         });
+    }
+
+    /// Creates the error of a turn that failed in its stream.
+    pub(super) fn failure(failure: &Failure<'_>) -> Self {
+        let error = Self::new(failure.message);
+        match failure.retryable {
+            true => error,
+            // After the class `server_error` opencode and Continue repeat the turn without end, and without this
+            // code, or with `context_length_exceeded`, Copilot's command line repeats it six times.
+            false => error.kind("invalid_request_error").code("invalid_prompt"),
+        }
     }
 
     pub(super) fn refusal(refusal: &Refusal) -> Self {

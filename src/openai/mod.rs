@@ -69,10 +69,12 @@
 //!    call and ignores the index. Interleaved fragments are buffered until the end.
 //! 5. Exactly one finish reason for each choice, then the usage if it was requested and is known, then
 //!    exactly one `[DONE]`. So finish reasons and usage are buffered until the end of the turn.
-//! 6. After a failure one error object, and the end: no finish reason, no `[DONE]`.
+//! 6. After a failure one error object, and the end: no finish reason, no `[DONE]`. Its type is
+//!    `invalid_request_error`, its code `invalid_prompt`, after which no client but aider repeats the turn.
 //! 7. Every poll of the body sends all available bytes; comments are sent while the agent is silent.
 //!
-//! A request without `stream` gets the same reply, collected; a failure is then status 400, which no client retries.
+//! A request without `stream` gets the same reply, collected. A failure is then status 400, which no client retries, as
+//! it is in a stream before the first output: the head [waits](crate::Router::first_output_timeout) for that.
 //!
 //! # Checked with the official clients
 //!
@@ -143,7 +145,7 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderValue, Response};
 
-use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{AgentError, Capabilities, Env, Failure, Protocol, Refusal};
 
 /// The chat completion protocol of OpenAI.
 #[derive(Clone, Copy, Debug)]
@@ -160,6 +162,7 @@ impl Protocol for OpenAi {
 
     const NAME: &'static str = "openai";
     const CAPABILITIES: Capabilities = Capabilities::CALLS.with(Capabilities::REASONING);
+    const AWAITS_OUTPUT: bool = true;
 
     fn read(_: &Parts, body: Bytes) -> Result<ChatRequest, Refusal> {
         ChatRequest::read(&body)
@@ -185,7 +188,7 @@ impl Protocol for OpenAi {
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        let error = ErrorObject::new(AgentError::LOST).code("invalid_prompt");
+        let error = ErrorObject::failure(&Failure::new(AgentError::LOST));
         out.extend_from_slice(b"data: ");
         error.write_body(out);
         out.extend_from_slice(b"\n\n");

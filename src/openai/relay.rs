@@ -31,6 +31,10 @@ impl Upstream for OpenAi {
         }
     }
 
+    fn is_too_long(failure: &ErrorObject) -> bool {
+        failure.is_too_long()
+    }
+
     fn is_last(event: &Event) -> bool {
         *event == Event::Done
     }

@@ -417,14 +417,7 @@ impl protocol::Session for Session {
     }
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        let error = ErrorObject::new(failure.message);
-        let error = match failure.retryable {
-            true => error,
-            // After a plain `server_error` Copilot's command line repeats the turn six times; after
-            // this code no known client does.
-            false => error.code("invalid_prompt"),
-        };
-        self.error(&error, out);
+        self.error(&ErrorObject::failure(failure), out);
     }
 }
 

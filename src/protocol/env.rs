@@ -90,6 +90,10 @@ fn tokio_ticks(period: Duration) -> Option<Ticks> {
         static HAS_TIMER: Cell<bool> = const { Cell::new(true) };
     }
 
+    /// The periods that tokio can count.
+    const PERIODS: (Duration, Duration) = (Duration::from_millis(1), Duration::from_secs(1 << 30));
+
+    let period = period.clamp(PERIODS.0, PERIODS.1);
     // Outside a runtime the constructor of the timer would panic.
     tokio::runtime::Handle::try_current().ok()?;
     if !HAS_TIMER.get() {

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::iter;
 use std::panic::Location;
 
 use http::StatusCode;
@@ -53,6 +54,12 @@ pub enum EventError {
     Truncated(&'static str),
 }
 
+/// The error of a model whose context the conversation does not fit into.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, thiserror::Error)]
+#[error("the conversation is too long for the model")]
+#[non_exhaustive]
+pub struct ContextTooLong;
+
 /// The error that an agent returns to fail its turn. The client receives its message, observers its cause.
 ///
 /// Any error converts into it with `?`. The *user* reads a message that by default says nothing about
@@ -80,6 +87,7 @@ pub enum EventError {
 pub struct AgentError {
     message: Option<Box<str>>,
     retryable: bool,
+    too_long: bool,
     status: Option<StatusCode>,
     cause: Option<Box<dyn Error + Send + Sync>>,
     location: &'static Location<'static>,
@@ -97,6 +105,8 @@ impl AgentError {
     pub(crate) const DEFAULT: &'static str =
         "Sorry, something went wrong and the answer is incomplete.";
 
+    const TOO_LONG: &'static str = "The prompt is too long for the model.";
+
     /// Creates a failure with a message for the user.
     #[must_use]
     #[track_caller]
@@ -104,9 +114,25 @@ impl AgentError {
         Self {
             message: Some(message.into()),
             retryable: false,
+            too_long: false,
             status: None,
             cause: None,
             location: Location::caller(),
+        }
+    }
+
+    /// Creates the failure of a conversation that is too long for the model. Coding clients that
+    /// understand it compact the conversation; every front end can show its message, which
+    /// [`user_message`](Self::user_message) replaces. An error whose source is a [`ContextTooLong`], such as that of
+    /// a relay, becomes it with `?`.
+    ///
+    /// Return it before the first output: clients of chat completions recognize it by the status.
+    #[must_use]
+    #[track_caller]
+    pub fn too_long() -> Self {
+        Self {
+            too_long: true,
+            ..Self::new(Self::TOO_LONG)
         }
     }
 
@@ -124,9 +150,12 @@ impl AgentError {
         self
     }
 
-    /// Sets the status of an answer without a stream. The head of a stream is sent before the agent
-    /// starts. The default is 400, which clients do not retry, or 503 for a
-    /// [retryable](Self::retryable) failure.
+    /// Sets the status of the response, for an answer without a stream and for a turn that fails
+    /// before its first output where the head of a stream
+    /// [waits for that](crate::Router::first_output_timeout). After the head of a stream it has no effect. The
+    /// default is 400, which clients do not retry, or 503 for a [retryable](Self::retryable) failure.
+    ///
+    /// Some clients ignore `x-should-retry: false`, and run a turn again after 429 and statuses from 500 on.
     #[must_use]
     pub fn status(mut self, status: StatusCode) -> Self {
         self.status = Some(status);
@@ -139,10 +168,11 @@ impl AgentError {
         Failure {
             message: self.message(),
             retryable: self.retryable,
+            too_long: self.too_long,
         }
     }
 
-    /// Returns the status of an answer without a stream.
+    /// Returns the [status](Self::status) of the response.
     #[must_use]
     pub fn status_code(&self) -> StatusCode {
         // Clients of models repeat a request after any 5xx by themselves.
@@ -176,11 +206,15 @@ impl AgentError {
 impl<E: Error + Send + Sync + 'static> From<E> for AgentError {
     #[track_caller]
     fn from(cause: E) -> Self {
+        let first: &(dyn Error + 'static) = &cause;
+        let mut causes = iter::successors(Some(first), |cause| (*cause).source());
+        let too_long = causes.any(|cause| cause.is::<ContextTooLong>());
         Self {
             // The text of a cause may hold paths, addresses or keys, so it never becomes the user's
             // message by itself.
-            message: None,
+            message: too_long.then(|| Self::TOO_LONG.into()),
             retryable: false,
+            too_long,
             status: None,
             cause: Some(Box::new(cause)),
             location: Location::caller(),

@@ -51,7 +51,7 @@ pub use conversation::{
 };
 pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};
-pub use error::{AgentError, EventError, SendError};
+pub use error::{AgentError, ContextTooLong, EventError, SendError};
 pub use markdown::escape_markdown;
 pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Question, Status, Table,
@@ -109,6 +109,11 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// The parts of a reply for which the front end has a display of its own.
     const CAPABILITIES: Capabilities;
 
+    /// `true` if the head of a streamed response waits for the first output of the agent, so that a turn that
+    /// fails before has a status: for clients that repeat a turn whose stream fails. See
+    /// [`Router::first_output_timeout`](crate::Router::first_output_timeout). `false` by default.
+    const AWAITS_OUTPUT: bool = false;
+
     /// Reads a request.
     ///
     /// # Errors
@@ -131,8 +136,8 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 
     /// Returns `false` if the request wants the answer as one JSON document in place of a stream.
     ///
-    /// The session then writes that document when the turn ends, and nothing before. `true` by
-    /// default.
+    /// The session then writes that document when the turn was answered, and nothing before. A turn that
+    /// failed is answered by [`refuse`](Self::refuse). `true` by default.
     fn is_stream(request: &Self::Request) -> bool {
         let _ = request;
         true
@@ -174,6 +179,11 @@ pub trait Protocol: Sized + Send + Sync + 'static {
 
     /// Returns the response that refuses a request, in the form that clients of this protocol
     /// read. [`Refusal::to_json`] by default.
+    ///
+    /// It is also the response to a turn that failed where the failure has a status: because the request wants
+    /// one JSON document, or because nothing was sent [yet](Self::AWAITS_OUTPUT). The code of the refusal is then
+    /// `agent_failed`, `overloaded` for a [retryable](AgentError::retryable) failure, or
+    /// `context_length_exceeded` for one that is [too long](AgentError::too_long).
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
         refusal.to_response(
             HeaderValue::from_static("application/json"),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderName};
+use http::header::{CONTENT_TYPE, HeaderName, RETRY_AFTER};
 use http::{HeaderValue, Response, StatusCode};
 use serde::Serialize;
 
@@ -25,9 +25,16 @@ pub struct Refusal {
     path: Box<str>,
     message: Cow<'static, str>,
     headers: Vec<(HeaderName, HeaderValue)>,
+    retryable: bool,
 }
 
+/// The header by which the official clients of language models decide about a retry.
+const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
+
 impl Refusal {
+    /// The code of a request that is too long for the model.
+    pub(crate) const TOO_LONG: &'static str = "context_length_exceeded";
+
     /// Creates a refusal with a status and a message.
     #[must_use]
     pub fn new(status: StatusCode, message: impl Into<Cow<'static, str>>) -> Self {
@@ -37,6 +44,7 @@ impl Refusal {
             path: Box::default(),
             message: message.into(),
             headers: Vec::new(),
+            retryable: false,
         }
     }
 
@@ -54,11 +62,28 @@ impl Refusal {
         self
     }
 
-    /// Adds a header of the response, such as `www-authenticate` or `retry-after`.
+    /// Adds a header of the response, such as `www-authenticate`. The header `retry-after` makes the refusal
+    /// [retryable](Self::retryable).
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.retryable |= name == RETRY_AFTER;
         self.headers.push((name, value));
         self
+    }
+
+    /// Allows clients to repeat the request. By default the response has the header
+    /// `x-should-retry: false`, without which clients of models repeat requests after the statuses 401, 408, 429
+    /// and those from 500 on.
+    #[must_use]
+    pub fn retryable(mut self) -> Self {
+        self.retryable = true;
+        self
+    }
+
+    /// Returns `true` if clients may repeat the request.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.retryable
     }
 
     /// Returns the HTTP status.
@@ -97,6 +122,9 @@ impl Refusal {
         *response.status_mut() = self.status;
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, content_type);
+        if !self.retryable {
+            headers.insert(X_SHOULD_RETRY, HeaderValue::from_static("false"));
+        }
         for (name, value) in &self.headers {
             // Appended: a header such as `www-authenticate` may occur more than once.
             headers.append(name, value.clone());

@@ -1,8 +1,9 @@
 //! One reply as a protocol writes it.
 
 use bytes::Bytes;
+use http::StatusCode;
 
-use super::{Part, SendError};
+use super::{Part, Refusal, SendError};
 use crate::json::short::Token;
 use crate::json::template::Template;
 use crate::json::{Escape, escape};
@@ -76,6 +77,8 @@ pub struct Failure<'a> {
     /// `true` if the client may retry the turn. An agent with side effects would have them
     /// twice, so the default is no.
     pub retryable: bool,
+    /// `true` if the conversation is too long for the model. Clients that know this may compact it.
+    pub too_long: bool,
 }
 
 impl<'a> Failure<'a> {
@@ -85,6 +88,17 @@ impl<'a> Failure<'a> {
         Self {
             message,
             retryable: false,
+            too_long: false,
+        }
+    }
+
+    /// Returns the failure as the answer to a request.
+    pub(crate) fn to_refusal(self, status: StatusCode) -> Refusal {
+        let refusal = Refusal::new(status, self.message.to_owned());
+        match (self.too_long, self.retryable) {
+            (true, _) => refusal.code(Refusal::TOO_LONG),
+            (_, true) => refusal.code("overloaded").retryable(),
+            _ => refusal.code("agent_failed"),
         }
     }
 }
@@ -160,6 +174,6 @@ pub trait Session: Send + 'static {
         None
     }
 
-    /// Writes the end of a turn that failed after its first byte.
+    /// Writes the end of a stream whose turn failed.
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>);
 }

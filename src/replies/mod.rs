@@ -167,6 +167,7 @@ impl Replies {
     /// Sets whether the replies of front ends without a way to resume are resumable too. The agent then
     /// goes on when such a client disconnects, and the same request of the same user gets the same reply from its
     /// beginning, while the agent runs. By default these replies end with their connections.
+    /// The head of a joined reply does not [wait](crate::Router::first_output_timeout) for the first output.
     #[must_use]
     pub fn join(mut self, join: bool) -> Self {
         self.limits.join = join;
@@ -230,7 +231,7 @@ impl Replies {
         let required = P::resumption(&request) == Resumption::Required;
         let refuse = |message| {
             let status = StatusCode::SERVICE_UNAVAILABLE;
-            Err(Refusal::new(status, message).code("overloaded"))
+            Err(Refusal::new(status, message).code("overloaded").retryable())
         };
         // Ids of replies let a client read them, so they come from the system's randomness,
         // whatever the environment has.

@@ -194,5 +194,7 @@ impl UserReplies {
 /// Returns the refusal of a request that the store has failed.
 pub(crate) fn unavailable(_: StoreError) -> Refusal {
     let status = http::StatusCode::SERVICE_UNAVAILABLE;
-    Refusal::new(status, "replies cannot be read now").code("overloaded")
+    Refusal::new(status, "replies cannot be read now")
+        .code("overloaded")
+        .retryable()
 }

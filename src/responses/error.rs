@@ -49,9 +49,10 @@ impl ErrorObject {
     pub(super) fn failure(failure: &Failure<'_>) -> Self {
         // After `server_error` Codex and Copilot's command line repeat the turn six times; after
         // `invalid_prompt` they display the message.
-        let code = match failure.retryable {
-            true => "server_error",
-            false => "invalid_prompt",
+        let code = match (failure.too_long, failure.retryable) {
+            (true, _) => Refusal::TOO_LONG,
+            (_, true) => "server_error",
+            _ => "invalid_prompt",
         };
         Self::new(code, failure.message)
     }
@@ -70,6 +71,13 @@ impl ErrorObject {
             param: (!path.is_empty()).then(|| path.to_owned()),
             ..Self::new(refusal.kind(), refusal.to_string())
         }
+    }
+
+    /// Returns `true` if the error says that the conversation is too long for the model, see
+    /// [`AgentError::too_long`](crate::protocol::AgentError::too_long).
+    #[must_use]
+    pub fn is_too_long(&self) -> bool {
+        self.code.as_deref() == Some(Refusal::TOO_LONG)
     }
 
     /// Serializes the error as the body of a response: `{"error":{...}}`.

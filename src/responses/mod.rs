@@ -67,7 +67,8 @@
 //!    reply that is larger fails.
 //! 6. A response object has every member that the schema requires, and at its end the usage, with
 //!    zeros if it is not known, because version 2 of the AI SDK's provider takes no end without numbers.
-//! 7. After a failure `response.failed`, with the code `invalid_prompt`, after which no client runs the
+//! 7. Before the first output a failure has a status: the head [waits](crate::Router::first_output_timeout) for that.
+//!    Later it is `response.failed`, with the code `invalid_prompt`, after which no client runs the
 //!    turn again, or `server_error` if the agent said that it may be run again.
 //! 8. Silence is broken with a repeated `response.in_progress`: comments do not reset the idle clock
 //!    of Codex.
@@ -160,6 +161,7 @@ impl Protocol for Responses {
         .with(Capabilities::CALLS)
         .with(Capabilities::REASONING)
         .with(Capabilities::TOOL_RUNS);
+    const AWAITS_OUTPUT: bool = true;
 
     fn read(_: &Parts, body: Bytes) -> Result<ResponsesRequest, Refusal> {
         ResponsesRequest::read(&body)

@@ -33,6 +33,10 @@ impl Upstream for Responses {
         }
     }
 
+    fn is_too_long(failure: &ErrorObject) -> bool {
+        failure.is_too_long()
+    }
+
     fn is_last(event: &Event) -> bool {
         matches!(event, Event::Stream(event) if event.is_last())
     }

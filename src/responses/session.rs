@@ -490,12 +490,7 @@ impl protocol::Session for Session {
     }
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        let error = ErrorObject::failure(failure);
-        if self.streams {
-            self.end(&End::Failed(&error), out);
-        } else if !mem::replace(&mut self.done, true) {
-            error.write_body(out);
-        }
+        self.end(&End::Failed(&ErrorObject::failure(failure)), out);
     }
 }
 

@@ -119,12 +119,12 @@ impl Call {
     }
 
     /// Answers a request that has been read with `agent`: as a stream, or as one document if
-    /// the request wants that.
+    /// the request wants that or the turn fails before its [first output](Protocol::AWAITS_OUTPUT).
     ///
     /// # Cancel safety
     ///
-    /// For a stream the agent runs in the body of the response. For a document it runs
-    /// in this future and is dropped with it.
+    /// For a stream the agent runs in the body of the response, after the wait for its first output. During
+    /// that wait, and for a document, it runs in this future and is dropped with it.
     pub async fn answer_request<P: Protocol>(
         self,
         agent: Arc<dyn Agent<P>>,
@@ -149,16 +149,13 @@ impl Call {
         if let Some(replies) = replies {
             let answer = replies.answer(agent, request, &self.digest).await;
             return match answer {
-                Ok(body) => stream::<P>(body),
+                Ok(body) => respond::<P>(body, is_stream, &self.router).await,
                 Err(refusal) => P::refuse(&refusal).map(Body::full),
             };
         }
         let body = Body::run(agent, request, &self.router.inner.env);
         self.running.attach(&body);
-        if !is_stream {
-            return document(body).await;
-        }
-        stream::<P>(body)
+        respond::<P>(body, is_stream, &self.router).await
     }
 
     /// Returns the replies that the reply to this request belongs to, if it is resumable.
@@ -226,6 +223,43 @@ impl Call {
     }
 }
 
+/// Returns the response to a turn: a stream, or one document if the request wants that or the turn has failed
+/// before its first output.
+async fn respond<P: Protocol>(
+    mut body: Body,
+    is_stream: bool,
+    router: &super::Router,
+) -> Response<Body> {
+    let failed = is_stream && P::AWAITS_OUTPUT && fails_early(&mut body, router).await;
+    match is_stream && !failed {
+        true => stream::<P>(body),
+        false => document(body).await,
+    }
+}
+
+/// Waits for the first output. Returns `true` if the turn has failed before.
+async fn fails_early(body: &mut Body, router: &super::Router) -> bool {
+    let timeout = router.inner.first_output_timeout();
+    if timeout.is_zero() {
+        return false;
+    }
+    body.hold();
+    let mut ticks = None;
+    poll_fn(|cx| {
+        // The agent before the timer: output that is there counts.
+        if body.poll_output(cx).is_ready() {
+            return Poll::Ready(());
+        }
+        match ticks.get_or_insert_with(|| router.inner.env.ticks(timeout)) {
+            Some(ticks) => ticks.as_mut().poll_next(cx).map(drop),
+            // Without a timer nothing would end the wait.
+            None => Poll::Ready(()),
+        }
+    })
+    .await;
+    body.release()
+}
+
 /// Returns the response whose body is a stream of protocol `P`.
 pub(crate) fn stream<P: Protocol>(body: Body) -> Response<Body> {
     let mut response = Response::new(body);
@@ -253,17 +287,11 @@ async fn document(mut body: Body) -> Response<Body> {
         // An agent that is always ready must not keep the task from noticing a disconnect.
         yield_now().await;
     }
-    let status = body.status();
-    let mut response = json(status, out);
-    if status == StatusCode::BAD_REQUEST || (body.is_stopped() && !status.is_success()) {
-        let no = HeaderValue::from_static("false");
-        response.headers_mut().insert(X_SHOULD_RETRY, no);
-    }
+    let mut response = json(body.status(), out);
+    // Those of a failure replace the content type.
+    response.headers_mut().extend(body.take_headers());
     response
 }
-
-/// The header by which the official clients of language models decide about a retry.
-const X_SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
 /// Yields to the runtime once.
 async fn yield_now() {

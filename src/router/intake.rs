@@ -132,7 +132,9 @@ impl Limits {
 
     fn too_slow(&self) -> Refusal {
         let message = format!("the request body took longer than {:?}", self.timeout);
-        Refusal::new(StatusCode::REQUEST_TIMEOUT, message).code("request_timeout")
+        Refusal::new(StatusCode::REQUEST_TIMEOUT, message)
+            .code("request_timeout")
+            .retryable()
     }
 }
 

@@ -81,6 +81,8 @@ struct Inner {
     env: Env,
     consent: Consent,
     turns: Turns,
+    /// `None` for the default.
+    first_output_timeout: Option<Duration>,
     #[cfg(feature = "resumable")]
     replies: Option<Replies>,
     /// The state that mounts share, by type.
@@ -218,6 +220,23 @@ impl Router {
     #[must_use]
     pub fn body_timeout(mut self, timeout: Duration) -> Self {
         self.edit().limits.timeout = timeout;
+        self
+    }
+
+    /// Sets the time for which the head of a response waits for the first output of the agent, where clients
+    /// [repeat turns that fail in a stream](crate::Protocol::AWAITS_OUTPUT), as those of language models do. The default is
+    /// 5 seconds; with zero the head is sent at once.
+    ///
+    /// A turn that fails within this time and has sent nothing is answered with the
+    /// [status](AgentError::status) of its error, 400 by default, and `x-should-retry: false` unless the error is
+    /// [retryable](AgentError::retryable). A later failure is part of the stream. If the client leaves during the
+    /// wait, the agent is dropped. Without a timer, see [`Environment::ticks`], the head waits for the first poll of
+    /// the agent only.
+    ///
+    /// [`Environment::ticks`]: crate::protocol::Environment::ticks
+    #[must_use]
+    pub fn first_output_timeout(mut self, timeout: Duration) -> Self {
+        self.edit().first_output_timeout = Some(timeout);
         self
     }
 
@@ -375,8 +394,9 @@ impl Router {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future drops the request. The agent of a stream has not started then: it runs
-    /// in the body. The agent of an answer without a stream runs in this future and is dropped with it.
+    /// Dropping the future drops the request and its agent. The agent of a stream runs in the body, so it has not
+    /// started then, or its [first output](Self::first_output_timeout) was awaited. The agent of an answer without a
+    /// stream runs in this future.
     pub async fn handle<B, D, E>(&self, request: Request<B>) -> Response<Body>
     where
         B: Stream<Item = Result<D, E>>,
@@ -440,7 +460,7 @@ impl Router {
                     running: running.clone(),
                 };
                 let mut response = endpoint.call(call).await;
-                response.body_mut().hold(running);
+                response.body_mut().set_running(running);
                 response
             }
             Err(refusal) => endpoint.refuse(&refusal),
@@ -459,6 +479,9 @@ impl Router {
     }
 }
 
+/// The time for which the head of a response waits for the first output.
+const FIRST_OUTPUT_TIMEOUT: Duration = Duration::from_secs(5);
+
 type Params = Vec<(Box<str>, Box<str>)>;
 
 enum Found<'a> {
@@ -470,6 +493,10 @@ enum Found<'a> {
 }
 
 impl Inner {
+    fn first_output_timeout(&self) -> Duration {
+        self.first_output_timeout.unwrap_or(FIRST_OUTPUT_TIMEOUT)
+    }
+
     /// Checks a request and reads its body.
     async fn admit<B, D, E>(
         &self,

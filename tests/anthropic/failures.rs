@@ -52,7 +52,12 @@ fn a_retryable_failure_is_an_overload() {
 
 #[test]
 fn every_stream_forbids_a_retry_unless_the_mount_allows_it() {
-    let fails = || agent(|_, _| async { Err(AgentError::new("Away.")) });
+    let fails = || {
+        agent(|_, reply| async move {
+            reply.text("Par").await?;
+            Err(AgentError::new("Away."))
+        })
+    };
     let (head, _) = post(&router(fails()), &ask("Hi"));
     assert_eq!(head.headers["x-should-retry"], "false");
     let id = head.headers["request-id"].to_str().unwrap();

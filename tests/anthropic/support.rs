@@ -62,13 +62,14 @@ pub(crate) fn ask(prompt: &str) -> Value {
     })
 }
 
-/// The stream of an agent.
+/// The stream of an agent, whose head does not wait.
 pub(crate) fn stream_of<F, Fut>(answer: F) -> String
 where
     F: Fn(Reply<Anthropic>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
-    let (head, text) = post(&router(agent(move |_, reply| answer(reply))), &ask("Hi"));
+    let router = router(agent(move |_, reply| answer(reply)));
+    let (head, text) = post(&router.first_output_timeout(Duration::ZERO), &ask("Hi"));
     assert_eq!(head.status, 200, "{text}");
     text
 }

@@ -238,7 +238,9 @@ fn rule_6_after_a_failure_there_is_one_error() {
     check(&stream, true, End::Error);
     let error = Read::all(stream.as_bytes()).error.unwrap();
     assert_eq!(error.message, "The model is away.");
-    assert_eq!(error.kind.as_deref(), Some("server_error"));
+    // After `server_error` opencode and Continue repeat the turn without end.
+    assert_eq!(error.kind.as_deref(), Some("invalid_request_error"));
+    assert_eq!(error.code.as_deref(), Some("invalid_prompt"));
     // An error object of the agent's own is written as it is.
     let own = ErrorObject::new("Slow down.")
         .kind("rate_limit_error")

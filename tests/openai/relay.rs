@@ -1,6 +1,7 @@
 //! The stream of another server inside a reply.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use copilot_wire::json::Json;
 use copilot_wire::openai::{FinishReason, OpenAi, Relay, RelayError};
@@ -33,7 +34,8 @@ fn forward(upstream: &'static [u8], size: usize) -> String {
         relay.finish()?;
         Ok(())
     };
-    let router = Router::new().mount("proxy", agent(relaying)).unwrap();
+    let router = Router::new().first_output_timeout(Duration::ZERO);
+    let router = router.mount("proxy", agent(relaying)).unwrap();
     let (status, text) = post(&router, STREAM);
     assert_eq!(status, StatusCode::OK);
     text

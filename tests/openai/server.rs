@@ -208,7 +208,7 @@ fn an_answer_beyond_the_limit_is_a_failure() {
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
     assert_eq!(response.headers()["x-should-retry"], "false");
     let error = error(whole(response.into_body()));
-    assert_eq!(error.code.as_deref(), Some("invalid_prompt"));
+    assert_eq!(error.code.as_deref(), Some("agent_failed"));
 }
 
 fn error(text: String) -> ErrorObject {
@@ -227,7 +227,9 @@ fn a_failure_is_an_error_in_the_form_of_its_request() {
     let (status, text) = post(&router, r#"{"messages":[{"role":"user","content":"hi"}]}"#);
     // Clients repeat a request after a status of 500.
     assert_eq!(status, StatusCode::BAD_REQUEST);
-    let expected = ErrorObject::new("The model is away.").code("invalid_prompt");
+    let expected = ErrorObject::new("The model is away.")
+        .kind("invalid_request_error")
+        .code("agent_failed");
     assert_eq!(error(text), expected);
     let body = r#"{"messages":[{"role":"user","content":"hi"}],"stream":true}"#;
     let (status, text) = post(&router, body);

@@ -1,7 +1,8 @@
 //! The shared vocabulary on OpenAI, through the router.
 
+use copilot_wire::json::Json;
 use copilot_wire::openai::{
-    ChatCompletion, ChatMessage, ChatRequest, Ending, FinishReason, Function, OpenAi,
+    ChatCompletion, ChatMessage, ChatRequest, Ending, ErrorObject, FinishReason, Function, OpenAi,
 };
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Notice, SendError, Status, Table,
@@ -117,9 +118,12 @@ fn only_tools_on_offer_can_be_called_and_only_with_an_object() {
             }
         };
         let router = Router::new().mount("m", agent(failing)).unwrap();
-        let text = ask(&router, &stream(vec![ChatMessage::user("hi")]));
-        check(&text, false, End::Error);
-        Read::all(text.as_bytes()).error.unwrap().message
+        let request = stream(vec![ChatMessage::user("hi")]).to_json();
+        let (status, text) = post(&router, std::str::from_utf8(&request).unwrap());
+        assert_eq!(status, 400);
+        ErrorObject::find(&Json::parse(text).unwrap())
+            .unwrap()
+            .message
     };
     assert_eq!(
         outcome(|| ToolCall::new("rm", &json!({})).unwrap()),

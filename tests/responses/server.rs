@@ -51,9 +51,19 @@ fn without_stream_the_answer_is_one_response() {
 
 #[test]
 fn a_failure_without_stream_is_a_status_that_no_client_retries() {
-    for (retryable, expected, code) in [
-        (false, StatusCode::BAD_REQUEST, "invalid_prompt"),
-        (true, StatusCode::SERVICE_UNAVAILABLE, "server_error"),
+    for (retryable, expected, kind, code) in [
+        (
+            false,
+            StatusCode::BAD_REQUEST,
+            "invalid_request_error",
+            "agent_failed",
+        ),
+        (
+            true,
+            StatusCode::SERVICE_UNAVAILABLE,
+            "server_error",
+            "overloaded",
+        ),
     ] {
         let router = router(agent(move |reply| async move {
             reply.text("Half").await?;
@@ -65,7 +75,8 @@ fn a_failure_without_stream_is_a_status_that_no_client_retries() {
         let retry = response.headers().get("x-should-retry").cloned();
         assert_eq!(retry.is_some_and(|value| value == "false"), !retryable);
         let body: Value = serde_json::from_str(&whole(response.into_body())).unwrap();
-        assert_eq!(body, json!({"error": {"code": code, "message": "Away."}}));
+        let error = json!({"code": code, "message": "Away.", "type": kind});
+        assert_eq!(body, json!({"error": error}));
     }
 }
 

@@ -53,13 +53,14 @@ pub(crate) fn post(router: &Router, body: &str) -> (StatusCode, String) {
 /// A small request for a stream, with one function on offer.
 pub(crate) const HI: &str = r#"{"model":"m","stream":true,"input":"hi","tools":[{"type":"function","name":"get_tide","parameters":{"type":"object"}}]}"#;
 
-/// Posts [`HI`] to an agent and returns the stream.
+/// Posts [`HI`] to an agent and returns the stream, whose head does not wait.
 pub(crate) fn answer<F, Fut>(answer: F) -> String
 where
     F: Fn(Reply<Responses>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
 {
-    let (status, text) = post(&router(agent(answer)), HI);
+    let router = router(agent(answer)).first_output_timeout(Duration::ZERO);
+    let (status, text) = post(&router, HI);
     assert_eq!(status, StatusCode::OK);
     text
 }

@@ -5,9 +5,11 @@ use std::fmt;
 use std::time::Duration;
 
 use copilot_wire::Reply;
-use copilot_wire::openai::{ChatMessage, ChatRequest, Relay};
+use copilot_wire::json::Json;
+use copilot_wire::openai::{ChatMessage, ChatRequest, ErrorObject, Relay};
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use futures_util::StreamExt;
+use http::StatusCode;
 use reqwest::{Response, Url};
 
 const INSTRUCTIONS: &str =
@@ -102,7 +104,10 @@ impl Model {
         conversation: &impl Conversation,
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
-        reply.status("Asking the model").await?;
+        // Where a failure of the model is to have a status, nothing is sent before it answers.
+        if !P::AWAITS_OUTPUT {
+            reply.status("Asking the model").await?;
+        }
         let mut prompt = ChatRequest::from_conversation(conversation)
             .instructions(INSTRUCTIONS)
             .stream(true)
@@ -116,12 +121,13 @@ impl Model {
         if let Some(key) = &self.key {
             request = request.bearer_auth(key);
         }
-        let response = request
-            .body(prompt.to_json())
-            .send()
-            .await
-            .and_then(Response::error_for_status)
-            .map_err(reqwest::Error::without_url)?;
+        let sent = request.body(prompt.to_json()).send().await;
+        let response = sent.map_err(|error| {
+            AgentError::from(error.without_url()).status(StatusCode::BAD_GATEWAY)
+        })?;
+        if let Err(error) = response.error_for_status_ref() {
+            return Err(refused(error.without_url(), response).await);
+        }
 
         let mut relay = Relay::new();
         let mut stream = response.bytes_stream();
@@ -130,6 +136,16 @@ impl Model {
             relay.text(&bytes, &reply).await?;
         }
         Ok(relay.end(reply)?)
+    }
+}
+
+/// Returns the failure for an error response of the model's server.
+async fn refused(error: reqwest::Error, response: Response) -> AgentError {
+    let body = response.bytes().await.unwrap_or_default();
+    let body = Json::parse(body).unwrap_or_default();
+    match ErrorObject::find(&body) {
+        Some(error) if error.is_too_long() => AgentError::too_long(),
+        _ => error.into(),
     }
 }
 

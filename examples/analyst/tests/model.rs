@@ -12,10 +12,21 @@ use copilot_wire::openai::testing::OpenAiClient;
 use copilot_wire::openbb::testing::Workspace;
 use copilot_wire::openbb::{Tier, Widget};
 use copilot_wire::testing::{Answer, Harness};
+use copilot_wire::{Body, Router};
+use futures_util::StreamExt;
 use serde_json::{Value, json};
 
 /// A model that sends these streams, one a request, and returns the requests.
 fn model(streams: Vec<String>) -> (Model, JoinHandle<Vec<Value>>) {
+    server("200 OK\r\ncontent-type: text/event-stream", streams)
+}
+
+/// A model that refuses one request with this body.
+fn refusing(body: String) -> (Model, JoinHandle<Vec<Value>>) {
+    server("400 Bad Request", vec![body])
+}
+
+fn server(status: &'static str, streams: Vec<String>) -> (Model, JoinHandle<Vec<Value>>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let base = format!("http://{}/v1", listener.local_addr().unwrap());
     let served = std::thread::spawn(move || {
@@ -31,8 +42,7 @@ fn model(streams: Vec<String>) -> (Model, JoinHandle<Vec<Value>>) {
             }
             let mut body = vec![0; length];
             reader.read_exact(&mut body).unwrap();
-            let head =
-                "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+            let head = format!("HTTP/1.1 {status}\r\nconnection: close\r\n\r\n");
             socket.write_all(head.as_bytes()).unwrap();
             socket.write_all(stream.as_bytes()).unwrap();
             serde_json::from_slice(&body).unwrap()
@@ -119,4 +129,56 @@ async fn the_data_of_a_widget_reaches_the_model() {
     let requests = served.join().unwrap();
     let messages = requests[0]["messages"].to_string();
     assert!(messages.contains("metres"), "{messages}");
+}
+
+/// Posts a small request for a stream, and returns the status and the error.
+async fn failure(model: Model, path: &str) -> (u16, Value) {
+    let router = Router::new()
+        .mount_model("analyst", Analyst::new(Some(model)))
+        .unwrap();
+    let message = json!([{"role": "user", "content": "hi"}]);
+    let body = json!({"stream": true, "max_tokens": 9, "messages": message, "input": "hi"});
+    let request = http::Request::post(path)
+        .header("content-type", "application/json")
+        .body(Body::full(body.to_string()))
+        .unwrap();
+    let (head, body) = router.handle(request).await.into_parts();
+    assert_eq!(head.headers["x-should-retry"], "false");
+    let frames: Vec<_> = body.map(|Ok(frame)| frame).collect().await;
+    let body: Value = serde_json::from_slice(&frames.concat()).unwrap();
+    (head.status.as_u16(), body["error"].clone())
+}
+
+const PATHS: [&str; 3] = ["/v1/chat/completions", "/v1/responses", "/v1/messages"];
+
+#[tokio::test]
+async fn a_model_that_cannot_be_reached_is_a_bad_gateway() {
+    for path in PATHS {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let base = format!("http://{}/v1", listener.local_addr().unwrap());
+        drop(listener);
+        let model = Model::new(&base, None, "m".into()).unwrap();
+        assert_eq!(failure(model, path).await.0, 502, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn a_model_that_refuses_fails_the_turn_for_good() {
+    for (error, message) in [
+        (
+            r#"{"error":{"message":"9 tokens","code":"context_length_exceeded"}}"#,
+            "The prompt is too long for the model.",
+        ),
+        (
+            "no such model",
+            "Sorry, something went wrong and the answer is incomplete.",
+        ),
+    ] {
+        for path in PATHS {
+            let (model, served) = refusing(error.to_owned());
+            let (status, error) = failure(model, path).await;
+            assert_eq!((status, &error["message"]), (400, &json!(message)));
+            served.join().unwrap();
+        }
+    }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 
 use copilot_wire::meilisearch::{ApiError, Failure, InvalidAddress};
 use copilot_wire::protocol::{AgentError, EventError, Notice};
+use reqwest::StatusCode;
 
 /// The failure of an answer, at its start or in its course.
 ///
@@ -60,7 +61,16 @@ impl From<reqwest::Error> for UpstreamError {
 /// Tells the user what happened, and the log why.
 pub(crate) fn told(error: UpstreamError) -> AgentError {
     let message = error.message();
-    AgentError::from(error).user_message(message)
+    let failed = match &error {
+        UpstreamError::Failed(failure) if matches!(Cause::of(failure), Cause::TooLong) => {
+            return AgentError::too_long().user_message(message);
+        }
+        UpstreamError::Http(cause) if cause.is_connect() => {
+            AgentError::from(error).status(StatusCode::BAD_GATEWAY)
+        }
+        _ => AgentError::from(error),
+    };
+    failed.user_message(message)
 }
 
 /// Returns what the user reads of a search that failed while the answer goes on. `status` is the

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll, Waker};
 
 use bytes::Bytes;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 
 use super::super::staging::Staging;
 use super::super::wakeup::Wakeup;
@@ -57,8 +57,20 @@ pub(in crate::agent) trait Frames: Send + Sync {
     /// Records that the body is gone. With `drain` the run continues, and its output is discarded.
     fn detach(&self, drain: bool);
 
-    /// Returns the status of a closed turn whose answer is one document.
+    /// Lets the head of the response wait for the first output: a failure before it becomes the whole response.
+    fn hold(&self);
+
+    /// Returns `true` if there is output, or the turn is closed. `staging` is the buffer, if it is with the caller.
+    fn has_output(&self, staging: Option<&Staging>) -> bool;
+
+    /// Ends the wait of the head. Returns `true` if a failure is the whole response.
+    fn release(&self) -> bool;
+
+    /// Returns the status of a closed turn.
     fn status(&self) -> StatusCode;
+
+    /// Takes the headers of a failure that is the whole response.
+    fn take_headers(&self) -> HeaderMap;
 
     /// Returns the span in which the agent runs.
     #[cfg(feature = "tracing")]
@@ -206,8 +218,31 @@ impl<P: Protocol> Frames for Channel<P> {
         waiting.into_iter().for_each(Waker::wake);
     }
 
+    fn hold(&self) {
+        self.lock().held = true;
+    }
+
+    fn has_output(&self, staging: Option<&Staging>) -> bool {
+        let mut state = self.lock();
+        let staged = staging.map_or(0, |staging| staging.out.len());
+        state.turn == Turn::Closed || state.has_output(staged)
+    }
+
+    fn release(&self) -> bool {
+        let mut state = self.lock();
+        state.held = false;
+        state.headers.is_some()
+    }
+
     fn status(&self) -> StatusCode {
         self.lock().status
+    }
+
+    fn take_headers(&self) -> HeaderMap {
+        self.lock()
+            .headers
+            .take()
+            .map_or_else(HeaderMap::new, |headers| *headers)
     }
 
     #[cfg(feature = "tracing")]

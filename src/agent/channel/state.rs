@@ -3,7 +3,7 @@
 use std::mem;
 use std::task::Waker;
 
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
 
 use super::super::staging::{HIGH_WATER, Staging};
 use crate::protocol::{AgentError, Progress, Protocol, Session as _};
@@ -27,8 +27,14 @@ pub(super) struct State<P: Protocol> {
     pub(super) progress: Progress,
     /// The limit that the reply has exceeded: it fails, whatever the agent returns.
     pub(super) too_large: Option<usize>,
-    /// The status of a closed turn whose answer is one document.
+    /// The size of what the session has written before the agent's first output.
+    pub(super) opening: usize,
+    /// `true` while the head of the response waits for the first output.
+    pub(super) held: bool,
+    /// The status of a closed turn.
     pub(super) status: StatusCode,
+    /// The headers of a failure that is the whole response.
+    pub(super) headers: Option<Box<HeaderMap>>,
     pub(super) reply: Handle,
     /// The task of a detached run.
     pub(super) run: Option<Waker>,
@@ -124,6 +130,12 @@ impl<P: Protocol> State<P> {
     pub(super) fn refresh(&self, staging: &mut Staging) {
         staging.frame = self.session.text_frame();
         staging.limit_tokens();
+    }
+
+    /// Returns `true` if the agent has output among the bytes of which none was sent yet, with `staged` bytes
+    /// elsewhere.
+    pub(super) fn has_output(&mut self, staged: usize) -> bool {
+        self.unstaged().len() + staged > self.opening
     }
 
     /// Returns the bytes that wait for the body, without those that are staged.

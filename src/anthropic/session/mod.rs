@@ -373,11 +373,7 @@ impl protocol::Session for Session {
     }
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        let kind = match failure.retryable {
-            true => ErrorObject::OVERLOADED,
-            false => ErrorObject::INVALID_REQUEST,
-        };
-        self.error(&ErrorObject::new(kind, failure.message), out);
+        self.error(&ErrorObject::failure(failure), out);
     }
 }
 

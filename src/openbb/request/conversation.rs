@@ -125,27 +125,6 @@ impl Conversation for QueryRequest {
         items.into_iter()
     }
 
-    fn messages(&self) -> impl Iterator<Item = protocol::Message<'_>> + Send {
-        let delegated = self.delegated();
-        let query = (!self.query.is_empty())
-            .then(|| protocol::Message::new(protocol::Role::User, self.query.as_str()));
-        let messages = self.live_messages();
-        messages
-            .filter_map(move |message| text_message(message, delegated))
-            .chain(query)
-    }
-
-    fn prompt(&self) -> Option<Cow<'_, str>> {
-        if !self.query.is_empty() {
-            return Some(Cow::Borrowed(&self.query));
-        }
-        if let Some(delegation) = self.delegation() {
-            return Some(delegation.task);
-        }
-        let human = |message: &&Message| message.role == Role::Human;
-        self.messages.iter().rev().find(human)?.text()
-    }
-
     /// Returns the context, and the attached files that are text.
     fn documents(&self) -> impl Iterator<Item = Document<'_>> + Send {
         let text = self.context.as_ref().and_then(Context::text);

@@ -164,20 +164,14 @@ impl Consent {
                 .flatten()
                 .any(|key| found.verified(&place, key))
         };
-        let found = match parsed.candidates().find(is_own) {
-            Some(found) => found,
-            None => {
-                let claimed = parsed
-                    .candidates()
-                    .last()
-                    .map(|found| id(&found))
-                    .unwrap_or_default();
-                let verdict = match typed {
-                    Typed::Other => Verdict::Other,
-                    _ => no_proof(exchange.asked),
-                };
-                return Some(Checked::of_void(claimed, verdict));
-            }
+        let Some(found) = parsed.candidates().find(is_own) else {
+            let claimed = parsed.candidates().last();
+            let claimed = claimed.map(|found| id(&found)).unwrap_or_default();
+            let verdict = match typed {
+                Typed::Other => Verdict::Other,
+                _ => no_proof(exchange.asked),
+            };
+            return Some(Checked::of_void(claimed, verdict));
         };
         let void = |verdict| Some(Checked::of_void(id(&found), verdict));
         let (verdict, code, remark) = match typed {

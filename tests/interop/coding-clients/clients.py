@@ -16,12 +16,12 @@ PATIENCE = 180
 
 
 class Server:
-    """The example server. Without a model that answers, every turn fails."""
+    """The example server. With a model that refuses every request, every turn fails."""
 
-    def __init__(self, program, fails):
+    def __init__(self, program, model=None):
         env = {"PATH": os.environ["PATH"], "GITHUB_SIGNATURES": "off"}
-        if fails:
-            env["OPENAI_BASE_URL"] = "http://127.0.0.1:9/v1"
+        if model:
+            env["OPENAI_BASE_URL"] = model
         self.process = subprocess.Popen(
             [program, "--port", "0"], env=env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
@@ -37,7 +37,7 @@ class Proxy(ThreadingHTTPServer):
 
     def __init__(self, port):
         super().__init__(("127.0.0.1", 0), Handler)
-        self.upstream, self.posts, self.left = port, 0, 0
+        self.upstream, self.posts, self.titles, self.left = port, 0, 0, 0
         self.begun = threading.Event()
         threading.Thread(target=self.serve_forever, daemon=True).start()
 
@@ -50,6 +50,7 @@ class Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(length)
         if self.command == "POST" and "count_tokens" not in self.path:
             self.server.posts += 1
+            self.server.titles += b"Generate a title" in body or b"title generator" in body
         upstream = http.client.HTTPConnection("127.0.0.1", self.server.upstream)
         headers = {name: value for name, value in self.headers.items() if name.lower() not in ("host", "connection")}
         headers["Host"] = "localhost"
@@ -75,24 +76,24 @@ class Handler(BaseHTTPRequestHandler):
         pass
 
 
-def codex(base, prompt):
+def codex(base, prompt, model="analyst", key="any"):
     provider = f'{{name="lab",base_url="{base}/v1",wire_api="responses",env_key="LAB_KEY"}}'
     return (
         ["node_modules/.bin/codex", "exec", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
-        + ["-m", "analyst", "-c", "model_provider=lab", "-c", f"model_providers.lab={provider}", prompt],
-        {"LAB_KEY": "any"},
+        + ["-m", model, "-c", "model_provider=lab", "-c", f"model_providers.lab={provider}", prompt],
+        {"LAB_KEY": key},
     )
 
 
 def copilot(dialect):
-    def run(base, prompt):
+    def run(base, prompt, model="analyst", key="any"):
         kind, path = ("anthropic", "") if dialect == "anthropic" else ("openai", "/v1")
         env = {
             "COPILOT_OFFLINE": "true",
             "COPILOT_PROVIDER_TYPE": kind,
             "COPILOT_PROVIDER_BASE_URL": base + path,
-            "COPILOT_PROVIDER_API_KEY": "any",
-            "COPILOT_MODEL": "analyst",
+            "COPILOT_PROVIDER_API_KEY": key,
+            "COPILOT_MODEL": model,
         }
         if kind == "openai":
             env["COPILOT_PROVIDER_WIRE_API"] = dialect
@@ -101,12 +102,12 @@ def copilot(dialect):
     return run
 
 
-def claude(base, prompt):
+def claude(base, prompt, model="analyst", key="any"):
     binary = next(HERE.glob("node_modules/@anthropic-ai/claude-code-linux-*/claude"))
     env = {
         "ANTHROPIC_BASE_URL": base,
-        "ANTHROPIC_API_KEY": "any",
-        "ANTHROPIC_MODEL": "analyst",
+        "ANTHROPIC_API_KEY": key,
+        "ANTHROPIC_MODEL": model,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "IS_SANDBOX": "1",
     }
@@ -122,11 +123,15 @@ CLIENTS = {
 }
 
 
-def run(client, port, prompt, interrupt=False):
-    """Returns what a client shows, how many requests it makes, and how many answers it leaves."""
+def run(client, port, prompt, interrupt=False, patience=PATIENCE):
+    """Returns what a client shows, how many requests it makes, and how many answers it leaves.
+
+    `client` returns its command, its environment, and optionally files for its home."""
     proxy = Proxy(port)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
-        command, env = client(f"http://127.0.0.1:{proxy.server_port}", prompt)
+        command, env, *files = client(f"http://127.0.0.1:{proxy.server_port}", prompt)
+        for name, text in dict(*files).items():
+            (Path(home) / name).write_text(text)
         command[0] = str(HERE / command[0])
         env |= {"HOME": home, "PATH": os.environ["PATH"]}
         process = subprocess.Popen(
@@ -137,16 +142,17 @@ def run(client, port, prompt, interrupt=False):
             # As a terminal does: to the program and to all that it has started.
             os.killpg(process.pid, signal.SIGINT)
         try:
-            shown, _ = process.communicate(timeout=PATIENCE)
+            shown, _ = process.communicate(timeout=patience)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
-            shown = "no end in time"
+            shown = "no end in time: " + process.communicate()[0]
     proxy.shutdown()
-    return shown, proxy.posts, proxy.left
+    return shown, proxy.posts - proxy.titles, proxy.left
 
 
 def main():
-    answers, fails = Server(sys.argv[1], False), Server(sys.argv[1], True)
+    answers = Server(sys.argv[1])
+    fails = Server(sys.argv[1], f"http://127.0.0.1:{answers.port}/no/such/model")
     print("| client | an answer | a tool of its own | a failure | Ctrl-C |\n|---|---|---|---|---|")
     passed = failed = 0
     for name, (client, call) in CLIENTS.items():
@@ -174,4 +180,5 @@ def main():
     sys.exit(1 if failed else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

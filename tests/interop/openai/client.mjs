@@ -150,14 +150,15 @@ const cases = {
   },
   'failure on the way, iterated': async () => {
     const error = await failure(iterate('fails'));
-    same([error.constructor.name, error.message, error.type], ['APIError', 'The model is away.', 'server_error']);
+    same([error.constructor.name, error.message, error.type], ['APIError', 'The model is away.', 'invalid_request_error']);
     same((await failure(iterate('panics'))).constructor.name, 'APIError');
   },
   'failure on the way, helper': async () => {
     same((await failure(helper('fails').finalContent())).message, 'The model is away.');
   },
   'failure at once': async () => {
-    same((await failure(iterate('fails-at-once'))).message, 'The model is away.');
+    const error = await failure(iterate('fails-at-once'));
+    same([error.status, error.error.message], [400, 'The model is away.']);
   },
   'failure, whole': async () => {
     const error = await failure(whole('fails'));

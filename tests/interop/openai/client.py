@@ -192,7 +192,7 @@ def choices():
 
 def fails_iterated():
     error = failure(iterate, "fails")
-    same((type(error).__name__, error.message, error.type), ("APIError", "The model is away.", "server_error"))
+    same((type(error).__name__, error.message, error.type), ("APIError", "The model is away.", "invalid_request_error"))
     same(type(failure(iterate, "panics")).__name__, "APIError")
 
 
@@ -263,7 +263,7 @@ CASES = {
     "two choices with log probabilities": choices,
     "failure on the way, iterated": fails_iterated,
     "failure on the way, helper": lambda: same(failure(helper, "fails").message, "The model is away."),
-    "failure at once": lambda: same(failure(iterate, "fails-at-once").message, "The model is away."),
+    "failure at once": lambda: same(failure(iterate, "fails-at-once").body["message"], "The model is away."),
     "failure, whole": fails_whole,
     "failure, one request with the client's own retries": fails_once,
     "relayed stream": relayed,

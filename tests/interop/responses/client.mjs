@@ -90,16 +90,17 @@ await run({
     same((await runs(() => iterate('panics'))).at(-1).type, 'response.failed');
   },
   'failure at once: one run': async () => {
-    same((await runs(() => iterate('fails-at-once'))).at(-1).response.error.message, 'The model is away.');
+    const error = await runs(() => failure(iterate('fails-at-once')));
+    same([error.status, error.error.message], [400, 'The model is away.']);
   },
   'failure, whole: one run': async () => {
     const error = await runs(() => failure(whole('fails')));
-    same([error.constructor.name, error.code, error.error.message], ['BadRequestError', 'invalid_prompt', 'The model is away.']);
+    same([error.constructor.name, error.code, error.error.message], ['BadRequestError', 'agent_failed', 'The model is away.']);
   },
   'failure that may be retried': async () => {
     const error = await runs(() => failure(whole('away')), 3);
-    same([error.constructor.name, error.status, error.code], ['InternalServerError', 503, 'server_error']);
-    same((await runs(() => iterate('away'))).at(-1).response.error.code, 'server_error');
+    same([error.constructor.name, error.status, error.code], ['InternalServerError', 503, 'overloaded']);
+    same((await runs(() => failure(iterate('away')), 3)).status, 503);
   },
   'relayed stream': async () => {
     const response = await helper('relay', { tools });

@@ -119,10 +119,6 @@ impl protocol::Session for Session {
 
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
         let failed = json!({"failed": failure.message, "again": failure.retryable});
-        if !self.stream {
-            out.extend_from_slice(failed.to_string().as_bytes());
-            return;
-        }
         self.close(out);
         self.write("failed", &failed, out);
     }

@@ -1,0 +1,91 @@
+"""Counts the requests of each client for a turn that fails, and prints a table with what the clients show.
+
+`failures.py SERVER [CLIENT...]`: the program `interop-server`, and the beginnings of the names of clients.
+"""
+
+import json
+import subprocess
+import sys
+import threading
+from functools import partial
+
+from clients import HERE, claude, codex, copilot, run
+
+# The model that is asked, and the key. The server's models fail as their names say; its guard refuses these keys.
+KINDS = {
+    "before the first output": ("early", "any"),
+    "after it": ("late", "any"),
+    "panic": ("panic", "any"),
+    "too long": ("too-long", "any"),
+    **{f"guard {status}": ("early", f"refuse-{status}") for status in (400, 401, 403, 429, 503)},
+}
+PATIENCE = 90
+
+
+def opencode(base, prompt, model, key):
+    options = {"baseURL": base + "/v1", "apiKey": key}
+    lab = {"npm": "@ai-sdk/openai-compatible", "name": "lab", "options": options, "models": {model: {"name": model}}}
+    config = {"provider": {"lab": lab}, "autoupdate": False, "share": "disabled"}
+    command = ["node_modules/.bin/opencode", "run", "-m", f"lab/{model}", prompt]
+    return command, {}, {"opencode.json": json.dumps(config)}
+
+
+def continue_(base, prompt, model, key):
+    entry = {"name": model, "provider": "openai", "model": model, "apiBase": base + "/v1", "apiKey": key, "roles": ["chat"]}
+    # JSON is YAML.
+    config = {"name": "lab", "version": "1.0.0", "schema": "v1", "models": [entry]}
+    command = ["node_modules/.bin/cn", "-p", prompt, "--config", "config.yaml"]
+    return command, {"CONTINUE_TELEMETRY_ENABLED": "0"}, {"config.yaml": json.dumps(config)}
+
+
+def aider(base, prompt, model, key):
+    flags = ["--no-git", "--yes-always", "--no-check-update", "--no-show-model-warnings", "--analytics-disable"]
+    address = ["--openai-api-base", base + "/v1", "--openai-api-key", key]
+    return [".aider/bin/aider", "--model", f"openai/{model}", *address, *flags, "--message", prompt], {}
+
+
+def library(language, name, base, prompt, model, key):
+    program = {"node": ["/usr/bin/env", "node", str(HERE / "libraries.mjs")], "python": [".venv/bin/python", str(HERE / "libraries.py")]}
+    path = "" if name in ("anthropic", "langchain-anthropic") else "/v1"
+    return [*program[language], name, base + path, model, key, prompt], {}
+
+
+CLIENTS = {
+    "Codex": codex,
+    "Copilot, chat completions": copilot("completions"),
+    "Copilot, Responses": copilot("responses"),
+    "Copilot, Messages": copilot("anthropic"),
+    "Claude Code": claude,
+    "opencode": opencode,
+    "Continue": continue_,
+    "aider": aider,
+}
+for language, names in {
+    "node": ["openai", "openai responses", "anthropic", "ai openai", "ai openai-compatible", "ai anthropic"],
+    "python": ["openai", "openai responses", "anthropic", "langchain-openai", "langchain-anthropic"],
+}.items():
+    CLIENTS |= {f"{name}, {language}": partial(library, language, name) for name in names}
+
+
+def main():
+    program, *chosen = sys.argv[1:]
+    server = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    port = int(server.stdout.readline())
+    threading.Thread(target=server.stdout.read, daemon=True).start()
+    print(f"| client | {' | '.join(KINDS)} |\n|---|{'---:|' * len(KINDS)}")
+    shown = []
+    for name, client in CLIENTS.items():
+        if chosen and not name.startswith(tuple(chosen)):
+            continue
+        cells = []
+        for kind, (model, key) in KINDS.items():
+            text, posts, _ = run(partial(client, model=model, key=key), port, "hello", patience=PATIENCE)
+            endless = text.startswith("no end in time")
+            cells.append(f"{posts} and going on" if endless else str(posts))
+            shown.append(f"{name}, {kind}: {' '.join(text.split())[-400:]}")
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
+    print("\n" + "\n".join(shown))
+    server.stdin.close()
+
+
+main()
