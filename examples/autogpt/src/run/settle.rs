@@ -8,7 +8,7 @@ use crate::command::Outcome;
 use crate::json::Value;
 use crate::message::{Message, Role};
 use crate::prompt::reminder;
-use crate::reply::Command;
+use crate::reply::{Command, LONGEST, ReplyRules, cut};
 use crate::settings::{Asking, Feedback};
 
 /// The result of a command that the user answered with feedback.
@@ -137,6 +137,10 @@ impl Thread {
         let args = match &command.args {
             Value::Text(text) => text.clone(),
             other => other.to_string(),
+        };
+        let args = match settings.reply {
+            ReplyRules::Hardened => cut(&args, LONGEST),
+            ReplyRules::Original => args,
         };
         let mut text = format!("Command {} threw the following error: {args}", command.name);
         if settings.feedback == Feedback::Once {

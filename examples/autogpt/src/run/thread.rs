@@ -300,8 +300,9 @@ fn tools<'a>(machine: &Machine, position: &Position<'a>) -> &'a [Spec] {
 }
 
 /// Returns `true` if a repair is worth a model call. The original always tried; prose contains
-/// nothing to repair.
+/// nothing to repair, and of a very long reply the model would get a part.
 fn can_repair(damaged: &str, machine: &Machine) -> bool {
     let settings = &machine.settings;
-    settings.repair && (settings.reply == ReplyRules::Original || damaged.contains('{'))
+    let hardened = || damaged.contains('{') && damaged.chars().count() <= reply::LONGEST;
+    settings.repair && (settings.reply == ReplyRules::Original || hardened())
 }
