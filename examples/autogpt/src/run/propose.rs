@@ -138,7 +138,7 @@ impl Thread {
     /// Returns the id of a proposal: run, sub-agent, step and digest. The same command at another
     /// step has another id.
     pub(super) fn command_id(&self, command: &Command, position: &Position<'_>) -> String {
-        format!("{}:{}:{}", position.id, self.step, digest(command))
+        format!("{}.{}.{}", position.id, self.step, digest(command))
     }
 
     /// Returns the reason to ask although the policy or the grant would allow the command to run.

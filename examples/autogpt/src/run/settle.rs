@@ -126,6 +126,29 @@ impl Thread {
         self.settle_unsaid(NOT_RUN, position);
     }
 
+    /// Handles a command that nobody could be asked about.
+    pub(super) fn too_long(
+        &mut self,
+        shown: usize,
+        most: usize,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
+        let Phase::Asking(proposal) = &self.phase else {
+            return;
+        };
+        let name = proposal.command.name.clone();
+        cx.event(EventKind::Notice(format!(
+            "The next command is too long to be shown to you as a whole: it would take {shown} characters, \
+             and there is space for {most}. So it was not run, and the agent was told."
+        )));
+        let text = format!(
+            "was not run: it is too long to be shown to the human for approval ({shown} characters, {most} at \
+             most). Do it in smaller parts."
+        );
+        self.settle(&format!("Command {name} {text}"), cx, position);
+    }
+
     /// Handles a reply without a command.
     pub(super) fn report_error(
         &mut self,

@@ -102,17 +102,21 @@ async fn replies_that_are_no_commands_end_in_a_question() {
         let mut chat = Chat::new(&bench, front);
         chat.say("make an effect").await;
         chat.question();
-        // What the model wrote is shown as code, which it cannot leave.
-        let prose = prose.replace('\n', "\n    ");
-        let raw = serde_json::to_string(&format!(
-            "````text\nThe model's replies cannot be read. The last one was:\n    {prose}\n````"
-        ))
-        .unwrap();
-        assert!(
-            chat.stream.contains(raw.trim_matches('"')),
-            "{front:?}: {}",
-            chat.stream
-        );
+        // What the model wrote is shown as it is: as code, which it cannot leave, or without any markup.
+        let shown = match front {
+            Front::GitHub => {
+                let prose = prose.replace('\n', "\n    ");
+                let text = format!(
+                    "````text\nThe model's replies cannot be read. The last one was:\n    {prose}\n````"
+                );
+                let json = serde_json::to_string(&text).unwrap();
+                json.trim_matches('"').to_owned()
+            }
+            _ => "The model’s replies cannot be read. The last one was： ⏎ I would rather not. ⏎ ｀｀｀ ⏎ \
+                  ！［x］（https：//evil.example/?q）"
+                .to_owned(),
+        };
+        assert!(chat.stream.contains(&shown), "{front:?}: {}", chat.stream);
         let said = chat.say("then do as I say").await;
         assert!(said.contains("Task complete"), "{front:?}: {said}");
     }
