@@ -4,8 +4,8 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AnswerRules {
-    /// Surrounding space is ignored; `yes`, `no` and an empty line are understood; a count followed
-    /// by words is feedback.
+    /// Surrounding space is ignored; `yes`, `no` and an empty line are understood; a count is not 0; a
+    /// count followed by words is feedback.
     #[default]
     Hardened,
     /// The line is compared without changes; `EXIT` ends the run although it could be feedback.
@@ -42,6 +42,8 @@ impl Decision {
             // Any other text that begins with a y is feedback: "yes, but first …" must not approve.
             _ if lower.starts_with("y -") => match count(&lower) {
                 None => Self::AskAgain,
+                // To run no command cannot be to run this one.
+                Some(0) if rules == AnswerRules::Hardened => Self::AskAgain,
                 // Such as "y -3 is too many".
                 Some(_) if rules == AnswerRules::Hardened && has_words(&lower) => {
                     Self::Feedback(line.to_owned())

@@ -2,7 +2,8 @@
 //!
 //! A carriage return overwrites a line, an escape sequence moves the cursor, a bidirectional mark
 //! reorders its neighbours: each could make one command look like another. They are replaced by
-//! escapes such as `\u{1b}`.
+//! escapes such as `\u{1b}`. In what the user agrees to, so are blanks that look like nothing or like
+//! another one.
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
@@ -11,25 +12,103 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 #[must_use]
 pub fn lines(text: &str) -> String {
     // A carriage return alone would let the rest of a line overwrite its beginning.
-    written_out(&text.replace("\r\n", "\n"), |c| matches!(c, '\n' | '\t'))
+    let text = text.replace("\r\n", "\n");
+    written_out(&text, |c| matches!(c, '\n' | '\t') || is_blank(c))
 }
 
-/// Escapes a text of several lines, and indents all but the first.
+/// Escapes a text of several lines, blanks included, and indents all but the first.
 #[must_use]
 pub fn indented(text: &str, width: usize) -> String {
-    lines(text).replace('\n', &format!("\n{}", " ".repeat(width)))
+    let text = written_out(&lines(text), |c| !is_blank(c));
+    text.replace('\n', &format!("\n{}", " ".repeat(width)))
 }
 
-/// Escapes a text for one line, such as a name.
+/// Escapes a text for one line, such as a name, blanks included.
 #[must_use]
 pub fn line(text: &str) -> String {
     written_out(text, |_| false)
 }
 
+/// Returns at least the number of characters that a question with this text has where it is a line of text:
+/// there a line break has three, a long word is broken, and an invisible character is its code point.
+#[must_use]
+pub fn shown_length(text: &str) -> usize {
+    let mut length = Shown::default();
+    text.chars().for_each(|character| length.add(character));
+    length.all
+}
+
+/// Returns a text of which a question shows at most so many characters, with a note of what is left out.
+#[must_use]
+pub fn shortened_to(text: &str, most: usize) -> String {
+    if shown_length(text) <= most {
+        return text.to_owned();
+    }
+    let mut length = Shown::default();
+    let fits = |(_, character): &(usize, char)| {
+        length.add(*character);
+        length.all + CUT_NOTE > most
+    };
+    let end = text.char_indices().find(fits);
+    let (start, rest) = text.split_at(end.map_or(0, |(end, _)| end));
+    let left = rest.chars().count();
+    format!("{start}\n[Cut: {left} more characters are left out.]")
+}
+
+/// The space for the note of what is left out.
+const CUT_NOTE: usize = 80;
+
+/// The length of a text as a line of a question, as far as it was read.
+#[derive(Default)]
+struct Shown {
+    all: usize,
+    word: usize,
+}
+
+impl Shown {
+    fn add(&mut self, character: char) {
+        use GeneralCategory as Category;
+        let width = match character {
+            '\n' | '\r' => 3,
+            _ if character.is_whitespace() => 1,
+            ' '..='~' => 1,
+            _ if is_filler(character) => CODE_POINT,
+            _ => match character.general_category() {
+                Category::NonspacingMark
+                | Category::SpacingMark
+                | Category::EnclosingMark
+                | Category::MathSymbol
+                | Category::Control
+                | Category::Format
+                | Category::PrivateUse
+                | Category::Surrogate
+                | Category::Unassigned => CODE_POINT,
+                _ => 1,
+            },
+        };
+        if character.is_whitespace() {
+            self.word = 0;
+        } else {
+            if self.word > 0 && self.word + width > LONGEST_WORD {
+                self.all += 3;
+                self.word = 0;
+            }
+            self.word += width;
+        }
+        self.all += width;
+    }
+}
+
+/// The length of a code point as it is shown, `(U+10FFFF)`.
+const CODE_POINT: usize = 10;
+
+/// The number of characters after which a word is broken.
+const LONGEST_WORD: usize = 40;
+
 fn written_out(text: &str, stays: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
-        if is_hidden(character) && !stays(character) {
+        if (is_hidden(character) || is_blank(character)) && !stays(character) {
             out.extend(character.escape_unicode());
         } else {
             out.push(character);
@@ -51,9 +130,62 @@ fn is_hidden(character: char) -> bool {
     hidden && !matches!(character, '\u{200c}' | '\u{200d}')
 }
 
+/// Returns `true` for spaces other than the usual one, and for what looks like nothing at all. In ordinary text
+/// they are no harm; in a block of code a line of them may end the block.
+fn is_blank(character: char) -> bool {
+    let blank = matches!(
+        character.general_category(),
+        GeneralCategory::SpaceSeparator | GeneralCategory::PrivateUse | GeneralCategory::Unassigned
+    );
+    (blank && character != ' ') || is_filler(character)
+}
+
+/// Returns `true` for letters, marks and symbols that are not drawn.
+fn is_filler(character: char) -> bool {
+    matches!(
+        character,
+        '\u{34f}'
+            | '\u{115f}'
+            | '\u{1160}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{2800}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{ffa0}'
+            | '\u{e0100}'..='\u{e01ef}'
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn blanks_are_written_out_where_the_user_agrees() {
+        for blank in "\u{a0}\u{2003}\u{3000}\u{3164}\u{2800}\u{e000}".chars() {
+            let text = format!("a\n{blank}\nb");
+            let escaped = blank.escape_unicode();
+            assert_eq!(indented(&text, 1), format!("a\n {escaped}\n b"));
+            assert_eq!(line(&blank.to_string()), escaped.to_string());
+            assert_eq!(lines(&text), text);
+        }
+    }
+
+    #[test]
+    fn a_text_is_as_long_as_it_is_shown() {
+        assert_eq!(shown_length("two words"), 9);
+        assert_eq!(shown_length("a\nb"), 5);
+        assert_eq!(shown_length(&"x".repeat(100)), 106);
+        assert_eq!(shown_length("\u{2211}"), 10);
+        assert_eq!(shown_length("日本語 😀"), 5);
+        assert_eq!(shortened_to("a b", 3), "a b");
+        let cut = shortened_to(&"ab ".repeat(100), 200);
+        assert!(shown_length(&cut) <= 200, "{cut}");
+        assert!(
+            cut.ends_with("ab \n[Cut: 180 more characters are left out.]"),
+            "{cut}"
+        );
+    }
 
     #[test]
     fn what_is_hidden_is_written_out() {

@@ -36,8 +36,9 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     if arguments.first() == Some(&"--serve") {
         let port = port(arguments.get(1..).unwrap_or_default())?;
+        let secret = setup.secret_key()?;
         let agent = setup.build(Profile::new(NAME, ROLE, &[]))?;
-        return serve::serve(agent, port).await;
+        return serve::serve(agent, port, secret).await;
     }
     let has_goal = !arguments.is_empty();
     if !has_goal && setup.is_demo() {

@@ -7,10 +7,19 @@ use autogpt::front_end::{FrontEnd, routes};
 use autogpt::runner::AutoGpt;
 use tokio::net::TcpListener;
 
-/// Serves the agent on this machine until Ctrl-C or `SIGTERM`.
-pub(crate) async fn serve(agent: AutoGpt, port: u16) -> Result<(), Box<dyn Error>> {
+/// Serves the agent on this machine until Ctrl-C or `SIGTERM`. Questions are signed with `secret`, else with a
+/// random key.
+pub(crate) async fn serve(
+    agent: AutoGpt,
+    port: u16,
+    secret: Option<[u8; 32]>,
+) -> Result<(), Box<dyn Error>> {
     let (mount, signer) = analyst::github_mount()?;
     let router = routes(FrontEnd::new(agent), mount)?.hosts(analyst::LOOPBACK);
+    let router = match secret {
+        Some(secret) => router.secret(secret),
+        None => router,
+    };
     let router = match signer {
         Some(signer) => router.playground_signer(signer)?,
         None => router,

@@ -49,6 +49,9 @@ pub struct Setup {
     /// `AUTOGPT_STATE`: the storage of runs and memories. `None` stores them in memory, where a
     /// memory ends with its run.
     pub state: Option<State>,
+    /// `AUTOGPT_SECRET`: the key with which questions are signed, as 64 hexadecimal digits; see
+    /// [`secret_key`](Self::secret_key).
+    pub secret: Option<String>,
     /// `AUTOGPT_LEASE`: the lease of a claim in Redis. After this time other servers continue the
     /// runs of a server that died.
     pub lease: Duration,
@@ -114,6 +117,7 @@ impl fmt::Debug for Setup {
         f.debug_struct("Setup")
             .field("workspace", &self.workspace)
             .field("state", &self.state)
+            .field("secret", &self.secret.is_some())
             .field("lease", &self.lease)
             .field("key", &self.key.is_some())
             .field("base", &self.base.as_deref().map(http::redacted))
@@ -140,6 +144,9 @@ pub enum SetupError {
         "AUTOGPT_STATE is inside the workspace folder, which the model can read: set it to a folder elsewhere"
     )]
     StateInWorkspace,
+    /// The secret is not a key.
+    #[error("AUTOGPT_SECRET is not 64 hexadecimal digits")]
+    Secret,
     /// The URL of Redis is not valid.
     #[error("AUTOGPT_STATE is not a valid redis url")]
     RedisUrl(#[source] std::io::Error),
@@ -170,6 +177,7 @@ impl Setup {
         Self {
             workspace: workspace.unwrap_or_else(|| "auto_gpt_workspace".into()),
             state: variable("AUTOGPT_STATE").map(State::new),
+            secret: variable("AUTOGPT_SECRET"),
             lease: lease.unwrap_or(LEASE),
             key: variable("OPENAI_API_KEY"),
             base: variable("OPENAI_BASE_URL"),
@@ -190,6 +198,20 @@ impl Setup {
     #[must_use]
     pub fn is_demo(&self) -> bool {
         self.key.is_none() && self.base.is_none()
+    }
+
+    /// Returns the key for [`Router::secret`](copilot_wire::Router::secret), which all servers of a service must
+    /// have: else an answer counts only on the server that has asked. `None` leaves the key to the process, which
+    /// makes a random one.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError::Secret`]
+    pub fn secret_key(&self) -> Result<Option<[u8; 32]>, SetupError> {
+        self.secret
+            .as_deref()
+            .map(|secret| key(secret).ok_or(SetupError::Secret))
+            .transpose()
     }
 
     /// Builds the agent.
@@ -318,6 +340,20 @@ impl Setup {
     fn redis_stores(&self, _: &str, _: Arc<dyn Embedder>) -> Result<Stores, SetupError> {
         Err(SetupError::NoRedis)
     }
+}
+
+fn key(secret: &str) -> Option<[u8; 32]> {
+    let mut key = [0; 32];
+    if secret.len() != 2 * key.len() {
+        return None;
+    }
+    // By digits: `from_str_radix` would take a sign.
+    let digit = |digit: &u8| char::from(*digit).to_digit(16);
+    for (byte, digits) in key.iter_mut().zip(secret.as_bytes().chunks(2)) {
+        let [high, low] = digits else { return None };
+        *byte = u8::try_from(digit(high)? << 4 | digit(low)?).ok()?;
+    }
+    Some(key)
 }
 
 type Stores = (Arc<dyn RunStore>, Arc<dyn Memories>);

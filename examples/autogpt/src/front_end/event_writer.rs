@@ -31,13 +31,14 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
         self.reply.text(&format!("{text}\n\n")).await
     }
 
-    /// Writes the text before a question that is a dialog: how to answer in text, and the id by
-    /// which such an answer is recognised.
+    /// Writes the text before a question that is a dialog: how to answer, and the id by which a typed `n` is
+    /// recognised.
     pub(super) async fn instructions(&self, question: &Question) -> Result<(), SendError> {
         if !has_dialogs::<P>() {
             return Ok(());
         }
-        let text = format!("{} (question `{}`)", question.answers(), question.id());
+        let answers = question.dialog_answers();
+        let text = format!("{answers} (question `{}`)", question.id());
         self.paragraph(&text).await
     }
 

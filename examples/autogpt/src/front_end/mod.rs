@@ -2,7 +2,9 @@
 //!
 //! One implementation of [`Agent`] serves them all. A request is converted into a
 //! [`Turn`](crate::runner::Turn) of a conversation, and its events into parts of the reply. The question
-//! at its end is a dialog where the front end has dialogs, and text elsewhere.
+//! at its end is a dialog where the front end has dialogs, and elsewhere a line of text, to which a yes needs
+//! the code at its end. An answer that does not count runs nothing: the question is asked again, alone, with the
+//! reason.
 //!
 //! | event | the OpenBB Workspace | GitHub Copilot, Meilisearch and OpenAI clients |
 //! |---|---|---|
@@ -13,7 +15,7 @@
 //! | a command fails | a step with a warning | an error, or text |
 //! | a reply without a command | a step with a warning | |
 //! | the sources of results | citations, one for each URL, at the end of the turn | the same |
-//! | a question | text, with answers to click on | a dialog, or text |
+//! | a question | text, with a no to click on | a dialog, or text |
 //!
 //! Events of sub-agents start with their name; what they say is a step, not text.
 
@@ -24,27 +26,36 @@ mod routes;
 
 use std::sync::Arc;
 
-use copilot_wire::protocol::{AgentError, Confirmation, Protocol};
+use copilot_wire::protocol::{AgentError, Confirmation, Protocol, SendError};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 
 use self::event_writer::EventWriter;
+use self::request::Void;
+use crate::escape;
 use crate::run::{End, Question};
 use crate::runner::{AutoGpt, TurnEnd, TurnError};
 
-pub use request::User;
 pub use routes::routes;
 
 /// The agent, ready to be mounted. Clones share it.
+///
+/// Conversations and questions belong to the [`User`](copilot_wire::protocol::User) of a request. Without one, which
+/// [`routes`] sets from a key, all callers are one user.
 #[derive(Clone, Debug)]
 pub struct FrontEnd {
     agent: Arc<AutoGpt>,
 }
 
 impl FrontEnd {
-    /// Creates the agent for all front ends. If its profile has no goals, they come from the user.
+    /// Creates the agent for all front ends. If its profile has no goals, they come from the user. A command that
+    /// takes more than 8,000 characters to show is not asked about and not run.
     #[must_use]
     pub fn new(agent: AutoGpt) -> Self {
-        let agent = Arc::new(agent);
+        let longest = agent.longest_question.unwrap_or(usize::MAX);
+        let agent = Arc::new(AutoGpt {
+            longest_question: Some(longest.min(LONGEST_QUESTION)),
+            ..agent
+        });
         Self { agent }
     }
 }
@@ -58,7 +69,7 @@ impl<P: Protocol> Agent<P> for FrontEnd {
             .question(&conversation)
             .await
             .map_err(user_error)?;
-        let turn = request::turn(&request, conversation, open.as_ref());
+        let (turn, void) = request::turn(&request, conversation, open.as_ref());
         let mut writer = EventWriter::new(&reply);
         let end = match self.agent.turn(turn, &mut writer).await {
             // The client is gone, so there is nobody to report to.
@@ -69,32 +80,53 @@ impl<P: Protocol> Agent<P> for FrontEnd {
             writer.paragraph(&end_text(end)).await?;
         }
         if end == TurnEnd::NoRun {
-            writer.paragraph(NO_RUN).await?;
+            let reason = void.map(Void::reason).unwrap_or_default();
+            let text = format!("{reason} {NO_RUN}");
+            writer.paragraph(text.trim_start()).await?;
         }
-        if let TurnEnd::Ask(question) = &end {
+        if let (TurnEnd::AskAgain(_), Some(Void::Typed)) = (&end, void) {
+            writer.paragraph(Void::Typed.reason()).await?;
+        }
+        if let TurnEnd::Ask(question) | TurnEnd::AskAgain(question) = &end {
             writer.instructions(question).await?;
         }
         // Sources come last, as front ends show them below the text.
         writer.cite().await?;
-        match end {
-            TurnEnd::Ask(question) => Ok(reply.confirm(confirmation::<P>(&question))?),
+        let asked = match (end, void) {
+            (TurnEnd::AskAgain(question), Some(Void::Verdict(verdict))) => {
+                reply.ask_again(verdict, confirmation::<P>(&question)).await
+            }
+            (TurnEnd::Ask(question) | TurnEnd::AskAgain(question), _) => {
+                reply.confirm(confirmation::<P>(&question))
+            }
             _ => Ok(()),
-        }
+        };
+        asked.map_err(unasked_error)
     }
 }
 
 const NO_RUN: &str = "There is no question to answer. Tell me a goal, and I start.";
 
-/// Returns the question as a confirmation of the vocabulary. The model's text is in a code block,
-/// where it can neither imitate the question nor be a link or an image.
+/// The number of characters that a question in text may have.
+const LONGEST_QUESTION: usize = 8_000;
+
+/// Returns the question as a confirmation of the vocabulary.
+///
+/// In text the library shows all of it on one line. A dialog may render Markdown: there the model's text is in a
+/// code block, where it can neither imitate the question nor be a link or an image.
 fn confirmation<P: Protocol>(question: &Question) -> Confirmation {
-    let mut message = markdown::code_block(&question.message());
-    if !event_writer::has_dialogs::<P>() {
-        message.push_str("\n\n");
-        message.push_str(question.answers());
-    }
-    Confirmation::new(question.id(), question.title(), message)
-        .answers(question.suggestions().iter().copied())
+    let (title, text) = (question.title(), question.message());
+    let message = match event_writer::has_dialogs::<P>() {
+        true => markdown::code_block(&text),
+        false => {
+            let answers = question.further_answers();
+            let rest = escape::shown_length(&format!("{title}\n{answers}\n"));
+            // Only the reason of a pause is ever cut: a command that is too long is not asked about.
+            let text = escape::shortened_to(&text, LONGEST_QUESTION.saturating_sub(rest));
+            format!("{text}\n{answers}")
+        }
+    };
+    Confirmation::new(question.id(), title, message).answers(["no"])
 }
 
 fn end_text(end: &End) -> String {
@@ -104,6 +136,16 @@ fn end_text(end: &End) -> String {
         }
         End::Stopped => "The run has ended.".to_owned(),
         End::Limit(reason) => format!("The run has ended. {reason}"),
+    }
+}
+
+/// Returns the error of a question that could not be asked, with the message for the user.
+fn unasked_error(error: SendError) -> AgentError {
+    match error {
+        SendError::Invalid(_) => AgentError::from(error).user_message(
+            "The question cannot be shown to you as a whole, so nothing was run. Say what to do instead.",
+        ),
+        error => error.into(),
     }
 }
 

@@ -6,29 +6,15 @@ use std::borrow::Cow;
 use copilot_wire::Request;
 use copilot_wire::github::ChatRequest;
 use copilot_wire::openbb::{QueryRequest, Role as OpenBbRole};
-use copilot_wire::protocol::{Conversation as _, Protocol, Role};
-use http::header::AUTHORIZATION;
+use copilot_wire::protocol::{
+    Conversation as _, HistoryItem, Message, Protocol, Role, User, Verdict,
+};
 
+use super::event_writer::has_dialogs;
 use crate::decision::{AnswerRules, Decision};
 use crate::run::{Answer, Question};
 use crate::runner::Turn;
 use crate::store::Conversation;
-
-/// The authenticated user of a request, set by middleware as a request extension.
-///
-/// Without it, users are identified by the header `authorization`; without that they are all
-/// anonymous.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct User(pub String);
-
-impl User {
-    /// Creates a user from an authenticated id.
-    #[must_use]
-    pub fn new(id: impl Into<String>) -> Self {
-        Self(id.into())
-    }
-}
 
 /// Returns the conversation of a request.
 ///
@@ -41,23 +27,15 @@ pub(super) fn conversation<P: Protocol>(request: &Request<P>) -> Conversation {
         // The words keep an id apart from a first message of the same text.
         Some(id) => format!("{} chat {id}", P::NAME),
         None => {
-            let mut said = request.messages().filter(|it| it.role == Role::User);
+            let mut said = messages(request).filter(|it| it.role == Role::User);
             let first = said.next().map(|message| message.text);
             let place = request.param("workspace").unwrap_or_default();
             format!("{} start {place}/{}", P::NAME, first.unwrap_or_default())
         }
     };
-    let user = request.extensions().get::<User>();
-    let key = request.headers().get(AUTHORIZATION);
-    match (user, key) {
-        // The prefix keeps users apart from keys: a key with the text of a user's id is not that
-        // user.
-        (Some(User(user)), _) => Conversation::of_user(&format!("user {user}"), &id),
-        (None, Some(key)) => {
-            let key = String::from_utf8_lossy(key.as_bytes());
-            Conversation::of_user(&format!("key {key}"), &id)
-        }
-        (None, None) => Conversation::anonymous(&id),
+    match request.extensions().get::<User>() {
+        Some(user) => Conversation::of_user(&user.id, &id),
+        None => Conversation::anonymous(&id),
     }
 }
 
@@ -68,15 +46,17 @@ fn has_stable_id<P: Protocol>(request: &Request<P>) -> bool {
     github.is_none_or(|github| github.agent.as_deref().is_some_and(|slug| !slug.is_empty()))
 }
 
-/// Returns the latest turn; `open` is the question that the run waits with.
+/// Returns the latest turn, and the reason why its answer does not count, if it does not; `open` is the
+/// question that the run waits with.
 pub(super) fn turn<P: Protocol>(
     request: &Request<P>,
     conversation: Conversation,
     open: Option<&Question>,
-) -> Turn {
+) -> (Turn, Option<Void>) {
     let mut said = Vec::new();
     let mut replies = 0;
-    for message in request.messages() {
+    // Without codes: a copy of a request is the same turn, also where another server has asked.
+    for message in messages(request) {
         match message.role {
             Role::User => said.push(message.text),
             Role::Assistant => replies += 1,
@@ -85,8 +65,11 @@ pub(super) fn turn<P: Protocol>(
     }
     // Also after the first message was edited: front ends then leave out everything behind it.
     let opens = said.len() == 1 && replies == 0 && !is_continued(request);
-    let answer = answer(request, open);
-    if let Answer::Confirmation { id, accepted } = &answer {
+    let (answer, void) = match answer(request, open, said.last()) {
+        Ok(answer) => (answer, None),
+        Err(void) => (Answer::Void, Some(void)),
+    };
+    if let (Answer::Confirmation { id, accepted }, Some(_)) = (&answer, request.dialog_answer()) {
         // A dialog adds no text to the transcript.
         said.push(format!("{accepted} {id}").into());
     }
@@ -96,7 +79,26 @@ pub(super) fn turn<P: Protocol>(
         index: None,
         ..Turn::of_transcript(conversation, &said, answer)
     };
-    if opens { turn.opening() } else { turn }
+    (if opens { turn.opening() } else { turn }, void)
+}
+
+/// The reason why an answer does not count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Void {
+    /// The verdict on an answer in text.
+    Verdict(Verdict),
+    /// The question is a dialog, and the answer was typed.
+    Typed,
+}
+
+impl Void {
+    /// Returns the reason in words.
+    pub(super) fn reason(self) -> &'static str {
+        match self {
+            Self::Verdict(verdict) => verdict.reason().unwrap_or_default(),
+            Self::Typed => "Please answer in the dialog of the question. Nothing was done.",
+        }
+    }
 }
 
 /// Returns `true` if earlier messages are replaced by a summary, or are those of an agent.
@@ -106,8 +108,15 @@ fn is_continued<P: Protocol>(request: &Request<P>) -> bool {
     openbb.is_some_and(|openbb| openbb.messages.iter().any(|it| !human(it.role())))
 }
 
-/// Returns the user's answer: the id of a dialog, or the typed text with the question above it.
-fn answer<P: Protocol>(request: &Request<P>, open: Option<&Question>) -> Answer {
+/// Returns the user's answer, as far as it counts: in a dialog by its id, in text by the verdict on its code.
+///
+/// It may use the question up, so the turn must follow at once: a copy of the request that reads its answer later
+/// must find the turn claimed.
+fn answer<P: Protocol>(
+    request: &Request<P>,
+    open: Option<&Question>,
+    last: Option<&Cow<'_, str>>,
+) -> Result<Answer, Void> {
     let open = open.map(Question::id);
     if let Some(github) = native::<P, ChatRequest>(request) {
         let answers = || github.answers();
@@ -115,42 +124,83 @@ fn answer<P: Protocol>(request: &Request<P>, open: Option<&Question>) -> Answer 
         // effect.
         let fitting = answers().find(|answer| open.is_some() && answer.id().as_deref() == open);
         if let Some(answer) = fitting.or_else(|| answers().next()) {
-            return Answer::Confirmation {
+            return Ok(Answer::Confirmation {
                 id: answer.id().unwrap_or_default().into_owned(),
                 accepted: answer.is_accepted(),
+            });
+        }
+    }
+    let Some(answer) = request.answer() else {
+        let text = request.prompt().unwrap_or_default().into_owned();
+        return unasked(request, open, text);
+    };
+    // Not the prompt, in which a front end may leave the code: the model must not see one.
+    let text = last.map(|last| last.clone().into_owned());
+    let text = text.unwrap_or_default();
+    let id = answer.id.clone();
+    match (answer.verdict, &answer.remark) {
+        (Verdict::Accepted, _) => Ok(Answer::Confirmation { id, accepted: true }),
+        // A typed `no` ends the run; a `cancel` and a dismissed dialog only decline the command.
+        (Verdict::Refused, _) if request.dialog_answer().is_none() && ends(&text) => {
+            Ok(Answer::Reply { id, text })
+        }
+        (Verdict::Refused, _) => Ok(Answer::Confirmation {
+            id,
+            accepted: false,
+        }),
+        (Verdict::Other, Some(remark)) => {
+            // The code counted, so this names the question.
+            let count = format!("y {remark}");
+            let text = match Decision::read(&count, AnswerRules::Hardened) {
+                Decision::Feedback(_) => text,
+                _ => count,
             };
+            Ok(Answer::Reply { id, text })
         }
-    }
-    let text = request.prompt().unwrap_or_default().into_owned();
-    match request.decision() {
-        // A typed `n` ends the run; a dismissed dialog only declines the command.
-        Some(no) if !no.accepted && ends(&text) => Answer::Reply {
-            id: no.id.into_owned(),
+        (Verdict::Other, None) => Ok(Answer::Reply {
+            id: String::new(),
             text,
-        },
-        Some(decision) => Answer::Confirmation {
-            id: decision.id.into_owned(),
-            accepted: decision.accepted,
-        },
-        None => {
-            let id = open.filter(|id| is_shown(request, id)).unwrap_or_default();
-            Answer::Reply {
-                id: id.to_owned(),
-                text,
-            }
-        }
+        }),
+        (verdict, _) => Err(Void::Verdict(verdict)),
     }
+}
+
+/// Returns what the user says where the message above is no question in text.
+fn unasked<P: Protocol>(
+    request: &Request<P>,
+    open: Option<&str>,
+    text: String,
+) -> Result<Answer, Void> {
+    // To end a run is no consent: the id of the dialog is enough, which the text above it has.
+    let id = open.filter(|id| ends(&text) && is_shown(request, id));
+    if id.is_none() && (is_consent(&text) || ends(&text)) {
+        return Err(match has_dialogs::<P>() {
+            true => Void::Typed,
+            false => Void::Verdict(Verdict::NoProof),
+        });
+    }
+    let id = id.unwrap_or_default().to_owned();
+    Ok(Answer::Reply { id, text })
 }
 
 fn ends(text: &str) -> bool {
     Decision::read(text, AnswerRules::Hardened) == Decision::Exit
 }
 
+/// Returns `true` for a text that agrees to a question, with or without a code.
+fn is_consent(text: &str) -> bool {
+    let text = text.to_lowercase();
+    let mut words = text.split(|c: char| !c.is_alphanumeric());
+    let is_number = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let agrees = |word: &str| matches!(word, "yes" | "y" | "ok");
+    words.find(|word| !word.is_empty()).is_some_and(agrees) && words.all(is_number)
+}
+
 /// Returns `true` if the agent's last reply shows the question. All front ends show its id.
 fn is_shown<P: Protocol>(request: &Request<P>, id: &str) -> bool {
     let id = format!("`{id}`");
     let (mut last, mut before) = (false, false);
-    for message in request.messages() {
+    for message in messages(request) {
         match message.role {
             // A front end may split one reply into several messages.
             Role::Assistant => last |= message.text.contains(&id),
@@ -159,6 +209,14 @@ fn is_shown<P: Protocol>(request: &Request<P>, id: &str) -> bool {
         }
     }
     before
+}
+
+/// Returns the messages without the codes of questions, which some front ends leave in theirs.
+fn messages<P: Protocol>(request: &Request<P>) -> impl Iterator<Item = Message<'_>> {
+    request.history().filter_map(|item| match item {
+        HistoryItem::Message(message) => Some(message),
+        _ => None,
+    })
 }
 
 /// Returns the native request of a protocol, if the request is one.

@@ -1,12 +1,18 @@
 use copilot_wire::Router;
 use copilot_wire::github::Mount;
 use copilot_wire::openbb::Descriptor;
+use copilot_wire::protocol::{Refusal, User};
 use copilot_wire::router::MountError;
+use http::header::AUTHORIZATION;
+use http::request::Parts;
 
 use super::FrontEnd;
+use crate::digest::hex_digest;
 
 /// Mounts the agent on every front end: the OpenBB Workspace, GitHub Copilot behind `mount`, Meilisearch
 /// chat clients, web pages, as the model `autogpt` for clients of language models, and the playground at `/`.
+///
+/// Where nobody has set the [`User`] of a request, its header `authorization` is the user.
 ///
 /// # Errors
 ///
@@ -18,6 +24,7 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
         "Works towards your goal step by step, and asks before a step does harm.",
     );
     Router::new()
+        .guard(async |parts| Ok::<_, Refusal>(with_user(parts)))
         .playground()?
         .mount(descriptor, agent.clone())?
         .mount(mount, agent.clone())?
@@ -25,4 +32,14 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
         .mount(copilot_wire::ui_stream::Mount::new(), agent.clone())?
         .mount(copilot_wire::ag_ui::Mount::new(), agent.clone())?
         .mount_model("autogpt", agent)
+}
+
+fn with_user(mut parts: Parts) -> Parts {
+    let key = parts.headers.get(AUTHORIZATION);
+    if let (None, Some(key)) = (parts.extensions.get::<User>(), key) {
+        // A digest: no user whose id is the text of a key is the owner of that key.
+        let id = hex_digest(&["authorization", &String::from_utf8_lossy(key.as_bytes())]);
+        parts.extensions.insert(User::new(id));
+    }
+    parts
 }

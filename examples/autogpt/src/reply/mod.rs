@@ -6,6 +6,7 @@
 
 mod extract;
 mod hardened;
+mod limit;
 mod original;
 mod repair;
 mod thoughts;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::Value;
 
+pub(crate) use limit::{LONGEST, cut};
 pub use repair::repair_request;
 pub use thoughts::Thoughts;
 pub use tools::read_tool_call;

@@ -3,7 +3,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::command::{Outcome, Source};
-use crate::escape::{indented, line};
+use crate::escape::{indented, line, shown_length};
 use crate::json::Value;
 use crate::model::{ModelReply, ModelRequest};
 use crate::reply::{Command, Thoughts};
@@ -33,6 +33,13 @@ pub enum Input {
     Lost,
     /// The command was not started and never will be.
     Withdrawn,
+    /// The question about a command is too long to be shown as a whole, so nobody was asked.
+    TooLong {
+        /// The number of characters that would be shown.
+        shown: usize,
+        /// The number of characters that can be shown.
+        most: usize,
+    },
 }
 
 /// The user's answer to a question.
@@ -56,6 +63,9 @@ pub enum Answer {
         /// `true` if it was accepted.
         accepted: bool,
     },
+    /// An answer that does not count, such as one with a wrong code. Nothing is done, and an open question
+    /// stays open.
+    Void,
 }
 
 impl Answer {
@@ -64,7 +74,7 @@ impl Answer {
     pub fn text(&self) -> Option<&str> {
         match self {
             Self::Text(text) | Self::Reply { text, .. } => Some(text),
-            Self::Confirmation { .. } => None,
+            Self::Confirmation { .. } | Self::Void => None,
         }
     }
 }
@@ -114,6 +124,7 @@ impl Effect {
                 | (Self::Withdraw { .. }, Input::Withdrawn | Input::Lost)
                 | (Self::Remember(_), Input::Remembered)
                 | (Self::Ask(_), Input::Answer(_))
+                | (Self::Ask(Question::Command(_)), Input::TooLong { .. })
         )
     }
 }
@@ -161,7 +172,14 @@ impl Question {
         }
     }
 
-    /// Returns the instructions for answering in text.
+    /// Returns at least the number of characters that the question has where it is a line of text.
+    #[must_use]
+    pub fn shown_length(&self) -> usize {
+        let parts = [&*self.title(), &self.message(), self.further_answers()];
+        shown_length(&parts.join("\n"))
+    }
+
+    /// Returns the instructions for answering in a terminal.
     #[must_use]
     pub fn answers(&self) -> &'static str {
         match self {
@@ -172,19 +190,34 @@ impl Question {
         }
     }
 
-    /// Returns the question as text, with the instructions for answering.
+    /// Returns what the user of a chat may answer besides a yes and a no, which its question explains.
+    #[must_use]
+    pub fn further_answers(&self) -> &'static str {
+        match self {
+            Self::Command(_) => {
+                "To run N commands, reply: yes CODE -N. A no ends the run. Or say what to do instead."
+            }
+            Self::GoOn { .. } => "A no ends the run. Or say what to do instead.",
+        }
+    }
+
+    /// Returns the instructions for answering in a dialog.
+    #[must_use]
+    pub fn dialog_answers(&self) -> &'static str {
+        match self {
+            Self::Command(_) => {
+                "Accept to run it, dismiss to go on without it, reply `n` to end, or say what to do instead."
+            }
+            Self::GoOn { .. } => {
+                "Accept to go on, dismiss to wait, reply `n` to end, or say what to do instead."
+            }
+        }
+    }
+
+    /// Returns the question as text for a terminal, with the instructions for answering.
     #[must_use]
     pub fn text(&self) -> String {
         format!("{}\n{}", self.message(), self.answers())
-    }
-
-    /// Returns the answers that a front end may offer.
-    #[must_use]
-    pub fn suggestions(&self) -> &'static [&'static str] {
-        match self {
-            Self::Command(_) => &["y", "y -3", "n"],
-            Self::GoOn { .. } => &["y", "n"],
-        }
     }
 }
 

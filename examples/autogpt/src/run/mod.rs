@@ -49,8 +49,9 @@ pub const NEXT_INPUT: &str = "GENERATE NEXT COMMAND JSON";
 /// The notice for an answer that does not belong to the open question.
 const STALE: &str = "This proposal is no longer open; nothing was run.";
 
-/// The notice for an answer without a valid count.
-const WRONG_FORM: &str = "Please answer with `y`, `y -N` with a number, `n`, or your feedback.";
+/// The notice for an empty answer, and for one without a valid count.
+const WRONG_FORM: &str =
+    "I do not understand this answer, so nothing was run. N is a number from 1 on.";
 
 /// The settings, commands and tokenizer that all runs of an agent share.
 #[derive(Clone, Debug)]
@@ -183,7 +184,7 @@ impl Run {
         let state = &self.state;
         match &state.paused {
             Some(reason) => Effect::Ask(Question::GoOn {
-                id: format!("{}:pause:{}", state.id, state.pauses),
+                id: format!("{}.pause{}", state.id, state.pauses),
                 reason: reason.clone(),
             }),
             None => {
@@ -267,6 +268,7 @@ impl Run {
             // Only a terminal sends text without an id; it shows one question at a time.
             Answer::Text(text) => (text, true),
             Answer::Reply { id, text } => (text, id == question.id()),
+            Answer::Void => return Err(STALE),
         };
         match Decision::read(&text, self.machine.settings.answers) {
             // Feedback is accepted below any question: it runs nothing.

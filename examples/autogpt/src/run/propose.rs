@@ -4,7 +4,8 @@ use super::state::{Phase, Thread};
 use super::thread::{InputContext, Position, Verdict, with_reminder};
 use super::{EventKind, NEXT_INPUT, Proposal, Reason};
 use crate::digest::hex_digest;
-use crate::reply::{Command, HUMAN_FEEDBACK, Reply};
+use crate::message::{Message, Role};
+use crate::reply::{Command, HUMAN_FEEDBACK, LONGEST, Reply, ReplyRules, cut};
 use crate::settings::{Asking, Feedback};
 
 /// The number of commands that loop detection compares.
@@ -16,10 +17,14 @@ const EXCERPT_CHARS: usize = 2000;
 impl Thread {
     pub(super) fn propose(
         &mut self,
-        reply: Reply,
+        mut reply: Reply,
         cx: &mut InputContext<'_>,
         position: &Position<'_>,
     ) {
+        let has_command = matches!(&reply.command, Ok(command) if !command.is_error_report());
+        if !has_command && cx.machine.settings.reply == ReplyRules::Hardened {
+            reply.thoughts.limit();
+        }
         if !reply.thoughts.is_empty() {
             cx.event(EventKind::Thoughts(reply.thoughts));
         }
@@ -47,14 +52,32 @@ impl Thread {
             return self.ask(command, None, cx, position);
         }
         self.damaged_replies += 1;
-        // Settled before the pause, so that continuing does not read the same reply again.
         let limit = settings.limits.damaged_replies;
+        let excerpt = self
+            .latest_reply()
+            .map(|reply| cut(&reply.content, EXCERPT_CHARS));
+        if settings.reply == ReplyRules::Hardened {
+            self.limit_latest_reply();
+        }
+        // Settled before the pause, so that continuing does not read the same reply again.
         self.report_error(&command, cx, position);
         if limit.is_some_and(|limit| self.damaged_replies >= limit) {
-            let mut replies = self.history.iter().rev();
-            let reply = replies.find(|m| m.role == crate::message::Role::Assistant);
-            let shown = reply.map(|reply| reply.content.chars().take(EXCERPT_CHARS).collect());
-            cx.pause = Some(Reason::Damaged(shown.unwrap_or_default()));
+            cx.pause = Some(Reason::Damaged(excerpt.unwrap_or_default()));
+        }
+    }
+
+    fn latest_reply(&mut self) -> Option<&mut Message> {
+        let mut replies = self.history.iter_mut().rev();
+        replies.find(|message| message.role == Role::Assistant)
+    }
+
+    /// Cuts the latest reply, which has no command, before it is remembered and sent to the model again.
+    fn limit_latest_reply(&mut self) {
+        if let Some(reply) = self.latest_reply() {
+            reply.content = cut(&reply.content, LONGEST);
+            if let Some(call) = &mut reply.call {
+                call.arguments = cut(&call.arguments, LONGEST);
+            }
         }
     }
 
@@ -115,7 +138,7 @@ impl Thread {
     /// Returns the id of a proposal: run, sub-agent, step and digest. The same command at another
     /// step has another id.
     pub(super) fn command_id(&self, command: &Command, position: &Position<'_>) -> String {
-        format!("{}:{}:{}", position.id, self.step, digest(command))
+        format!("{}.{}.{}", position.id, self.step, digest(command))
     }
 
     /// Returns the reason to ask although the policy or the grant would allow the command to run.

@@ -8,7 +8,7 @@ use crate::command::Outcome;
 use crate::json::Value;
 use crate::message::{Message, Role};
 use crate::prompt::reminder;
-use crate::reply::Command;
+use crate::reply::{Command, LONGEST, ReplyRules, cut};
 use crate::settings::{Asking, Feedback};
 
 /// The result of a command that the user answered with feedback.
@@ -126,6 +126,29 @@ impl Thread {
         self.settle_unsaid(NOT_RUN, position);
     }
 
+    /// Handles a command that nobody could be asked about.
+    pub(super) fn too_long(
+        &mut self,
+        shown: usize,
+        most: usize,
+        cx: &mut InputContext<'_>,
+        position: &Position<'_>,
+    ) {
+        let Phase::Asking(proposal) = &self.phase else {
+            return;
+        };
+        let name = proposal.command.name.clone();
+        cx.event(EventKind::Notice(format!(
+            "The next command is too long to be shown to you as a whole: it would take {shown} characters, \
+             and there is space for {most}. So it was not run, and the agent was told."
+        )));
+        let text = format!(
+            "was not run: it is too long to be shown to the human for approval ({shown} characters, {most} at \
+             most). Do it in smaller parts."
+        );
+        self.settle(&format!("Command {name} {text}"), cx, position);
+    }
+
     /// Handles a reply without a command.
     pub(super) fn report_error(
         &mut self,
@@ -137,6 +160,10 @@ impl Thread {
         let args = match &command.args {
             Value::Text(text) => text.clone(),
             other => other.to_string(),
+        };
+        let args = match settings.reply {
+            ReplyRules::Hardened => cut(&args, LONGEST),
+            ReplyRules::Original => args,
         };
         let mut text = format!("Command {} threw the following error: {args}", command.name);
         if settings.feedback == Feedback::Once {

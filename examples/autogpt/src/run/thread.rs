@@ -90,7 +90,7 @@ impl<'a> Position<'a> {
 
     pub(super) fn child(&self, key: u64, machine: &'a Machine) -> Self {
         Self {
-            id: format!("{}/{key}", self.id),
+            id: format!("{}.agent{key}", self.id),
             specs: &machine.child_specs,
             child: true,
         }
@@ -163,6 +163,7 @@ impl Thread {
             Input::Ended(outcome) => self.ended(outcome, cx, position),
             Input::Lost => self.lost(cx, position),
             Input::Withdrawn => self.withdrawn(cx, position),
+            Input::TooLong { shown, most } => self.too_long(shown, most, cx, position),
             Input::Remembered => self.phase = Phase::Recalling,
             // `Run::feed` has converted answers into verdicts.
             Input::Answer(_) => {}
@@ -300,8 +301,9 @@ fn tools<'a>(machine: &Machine, position: &Position<'a>) -> &'a [Spec] {
 }
 
 /// Returns `true` if a repair is worth a model call. The original always tried; prose contains
-/// nothing to repair.
+/// nothing to repair, and of a very long reply the model would get a part.
 fn can_repair(damaged: &str, machine: &Machine) -> bool {
     let settings = &machine.settings;
-    settings.repair && (settings.reply == ReplyRules::Original || damaged.contains('{'))
+    let hardened = || damaged.contains('{') && damaged.chars().count() <= reply::LONGEST;
+    settings.repair && (settings.reply == ReplyRules::Original || hardened())
 }

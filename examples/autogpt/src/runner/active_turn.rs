@@ -107,6 +107,31 @@ impl<'a> ActiveTurn<'a> {
         self.perform(run).await
     }
 
+    /// Answers a turn whose answer does not count.
+    pub(super) async fn ask_again(
+        mut self,
+        record: Record,
+        turn: Turn,
+    ) -> Result<TurnEnd, TurnError> {
+        let mut run = self.restore(&record)?;
+        match run.effect() {
+            // Nothing is saved: the answer that counts may have the same id.
+            Effect::Ask(question) if self.agent.too_long(&question).is_none() => {
+                return Ok(TurnEnd::AskAgain(question));
+            }
+            Effect::Finish(_) => return Ok(TurnEnd::NoRun),
+            _ => {}
+        }
+        // The last turn was interrupted.
+        let index = turn.index.max(record.index);
+        self.record.begin(format!("{} void", turn.id), index);
+        run.interrupt();
+        match self.perform(run).await? {
+            TurnEnd::Ask(question) => Ok(TurnEnd::AskAgain(question)),
+            end => Ok(end),
+        }
+    }
+
     /// Answers a turn again. `shown` of its events were shown already.
     pub(super) async fn replay(
         mut self,
@@ -134,7 +159,10 @@ impl<'a> ActiveTurn<'a> {
             self.save(&run).await?;
             self.show().await?;
             let input = match run.effect() {
-                Effect::Ask(question) => return Ok(TurnEnd::Ask(question)),
+                Effect::Ask(question) => match self.agent.too_long(&question) {
+                    Some(input) => input,
+                    None => return Ok(TurnEnd::Ask(question)),
+                },
                 Effect::Finish(end) => {
                     self.release().await;
                     return Ok(TurnEnd::Finish(end));

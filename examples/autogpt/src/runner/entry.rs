@@ -63,7 +63,9 @@ impl AutoGpt {
         }
         let run = self.machine.restore(&record.run);
         Ok(match run.map_err(|_| TurnError::Unreadable)?.effect() {
-            Effect::Ask(question) => Some(TurnEnd::Ask(question)),
+            Effect::Ask(question) if self.too_long(&question).is_none() => {
+                Some(TurnEnd::Ask(question))
+            }
             Effect::Finish(end) => Some(TurnEnd::Finish(end)),
             _ => None,
         })

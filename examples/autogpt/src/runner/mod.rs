@@ -21,7 +21,7 @@ use crate::env::Env;
 use crate::memory::Memories;
 use crate::model::{Model, ModelError, ModelRequest};
 use crate::prompt::Profile;
-use crate::run::{Effect, Input, Machine, Question};
+use crate::run::{Answer, Effect, Input, Machine, Question};
 use crate::store::{Claim, Conversation, RunStore};
 
 pub use turn::{Closed, EventSink, Turn, TurnEnd, TurnError};
@@ -50,10 +50,13 @@ pub struct AutoGpt {
     pub wait: Duration,
     /// The time limit of a turn. When it is over, the next command asks; nothing is interrupted.
     pub turn_time: Option<Duration>,
+    /// The number of characters that a question can show. A command that needs more is not asked about and
+    /// not run, and the model is told. `None` for a terminal, which shows everything.
+    pub longest_question: Option<usize>,
 }
 
 impl AutoGpt {
-    /// Creates an agent with three retries after 1, 2 and 4 seconds, and no time limit of turns.
+    /// Creates an agent with three retries after 1, 2 and 4 seconds, and without limits of turns and questions.
     #[must_use]
     pub fn new(
         machine: Arc<Machine>,
@@ -75,6 +78,7 @@ impl AutoGpt {
             retries: 3,
             wait: Duration::from_secs(1),
             turn_time: None,
+            longest_question: None,
         }
     }
 
@@ -116,6 +120,8 @@ impl AutoGpt {
         let old = saved.map(|saved| Record::read(&saved.record));
         match old.transpose().map_err(|_| TurnError::Unreadable)? {
             Some(record) if record.turn == turn.id => active.replay(record, shown).await,
+            Some(record) if turn.answer == Answer::Void => active.ask_again(record, turn).await,
+            None if turn.answer == Answer::Void => Ok(TurnEnd::NoRun),
             Some(record) => active.next(record, turn).await,
             None => active.first(turn).await,
         }
@@ -156,6 +162,15 @@ impl AutoGpt {
         let record = Record::read(&saved.record).map_err(|_| TurnError::Unreadable)?;
         let run = self.machine.restore(&record.run);
         Ok(Some(run.map_err(|_| TurnError::Unreadable)?.effect()))
+    }
+
+    /// Returns the input for a question about a command that cannot be shown as a whole.
+    fn too_long(&self, question: &Question) -> Option<Input> {
+        let most = self.longest_question?;
+        let shown = question.shown_length();
+        // A pause proposes nothing; its reason may be cut.
+        let command = matches!(question, Question::Command(_));
+        (command && shown > most).then_some(Input::TooLong { shown, most })
     }
 
     async fn ask_model(&self, request: &ModelRequest) -> Input {

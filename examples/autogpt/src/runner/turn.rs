@@ -72,6 +72,8 @@ impl Turn {
 pub enum TurnEnd {
     /// With a question; the next turn answers it.
     Ask(Question),
+    /// The answer did not count ([`Answer::Void`]): the same question is asked again.
+    AskAgain(Question),
     /// The run has ended; the next turn starts another.
     Finish(End),
     /// No run is open, and the turn is an answer without a question. The next turn starts a run

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
@@ -45,6 +45,9 @@ impl Search for Library {
 #[derive(Debug, Default)]
 struct Fixed(AtomicUsize);
 
+/// A clock that a test moves, and ids that are always the same.
+struct Clock(Arc<AtomicU64>);
+
 impl autogpt::env::Env for Fixed {
     fn now(&self) -> String {
         "Wed Apr 12 09:49:23 2023".to_owned()
@@ -56,9 +59,10 @@ impl autogpt::env::Env for Fixed {
     }
 }
 
-impl Environment for Fixed {
+impl Environment for Clock {
     fn now(&self) -> SystemTime {
-        SystemTime::UNIX_EPOCH + Duration::from_secs(1_681_292_963)
+        let ahead = self.0.load(Ordering::SeqCst);
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_681_292_963 + ahead)
     }
 
     fn random(&self, bytes: &mut [u8]) {
@@ -69,10 +73,12 @@ impl Environment for Fixed {
 /// The agent on all front ends.
 pub(crate) struct Bench {
     router: Router,
-    script: Arc<Script>,
+    pub(crate) script: Arc<Script>,
     pub(crate) effect: Arc<Effect>,
     signer: RequestSigner,
     pub(crate) folder: tempfile::TempDir,
+    /// The seconds by which the clock of the router is ahead.
+    pub(crate) ahead: Arc<AtomicU64>,
 }
 
 impl Bench {
@@ -104,8 +110,14 @@ impl Bench {
         let signer = RequestSigner::from_seed(b"autogpt");
         let mount = Mount::verified(signer.key_set());
         let router = routes(FrontEnd::new(agent), mount).unwrap();
+        let ahead = Arc::new(AtomicU64::new(0));
         Self {
-            router: router.env(Env::new(Fixed::default())),
+            // With a secret of its own: without one, all routers of a process know of each other's questions, and
+            // tests with the same words would use them up.
+            router: router
+                .env(Env::new(Clock(Arc::clone(&ahead))))
+                .secret([0x2a; 32]),
+            ahead,
             script,
             effect,
             signer,

@@ -6,6 +6,7 @@ use http::{HeaderMap, HeaderValue, StatusCode};
 use serde_json::{Value, json};
 
 use crate::bench::Bench;
+use crate::questions::{normalized, yes};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Front {
@@ -21,6 +22,9 @@ pub(crate) const FRONTS: [Front; 4] = [
     Front::OpenAi,
     Front::Meilisearch,
 ];
+
+/// Those without dialogs.
+pub(crate) const TEXT_FRONTS: [Front; 3] = [Front::OpenBb, Front::OpenAi, Front::Meilisearch];
 
 /// One chat of one user.
 #[derive(Clone)]
@@ -65,14 +69,24 @@ impl<'a> Chat<'a> {
         self.send().await
     }
 
-    /// Answers the newest question as the front end does: with its dialog, or with a word.
+    /// Answers the newest question as the front end does: with its dialog, or with its code.
     pub(crate) async fn decide(&mut self, accept: bool) -> String {
         let id = self.question();
         match (self.front, accept) {
             (Front::GitHub, accept) => self.dialogs(&[(&id, accept)]).await,
-            (_, true) => self.say("yes").await,
+            (_, true) => self.say(&self.yes()).await,
             (_, false) => self.say("cancel").await,
         }
+    }
+
+    /// Returns what the user types to agree to the newest question in text.
+    pub(crate) fn yes(&self) -> String {
+        yes(&text(&self.stream))
+    }
+
+    /// Returns the newest answer with fixed codes and proofs.
+    pub(crate) fn normalized(&self) -> String {
+        normalized(&self.stream)
     }
 
     /// Answers dialogs of GitHub.
@@ -103,11 +117,10 @@ impl<'a> Chat<'a> {
         said
     }
 
-    /// Sends the newest request again; gives the stream.
-    pub(crate) async fn again(&self) -> String {
-        let mut before = self.clone();
-        before.messages.pop();
-        read(before.begin().await).await
+    /// Sends the newest request again, and takes the answer in the place of the first.
+    pub(crate) async fn again(&mut self) {
+        self.messages.pop();
+        self.send().await;
     }
 
     /// Sends the transcript; the answer is not read yet.
@@ -146,25 +159,28 @@ impl<'a> Chat<'a> {
     /// one.
     pub(crate) fn question(&self) -> String {
         let said = text(&self.stream);
+        let dialogs = self.stream.matches("event: copilot_confirmation").count();
+        assert_eq!(dialogs, usize::from(self.front == Front::GitHub), "{said}");
+        if dialogs == 0 {
+            assert_eq!(said.matches("To agree, reply: yes ").count(), 1, "{said}");
+            return copilot_wire::testing::question(&said).unwrap().id;
+        }
         let ids: Vec<&str> = said.split("(question `").skip(1).collect();
         let [id] = ids.as_slice() else {
             panic!("{} questions in {said}", ids.len());
         };
         let id = id.split_once('`').unwrap().0.to_owned();
-        let dialogs = self.stream.matches("event: copilot_confirmation").count();
-        assert_eq!(dialogs, usize::from(self.front == Front::GitHub));
-        if dialogs == 1 {
-            assert!(
-                self.stream
-                    .contains(&format!(r#""confirmation":{{"id":"{id}"}}"#))
-            );
-        }
+        let confirmation = format!(r#""confirmation":{{"id":"{id}"}}"#);
+        assert!(self.stream.contains(&confirmation), "{}", self.stream);
         id
     }
 
     /// Returns `true` if the latest reply asks a question.
     pub(crate) fn asks(&self) -> bool {
-        self.stream.contains("(question `")
+        match self.front {
+            Front::GitHub => self.stream.contains("event: copilot_confirmation"),
+            _ => copilot_wire::testing::question(&text(&self.stream)).is_some(),
+        }
     }
 }
 

@@ -22,11 +22,12 @@ async fn another_user_cannot_approve() {
         chat.say("make an effect").await;
         for other in ["Bearer two", "Bearer "] {
             let mut other = chat.clone().with_key(other);
-            let said = other.say("y").await;
+            let said = other.decide(true).await;
             assert!(said.contains("no question to answer"), "{front:?}: {said}");
         }
         assert_eq!(bench.runs(), 0, "{front:?}");
-        chat.say("y").await;
+        // Their answers have not used the question up.
+        chat.decide(true).await;
         assert_eq!(bench.runs(), 1, "{front:?}");
     }
 }
@@ -56,8 +57,11 @@ async fn a_chat_that_begins_anew_has_a_run_of_its_own() {
         old.say("make it small").await;
         let mut new = Chat::new(&bench, front);
         new.say("make an effect").await;
-        assert!(new.question().starts_with("run1:"), "{front:?}");
-        let said = old.say("y -2").await;
+        assert!(new.question().starts_with("run1."), "{front:?}");
+        let said = match front {
+            Front::GitHub => old.decide(true).await,
+            _ => old.say(&format!("{} -2", old.yes())).await,
+        };
         assert!(said.contains("no longer open"), "{front:?}: {said}");
         assert_eq!(bench.runs(), 0, "{front:?}");
         new.decide(true).await;
@@ -88,7 +92,7 @@ async fn a_summary_is_no_beginning() {
     let asked = chat.question();
     chat.messages = vec![json!({"role": "summary", "content": "The user wants an effect."})];
     chat.say("what was the question?").await;
-    assert!(chat.question().starts_with("run0:"));
+    assert!(chat.question().starts_with("run0."));
     assert_ne!(chat.question(), asked, "it was feedback");
 }
 
@@ -103,7 +107,7 @@ async fn a_client_that_does_not_stream_is_answered() {
     let body = crate::chat::read(response.into_body()).await;
     let body: serde_json::Value = serde_json::from_str(&body).unwrap();
     let said = body["choices"][0]["message"]["content"].as_str().unwrap();
-    assert!(said.contains("(question `run0:0:"), "{said}");
+    assert!(said.contains(" (run0.0."), "{said}");
 }
 
 /// Checks that GitHub's route rejects unsigned requests.

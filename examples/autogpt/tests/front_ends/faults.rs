@@ -52,8 +52,44 @@ async fn a_client_that_leaves_stops_the_run_and_repeats_nothing() {
 
 fn yes(chat: &Chat<'_>) -> serde_json::Value {
     match chat.front {
-        Front::OpenBb => serde_json::json!({"role": "human", "content": "y"}),
-        _ => serde_json::json!({"role": "user", "content": "y"}),
+        Front::OpenBb => serde_json::json!({"role": "human", "content": chat.yes()}),
+        Front::GitHub => {
+            let confirmation = serde_json::json!({"id": chat.question()});
+            let answer = serde_json::json!({"state": "accepted", "confirmation": confirmation});
+            serde_json::json!({"role": "user", "content": "", "copilot_confirmations": [answer]})
+        }
+        _ => serde_json::json!({"role": "user", "content": chat.yes()}),
+    }
+}
+
+/// Replies without a command, short, usual and far too long: in prose, damaged, and of a wrong shape.
+#[tokio::test]
+async fn what_is_shown_and_repeated_of_a_useless_reply_is_bounded() {
+    for front in FRONTS {
+        for size in [1, 100, 1_000_000] {
+            let words = "word ".repeat(size);
+            for reply in [
+                words.clone(),
+                format!(r#"{{"thoughts": [{{{words}"#),
+                format!(
+                    r#"{{"thoughts":{{"text":"{words}","plan":"{words}","speak":"{words}"}}}}"#
+                ),
+                format!(r#"{{"command":{{"name":"error","args":"{words}"}}}}"#),
+            ] {
+                let bench = Bench::new();
+                // The second is the repair of a damaged one.
+                bench.replies((0..6).map(|_| reply.clone()));
+                let mut chat = Chat::new(&bench, front);
+                chat.say("make an effect").await;
+                let length = chat.stream.len();
+                assert!(length < 100_000, "{front:?} {size}: {length}");
+                let sent = bench.script.latest_request().concat();
+                assert!(sent.len() < 60_000, "{front:?} {size}: {}", sent.len());
+                let is_cut = |text: &str| text.contains("[Cut: ") || text.contains("［Cut： ");
+                assert_eq!(is_cut(&chat.stream), size > 1_000, "{front:?} {size}");
+                chat.question();
+            }
+        }
     }
 }
 
@@ -66,17 +102,21 @@ async fn replies_that_are_no_commands_end_in_a_question() {
         let mut chat = Chat::new(&bench, front);
         chat.say("make an effect").await;
         chat.question();
-        // What the model wrote is shown as code, which it cannot leave.
-        let prose = prose.replace('\n', "\n    ");
-        let raw = serde_json::to_string(&format!(
-            "````text\nThe model's replies cannot be read. The last one was:\n    {prose}\n````"
-        ))
-        .unwrap();
-        assert!(
-            chat.stream.contains(raw.trim_matches('"')),
-            "{front:?}: {}",
-            chat.stream
-        );
+        // What the model wrote is shown as it is: as code, which it cannot leave, or without any markup.
+        let shown = match front {
+            Front::GitHub => {
+                let prose = prose.replace('\n', "\n    ");
+                let text = format!(
+                    "````text\nThe model's replies cannot be read. The last one was:\n    {prose}\n````"
+                );
+                let json = serde_json::to_string(&text).unwrap();
+                json.trim_matches('"').to_owned()
+            }
+            _ => "The model’s replies cannot be read. The last one was： ⏎ I would rather not. ⏎ ｀｀｀ ⏎ \
+                  ！［x］（https：//evil.example/?q）"
+                .to_owned(),
+        };
+        assert!(chat.stream.contains(&shown), "{front:?}: {}", chat.stream);
         let said = chat.say("then do as I say").await;
         assert!(said.contains("Task complete"), "{front:?}: {said}");
     }

@@ -9,11 +9,14 @@
 
 mod bench;
 mod chat;
+#[path = "../questions/mod.rs"]
+mod questions;
 #[path = "../scripted/mod.rs"]
 mod scripted;
 
 mod approvals;
 mod chats;
 mod conformance;
+mod consent;
 mod faults;
 mod golden;

@@ -15,6 +15,7 @@ fn no_secret_is_printed() {
         "OPENAI_API_KEY" | "GOOGLE_API_KEY" | "CUSTOM_SEARCH_ENGINE_ID" => Some("SECRET".into()),
         "OPENAI_BASE_URL" => Some(base.into()),
         "SEARXNG_URL" => Some("user:SECRET@a.example".into()),
+        "AUTOGPT_SECRET" => Some("SECRET".into()),
         "AUTOGPT_STATE" => Some("rediss://user:SECRET@a.example/1?token=SECRET".into()),
         _ => None,
     });
@@ -28,6 +29,32 @@ fn no_secret_is_printed() {
     ] {
         assert!(!printed.contains("SECRET"), "{printed}");
         assert!(printed.contains("\"https://a.example/v1\""), "{printed}");
+    }
+}
+
+#[test]
+fn a_secret_is_a_key_or_refused() {
+    let read =
+        |secret: &str| Setup::new(|name| (name == "AUTOGPT_SECRET").then(|| secret.to_owned()));
+    let key = "00ff".repeat(15) + "0aF1";
+    let mut expected = [0, 255].repeat(15);
+    expected.extend([10, 241]);
+    let found = read(&key).secret_key().unwrap().unwrap();
+    assert_eq!(found.to_vec(), expected);
+    assert!(!format!("{:?}", read(&key)).contains(&key));
+    assert_eq!(read("").secret_key().unwrap(), None);
+    for wrong in [
+        "secret",
+        "+0",
+        &key[1..],
+        &format!("{key}0"),
+        &key.replace('F', "g"),
+        &"é".repeat(32),
+    ] {
+        let error = read(wrong).secret_key().unwrap_err();
+        assert!(matches!(error, SetupError::Secret), "{wrong}");
+        let told = "AUTOGPT_SECRET is not 64 hexadecimal digits";
+        assert_eq!(error.to_string(), told);
     }
 }
 

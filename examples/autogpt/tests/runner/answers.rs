@@ -49,7 +49,7 @@ async fn stale_and_forged_approvals_run_nothing() {
         id: id.to_owned(),
         accepted,
     };
-    for (turn, id) in [(2, ""), (3, "run:0"), (4, &*old.replace(":0:", ":1:"))] {
+    for (turn, id) in [(2, ""), (3, "run.0"), (4, &*old.replace(".0.", ".1."))] {
         let (end, _) = bench.answer(turn, confirm(id, true)).await;
         assert_eq!(asks(&end).id(), old);
         assert_eq!(bench.runs(), 0);

@@ -122,3 +122,30 @@ async fn budgets_and_time_ask_and_end() {
     let (end, _) = bench.say(2, "y").await;
     assert_eq!(*reason(&end), Reason::ModelCalls(2));
 }
+
+/// A terminal shows everything; what shows less asks about no command that it would have to cut.
+#[tokio::test]
+async fn a_command_that_cannot_be_shown_is_not_asked_about() {
+    let long = command(
+        "effect",
+        &format!(r#"{{"text":"{}"}}"#, "word ".repeat(2_000)),
+    );
+    for longest in [None, Some(8_000)] {
+        let mut bench = Bench::new(Arc::new(MemoryStore::default()));
+        bench.agent.longest_question = longest;
+        for _ in 0..30 {
+            bench.reply(&long);
+        }
+        let (end, _) = bench.say(1, "goal").await;
+        let refused = bench
+            .script
+            .latest_request()
+            .concat()
+            .contains("Do it in smaller parts");
+        assert_eq!(refused, longest.is_some());
+        // A model that insists meets the limit of a turn.
+        let command = matches!(asks(&end), Question::Command(_));
+        assert_eq!(command, longest.is_none(), "{end:?}");
+        assert_eq!(bench.runs(), 0);
+    }
+}

@@ -12,22 +12,34 @@ use tokio::sync::Semaphore;
 
 /// The queue of model replies. When it is empty, the task is complete.
 #[derive(Debug, Default)]
-pub(crate) struct Script(Mutex<VecDeque<Result<String, ModelError>>>);
+pub(crate) struct Script {
+    replies: Mutex<VecDeque<Result<String, ModelError>>>,
+    requests: Mutex<Vec<ModelRequest>>,
+}
 
 impl Script {
     pub(crate) fn reply(&self, reply: String) {
-        self.0.lock().unwrap().push_back(Ok(reply));
+        self.replies.lock().unwrap().push_back(Ok(reply));
     }
 
     pub(crate) fn fail(&self, error: ModelError) {
-        self.0.lock().unwrap().push_back(Err(error));
+        self.replies.lock().unwrap().push_back(Err(error));
+    }
+
+    /// Returns the texts of the latest request.
+    pub(crate) fn latest_request(&self) -> Vec<String> {
+        let requests = self.requests.lock().unwrap();
+        let messages = requests.last().map(|request| request.messages.iter());
+        let messages = messages.into_iter().flatten();
+        messages.map(|message| message.content.clone()).collect()
     }
 }
 
 #[async_trait]
 impl Model for Script {
-    async fn chat(&self, _: &ModelRequest) -> Result<ModelReply, ModelError> {
-        let next = self.0.lock().unwrap().pop_front();
+    async fn chat(&self, request: &ModelRequest) -> Result<ModelReply, ModelError> {
+        self.requests.lock().unwrap().push(request.clone());
+        let next = self.replies.lock().unwrap().pop_front();
         let next = next.unwrap_or_else(|| Ok(command("task_complete", r#"{"reason":"end"}"#)));
         next.map(|text| ModelReply::text(&text))
     }

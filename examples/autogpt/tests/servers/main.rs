@@ -11,6 +11,8 @@
 )]
 
 mod model;
+#[path = "../questions/mod.rs"]
+mod questions;
 
 use std::fs;
 use std::process::Command;
@@ -18,6 +20,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use model::Model;
+use questions::{normalized, yes};
 use serde_json::{Value, json};
 use server_tests::{Client, Program, Redis};
 
@@ -47,13 +50,19 @@ impl Site {
         }
     }
 
+    /// Starts a server that has the secret of all.
     fn server(&self, lease: u64) -> Program {
+        self.server_with(lease, &"5e".repeat(32))
+    }
+
+    fn server_with(&self, lease: u64, secret: &str) -> Program {
         let mut command = Command::new(env!("CARGO_BIN_EXE_autogpt"));
         command
             .args(["--serve", "--port", "0"])
             .env("OPENAI_BASE_URL", &self.model.base)
             .env("AUTOGPT_WORKSPACE", self.folder.path())
             .env("AUTOGPT_STATE", self.redis.url())
+            .env("AUTOGPT_SECRET", secret)
             .env("AUTOGPT_LEASE", lease.to_string())
             .env("AUTOGPT_PYTHON", "/usr/bin/python3");
         Program::start(&mut command).unwrap()
@@ -107,7 +116,8 @@ impl Chat {
             let copies = [one, two].map(|server| scope.spawn(|| self.send(server)));
             copies.map(|copy| copy.join().unwrap())
         });
-        assert_eq!(first, second);
+        // Each has asked with a code of its own, and either counts.
+        assert_eq!(normalized(&first), normalized(&second));
         first
     }
 }
@@ -125,11 +135,31 @@ fn a_turn_that_reaches_two_servers_runs_once() {
         let chat = Chat::new(&format!("goal {turn}"));
         let question = chat.send_to_both(&one, &two);
         assert!(question.contains("effect.py"), "{question}");
-        let end = chat.then(&question, "y").send_to_both(&one, &two);
+        let end = chat
+            .then(&question, &yes(&question))
+            .send_to_both(&one, &two);
         assert!(end.contains("**Task complete.**"), "{end}");
         assert_eq!(site.effects(), turn);
         assert_eq!(site.model.calls(&format!("goal {turn}")), 2);
     }
+}
+
+#[test]
+fn servers_without_a_common_secret_ask_again() {
+    let site = Site::new();
+    let (one, two) = (site.server_with(30, ""), site.server_with(30, ""));
+    let chat = Chat::new("goal secret");
+    let question = chat.send(&one);
+    let answer = chat.then(&question, &yes(&question));
+    let again = answer.send(&two);
+    assert!(
+        again.starts_with("I cannot find my own question"),
+        "{again}"
+    );
+    assert_eq!(site.effects(), 0);
+    let end = answer.then(&again, &yes(&again)).send(&two);
+    assert!(end.contains("**Task complete.**"), "{end}");
+    assert_eq!(site.effects(), 1);
 }
 
 #[test]
@@ -141,7 +171,7 @@ fn a_server_that_is_killed_loses_no_run_and_repeats_no_command() {
         let server = site.server(LEASE);
         let chat = Chat::new(&format!("goal {kill}"));
         let question = chat.send(&server);
-        let answer = chat.then(&question, "y");
+        let answer = chat.then(&question, &yes(&question));
         let before = site.effects();
         // Before, in and after the command.
         let delay = Duration::from_millis([150, 20, 400, 70, 250][kill % 5]);
@@ -156,7 +186,7 @@ fn a_server_that_is_killed_loses_no_run_and_repeats_no_command() {
         if !end.contains("**Task complete.**") {
             assert!(end.contains("is lost"), "{end}");
             lost += 1;
-            end = answer.then(&end, "y").send(&survivor);
+            end = answer.then(&end, &yes(&end)).send(&survivor);
         }
         assert!(end.contains("**Task complete.**"), "{end}");
         let effects = site.effects() - before;
@@ -171,7 +201,7 @@ fn a_server_that_is_paused_for_longer_than_its_lease_is_refused() {
     let (one, two) = (site.server(LEASE), site.server(LEASE));
     let chat = Chat::new("goal pause");
     let question = chat.send(&one);
-    let answer = chat.then(&question, "y");
+    let answer = chat.then(&question, &yes(&question));
     thread::scope(|scope| {
         let paused = scope.spawn(|| answer.send(&one));
         // The command has run, and the model is asked what to do with its result.
