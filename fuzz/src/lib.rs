@@ -3,6 +3,8 @@
 //! `fuzz_targets/` hands them to the fuzzer, `tests/fuzz_replay.rs` of the library compiles the same
 //! files on a stable compiler and replays every seed and every past finding.
 
+#[cfg(feature = "openai")]
+pub mod consent;
 pub mod input;
 pub mod json;
 pub mod protocols;
@@ -25,6 +27,8 @@ pub const TARGETS: &[Target] = &[
     ("words", protocols::words),
     ("router", router::router),
     ("reply", reply::reply),
+    #[cfg(feature = "openai")]
+    ("consent", consent::consent),
     #[cfg(feature = "verify")]
     ("signature", signature::signature),
 ];

@@ -8,7 +8,7 @@ use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
-    EventDecoder, Notice, Protocol, SendError, Session as _, Status, Table, ToolCall,
+    EventDecoder, Notice, Protocol, SendError, Session as _, Status, Table, ToolCall, Verdict,
 };
 use copilot_wire::protocols::{Visit, visit};
 use copilot_wire::testing::Toolkit;
@@ -91,7 +91,13 @@ pub fn request<P: Toolkit>(data: &[u8]) {
     // Everything that an agent may ask is answered.
     let messages = request.messages().count();
     let _ = request.prompt();
-    let _ = request.answer();
+    if let (Some(answer), None) = (request.answer(), request.dialog_answer()) {
+        // Nobody asked: only a dialog is taken at its word.
+        assert!(
+            !matches!(answer.verdict, Verdict::Accepted | Verdict::Refused),
+            "{answer:?}"
+        );
+    }
     let _ = request.conversation_id();
     for document in request.documents() {
         let _ = (

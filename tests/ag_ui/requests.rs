@@ -5,7 +5,7 @@ use copilot_wire::Request;
 use copilot_wire::ag_ui::{AgUi, RunAgentInput};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
-    Attachment, AttachmentContent, Conversation, HistoryItem, Protocol, Refusal, Role,
+    Attachment, AttachmentContent, Conversation, HistoryItem, Protocol, Refusal, Role, Verdict,
 };
 
 fn parse(body: impl Into<Bytes>) -> Result<RunAgentInput, Refusal> {
@@ -168,11 +168,13 @@ fn an_interrupt_is_answered() {
 
 /// Recorded from clients that answered a question which another server had asked.
 #[test]
-fn a_yes_behind_a_question_of_another_server_is_no_answer() {
+fn a_yes_to_a_question_of_another_server_has_no_proof() {
     for version in ["0.0.59", "1.0.0"] {
         let input = recorded(&format!("question-{version}"));
         assert_eq!(input.dialog_answer(), None);
-        assert_eq!(Request::<AgUi>::new(input).answer(), None);
+        let request = Request::<AgUi>::new(input);
+        let answer = request.answer().unwrap();
+        assert_eq!((&*answer.id, answer.verdict), ("q1", Verdict::NoProof));
     }
 }
 

@@ -43,6 +43,52 @@ fn nothing_is_found_in_a_stream_that_is_right() {
     }
 }
 
+/// The stream of one text.
+fn text(text: &str) -> String {
+    let text = serde_json::to_string(text).unwrap();
+    OPENAI.replace("\"Hello\"", &text)
+}
+
+const QUESTION: &str = "Careful.\n\nQuestion: Delete it? rm -rf ～/x(U+200B) a(U+200B x4) \
+    To agree, reply: yes 482193. To refuse, reply: no. (d-1 cw00rh68634v5ff7z2pdq)";
+
+#[test]
+fn a_question_in_text_is_one_plain_line_at_the_end() {
+    let report = recorded(Front::OpenAi, text(QUESTION).as_bytes());
+    assert!(report.is_clean(), "{report}");
+    for rule in ["question/line", "question/plain", "question/proof"] {
+        assert!(report.passed.contains(&rule), "{report}");
+    }
+    // No code, no question.
+    let report = recorded(Front::OpenAi, text("To agree, reply: yes 12.").as_bytes());
+    assert!(report.is_clean(), "{report}");
+    assert!(report.unseen.contains(&"question/line"), "{report}");
+    for (rule, from, to) in [
+        ("question/line", "pdq)", "pdq)\n\nAnd more."),
+        ("question/line", "pdq)", "pdq) And more."),
+        ("question/line", "Careful.", "Reply 482193."),
+        ("question/line", "Careful.", "Reply 48 21 93."),
+        ("question/line", "it? rm", "it?\nrm"),
+        ("question/line", "\n\nQuestion", " Question"),
+        ("question/plain", "rm", "`rm`"),
+        ("question/plain", "rm", "<b>rm"),
+        ("question/plain", "rm", "[rm](x)"),
+        ("question/plain", "(U+200B)", "(U+200B"),
+        ("question/plain", "rm", "r\tm"),
+        ("question/proof", "d-1 ", ""),
+        ("question/proof", "d-1", "D-1"),
+        ("question/proof", "pdq)", "pdo)"),
+        ("question/proof", "pdq)", "pd)"),
+        ("question/proof", " (d-1", "\u{A0}(d-1"),
+        ("question/proof", "reply: no.", "reply: **no**."),
+    ] {
+        assert!(QUESTION.contains(from));
+        let stream = text(&QUESTION.replacen(from, to, 1));
+        let report = recorded(Front::OpenAi, stream.as_bytes());
+        assert!(report.rules().any(|id| id == rule), "{from} {to}: {report}");
+    }
+}
+
 #[test]
 fn a_finding_says_where_it_is() {
     let bare = HELLO.replace("\"object\":\"chat.completion.chunk\",", "");

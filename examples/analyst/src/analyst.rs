@@ -5,12 +5,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use copilot_wire::openbb::{GetWidgetData, OpenBb, PromptSuggestions, QueryRequest, Tier, Widget};
-use copilot_wire::protocol::{AgentError, Chart, Citation, Conversation, Protocol, Status, Table};
+use copilot_wire::protocol::{
+    AgentError, Answer, Chart, Citation, Conversation, Protocol, Status, Table,
+};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 
 use crate::dataset::{Content, Dataset};
 use crate::model::Model;
-use crate::talk::{wants_deletion, words};
+use crate::talk::{decided, wants_deletion, words};
 
 /// Tells what the data at hand says, or has a model tell it.
 #[derive(Clone, Debug)]
@@ -45,7 +47,8 @@ impl<P: Protocol> Agent<P> for Analyst {
             Ok((request, reply)) => self.in_the_workspace(&request, reply).await,
             Err((request, reply)) => {
                 let data: Vec<Dataset> = request.documents().map(Into::into).collect();
-                self.report(&*request, &data, reply).await
+                let answer = self.answer_of(&request);
+                self.report(&*request, answer, &data, reply).await
             }
         }
     }
@@ -54,12 +57,14 @@ impl<P: Protocol> Agent<P> for Analyst {
 impl Analyst {
     async fn in_the_workspace(
         &self,
-        request: &QueryRequest,
+        request: &Request<OpenBb>,
         reply: Reply<OpenBb>,
     ) -> Result<(), AgentError> {
+        let answer = self.answer_of(request);
+        let request: &QueryRequest = request;
         let Some(result) = request.last_result() else {
             let widgets = at_hand(request);
-            if !widgets.is_empty() && !self.has_its_own_way(request) {
+            if !widgets.is_empty() && !self.has_its_own_way(request, answer) {
                 let names: Vec<_> = widgets.iter().map(|widget| widget.name.as_str()).collect();
                 let step = Status::new("Asking for the data of your widgets");
                 reply
@@ -68,7 +73,7 @@ impl Analyst {
                 return Ok(reply.end(GetWidgetData::new(widgets))?);
             }
             let data: Vec<Dataset> = request.documents().map(Into::into).collect();
-            return self.report(request, &data, reply).await;
+            return self.report(request, answer, &data, reply).await;
         };
         let mut widgets: HashMap<_, &Widget> = HashMap::new();
         for (_, widget) in request.widgets() {
@@ -92,7 +97,7 @@ impl Analyst {
             }
         }
         if data.is_empty() {
-            return self.report(request, &data, reply).await;
+            return self.report(request, answer, &data, reply).await;
         }
         self.tell(&data, &reply).await?;
         if let Some(model) = &self.model {
@@ -105,22 +110,31 @@ impl Analyst {
         Ok(reply.send(PromptSuggestions::new(ideas)).await?)
     }
 
+    /// Returns the user's answer to a question of this agent. With a model it asks none.
+    fn answer_of<'a, P: Protocol>(&self, request: &'a Request<P>) -> Option<&'a Answer> {
+        match self.model {
+            Some(_) => None,
+            None => request.answer(),
+        }
+    }
+
     /// Returns `true` if this is not about data.
-    fn has_its_own_way(&self, conversation: &impl Conversation) -> bool {
+    fn has_its_own_way(&self, conversation: &impl Conversation, answer: Option<&Answer>) -> bool {
         let prompt = conversation.prompt().unwrap_or_default();
-        self.model.is_none() && (conversation.decision().is_some() || wants_deletion(&prompt))
+        self.model.is_none() && (decided(answer).is_some() || wants_deletion(&prompt))
     }
 
     /// Answers from the data, or from the conversation when there is none.
     async fn report<P: Protocol>(
         &self,
         conversation: &impl Conversation,
+        answer: Option<&Answer>,
         data: &[Dataset],
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
-        let talk = data.is_empty() || self.has_its_own_way(conversation);
+        let talk = data.is_empty() || self.has_its_own_way(conversation, answer);
         if talk && self.model.is_none() {
-            return self.talk(conversation, reply).await;
+            return self.talk(conversation, answer, reply).await;
         }
         self.tell(data, &reply).await?;
         match &self.model {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use copilot_wire::json::{Json, Kind};
-use copilot_wire::protocol::{ChartKind, Document};
+use copilot_wire::protocol::{ChartKind, Document, escape_markdown};
 
 /// The data of one widget or document.
 #[derive(Clone, Debug)]
@@ -71,17 +71,15 @@ impl Dataset {
 
     /// Returns a few facts, in Markdown.
     pub(crate) fn summary(&self) -> String {
+        let name = escape_markdown(&self.name);
         match &self.content {
-            Content::Rows(rows) => format!("**{}** has {}", self.name, rows.facts()),
+            Content::Rows(rows) => format!("**{name}** has {}", rows.facts()),
             Content::Text(text) => {
                 let words = text.split_whitespace().count();
                 let start: String = text.chars().take(160).collect();
                 let dots = if start.len() < text.len() { "…" } else { "" };
-                let start = start.split_whitespace().collect::<Vec<_>>().join(" ");
-                format!(
-                    "**{}** is a text of {words} words. It begins: “{start}{dots}”",
-                    self.name
-                )
+                let start = escape_markdown(&start);
+                format!("**{name}** is a text of {words} words. It begins: “{start}{dots}”")
             }
         }
     }
@@ -184,7 +182,7 @@ impl Rows {
         let names: Vec<_> = self
             .columns
             .iter()
-            .map(|column| column.name.as_str())
+            .map(|column| escape_markdown(&column.name))
             .collect();
         let rows = if self.rows.len() == 1 { "row" } else { "rows" };
         let mut out = format!(
@@ -196,6 +194,7 @@ impl Rows {
             let (first, last) = (self.values(column).min(), self.values(column).max());
             if let (Some(first), Some(last)) = (first, last) {
                 if first != last {
+                    let (first, last) = (escape_markdown(&first), escape_markdown(&last));
                     let _ = write!(out, " The rows run from {first} to {last}.");
                 }
             }
@@ -205,6 +204,7 @@ impl Rows {
             let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
             numbers.for_each(|number| (low, high) = (low.min(number), high.max(number)));
             if low < high {
+                let column = escape_markdown(column);
                 let _ = write!(out, " The {column} lies between {low} and {high}.");
             }
         }
@@ -212,7 +212,7 @@ impl Rows {
             let values: Vec<_> = latest
                 .members()
                 .take(MAX_COLUMNS)
-                .map(|(name, value)| format!("{name} {}", plain(&value)))
+                .map(|(name, value)| escape_markdown(&format!("{name} {}", plain(&value))))
                 .collect();
             let _ = write!(out, " Latest: {}.", values.join(", "));
         }

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, HashSet};
 
 use copilot_wire::json::{Json, Kind};
 use copilot_wire::protocol::{
-    AgentError, Citation, Confirmation, Conversation, Decision, Protocol, Tool, ToolCall,
-    ToolResult,
+    AgentError, Answer, Citation, Confirmation, Conversation, Protocol, Role, Tool, ToolCall,
+    ToolResult, Verdict, escape_markdown,
 };
 
 use crate::analyst::Analyst;
@@ -17,10 +17,11 @@ impl Analyst {
     pub(crate) async fn talk<P: Protocol>(
         &self,
         conversation: &impl Conversation,
+        answer: Option<&Answer>,
         reply: Reply<P>,
     ) -> Result<(), AgentError> {
-        if let Some(decision) = conversation.decision() {
-            return self.say(&decided(&decision), &reply).await;
+        if let Some(answer) = decided(answer) {
+            return self.decided(conversation, answer, reply).await;
         }
         let results: Vec<String> = conversation.results().map(|result| told(&result)).collect();
         if !results.is_empty() {
@@ -30,8 +31,7 @@ impl Analyst {
         if wants_deletion(&prompt) {
             self.say("That cannot be undone, so I ask first.", &reply)
                 .await?;
-            let question = Confirmation::new("delete", "Delete it?", cut(&prompt, 200));
-            return Ok(reply.confirm(question)?);
+            return Ok(reply.confirm(deletion(&prompt))?);
         }
         let calls = match told_calls(conversation, &prompt) {
             Ok(calls) => calls,
@@ -48,20 +48,54 @@ impl Analyst {
         self.say(&found.text, &reply).await?;
         Ok(reply.cite(Citation::new(found.chapter)).await?)
     }
+
+    /// Does what the user has decided, or asks again where the answer does not count.
+    async fn decided<P: Protocol>(
+        &self,
+        conversation: &impl Conversation,
+        answer: &Answer,
+        reply: Reply<P>,
+    ) -> Result<(), AgentError> {
+        let said = match answer.verdict {
+            Verdict::Accepted if answer.accepts(DELETE) => {
+                "You agreed. I am only the built-in analyst, so nothing was deleted."
+            }
+            Verdict::Accepted => "I asked no such question, so nothing was done.",
+            Verdict::Refused => "You said no, so everything stays as it was.",
+            verdict => {
+                // What was to be deleted is in the conversation only, and a client may have left it out.
+                let asked = conversation
+                    .messages()
+                    .filter(|message| message.role == Role::User && wants_deletion(&message.text));
+                let Some(asked) = asked.last() else {
+                    let reason = verdict.reason().unwrap_or_default();
+                    let said = format!("{reason} Please tell me again what I should do.");
+                    return self.say(&said, &reply).await;
+                };
+                return Ok(reply.ask_again(verdict, deletion(&asked.text)).await?);
+            }
+        };
+        self.say(said, &reply).await
+    }
 }
 
-fn decided(decision: &Decision<'_>) -> String {
-    let said = if decision.accepted {
-        "You agreed. I am only the built-in analyst, so nothing was deleted."
-    } else {
-        "You said no, so everything stays as it was."
-    };
-    said.to_owned()
+/// The id of the only question of this agent.
+const DELETE: &str = "delete";
+
+fn deletion(prompt: &str) -> Confirmation {
+    Confirmation::new(DELETE, "Delete it?", cut(prompt, 200))
+}
+
+/// Returns the answer, unless it is an ordinary message.
+pub(crate) fn decided(answer: Option<&Answer>) -> Option<&Answer> {
+    answer.filter(|answer| answer.verdict != Verdict::Other)
 }
 
 fn told(result: &ToolResult<'_>) -> String {
     let verb = if result.failed { "failed" } else { "says" };
-    format!("`{}` {verb}: {}", result.name, cut(&result.content, 500))
+    let name = escape_markdown(&result.name);
+    let content = escape_markdown(&cut(&result.content, 500));
+    format!("**{name}** {verb}: {content}")
 }
 
 /// Returns `true` if something is to be deleted.
@@ -91,13 +125,19 @@ fn told_calls(conversation: &impl Conversation, prompt: &str) -> Result<Vec<Tool
     let calls = lines.into_iter().map(|line| {
         let (name, arguments) = line.split_once(' ').unwrap_or((line, "{}"));
         if !offered.contains(name) {
-            return Err(format!("There is no tool `{}`.", cut(name, 100)));
+            let name = escape_markdown(&cut(name, 100));
+            return Err(format!("There is no tool **{name}**."));
         }
         match Json::parse(arguments.to_owned()) {
             Ok(arguments) if arguments.kind() == Kind::Object => {
                 ToolCall::new(name, &arguments).map_err(|error| error.to_string())
             }
-            _ => Err(format!("The arguments of `{name}` are not a JSON object.")),
+            _ => {
+                let name = escape_markdown(name);
+                Err(format!(
+                    "The arguments of **{name}** are not a JSON object."
+                ))
+            }
         }
     });
     calls.collect()
@@ -160,6 +200,6 @@ fn introduction(conversation: &impl Conversation) -> String {
          document in context, ask me about it, and I tell you what its data says. I know the guide \
          of copilot-wire too: ask me what happens when a client leaves. To have a model answer, \
          start the server with `OPENAI_BASE_URL` set.",
-        cut(&prompt, 200)
+        escape_markdown(&cut(&prompt, 200))
     )
 }

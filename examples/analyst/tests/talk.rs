@@ -33,6 +33,45 @@ async fn asks_before_it_deletes(front_end: impl FrontEnd) {
     assert!(turn.faults().is_empty(), "{turn}");
 }
 
+/// Every answer that does not count is told why, and asked again with what is to be deleted.
+#[tokio::test]
+async fn an_answer_that_does_not_count_is_asked_again() {
+    let mut harness = harness(OpenAiClient::new("analyst"));
+    let turn = harness.prompt("Delete the branch").await.unwrap();
+    let code = turn.question().unwrap().answers[0].clone();
+    let turn = harness.prompt("yes 12345").await.unwrap();
+    assert!(turn.text().starts_with("That is not the code"), "{turn}");
+    assert!(
+        turn.text()
+            .contains("Delete it? Delete the branch To agree"),
+        "{turn}"
+    );
+    // The code of the question before it.
+    let turn = harness.prompt(&code).await.unwrap();
+    assert!(turn.text().starts_with("That is not the code"), "{turn}");
+    let turn = harness.decide(true).await.unwrap();
+    assert!(turn.text().contains("nothing was deleted"), "{turn}");
+    let turn = harness.prompt("Remove the log, please").await.unwrap();
+    assert!(turn.question().is_some(), "{turn}");
+    let turn = harness.prompt("Wait, what is the weather?").await.unwrap();
+    assert!(turn.question().is_none(), "{turn}");
+}
+
+#[tokio::test]
+async fn names_and_cells_are_plain_text() {
+    let rows =
+        serde_json::json!([{"<b>date": "*2024*", "[n](x)": 1}, {"<b>date": "|", "[n](x)": 2}]);
+    let widget = Widget::new("Sample", "hostile", "<img src=x> **W**", "");
+    let workspace = Workspace::new();
+    let workspace = workspace.widget(Tier::Primary, widget, Answer::data(&rows).unwrap());
+    let mut harness = harness(workspace);
+    harness.prompt("What does it say?").await.unwrap();
+    let turn = harness.answer_itself().await.unwrap();
+    let text = turn.text();
+    let expected = r"**\<img src=x\> \*\*W\*\*** has 2 rows, with the columns \<b\>date, \[n\](x). The rows run from \*2024\* to \|. The \[n\](x) lies between 1 and 2. Latest: \<b\>date \|, \[n\](x) 2.";
+    assert_eq!(text.lines().next(), Some(expected), "{text}");
+}
+
 fn prices() -> Workspace {
     let rows = serde_json::json!([{"date": "2024-10-14", "close": 231.3}]);
     let widget = |name: &str| Widget::new("Sample", name, name, "");
@@ -85,7 +124,7 @@ async fn a_tool_that_fits_is_called_and_its_result_is_told() {
     assert_eq!(call.arguments.text(), r#"{"place":"Lisbon"}"#);
     let turn = harness.answer([Answer::text("19 degrees")]).await.unwrap();
     assert!(
-        turn.text().contains("`get_weather` says: 19 degrees"),
+        turn.text().contains("**get_weather** says: 19 degrees"),
         "{turn}"
     );
     let turn = harness.prompt("Say hello").await.unwrap();
@@ -112,8 +151,8 @@ async fn tools_are_called_as_told_and_no_other() {
     assert_eq!(calls, [("bash", r#"{"command":"ls"}"#), ("view", "{}")]);
     let results = [Answer::text("a.txt"), Answer::failed("no such file")];
     let turn = talk.answer(results).await.unwrap();
-    assert!(turn.text().contains("`bash` says: a.txt"), "{turn}");
-    assert!(turn.text().contains("`view`"), "{turn}");
+    assert!(turn.text().contains("**bash** says: a.txt"), "{turn}");
+    assert!(turn.text().contains("**view**"), "{turn}");
     for prompt in [
         "Run bash and view it",
         "call rm {}",

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Protocol, Table, ToolCall,
+    Verdict, escape_markdown,
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use serde::Serialize;
@@ -38,17 +39,31 @@ pub(crate) struct Harbour;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Harbour {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(decision) = request.decision() {
-            let text = match decision.accepted {
-                true => "The log is deleted.",
-                false => "The log stays as it is.",
-            };
-            return Ok(reply.text(text).await?);
+        match request.answer() {
+            Some(answer) if answer.accepts(DELETE_LOG) => {
+                return Ok(reply.text("The log is deleted.").await?);
+            }
+            Some(answer) => match answer.verdict {
+                // An ordinary message.
+                Verdict::Other => {}
+                Verdict::Accepted | Verdict::Refused => {
+                    return Ok(reply.text("The log stays as it is.").await?);
+                }
+                // The answer does not count: nothing is done without a new one.
+                verdict => return Ok(reply.ask_again(verdict, deletion()).await?),
+            },
+            None => {}
         }
         if let Some(result) = request.results().last() {
             let text = match result.failed {
-                true => format!("Your browser did not say: {}", result.content),
-                false => format!("Your clock is set to **{}**.", result.content),
+                true => format!(
+                    "Your browser did not say: {}",
+                    escape_markdown(&result.content)
+                ),
+                false => {
+                    let zone = escape_markdown(&result.content);
+                    format!("Your clock is set to **{zone}**.")
+                }
             };
             return Ok(reply.text(text).await?);
         }
@@ -60,10 +75,7 @@ impl<P: Protocol> Agent<P> for Harbour {
                 reply.text("Let me ask your browser.").await?;
                 Ok(reply.call(ToolCall::new(CLOCK, &Nothing {})?)?)
             }
-            () if asks(&["delete"]) => {
-                let question = "All entries of this year. There is no way back.";
-                Ok(reply.confirm(Confirmation::new("delete-log", "Delete the log?", question))?)
-            }
+            () if asks(&["delete"]) => Ok(reply.confirm(deletion())?),
             () if asks(&["count"]) => count(&reply).await,
             () if asks(&["fail"]) => {
                 reply.text("Reading the gauge at the pier, ").await?;
@@ -74,10 +86,18 @@ impl<P: Protocol> Agent<P> for Harbour {
     }
 }
 
+/// The id of the only question.
+const DELETE_LOG: &str = "delete-log";
+
+fn deletion() -> Confirmation {
+    let message = "All entries of this year. There is no way back.";
+    Confirmation::new(DELETE_LOG, "Delete the log?", message)
+}
+
 const INTRODUCTION: &str = "This is the harbour office. Ask me about:\n\n\
     - the **tides**: steps, a table, a chart and a source\n\
     - your **clock**: a tool that runs in your browser\n\
-    - to **delete** the log: a question with two buttons\n\
+    - to **delete** the log: a question, in a dialog with two buttons where the page has one\n\
     - to **count**: a long answer, to be stopped\n\
     - to **fail**: an answer that breaks off\n";
 

@@ -137,10 +137,10 @@ pub(crate) struct Chat {
     /// front end stores them
     #[arg(long, value_name = "FILE")]
     pub(crate) request: Option<PathBuf>,
-    /// Accept every confirmation
+    /// Accept every question: in a dialog, or with its code where it is part of the text
     #[arg(long, conflicts_with = "no")]
     pub(crate) yes: bool,
-    /// Dismiss every confirmation
+    /// Refuse every question
     #[arg(long)]
     pub(crate) no: bool,
     /// The model to ask for (openai, responses, meilisearch, anthropic)

@@ -23,7 +23,7 @@ class Chat {
   }
 
   answer(name) {
-    for (const old of this.node.querySelectorAll(".suggestions")) old.remove();
+    for (const old of this.node.querySelectorAll(".suggestions, .asked")) old.remove();
     const answer = new Answer(this, name);
     this.#add(answer.node);
     return answer;
@@ -47,6 +47,9 @@ class Chat {
     if (!this.node.querySelector(".intro")) this.end.end();
   }
 }
+
+/** The line of a question in text. The user agrees by typing its code: a button would do so for whoever has not read it. */
+const QUESTION = /^Question: .* To agree, reply: yes \d{6}\. To refuse, reply: no\. \([a-z\d.-]+ cw[a-z\d]{19}\)$/;
 
 /** One answer while it grows: text, steps, artifacts, questions, in the order they came. */
 class Answer {
@@ -131,9 +134,18 @@ class Answer {
     if (texts.length > 0) this.put(this.chat.suggestions(texts));
   }
 
+  /** Says how a question is answered that the text ends with. */
+  #asked() {
+    const text = this.said.trimEnd();
+    if (!QUESTION.test(text.slice(text.lastIndexOf("\n") + 1))) return;
+    const hint = el("p", { class: "fine" }, "To agree, type what the last line says.");
+    // A front end may have brought a button of its own.
+    const no = this.parts.querySelector(".suggestions") ? null : this.chat.suggestions(["no"]);
+    this.put(el("section", { class: "asked", "aria-label": "Question" }, hint, no));
+  }
+
   /** Asks a question with two buttons. `decide` receives the choice, and can report the outcome. */
   confirm({ title, message }, decide) {
-    const text = new MarkdownView(message);
     const outcome = el("p", { class: "fine", role: "status" });
     const button = (accepted, label, kind) => {
       const click = () => {
@@ -144,7 +156,7 @@ class Answer {
       return el("button", { type: "button", class: kind, onclick: click }, label);
     };
     const buttons = el("div", { class: "row" }, button(true, "Accept", "primary"), button(false, "Dismiss", "plain"), outcome);
-    const card = el("section", { class: "card confirm", "aria-label": "Confirmation" }, el("h3", {}, title), text.node, buttons);
+    const card = el("section", { class: "card confirm", "aria-label": "Confirmation" }, el("h3", {}, title), el("p", { class: "plain" }, message), buttons);
     this.put(card);
   }
 
@@ -161,6 +173,7 @@ class Answer {
 
   finish() {
     if (this.parts.childElementCount === 0) this.notice("The agent said nothing.", "quiet");
+    this.#asked();
     this.#close();
   }
 

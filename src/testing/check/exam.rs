@@ -13,6 +13,7 @@ use super::exchange::{Asker, Exchange};
 use super::judge::Judge;
 use super::progress::Progress;
 use super::rule::Rule;
+use crate::testing::kit::Kit;
 use crate::testing::signer::Signer;
 
 /// A request body with the expected answer.
@@ -103,6 +104,7 @@ pub struct Exam<'a> {
 
 /// The form of a protocol's requests and refusals.
 pub(super) struct Manners {
+    pub(super) kit: Kit,
     /// The headers of every request.
     pub(super) headers: HeaderMap,
     /// `true` if the front end signs its requests.
@@ -159,6 +161,11 @@ impl<'a> Exam<'a> {
     pub fn signer(&self) -> Option<&'a dyn Signer> {
         let signer = self.settings.signer.as_deref();
         signer.filter(|_| self.protocol.signs)
+    }
+
+    /// Returns the kit of the protocol.
+    pub(super) fn kit(&self) -> Kit {
+        self.protocol.kit
     }
 
     /// Returns `true` if the front end signs its requests.

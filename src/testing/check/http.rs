@@ -10,7 +10,7 @@ use super::exam::{Exam, Recorded, Stream};
 use super::exchange::{End, Exchange, NoAnswer};
 use super::judge::Judge;
 use super::rule::{Rule, rules};
-use super::{pace, sse};
+use super::{pace, question, sse};
 
 rules! {
     UNREACHABLE = Error "http/unreachable",
@@ -191,6 +191,8 @@ impl Exam<'_> {
         exchange.is_ok().then(|| {
             let blocks = sse::read(self.judge, exchange);
             stream(self.judge, exchange, &blocks);
+            let kit = self.kit();
+            question::judge(self.judge, kit, exchange);
             let asked = Some(recorded.json());
             Stream {
                 exchange,

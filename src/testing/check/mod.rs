@@ -36,6 +36,7 @@ mod http;
 mod judge;
 mod pace;
 mod progress;
+mod question;
 mod recorded;
 mod report;
 mod rule;
@@ -60,7 +61,7 @@ pub use run::{Check, check};
 pub use target::Target;
 
 /// The rules for endpoints of all protocols.
-pub(super) static RULES: [&[&Rule]; 3] = [http::RULES, pace::RULES, sse::RULES];
+pub(super) static RULES: [&[&Rule]; 4] = [http::RULES, pace::RULES, sse::RULES, question::RULES];
 
 /// A text that is hard for readers and writers to repeat: separators, quotes, characters of four
 /// bytes, and text that looks like framing.

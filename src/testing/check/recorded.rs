@@ -7,7 +7,7 @@ use super::exam::Stream;
 use super::exchange::{End, Exchange};
 use super::judge::Judge;
 use super::report::Report;
-use super::sse;
+use super::{question, sse};
 use crate::testing::kit::Kit;
 
 /// Checks a recorded stream, the whole body of one answer, by the rules of its protocol. How it came is not known, nor what
@@ -32,6 +32,7 @@ pub fn recorded(kit: Kit, body: &[u8]) -> Report {
         blocks,
         asked: None,
     };
+    question::judge(&mut judge, kit, &exchange);
     (kit.judge)(&mut judge, &stream);
     judge.report(kit.rules())
 }

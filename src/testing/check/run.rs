@@ -52,6 +52,7 @@ impl<'a> Check<'a> {
     pub async fn run(&mut self, progress: impl Fn(Progress<'_>) + Send + Sync) {
         let Target { kit, settings } = &self.target;
         let manners = Manners {
+            kit: *kit,
             headers: (kit.headers)(),
             signs: (kit.keys)().is_some(),
             refusal: (kit.refuse)(&Refusal::new(StatusCode::BAD_REQUEST, "")),

@@ -5,6 +5,7 @@ mod anthropic;
 mod chunk;
 mod http;
 mod openbb;
+mod question;
 mod ui_stream;
 
 use crate::script::{Fault, Front};
@@ -15,6 +16,7 @@ pub(crate) type Broken = (&'static str, Front, Fault);
 pub(crate) fn all() -> impl Iterator<Item = &'static Broken> {
     [
         http::FAULTS,
+        question::FAULTS,
         chunk::FAULTS,
         openbb::FAULTS,
         anthropic::FAULTS,

@@ -80,7 +80,7 @@ for (const version of VERSIONS) {
     save(`interrupt-${name}`, await run(app, { resume: [{ interruptId: 'q1', ...answer }] }));
   }
 
-  const question = 'All of it.\n\nReply **yes** or **no**. (question `q1`)';
+  const question = 'Question: All of it. To agree, reply: yes 482193. To refuse, reply: no. (q1 cw007h68634v5ff7z2pdq)';
   app = await run(played(client, [stream(...text('m1', question))]), { say: 'Delete it' });
-  save('question', await run(app, { say: 'yes' }));
+  save('question', await run(app, { say: 'yes 482193' }));
 }

@@ -29,6 +29,15 @@ const posted = async (model, ask) => {
 };
 const streamed = (messages, body) => messages.stream(body).finalMessage();
 
+// What a user types at a question, by the code on its line, and the first line of the answer to that.
+const TYPED = [
+  [(code) => `Yes ${code}.`, 'q1 true'],
+  [() => 'no', 'q1 false'],
+  [() => 'yes', 'That is not the code of the question, so nothing was done.'],
+];
+const codeOf = (asked) => asked.match(/ To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$/)[1];
+const firstLine = (said) => said.split('\n')[0];
+
 await run({
   'text, iterated': async () => {
     const events = await iterate('words');
@@ -120,10 +129,10 @@ await run({
     same((await posted('relay/cut', streamed))[0], 1);
   },
   'question and answer': async () => {
-    const asked = text(await final('confirm'));
-    for (const [answer, said] of [['Yes', 'q1 true'], ['no', 'q1 false']]) {
-      const messages = [...base.messages, { role: 'assistant', content: asked }, { role: 'user', content: answer }];
-      same(text(await final('confirm', { messages })), said);
+    for (const [typed, said] of TYPED) {
+      const asked = text(await final('confirm'));
+      const messages = [...base.messages, { role: 'assistant', content: asked }, { role: 'user', content: typed(codeOf(asked)) }];
+      same(firstLine(text(await final('confirm', { messages }))), said);
     }
   },
   'tokens are counted': async () => {

@@ -1,6 +1,7 @@
 """Goes through every situation with the official Python client. Prints one JSON line for each."""
 
 import json
+import re
 import sys
 import time
 
@@ -164,11 +165,24 @@ def relayed():
     same(len(calls(whole("relay/calls", tools=TOOLS))), 1)
 
 
+# What a user types at a question, by the code on its line, and the first line of the answer to that.
+TYPED = [
+    ("Yes {}.", "q1 true"),
+    ("no", "q1 false"),
+    ("yes", "That is not the code of the question, so nothing was done."),
+]
+
+
+def code_of(asked):
+    return re.search(r" To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$", asked)[1]
+
+
 def question():
-    asked = text(final("confirm"))
-    for answer, said in [("Yes", "q1 true"), ("no", "q1 false")]:
+    for typed, said in TYPED:
+        asked = text(final("confirm"))
+        answer = typed.format(code_of(asked))
         turn = [*BASE["messages"], {"role": "assistant", "content": asked}, {"role": "user", "content": answer}]
-        same(text(final("confirm", messages=turn)), said)
+        same(text(final("confirm", messages=turn)).split("\n")[0], said)
 
 
 def counted():

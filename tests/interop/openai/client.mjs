@@ -48,6 +48,15 @@ const same = (found, expected) => {
 const TWO = [['call_A', 'get_tide', '{"n":1}'], ['call_B', 'get_tide', '{"n":2}']];
 const RELAYED = [['call_A', 'get_weather', '{"city":"Brest"}'], ['call_B', 'get_tide', '{"port":"Brest"}']];
 
+// What a user types at a question, by the code on its line, and the first line of the answer to that.
+const TYPED = [
+  [(code) => `Yes ${code}.`, 'q1 true'],
+  [() => 'no', 'q1 false'],
+  [() => 'yes', 'That is not the code of the question, so nothing was done.'],
+];
+const codeOf = (asked) => asked.match(/ To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$/)[1];
+const firstLine = (said) => said.split('\n')[0];
+
 const cases = {
   'text, iterated': async () => {
     const chunks = await iterate('words');
@@ -179,10 +188,10 @@ const cases = {
     same((await failure(iterate('relay/cut', { tools }))).constructor.name, 'APIError');
   },
   'question and answer': async () => {
-    const asked = (await helper('confirm').finalMessage()).content;
-    for (const [answer, said] of [['Yes', 'q1 true'], ['no', 'q1 false']]) {
-      const turn = [...messages, { role: 'assistant', content: asked }, { role: 'user', content: answer }];
-      same(await helper('confirm', { messages: turn }).finalContent(), said);
+    for (const [typed, said] of TYPED) {
+      const asked = (await helper('confirm').finalMessage()).content;
+      const turn = [...messages, { role: 'assistant', content: asked }, { role: 'user', content: typed(codeOf(asked)) }];
+      same(firstLine(await helper('confirm', { messages: turn }).finalContent()), said);
     }
   },
   'models': async () => {

@@ -31,6 +31,15 @@ const holds = (found, piece) => {
   if (!found.includes(piece)) throw new Error(`${piece} is not in ${found}`);
 };
 
+// What a user types at a question, by the code on its line, and the first line of the answer to that.
+const TYPED = [
+  [(code) => `Yes ${code}.`, 'q1 true'],
+  [() => 'no', 'q1 false'],
+  [() => 'yes', 'That is not the code of the question, so nothing was done.'],
+];
+const codeOf = (asked) => asked.match(/ To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$/)[1];
+const firstLine = (said) => said.split('\n')[0];
+
 await run({
   'text, streamed': async () => {
     const parts = await stream('words');
@@ -121,14 +130,14 @@ await run({
     same(of(await stream('relay/cut', { tools }), 'error').length, 1);
   },
   'question and answer': async () => {
-    const asked = (await whole('confirm')).text;
-    for (const [answer, said] of [['Yes', 'q1 true'], ['no', 'q1 false']]) {
+    for (const [typed, said] of TYPED) {
+      const asked = (await whole('confirm')).text;
       const messages = [
         { role: 'user', content: 'Hello' },
         { role: 'assistant', content: asked },
-        { role: 'user', content: answer },
+        { role: 'user', content: typed(codeOf(asked)) },
       ];
-      same((await generateText({ model: openai('confirm'), messages })).text, said);
+      same(firstLine((await generateText({ model: openai('confirm'), messages })).text), said);
     }
   },
   models: async () => {

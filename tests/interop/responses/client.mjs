@@ -20,6 +20,15 @@ const calls = ({ output }) => output.filter(({ type }) => type === 'function_cal
 const numbered = (events) => same(events.map((event) => event.sequence_number), events.map((_, index) => index));
 const runs = (work, times) => once(baseURL, work, times);
 
+// What a user types at a question, by the code on its line, and the first line of the answer to that.
+const TYPED = [
+  [(code) => `Yes ${code}.`, 'q1 true'],
+  [() => 'no', 'q1 false'],
+  [() => 'yes', 'That is not the code of the question, so nothing was done.'],
+];
+const codeOf = (asked) => asked.match(/ To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$/)[1];
+const firstLine = (said) => said.split('\n')[0];
+
 await run({
   'text, streamed': async () => {
     const events = await iterate('words');
@@ -110,10 +119,10 @@ await run({
     same((await iterate('relay/cut', { tools })).at(-1).type, 'response.failed');
   },
   'question and answer': async () => {
-    const asked = (await helper('confirm')).output_text;
-    for (const [answer, said] of [['Yes', 'q1 true'], ['no', 'q1 false']]) {
-      const input = [...HELLO, { role: 'assistant', content: asked }, { role: 'user', content: answer }];
-      same((await helper('confirm', { input })).output_text, said);
+    for (const [typed, said] of TYPED) {
+      const asked = (await helper('confirm')).output_text;
+      const input = [...HELLO, { role: 'assistant', content: asked }, { role: 'user', content: typed(codeOf(asked)) }];
+      same(firstLine((await helper('confirm', { input })).output_text), said);
     }
   },
   models: async () => {

@@ -1,6 +1,7 @@
 """Goes through every situation with the official Python client. Prints one JSON line for each."""
 
 import json
+import re
 import sys
 import time
 
@@ -162,11 +163,24 @@ def relayed():
     same(([call[1:] for call in calls(response)], response.model), ([("get_tide", '{"port":"Br\\"est"}')], "relay"))
 
 
+# What a user types at a question, by the code on its line, and the first line of the answer to that.
+TYPED = [
+    ("Yes {}.", "q1 true"),
+    ("no", "q1 false"),
+    ("yes", "That is not the code of the question, so nothing was done."),
+]
+
+
+def code_of(asked):
+    return re.search(r" To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$", asked)[1]
+
+
 def question():
-    asked = helper("confirm").output_text
-    for answer, said in [("Yes", "q1 true"), ("no", "q1 false")]:
+    for typed, said in TYPED:
+        asked = helper("confirm").output_text
+        answer = typed.format(code_of(asked))
         turn = [*HELLO, {"role": "assistant", "content": asked}, {"role": "user", "content": answer}]
-        same(helper("confirm", input=turn).output_text, said)
+        same(helper("confirm", input=turn).output_text.split("\n")[0], said)
 
 
 def models():

@@ -47,6 +47,15 @@ const fixtures = new URL('../../../fixtures/ui-stream/', import.meta.url);
 const golden = readdirSync(fixtures).filter((name) => name.endsWith('.sse'));
 const sorted = (value) => JSON.parse(JSON.stringify(value, (_, each) => (each && typeof each === 'object' && !Array.isArray(each) ? Object.fromEntries(Object.entries(each).sort()) : each)));
 
+// What a user types at a question, by the code on its line, and the first line of the answer to that.
+const TYPED = [
+  [(code) => `Yes ${code}.`, 'q1 true'],
+  [() => 'no', 'q1 false'],
+  [() => 'yes', 'That is not the code of the question, so nothing was done.'],
+];
+const codeOf = (asked) => asked.match(/ To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$/)[1];
+const firstLine = (said) => said.split('\n')[0];
+
 const cases = {
   'text, status, source, table': async () => {
     const opened = await say('words', 'Hello');
@@ -134,12 +143,11 @@ const cases = {
     same([metadata.usage.inputTokens, metadata.usage.totalTokens], [19, 29]);
   },
   'a question in text, yes and no': async () => {
-    for (const [answer, expected] of [['yes', 'q1 true'], ['No.', 'q1 false']]) {
+    for (const [typed, said] of TYPED) {
       const opened = await say('question', 'Delete it');
-      same(texts(last(opened))[0].includes('Reply **yes** or **no**.'), true);
-      await opened.chat.sendMessage({ text: answer });
+      await opened.chat.sendMessage({ text: typed(codeOf(texts(last(opened))[0])) });
       fine(opened, 2);
-      same(texts(last(opened)), [expected]);
+      same(firstLine(texts(last(opened))[0]), said);
     }
   },
   'an approval request, yes and no': async () => {

@@ -81,7 +81,7 @@ impl protocol::Session for Session {
             Part::Table(table) => self.note(&table.name, out),
             Part::Chart(chart) => self.note(&chart.name, out),
             Part::Error(notice) => self.note(&notice.message, out),
-            Part::Confirm(asked) => self.text(&asked.to_markdown(), out)?,
+            Part::Confirm(question) => self.text(&question.to_text()?, out)?,
             Part::Calls(_) => return Err(SendError::Unsupported("the Pager runs no tools")),
             // The Pager has no form for other parts.
             _ => {}

@@ -89,10 +89,6 @@ impl FrontEnd for PagerScreen {
     }
 
     fn answer(&mut self, _: Vec<Answer>) {}
-
-    fn decide(&mut self, accepted: bool) {
-        self.prompt(if accepted { "yes" } else { "no" });
-    }
 }
 
 static OPEN_BLOCK: Rule = Rule::new(

@@ -214,9 +214,13 @@ fn a_question_in_text_is_answered() {
     #[async_trait]
     impl<P: Protocol> Agent<P> for Careful {
         async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-            match request.decision() {
-                Some(decision) => Ok(reply.text(format!("{}", decision.accepted)).await?),
-                None => Ok(reply.confirm(Confirmation::new("42", "Delete it?", "For ever."))?),
+            let question = Confirmation::new("42", "Delete it?", "For ever.");
+            match request.answer() {
+                Some(answer) if answer.accepts("42") => Ok(reply.text("Deleted.").await?),
+                Some(answer) if answer.verdict.reason().is_some() => {
+                    Ok(reply.ask_again(answer.verdict, question).await?)
+                }
+                _ => Ok(reply.confirm(question)?),
             }
         }
     }
@@ -224,8 +228,10 @@ fn a_question_in_text_is_answered() {
     let turn = block_on(harness.prompt("delete")).unwrap();
     assert!(turn.question().is_some(), "{turn}");
     assert!(turn.text().contains("For ever."), "{turn}");
+    let turn = block_on(harness.prompt("yes")).unwrap();
+    assert!(turn.text().starts_with("That is not the code"), "{turn}");
     let turn = block_on(harness.decide(true)).unwrap();
-    assert_eq!(turn.text(), "true");
+    assert_eq!(turn.text(), "Deleted.");
 }
 
 #[test]

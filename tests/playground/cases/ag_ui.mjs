@@ -38,8 +38,18 @@ test("ag-ui: steps, a chart and sources show", async (p) => {
 test("ag-ui: a question in text", async (p) => {
   await p.open("AG-UI app");
   await p.ask("confirm");
+  const asked = p.answer().getByRole("region", { name: "Question" });
+  // A yes needs the code, which is in the text: no button has it.
+  equal(await asked.getByRole("button").allInnerTexts(), ["no"]);
   await p.ask("yes");
+  ok((await p.said()).startsWith("That is not the code of the question, so nothing was done."), await p.said());
+  const [yes] = (await p.said()).match(/yes \d{6}/);
+  await p.ask(yes);
   equal(await p.said(), "You accepted it.");
+  equal(await p.page.getByRole("region", { name: "Question" }).count(), 0);
+  await p.ask("confirm");
+  await asked.getByRole("button", { name: "no" }).click();
+  await p.page.locator(".answer .parts", { hasText: "You dismissed it." }).waitFor();
 });
 
 test("ag-ui: an interrupt is answered, and state comes back", async (p) => {

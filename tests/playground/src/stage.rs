@@ -8,7 +8,7 @@ use copilot_wire::meilisearch::{
 use copilot_wire::openbb::{Artifact, FunctionCall, OpenBb, PromptSuggestions, StatusUpdate, Tier};
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, Protocol, Status,
-    Table, ToolCall,
+    Table, ToolCall, Verdict,
 };
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use serde_json::{Value, json};
@@ -20,13 +20,11 @@ pub(crate) struct Stage;
 #[async_trait]
 impl<P: Protocol> Agent<P> for Stage {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(decision) = request.decision() {
-            let word = if decision.accepted {
-                "accepted"
-            } else {
-                "dismissed"
-            };
-            return Ok(reply.text(&format!("You {word} it.")).await?);
+        match request.answer().map(|answer| answer.verdict) {
+            None | Some(Verdict::Other) => {}
+            Some(Verdict::Accepted) => return Ok(reply.text("You accepted it.").await?),
+            Some(Verdict::Refused) => return Ok(reply.text("You dismissed it.").await?),
+            Some(verdict) => return Ok(reply.ask_again(verdict, deletion()).await?),
         }
         let results: Vec<_> = request
             .results()
@@ -46,14 +44,7 @@ impl<P: Protocol> Agent<P> for Stage {
             "search" => search(request, reply).await,
             "flood" => flood(reply).await,
             "slow" => slow(reply).await,
-            "confirm" => {
-                let question = Confirmation::new(
-                    "delete-1",
-                    "Delete the branch?",
-                    "`feature/tides` is **merged**.",
-                );
-                Ok(reply.confirm(question)?)
-            }
+            "confirm" => Ok(reply.confirm(deletion())?),
             "weather" => {
                 Ok(reply.call(ToolCall::new("get_weather", &json!({"place": "Lisbon"}))?)?)
             }
@@ -64,6 +55,11 @@ impl<P: Protocol> Agent<P> for Stage {
             _ => Ok(reply.text(&format!("You said: {prompt}")).await?),
         }
     }
+}
+
+fn deletion() -> Confirmation {
+    let message = "`feature/tides` is **merged**.";
+    Confirmation::new("delete-1", "Delete the branch?", message)
 }
 
 /// A turn with a bit of all.

@@ -250,22 +250,27 @@ impl Talk<'_> {
     }
 
     /// Answers a question. An empty line is a no, and so is a missing terminal. If the question is part of the
-    /// text, anything but yes and no is an ordinary message.
+    /// text, any other line is sent as it is: a `y` in place of the code would answer a question that was not read.
     async fn decide(&mut self, question: &Confirmation) -> Result<User, Failure> {
         if let Some(accepted) = self.decision {
-            self.front.decide(accepted);
+            self.front.decide(question, accepted);
             return Ok(User::Here);
         }
-        let line = match self.lines.ask("accept? (y/n)", self.voice.screen).await? {
+        let in_text = question.title.is_empty();
+        let prompt = match in_text {
+            true => "answer as the question says:",
+            false => "accept? (y/n)",
+        };
+        let line = match self.lines.ask(prompt, self.voice.screen).await? {
             Said::Line(line) => line,
             Said::Nothing => String::new(),
             Said::Left => return Ok(User::Left),
         };
         match line.trim().to_lowercase().as_str() {
-            "y" | "yes" => self.front.decide(true),
-            "" | "n" | "no" => self.front.decide(false),
-            _ if question.title.is_empty() => self.front.prompt(&line),
-            _ => self.front.decide(false),
+            "" => self.front.decide(question, false),
+            _ if in_text => self.front.prompt(&line),
+            "y" | "yes" => self.front.decide(question, true),
+            _ => self.front.decide(question, false),
         }
         Ok(User::Here)
     }

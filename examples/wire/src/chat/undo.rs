@@ -1,6 +1,6 @@
 //! A front end with undo.
 
-use copilot_wire::protocol::EventError;
+use copilot_wire::protocol::{Confirmation, EventError};
 use copilot_wire::testing::{Answer, AnyFrontEnd, Next};
 
 use crate::verdict::Failure;
@@ -23,7 +23,7 @@ enum Step {
     Read(Vec<u8>),
     Next,
     Answer(Vec<Answer>),
-    Decide(bool),
+    Decide(Confirmation, bool),
 }
 
 impl<'a> Undo<'a> {
@@ -55,9 +55,9 @@ impl<'a> Undo<'a> {
         self.front.answer(answers);
     }
 
-    pub(super) fn decide(&mut self, accepted: bool) {
-        self.steps.push(Step::Decide(accepted));
-        self.front.decide(accepted);
+    pub(super) fn decide(&mut self, question: &Confirmation, accepted: bool) {
+        self.steps.push(Step::Decide(question.clone(), accepted));
+        self.front.decide(question, accepted);
     }
 
     /// Returns the current position in the log, for [`back`](Self::back).
@@ -77,7 +77,7 @@ impl<'a> Undo<'a> {
                 Step::Read(bytes) => receive(&mut *self.front, bytes),
                 Step::Next => drop(self.front.next()),
                 Step::Answer(answers) => self.front.answer(answers.clone()),
-                Step::Decide(accepted) => self.front.decide(*accepted),
+                Step::Decide(question, accepted) => self.front.decide(question, *accepted),
             }
         }
         Ok(())

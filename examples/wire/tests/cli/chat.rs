@@ -9,6 +9,7 @@ use copilot_wire::github::Mount;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{
     AgentError, Citation, Confirmation, Conversation, Protocol, Role, Status, Table, ToolCall,
+    Verdict,
 };
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use serde_json::json;
@@ -25,6 +26,13 @@ const FRONTS: [&str; 7] = [
     "ui-stream",
     "ag-ui",
 ];
+
+/// The one that shows a question in a dialog. In the others, as they are mounted here, it is the last line of the text.
+const DIALOG: &str = "github";
+
+fn question() -> Confirmation {
+    Confirmation::new("d-1", "Delete it?", "It cannot be undone.")
+}
 
 /// Does what it is told, in one word.
 #[derive(Clone)]
@@ -44,13 +52,15 @@ impl Drop for Leaving {
 #[async_trait]
 impl<P: Protocol> Agent<P> for Servant {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        if let Some(decision) = request.decision() {
-            let said = if decision.accepted {
-                "Deleted."
-            } else {
-                "Kept."
-            };
-            return Ok(reply.text(said).await?);
+        match request.answer() {
+            Some(answer) if answer.accepts("d-1") => return Ok(reply.text("Deleted.").await?),
+            Some(answer) if answer.verdict == Verdict::Refused => {
+                return Ok(reply.text("Kept.").await?);
+            }
+            Some(answer) if answer.verdict != Verdict::Other => {
+                return Ok(reply.ask_again(answer.verdict, question()).await?);
+            }
+            _ => {}
         }
         if let Some(result) = request.results().last() {
             return Ok(reply.text(&format!("It gave {}.", result.content)).await?);
@@ -58,8 +68,7 @@ impl<P: Protocol> Agent<P> for Servant {
         match request.prompt().unwrap_or_default().as_ref() {
             "delete" => {
                 reply.text("Careful. ").await?;
-                let question = Confirmation::new("d-1", "Delete it?", "It cannot be undone.");
-                Ok(reply.confirm(question)?)
+                Ok(reply.confirm(question())?)
             }
             "call" => {
                 let name = request.tools().next().map(|tool| tool.name.into_owned());
@@ -176,8 +185,7 @@ fn questions_are_asked() {
     let (server, _) = serve();
     for front in FRONTS {
         for (options, input, said) in [
-            (&[][..], "delete\nyes\n", "Deleted."),
-            (&[], "delete\nno\n", "Kept."),
+            (&[][..], "delete\nno\n", "Kept."),
             (&[], "delete\n\n", "Kept."),
             (&["-m", "delete", "--yes"], "", "Deleted."),
             (&["-m", "delete", "--no"], "", "Kept."),
@@ -194,10 +202,52 @@ fn questions_are_asked() {
             assert!(seen.out.contains("Delete it?"), "{front}: {}", seen.out);
             assert!(
                 seen.out.ends_with(&format!("{said}\n")),
-                "{front} {options:?}: {}",
-                seen.out
+                "{front} {options:?} {input:?}: {}{}",
+                seen.out,
+                seen.err
             );
         }
+    }
+}
+
+#[test]
+fn a_dialog_is_answered_with_yes() {
+    let (server, _) = serve();
+    for yes in ["y", "Yes"] {
+        let input = format!("delete\n{yes}\n");
+        let seen = run(&["chat", &server.url(""), "-p", DIALOG], &input);
+        assert!(seen.out.ends_with("Deleted.\n"), "{}", seen.out);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_question_in_text_is_answered_as_it_says() {
+    let (server, _) = serve();
+    for front in FRONTS.iter().filter(|front| **front != DIALOG) {
+        let mut running = Running::new(&["chat", &server.url(""), "-p", front]);
+        let mut input = running.child.stdin.take().unwrap();
+        let answer = |question: &str| {
+            let (_, rest) = question.split_once("To agree, reply: ").unwrap();
+            rest.split_once('.').unwrap().0.to_owned()
+        };
+        let next = |start: &str| loop {
+            let line = running.line();
+            if line.starts_with(start) {
+                return line;
+            }
+        };
+        input.write_all(b"delete\n").unwrap();
+        let first = answer(&next("Question: Delete it?"));
+        // No code, and no dialog either.
+        input.write_all(b"y\n").unwrap();
+        next("That is not the code of the question, so nothing was done.");
+        let second = answer(&next("Question: Delete it?"));
+        assert_ne!(first, second, "{front}");
+        input.write_all(format!("{second}\n").as_bytes()).unwrap();
+        next("Deleted.");
+        drop(input);
+        assert_eq!(running.end(), (Some(0), String::new()), "{front}");
     }
 }
 

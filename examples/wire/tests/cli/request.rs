@@ -73,7 +73,7 @@ fn an_agent_sees_what_is_shown() {
 
     let file = fixture("github-copilot/req-confirmation-accepted.json");
     let seen = run(&["request", "github", "--json", &file], "");
-    assert_eq!(seen.json()[0]["decision"]["accepted"], true);
+    assert_eq!(seen.json()[0]["answer"]["accepted"], true);
 }
 
 #[test]

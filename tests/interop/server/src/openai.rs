@@ -8,6 +8,7 @@ use copilot_wire::openai::{
 };
 use copilot_wire::protocol::{
     self, AgentError, Citation, Confirmation, Conversation, Notice, Protocol, Status, Table,
+    Verdict,
 };
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use serde_json::json;
@@ -68,18 +69,23 @@ impl<P: Protocol> Agent<P> for Tool {
     }
 }
 
-/// Asks, and says what the answer was.
+/// Asks, says what the answer was, and asks again where it does not count.
 pub(crate) struct Confirm;
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Confirm {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        match request.decision() {
-            Some(decision) => {
-                let said = format!("{} {}", decision.id, decision.accepted);
-                reply.text(&said).await?;
-            }
-            None => reply.confirm(Confirmation::new("q1", "Delete?", "For good."))?,
+        let question = Confirmation::new("q1", "Delete?", "For good.");
+        match request.answer() {
+            None => reply.confirm(question)?,
+            Some(answer) => match answer.verdict {
+                Verdict::Other => reply.confirm(question)?,
+                Verdict::Accepted | Verdict::Refused => {
+                    let accepted = answer.verdict == Verdict::Accepted;
+                    reply.text(&format!("{} {accepted}", answer.id)).await?;
+                }
+                verdict => reply.ask_again(verdict, question).await?,
+            },
         }
         Ok(())
     }
