@@ -37,6 +37,18 @@ pub(super) fn substitute(text: &str) -> String {
                     count += 1;
                 }
             }
+            // A name of a host would become a link, whose markup ends what was left open before.
+            let next = characters.peek();
+            let joins = match character {
+                '.' => next.is_some_and(|next| !next.is_whitespace()),
+                '/' => out.text.ends_with(['/', '／']) || next == Some(&'/'),
+                _ => false,
+            };
+            let kind = if joins {
+                Kind::fullwidth(character)
+            } else {
+                kind
+            };
             let written = if count > MOST_EQUAL + 1 {
                 MOST_EQUAL
             } else {
@@ -75,18 +87,20 @@ enum Kind {
 }
 
 impl Kind {
+    /// The fullwidth forms stand in the order of ASCII.
+    fn fullwidth(character: char) -> Self {
+        let fullwidth = char::from_u32(u32::from(character) + 0xFEE0);
+        fullwidth.map_or(Self::Invisible, Self::Replaced)
+    }
+
     fn of(character: char) -> Self {
         use GeneralCategory as Category;
         match character {
             'A'..='Z' | 'a'..='z' | '0'..='9' => return Self::Shown,
-            '.' | ',' | ';' | '/' | '-' | '?' => return Self::Shown,
+            ',' | '.' | '/' | ';' | '-' | '?' => return Self::Shown,
             '\'' => return Self::Replaced('’'),
             '"' => return Self::Replaced('”'),
-            // The fullwidth forms stand in the order of ASCII.
-            '!'..='~' => {
-                let fullwidth = char::from_u32(u32::from(character) + 0xFEE0);
-                return fullwidth.map_or(Self::Invisible, Self::Replaced);
-            }
+            '!'..='~' => return Self::fullwidth(character),
             // The characters that this function writes: it must not change its own output.
             '！'..='～' | '⏎' | '↩' | '’' | '”' => return Self::Shown,
             // Fillers, blanks and placeholders of other categories.
@@ -232,6 +246,7 @@ mod tests {
                 "＜b＞｀＊＿＄＼：［x］（y）！＃｜｛｝",
             ),
             ("日本語 😀 ½ €", "日本語 😀 ½ €"),
+            ("www.a.org. ../x //b 1.", "www．a．org. ．．/x ／／b 1."),
             // Neither ends a link that was left open, nor a key: `[a](b (U+200B)`, `++a++`.
             ("(a)\u{FFFC} ++b++", "（a）（U+FFFC） ＋＋b＋＋"),
             ("", ""),
