@@ -17,7 +17,7 @@ const MOST_EQUAL: usize = 2;
 ///
 /// No character is left that any of them reads as syntax or does not show. So nothing is escaped, as every
 /// escape is somebody's syntax: ASCII punctuation becomes its fullwidth form, brackets fullwidth parentheses,
-/// and what is invisible its code point, `(U+200B)`. Letters, digits and symbols that are no operators stay.
+/// and what is invisible its code point, `（U+200B）`. Letters, digits and symbols that are no operators stay.
 pub(super) fn substitute(text: &str) -> String {
     let mut out = Line::default();
     let lines = text.split(['\n', '\r']).map(str::trim);
@@ -37,6 +37,18 @@ pub(super) fn substitute(text: &str) -> String {
                     count += 1;
                 }
             }
+            // A name of a host would become a link, whose markup ends what was left open before.
+            let next = characters.peek();
+            let joins = match character {
+                '.' => next.is_some_and(|next| !next.is_whitespace()),
+                '/' => out.text.ends_with(['/', '／']) || next == Some(&'/'),
+                _ => false,
+            };
+            let kind = if joins {
+                Kind::fullwidth(character)
+            } else {
+                kind
+            };
             let written = if count > MOST_EQUAL + 1 {
                 MOST_EQUAL
             } else {
@@ -75,24 +87,27 @@ enum Kind {
 }
 
 impl Kind {
+    /// The fullwidth forms stand in the order of ASCII.
+    fn fullwidth(character: char) -> Self {
+        let fullwidth = char::from_u32(u32::from(character) + 0xFEE0);
+        fullwidth.map_or(Self::Invisible, Self::Replaced)
+    }
+
     fn of(character: char) -> Self {
         use GeneralCategory as Category;
         match character {
             'A'..='Z' | 'a'..='z' | '0'..='9' => return Self::Shown,
-            '.' | ',' | ';' | '/' | '+' | '-' | '?' => return Self::Shown,
+            ',' | '.' | '/' | ';' | '-' | '?' => return Self::Shown,
             '\'' => return Self::Replaced('’'),
             '"' => return Self::Replaced('”'),
-            // The fullwidth forms stand in the order of ASCII.
-            '!'..='~' => {
-                let fullwidth = char::from_u32(u32::from(character) + 0xFEE0);
-                return fullwidth.map_or(Self::Invisible, Self::Replaced);
-            }
+            '!'..='~' => return Self::fullwidth(character),
             // The characters that this function writes: it must not change its own output.
             '！'..='～' | '⏎' | '↩' | '’' | '”' => return Self::Shown,
-            // Fillers and blanks of other categories.
-            '\u{115F}' | '\u{1160}' | '\u{2800}' | '\u{3164}' | '\u{FFA0}' => {
+            // Fillers, blanks and placeholders of other categories.
+            '\u{115F}' | '\u{1160}' | '\u{17B4}' | '\u{17B5}' | '\u{2800}' | '\u{3164}' => {
                 return Self::Invisible;
             }
+            '\u{FFA0}' | '\u{FFFC}' | '\u{16FE4}' | '\u{1D159}' => return Self::Invisible,
             // The grapheme joiner and selectors, which are marks and have no form of their own.
             '\u{034F}' | '\u{180B}'..='\u{180F}' | '\u{FE00}'..='\u{FE0F}' => {
                 return Self::Invisible;
@@ -174,8 +189,8 @@ impl Line {
     fn code_point(&mut self, character: char, count: usize) {
         let code_point = u32::from(character);
         match count {
-            1 => self.words(&format!("(U+{code_point:04X})")),
-            _ => self.words(&format!("(U+{code_point:04X} x{count})")),
+            1 => self.words(&format!("（U+{code_point:04X}）")),
+            _ => self.words(&format!("（U+{code_point:04X} x{count}）")),
         }
     }
 
@@ -211,23 +226,29 @@ mod tests {
             ("rm -rf ~/thesis", "rm -rf ～/thesis"),
             ("say 'ok' & \"go\"", "say ’ok’ ＆ ”go”"),
             ("two\r\nlines\n\n \rmore", "two ⏎ lines ⏎ more"),
-            ("a\u{200B}b\u{202E}c", "a(U+200B)b(U+202E)c"),
-            ("a\u{200B}\u{200B}\u{200B}\u{200B}b", "a(U+200B x4)b"),
-            ("e\u{301}\u{302}\u{303}", "e\u{301}\u{302}(U+0303)"),
+            ("a\u{200B}b\u{202E}c", "a（U+200B）b（U+202E）c"),
+            ("a\u{200B}\u{200B}\u{200B}\u{200B}b", "a（U+200B x4）b"),
+            ("e\u{301}\u{302}\u{303}", "e\u{301}\u{302}（U+0303）"),
             (
                 "e\u{301}\u{301}\u{301}\u{301}\u{301}",
                 "e\u{301}\u{301}（x5）",
             ),
             (
                 "◁think▷ 「a」 «b» 【1】",
-                "(U+25C1)think(U+25B7) （a） ”b” （1）",
+                "（U+25C1）think（U+25B7） （a） ”b” （1）",
             ),
-            ("\u{3164}\u{A0}\u{2003}x\ty\u{FE0F}", "(U+3164) x y(U+FE0F)"),
+            (
+                "\u{3164}\u{A0}\u{2003}x\ty\u{FE0F}",
+                "（U+3164） x y（U+FE0F）",
+            ),
             (
                 "<b>`*_$\\:[x](y)!#|{}",
                 "＜b＞｀＊＿＄＼：［x］（y）！＃｜｛｝",
             ),
             ("日本語 😀 ½ €", "日本語 😀 ½ €"),
+            ("www.a.org. ../x //b 1.", "www．a．org. ．．/x ／／b 1."),
+            // Neither ends a link that was left open, nor a key: `[a](b (U+200B)`, `++a++`.
+            ("(a)\u{FFFC} ++b++", "（a）（U+FFFC） ＋＋b＋＋"),
             ("", ""),
         ];
         for (text, expected) in cases {
