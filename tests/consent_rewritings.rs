@@ -79,6 +79,9 @@ impl Server {
     }
 }
 
+/// What a client makes of a text.
+type Rewriting = fn(&str) -> String;
+
 fn says(role: &str, text: &str) -> Value {
     json!({"role": role, "content": text})
 }
@@ -192,7 +195,7 @@ fn translated(text: &str) -> String {
 
 #[test]
 fn a_yes_counts_whatever_a_client_makes_of_the_text() {
-    let rewritings: [(&str, fn(&str) -> String); 17] = [
+    let rewritings: [(&str, Rewriting); 17] = [
         ("identical", identical),
         ("trimmed", trimmed),
         ("newline appended", newline_appended),

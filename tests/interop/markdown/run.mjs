@@ -1,73 +1,94 @@
-// Asks questions after texts that try to hide them, and looks for them in what renderers make of it.
+// Asks questions after texts that try to hide them, and looks in Chromium at what renderers make of it.
 
 import { spawnSync } from "node:child_process";
-import { renderers, styled, visible } from "./renderers.mjs";
-import { clean, generated, hostile } from "./texts.mjs";
+import { Judge, verdict } from "./judge.mjs";
+import { messages } from "./messages.mjs";
+import { PURIFIED, render } from "./renderers.mjs";
+import { generated, own, written } from "./texts.mjs";
 
-const count = Number(process.argv[2] ?? 3000);
-const title = "Delete *all* files?";
-const messages = ["This cannot be undone.", "```text\nrm -r *\n```", "a) all of it\n\nb]: \"all\" 'of' it"];
-const marks = [["Delete *all* files?"], ["Reply yes or no. (question "]];
+const full = process.argv[2] === "full";
+// Every PARTth turn, from the FIRST one on: `run.mjs full FIRST PART`, for several processes.
+const [first, part] = process.argv.slice(3).map(Number);
 
-const texts = [...hostile, ...clean, ...generated(count, 20261122)];
-const turns = texts.map((text, at) => ({ text, title, message: messages[at % 2 === 0 ? 0 : 2] }));
-const said = spawnSync(process.env.ASKER, { input: turns.map((turn) => JSON.stringify(turn)).join("\n"), maxBuffer: 1 << 30, encoding: "utf8" });
-if (said.status !== 0) throw new Error(said.stderr);
-const replies = said.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
-
-/** What keeps a question from being seen, if anything. */
-function hidden(markdown, message, render) {
-  let html;
-  try {
-    html = render(markdown);
-  } catch {
-    // React refuses some names of elements: then nothing of the reply is seen, whatever it is.
-    return null;
+/** The turns: all pairs, or each text and each message at least once. */
+function* turns() {
+  const names = Object.keys(messages);
+  const turn = (text, name) => ({ text, name, title: messages[name][0], message: messages[name][1] });
+  for (const [at, text] of written.entries()) {
+    const some = full || at < 2 ? names : [names[at % names.length]];
+    for (const name of some) yield turn(text, name);
   }
-  const text = visible(html).replaceAll(/\s+/g, " ");
-  if (styled(html)) return "a style";
-  const wanted = [title, message === messages[0] ? message : "all", "Reply yes or no. (question "];
-  let at = text.lastIndexOf(wanted[0]);
-  for (const part of wanted) {
-    at = text.indexOf(part, at);
-    if (at < 0) return `no ${JSON.stringify(part)} in ${JSON.stringify(html.slice(-600))}`;
-    at += part.length;
-  }
-  return null;
+  for (const [at, text] of [...generated(full ? 2000 : 80, 20261122)].entries()) yield turn(text, names[at % names.length]);
 }
 
-let [passed, failed, refused, without, shown] = [0, 0, 0, 0, 0];
-const results = Object.fromEntries(Object.keys(renderers).map((name) => [name, { hidden: 0, bare: 0 }]));
-for (const [at, { text, closers, question }] of replies.entries()) {
-  const name = JSON.stringify(text.slice(0, 300));
-  const tidy = at >= hostile.length && at < hostile.length + clean.length;
-  if (tidy) {
-    if (closers === "") passed += 1;
+function answers(turns) {
+  const asked = spawnSync(process.env.ASKER, { input: turns.map((turn) => JSON.stringify(turn)).join("\n"), maxBuffer: 1 << 30, encoding: "utf8" });
+  if (asked.status !== 0) throw new Error(asked.stderr);
+  return asked.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+}
+
+const HIDINGS = [
+  "<span hidden>rm</span>", "<span style='font-size:0'>rm</span>", "<span style='color:#fff'>rm</span>", "<span style='opacity:0'>rm</span>", "<span style='visibility:hidden'>rm</span>", "<span style='position:absolute;left:-600px'>rm</span>",
+  "<span style='-webkit-text-fill-color:transparent'>rm</span>", "<details><summary></summary>rm</details>", "<div style='height:1px;overflow:hidden'>rm</div>", "<div style='position:relative'>rm<div style='position:absolute;inset:0;background:#fff'></div></div>", "<p class='first-line:text-transparent'>rm<br></p>", "<script>rm</script>", "",
+];
+
+/** Whether the judge finds parts that are hidden on purpose. */
+async function sees(judge) {
+  const answer = "\n\nQuestion: Run it? rm x To agree, reply: yes 123456. To refuse, reply: no. (a cw0)";
+  const shown = (part) => [answer.replace("rm", part).replace("123456", "<b>123456</b>"), false];
+  const texts = await judge.look([shown("rm"), shown("<b>rm</b>"), ["<p hidden>" + shown("rm")[0], false], ...HIDINGS.map(shown)]);
+  const found = texts.map((text) => verdict(answer, text));
+  const expected = ["whole", "whole", "hidden", ...HIDINGS.map(() => "partly")];
+  const blind = expected.flatMap((one, at) => (found[at] === one ? [] : [`${one} is ${found[at]}: ${HIDINGS[at - 3]}`]));
+  blind.forEach((line) => console.log(`FAIL the judge is blind: ${line}`));
+  return blind.length === 0;
+}
+
+const started = Date.now();
+const judge = await Judge.start();
+const counts = {};
+const declared = {};
+let [total, refused, failed, passed] = [0, 0, 0, 0];
+if (await sees(judge)) passed += 1;
+else failed += 1;
+
+const all = [...turns()].filter((_, at) => part === undefined || at % part === first);
+for (let from = 0; from < all.length; from += 500) {
+  const some = all.slice(from, from + 500);
+  const asked = answers(some).flatMap((answer, at) => (answer === null ? [] : [{ ...some[at], answer }]));
+  refused += some.length - asked.length;
+  total += asked.length;
+  const cases = [...render(asked.map(({ answer }) => answer))].flatMap(([name, pages]) => {
+    const of = (renderer, purified) => pages.map((html, at) => ({ ...asked[at], renderer, purified, html }));
+    return PURIFIED.includes(name) ? [...of(name, false), ...of(`${name}, DOMPurify`, true)] : of(name, false);
+  });
+  const texts = await judge.look(cases.map(({ html, purified }) => [html ?? "", purified]));
+  for (const [at, { renderer, html, answer, text, name }] of cases.entries()) {
+    const count = (counts[renderer] ??= { whole: 0, altered: 0, hidden: 0, partly: 0, own: 0, threw: 0 });
+    let found = html === null ? "threw" : verdict(answer, texts[at]);
+    if (found === "partly" && own(text)) {
+      found = "own";
+      declared[own(text)] = (declared[own(text)] ?? 0) + 1;
+    }
+    count[found] += 1;
+    if (found !== "partly") passed += 1;
     else {
       failed += 1;
-      console.log(`FAIL ${name}: closed with ${JSON.stringify(closers)}`);
+      if (failed <= 200) console.log(`FAIL ${renderer}: ${JSON.stringify(text.slice(0, 200))}, ${name}: ${JSON.stringify(texts[at].slice(-200))}`);
     }
   }
-  if (closers === null) refused += 1;
-  for (const [renderer, render] of Object.entries(renderers)) {
-    // What is seen where nothing is closed: the test must be able to fail.
-    if (hidden(text + question, turns[at].message, render)) results[renderer].bare += 1;
-    if (closers === null) continue;
-    const fault = hidden(text + closers + question, turns[at].message, render);
-    if (fault === null) {
-      passed += 1;
-      continue;
-    }
-    failed += 1;
-    results[renderer].hidden += 1;
-    if (++shown <= 40) console.log(`FAIL ${renderer}: ${name}\n     closers ${JSON.stringify(closers)}\n     ${fault}`);
-  }
+  if (full) process.stderr.write(`${from + some.length} of ${all.length} after ${Math.round((Date.now() - started) / 1000)} s\n`);
 }
+await judge.close();
 
-console.log(`${texts.length} texts, ${refused} of them refused`);
-for (const [renderer, { hidden, bare }] of Object.entries(results)) {
-  console.log(`${renderer}: hides ${bare} questions without the closers, ${hidden} with them`);
-  if (bare === 0 && /marked|html|raw/.test(renderer)) failed += 1;
+const sums = Object.values(counts).reduce((sums, count) => Object.fromEntries(Object.entries(count).map(([key, one]) => [key, (sums[key] ?? 0) + one])), {});
+console.log(`${total} answers, ${refused} questions refused, Chromium ${judge.version}\n`);
+console.log(`| renderer | whole | altered | hidden | partly | partly, by a layout of the text's own | threw |\n|---|---|---|---|---|---|---|`);
+for (const [name, count] of [...Object.entries(counts), ["all", sums]]) console.log(`| ${name} | ${Object.values(count).join(" | ")} |`);
+console.log(`\npartly hidden by a layout of the text's own: ${JSON.stringify(declared)}`);
+if (sums.own === 0) {
+  failed += 1;
+  console.log("FAIL no style hides a part: the judge is blind");
 }
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -2,7 +2,7 @@
 
 const FENCE = "```";
 
-export const hostile = [
+const hostile = [
   "<!--", "text <!-- more", "<!-- a --> <!--", "<!--->", "<!---", "- <!--", "> <!--", "a\n\n    <!--", "<?", "a <?php", "<!X", "<!DOCTYPE", "<![CDATA[", "a <![CDATA[",
   "<script>", "<script><!--<script>", "<style>", "<textarea>", "<title>", "<xmp>", "<iframe>", "<noembed>", "<noframes>", "<noscript>", "<plaintext>", "<pre>", "<listing>",
   "<div hidden>", "<div hidden>\n\n</div", "<details>", "<details><summary>x</summary>", "<template>", "<dialog>", "<x-y hidden>", "a <span hidden>", "<b hidden>", "> <b hidden>", "> <b hidden>\n    </b>",
@@ -21,12 +21,52 @@ export const hostile = [
   "[a\n\nb", "Vec<String>", "HashMap<K, V>", "a < b", "<https://a.example>", "<a@b.example>",
 ];
 
-/** What must be left as it is. */
-export const clean = [
+/** What is said every day. */
+const clean = [
   "", "Text.", "Text\n\nmore.\n", "a < b and c > d", "HashMap<K, V> and Foo<T: X>", "See <https://a.example/b> or <a@b.example>.", "- <https://a.example>\n- `Vec<String>`", "```html\n<div hidden>\n<!--\n```\n", "~~~\n```\n~~~",
   "1. Run\n   ```sh\n   a <b\n   ```\n2. Done", "Use `<div>` and `<!--`.", "a<br>b<br/>\n<hr>\n", "<details><summary>x</summary>\n\ntext **b**\n\n</details>\n", '<p align="center"><img src="x" alt="y"></p>', "| a | b |\n|---|---|\n| $5<br>x | \\<b\\> |\n",
   "**bold** _it_ ~~s~~ [a](https://b.example) ![c](d)", "> quote\n\n# Heading\n\n- [x] task\n- [ ] other", "costs $5, then $6", "$$\nx^2\n$$\n", "H<sub>2</sub>O and x<sup>2</sup>", "2 <3 and <- and <=", "a\r\n\r\n```\r\nb\r\n```\r\n",
 ];
+
+/** What clients know beyond Markdown, and what bends a page. */
+const clients = [
+  // Depth limits, tables, definitions.
+  "- ".repeat(50), "- ".repeat(20), "> ".repeat(50), "1. ".repeat(50), "[".repeat(60), "*".repeat(60), "| a | b |\n|---|---|", "| a | b |\n|---|---|\n|", "Term\n: x", "[thesis]: javascript:x", "[Question]: x", "[^1]: notes", "x[^1]\n\n[^1]: y\n\n    ", "*[thesis]: notes",
+  "*[Question]: notes", "*[agree]: notes\n\n<div title=\"", "*[yes]: notes\n\n<div title=\"", "[agree]: notes\n\n<div title=\"", "*[reply]: notes\n\n<title>", "---\ntitle: x", "+++\nx", "a\n---", "!!! note", "??? note", "???+ note\n\n    x", "=== \"tab\"", "/// details | x", ">! spoiler", ">>> x", "%%", "==a", "||a", "^^a", "++a", "~a", "^a", "--8<-- \"x\"", "{: hidden }", "# x {: hidden }", "{.hidden}", "x {hidden=1}", "[a]{hidden", "$x", "`x",
+  // Formulas.
+  "$$", "$$\n\\text{", "see $$ x", "\\[", "\\(", "see \\[ x", "see \\( x", "\\[\n\\text{x", "$\\text{", "$`x", "```math", "\\begin{equation}", "\\begin{align}\nx", "\\pu{", "\\ce{", "see \\ce{ x", "\\[ \\color{white}\\tiny ", "\\[\n\\color{white}\\tiny", "$$\\color{white}\\tiny", "$$ \\phantom{", "$$\\def\\a{", "\\[ \\def\\?{}\\def\\-{}\\def\\.{}\\def\\/{}\\def\\+{}\\color{white}\\tiny ",
+  // Directives, artifacts, thoughts, citations and templates of chat clients.
+  ":::artifact{identifier=\"a\" type=\"text/markdown\" title=\"N\"}", ":::artifact{identifier=\"a\" type=\"text/html\" title=\"N\"}\n```\nx\n```", ":::thinking", ":::thinking\nx", "::::note", ":::note[x]\n:::warning", "::leaf[x", ":text[x", ":text[x]{a=\"", ":::", "::: details x", ":::spoiler x", "<think>", "<thinking>", "text <think>", "<thought>", "<Thought>", "<reason>", "<reasoning>",
+  "<|begin_of_thought|>", "<|begin_of_solution|>", "◁think▷", "text ◁think▷", "<code_interpreter type=\"code\" lang=\"python\">", "<details type=\"reasoning\" done=\"false\">", "<details type=\"reasoning\" done=\"true\">\n<summary>x</summary>\n", "<antArtifact identifier=\"a\">", "<antThinking>", "<lobeThinking>", "<lobeArtifact identifier=\"a\" type=\"text/html\">", "<artifact>", "<file name=\"a\">",
+  "【", "【1", "【1†", "[1†", "\ue200", "\ue200cite\ue202turn0search0", "\\ue200", "\ue203", "\\ue203 x", "{{", "{{user", "{{#if x}}", "{%", "<%", "${", "{{VIDEO_FILE_ID_", "/* x", "<!-- more -->", "%%[x", "[[", "![[", "((", "<@", "@[", ":smile", "::: {.hidden}\n:::",
+  // Elements that bend a page.
+  "<?x", "<div hidden title=", "<div hidden title='", "ok\n\n<div><a title='", "<div><img alt='", "<font color=white>", "<div><font color=white>", "<font color=white size=1>x", "<font color=\"#ffffff00\">", "<table width=100><tr><td>", "<table><tr><td nowrap>", "<marquee>", "<div align=right>", "<bdo dir=rtl>", "<div dir=rtl>", "<center>", "<sub><sub><sub><sub><sub><sub>", "<small><small><small><small><small><small><small><small>",
+  "<span inert>", "<div inert>", "<fieldset>", "<legend>", "<map><area>", "<rt>", "<ruby>x<rt>", "<rp>", "<progress>", "<meter>", "<label>", "<output>", "<embed>", "<param>", "<portal>", "<slot>", "<search>", "<menu popover>", "<div popover>", "<div hidden=until-found>", "<img hspace=700 align=left>", "<hr width=10000>", "<pre width=10>", "<optgroup>", "<select><option selected>",
+  "<details name=a open><summary>x</summary></details><details name=a><summary>y</summary>", "<div aria-hidden=true>", "<div contenteditable>", "<textarea rows=1>", "<input value='", "<input type=text value=\"", "<iframe srcdoc='", "<object data='", "<svg><text>", "<svg><desc>", "<svg width=1 height=1><foreignObject>", "<math><mphantom>", "<math><mpadded width=0>", "<math><mrow>",
+];
+
+/** What lets a text lay out the page behind it. No substitution helps: a front end must not allow it. */
+const OWN = {
+  "style or class": /<style\b|\s(style|class)=|stylesheet/i,
+  "direction or float": /\s(dir|align)=/i,
+  "dialog": /<dialog\s+open/i,
+  "abbreviation": /^\*\[/m,
+  "drawing": /\soverflow=/i,
+  "macro or space in a formula": /\\(def|kern|hspace)(?![a-z])/,
+};
+const looks = [
+  "<style>p::first-line{font-size:0;color:transparent}</style>", "<style>p{font-size:0}p strong{font-size:14px}</style>", "<style>p{color:transparent}p strong,p code{color:#000}</style>", "<style>p{height:20px;overflow:hidden;display:flex;align-items:flex-end}</style>", "<style>p{text-indent:-600px}</style>",
+  "<div style=\"text-indent:-600px\">", "<div style=\"height:20px;overflow:hidden\">", "<div style=\"height:20px;overflow:hidden;display:flex;align-items:flex-end\">", "<div style=\"direction:rtl;white-space:nowrap\">", "<div style=\"position:relative\"><div style=\"position:absolute;top:0;width:70%;height:90px;background:white\"></div>",
+  "<div class=\"line-clamp-1\">", "<div class=\"truncate\">", "<div class=\"first-line:text-transparent\">", "<div class=\"hidden\">", "<span class=\"katex-mathml\">",
+  "<pre dir=rtl>", "<nobr dir=rtl>", "<div dir=rtl><nobr>", "<table align=right><tr><td nowrap>", "<dialog open>Shall I look at the notes?</dialog>",
+  "<svg width=1 height=1 overflow=visible opacity=0.99><rect width=760 height=40 fill=white /></svg>", "$$\n\\kern-12em ", "$$\n\\hspace{-20em}", "$$\n\\def r{}", "$$\n\\def\\x#1agree{\\text{Read the notes? To agree}}\\x", "```math\n\\def\\x#1agree{\\text{Read the notes? To agree}}\\x",
+];
+
+/** The means by which a text lays out what is behind it, if any. */
+export const own = (text) => Object.keys(OWN).find((kind) => OWN[kind].test(text));
+
+/** All that is said by hand, once each. */
+export const written = [...new Set(["", "I looked at it.", ...hostile, ...clients, ...looks, ...clean])];
 
 function random(seed) {
   let state = seed >>> 0;
