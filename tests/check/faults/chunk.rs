@@ -115,6 +115,13 @@ pub(crate) const FAULTS: &[Broken] = &[
             answer
         }
     }),
+    ("openai/error-type", OpenAi, |_, answer| {
+        let error =
+            "{\"message\":\"It failed.\",\"type\":\"server_error\",\"code\":\"invalid_prompt\"}";
+        answer
+            .said(STOP, &format!("data: {{\"error\":{error}}}\n\n"))
+            .said("data: [DONE]\n\n", "")
+    }),
     ("openai/after-error", OpenAi, |_, answer| {
         answer.said(STOP, &format!("{FAILURE}{STOP}"))
     }),
