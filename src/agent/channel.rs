@@ -35,6 +35,10 @@
 //! The buffer of an answer that is one document is never staged: nothing of it is sent before its end. Its text is
 //! collected in [`Document`], under the lock, and handed to the session before anything else is.
 //!
+//! While the head of the response waits for the first output (`State::held`), nothing leaves the buffer. A turn that
+//! fails then, with nothing in it but what the session has opened, replaces that by the body of an error response. The
+//! failure of a document does the same: nothing of it was sent either.
+//!
 //! # What another thread can see
 //!
 //! Under the lock: all of [`State`], but not the bytes in a buffer that is not there, nor the numbers of texts

@@ -58,6 +58,10 @@ rules! {
         "a failure in the stream is `{\"error\":{\"message\":…}}`",
         "both official clients display `error.message`, and nothing without it",
         "send an object with `message`, `type`, `param` and `code`";
+    ERROR_TYPE = Warning "openai/error-type",
+        "a failure in the stream that has a code has another type than `server_error`",
+        "opencode and Continue repeat the turn without end after this type, whatever the code",
+        "send the type `invalid_request_error` and the code `invalid_prompt`, or no code if the turn may be repeated";
     AFTER_ERROR = Error "openai/after-error",
         "nothing follows a failure",
         "the official clients have thrown; others treat a later `stop` as success",
@@ -106,6 +110,10 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
             // Counts the rule as looked at, also where nothing follows.
             judge.expect(&AFTER_ERROR, true, at, "");
             judge.expect(&ERROR, has_message(chunk), at, block.raw);
+            let member = |name: &str| chunk.pointer(name).and_then(Value::as_str);
+            let repeats = member("/error/type") == Some("server_error");
+            let is_final = member("/error/code").is_some();
+            judge.expect(&ERROR_TYPE, !(repeats && is_final), at, block.raw);
         }
     }
 }

@@ -115,6 +115,16 @@ pub(crate) const FAULTS: &[Broken] = &[
             answer
         }
     }),
+    ("openai/error-type", OpenAi, |asked, answer| {
+        const ERROR: &str = r#"data: {"error":{"message":"It failed.","type":"server_error","code":"invalid_prompt"}}"#;
+        if asked.has("stream_options") {
+            answer
+                .said(STOP, &format!("{ERROR}\n\n"))
+                .said("data: [DONE]\n\n", "")
+        } else {
+            answer
+        }
+    }),
     ("openai/after-error", OpenAi, |_, answer| {
         answer.said(STOP, &format!("{FAILURE}{STOP}"))
     }),

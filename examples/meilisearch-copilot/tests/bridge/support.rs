@@ -81,6 +81,8 @@ impl Setup {
         let log = Log::default();
         let env = counting(Arc::clone(&log));
         let router = meilisearch_copilot::router(set(bridge), env).unwrap();
+        // Failures are compared in the streams of all front ends.
+        let router = router.first_output_timeout(Duration::ZERO);
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let base = format!("http://{}", listener.local_addr().unwrap());
         let served = tokio::spawn(async move {
