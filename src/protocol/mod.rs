@@ -43,7 +43,7 @@ pub(crate) mod typed;
 mod user;
 
 pub use capabilities::Capabilities;
-pub use consent::{Answer, Verdict};
+pub use consent::{Answer, Verdict, plain_text};
 pub(crate) use conversation::LONGEST_NAME;
 pub use conversation::{
     Attachment, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, Role, Tool,

@@ -16,7 +16,7 @@ fn a_question_is_one_line_without_markup_at_the_end() {
     let answer = server.post(&["delete"]);
     let (before, line) = answer.rsplit_once("\n\n").unwrap();
     assert_eq!(before, "I looked at 12 files.");
-    let expected = "Question: Delete all files? rm -rf ”＄HOME/my＿thesis” ＆＆ echo ’ok’ ＞ log.txt ⏎ \
+    let expected = "Question: Delete all files? rm -rf ”＄HOME/my＿thesis” ＆＆ echo ’ok’ ＞ log．txt ⏎ \
                     This can’t be undone. To agree, reply: yes ";
     assert!(line.starts_with(expected), "{line}");
     let end = line[expected.len() + 6..]

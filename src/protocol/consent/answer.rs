@@ -104,9 +104,11 @@ impl Verdict {
     pub fn reason(self) -> Option<&'static str> {
         Some(match self {
             Self::Accepted | Self::Refused | Self::Other => return None,
-            Self::WrongCode => "That is not the code of the question, so nothing was done.",
+            Self::WrongCode => {
+                "Your answer does not have the code of the question, so nothing was done."
+            }
             Self::Stale => "The question is more than an hour old, so nothing was done.",
-            Self::Used => "That question is no longer open, so nothing was done.",
+            Self::Used => "That question is no longer open, so nothing more was done.",
             Self::NoProof => {
                 "I cannot find my own question above your answer, so nothing was done."
             }

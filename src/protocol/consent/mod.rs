@@ -7,7 +7,7 @@
 //!
 //! | part | is |
 //! |---|---|
-//! | text | one line without markup, the last text of the answer; see [`text::substitute`] |
+//! | text | one line without markup, the last text of the answer; see [`text::plain_text`] |
 //! | code | six digits from the system's randomness |
 //! | proof | a message authentication code over place, id, code, minute, title and message |
 //! | place | mount, user, conversation and the user's own words before the question; see [`PlaceId`] |
@@ -22,6 +22,7 @@ mod text;
 pub use answer::{Answer, Verdict};
 pub(crate) use ledger::Asked;
 pub(crate) use proof::PlaceId;
+pub use text::plain_text;
 
 use std::sync::{Arc, OnceLock};
 
@@ -104,7 +105,7 @@ impl Consent {
         minute: u64,
     ) -> Result<String, SendError> {
         let texts = [&confirmation.title, &confirmation.message];
-        let texts = texts.map(|text| text::substitute(text));
+        let texts = texts.map(|text| text::plain_text(text));
         let texts: Vec<&str> = texts
             .iter()
             .map(String::as_str)

@@ -13,12 +13,23 @@ const MOST_MARKS: usize = 2;
 const MOST_EQUAL: usize = 2;
 
 /// Returns text that every front end shows as it is, on one line: whatever markup, math, template or
-/// directive syntax it knows, and a terminal too.
+/// directive syntax it knows, and a terminal too. Line breaks become ` ⏎ `, and words of more than 40 characters are
+/// broken with ` ↩ `.
+///
+/// Punctuation is changed, so this is for text that somebody reads and does not copy, such as what a model says
+/// before a question. For names and cells in Markdown there is [`escape_markdown`](super::escape_markdown).
+///
+/// ```
+/// use copilot_wire::protocol::plain_text;
+///
+/// assert_eq!(plain_text("<b>rm -rf</b>"), "＜b＞rm -rf＜/b＞");
+/// ```
 ///
 /// No character is left that any of them reads as syntax or does not show. So nothing is escaped, as every
 /// escape is somebody's syntax: ASCII punctuation becomes its fullwidth form, brackets fullwidth parentheses,
 /// and what is invisible its code point, `（U+200B）`. Letters, digits and symbols that are no operators stay.
-pub(super) fn substitute(text: &str) -> String {
+#[must_use]
+pub fn plain_text(text: &str) -> String {
     let mut out = Line::default();
     let lines = text.split(['\n', '\r']).map(str::trim);
     for line in lines.filter(|line| !line.is_empty()) {
@@ -252,16 +263,16 @@ mod tests {
             ("", ""),
         ];
         for (text, expected) in cases {
-            let shown = substitute(text);
+            let shown = plain_text(text);
             assert_eq!(shown, expected, "{text:?}");
         }
     }
 
     #[test]
     fn a_long_word_is_broken() {
-        let shown = substitute(&"x".repeat(100));
+        let shown = plain_text(&"x".repeat(100));
         let words: Vec<&str> = shown.split(" ↩ ").collect();
         assert_eq!(words, ["x".repeat(40), "x".repeat(40), "x".repeat(20)]);
-        assert!(substitute(&"\u{200B}\u{200C}".repeat(30)).contains(" ↩ "));
+        assert!(plain_text(&"\u{200B}\u{200C}".repeat(30)).contains(" ↩ "));
     }
 }

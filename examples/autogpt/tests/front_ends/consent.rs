@@ -57,7 +57,7 @@ fn other_code(yes: &str) -> String {
 
 #[tokio::test]
 async fn a_wrong_code_runs_nothing() {
-    let reason = "That is not the code of the question, so nothing was done.";
+    let reason = "Your answer does not have the code of the question, so nothing was done.";
     for front in TEXT_FRONTS {
         for answer in [
             other_code,
@@ -95,7 +95,7 @@ async fn the_question_of_a_repeated_turn_runs_nothing() {
         let mut copy = chat.clone();
         copy.again().await;
         let said = chat.decide(true).await;
-        let reason = "That question is no longer open, so nothing was done.";
+        let reason = "That question is no longer open, so nothing more was done.";
         is_asked_again(&mut chat, &said, reason).await;
     }
 }

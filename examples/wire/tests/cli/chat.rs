@@ -241,7 +241,7 @@ fn a_question_in_text_is_answered_as_it_says() {
         let first = answer(&next("Question: Delete it?"));
         // No code, and no dialog either.
         input.write_all(b"y\n").unwrap();
-        next("That is not the code of the question, so nothing was done.");
+        next("Your answer does not have the code of the question, so nothing was done.");
         let second = answer(&next("Question: Delete it?"));
         assert_ne!(first, second, "{front}");
         input.write_all(format!("{second}\n").as_bytes()).unwrap();
