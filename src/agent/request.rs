@@ -205,9 +205,12 @@ impl<P: Protocol> Request<P> {
         let is_user = |(role, _): &&(Option<Role>, _)| *role == Some(Role::User);
         let before = texts.iter().rev().find(is_user);
         let before = before.map(|(_, text)| text.as_ref()).unwrap_or_default();
+        let since = texts.iter().rev().take_while(|text| !is_user(text));
+        let above: Vec<&str> = since.map(|(_, text)| text.as_ref()).collect();
         let exchange = Exchange {
             place: || self.asking(String::new()).place(before),
             earlier: || texts.iter().map(|(_, text)| text.as_ref()),
+            above: &above.join("\n"),
             asked: &asked,
             answer: &answer,
         };

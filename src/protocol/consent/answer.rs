@@ -87,9 +87,12 @@ pub enum Verdict {
     Stale,
     /// The question was answered before, or the turn in which it was asked was repeated.
     Used,
+    /// The user agreed, but other text stood above the question, with characters by which a front end can be made
+    /// to hide a part of the question.
+    Obscured,
     /// The question is not one of this server's, was asked at another place, or was changed.
     NoProof,
-    /// The same happened to the question before: the client changes texts, and asking again is of no use.
+    /// The same happened to the question before, or it was obscured again: the client changes texts, and asking again is of no use.
     Changed,
     /// The store in which servers share used questions cannot be asked now.
     Unchecked,
@@ -109,6 +112,9 @@ impl Verdict {
             }
             Self::Stale => "The question is more than an hour old, so nothing was done.",
             Self::Used => "That question is no longer open, so nothing more was done.",
+            Self::Obscured => {
+                "Other text stood above the question and may have hidden a part of it, so nothing was done."
+            }
             Self::NoProof => {
                 "I cannot find my own question above your answer, so nothing was done."
             }

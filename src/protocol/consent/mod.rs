@@ -105,7 +105,7 @@ impl Consent {
         minute: u64,
     ) -> Result<String, SendError> {
         let texts = [&confirmation.title, &confirmation.message];
-        let texts = texts.map(|text| text::plain_text(text));
+        let texts = texts.map(|text| plain_text(text));
         let texts: Vec<&str> = texts
             .iter()
             .map(String::as_str)
@@ -156,7 +156,8 @@ impl Consent {
         let Some(parsed) = parsed else {
             // A code that answers no question: the client has changed or lost its text.
             let has_code = matches!(&typed, Typed::Yes { code } if code.len() == proof::DIGITS);
-            return has_code.then(|| Checked::of_void(String::new(), no_proof(exchange.asked)));
+            return has_code
+                .then(|| Checked::of_void(String::new(), again(exchange.asked, Verdict::NoProof)));
         };
         let place = (exchange.place)();
         let keys = [self.0.key.as_ref(), self.0.common.get()];
@@ -170,7 +171,7 @@ impl Consent {
             let claimed = claimed.map(|found| id(&found)).unwrap_or_default();
             let verdict = match typed {
                 Typed::Other => Verdict::Other,
-                _ => no_proof(exchange.asked),
+                _ => again(exchange.asked, Verdict::NoProof),
             };
             return Some(Checked::of_void(claimed, verdict));
         };
@@ -188,17 +189,23 @@ impl Consent {
         // Who was told the code elsewhere need not have seen the question.
         let told = |text: &str| proof::count(&text::canonical(text), &found.code) > 0;
         if parsed.count_code() > 1 || (exchange.earlier)().any(told) {
-            return void(no_proof(exchange.asked));
+            return void(again(exchange.asked, Verdict::NoProof));
         }
         if code.is_some_and(|code| code != found.code) {
             return void(Verdict::WrongCode);
         }
+        // A refusal does nothing, so nobody gains by a forged one.
+        let above = [exchange.above, found.above(exchange.asked)];
+        let is_obscured = verdict != Verdict::Refused && !above.into_iter().all(text::is_plain);
         let asked = Asked {
             minute: found.asked(minute + AHEAD),
             tag: found.tag,
         };
         if !self.0.ledger.spend(place, asked, minute) {
             return void(Verdict::Used);
+        }
+        if is_obscured {
+            return void(again(exchange.asked, Verdict::Obscured));
         }
         let mut answer = Answer::new(id(&found), verdict);
         answer.remark = remark;
@@ -266,6 +273,8 @@ pub(crate) struct Exchange<'a, P, E> {
     pub(crate) place: P,
     /// Returns the messages before.
     pub(crate) earlier: E,
+    /// The assistant's other messages since that of the user.
+    pub(crate) above: &'a str,
     pub(crate) asked: &'a str,
     pub(crate) answer: &'a str,
 }
@@ -299,13 +308,13 @@ impl Checked {
     }
 }
 
-/// Returns the verdict on an answer without a proof: another one if the answer before it had none either.
-fn no_proof(asked: &str) -> Verdict {
-    let reason = Verdict::NoProof.reason().map(text::canonical);
+/// Returns `verdict`, or that the client changes texts if the question was asked again for the same reason.
+fn again(asked: &str, verdict: Verdict) -> Verdict {
+    let reason = verdict.reason().map(text::canonical);
     let again = reason.is_some_and(|reason| text::canonical(asked).contains(&reason));
     match again {
         true => Verdict::Changed,
-        false => Verdict::NoProof,
+        false => verdict,
     }
 }
 

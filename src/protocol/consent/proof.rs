@@ -131,6 +131,19 @@ impl Found {
         question.tag(key) ^ self.tag == 0
     }
 
+    /// Returns the part of the message above the question.
+    pub(super) fn above<'a>(&self, message: &'a str) -> &'a str {
+        let (letters, from) = positions(message);
+        // Where characters were composed the body has fewer letters than here, so its start is never too early.
+        let start = find_question(&letters).map(|question| question.start);
+        let start = start.and_then(|start| start.checked_sub(self.body.chars().count()));
+        let start = start.and_then(|start| from.get(start));
+        // What cannot be told apart from the question counts as above.
+        start.map_or(message, |(start, _)| {
+            message.get(..*start).unwrap_or(message)
+        })
+    }
+
     /// Returns the number of minutes since the question was asked.
     pub(super) fn age(&self, now: u64) -> u64 {
         (now % MINUTES + MINUTES - self.minute) % MINUTES
@@ -226,15 +239,7 @@ pub(super) fn without_code(message: &str) -> Option<(String, String)> {
     if !has_mark(message) {
         return None;
     }
-    // Each letter with the character that it comes from, by its start and end.
-    let mut letters = Vec::new();
-    let mut from = Vec::new();
-    for (at, character) in message.char_indices() {
-        for letter in std::iter::once(character).nfkc().flat_map(text::letters) {
-            letters.push(letter);
-            from.push((at, at + character.len_utf8()));
-        }
-    }
+    let (letters, from) = positions(message);
     let question = find_question(&letters)?;
     let ends = question.end + 1..=question.end + LONGEST_ID;
     let is_proof = |end: &usize| {
@@ -254,6 +259,15 @@ pub(super) fn without_code(message: &str) -> Option<(String, String)> {
     let code = letters.get(code..code + DIGITS)?.iter().collect();
     let after = after.strip_prefix(')').unwrap_or(after);
     Some((format!("{before}{after}"), code))
+}
+
+/// Returns the letters of a message, and for each the start and end of the character that it comes from.
+fn positions(message: &str) -> (Vec<char>, Vec<(usize, usize)>) {
+    let characters = message.char_indices().flat_map(|(at, character)| {
+        let letters = std::iter::once(character).nfkc().flat_map(text::letters);
+        letters.map(move |letter| (letter, (at, at + character.len_utf8())))
+    });
+    characters.unzip()
 }
 
 /// Returns `true` if a message may have a proof: cheaper than to normalize every message.

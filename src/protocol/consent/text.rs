@@ -83,6 +83,23 @@ pub fn plain_text(text: &str) -> String {
     out.text
 }
 
+/// Returns `true` if no renderer can be made to hide a part of what stands below a text: if the text has only
+/// letters, digits, and punctuation that begins nothing but lists and rules.
+pub(super) fn is_plain(text: &str) -> bool {
+    let mut characters = text.chars().peekable();
+    std::iter::from_fn(|| Some((characters.next()?, characters.peek().copied()))).all(
+        |(character, next)| match character {
+            ' ' | '\t' | '\n' | '\r' => true,
+            '.' | ',' | ';' | '?' | '!' | '-' | '/' | '\'' | '"' | '(' | ')' => true,
+            // With a name behind it, it begins a directive or a link.
+            ':' => next.is_none_or(char::is_whitespace),
+            character if character.is_ascii() => character.is_ascii_alphanumeric(),
+            '\u{201C}' | '\u{2018}' => true,
+            character => matches!(Kind::of(character), Kind::Shown | Kind::Mark),
+        },
+    )
+}
+
 /// The treatment of a character.
 enum Kind {
     /// It is shown as it is.
