@@ -40,7 +40,7 @@ impl Server {
                     Some(verdict) => reply.ask_again(verdict, question).await?,
                     None => {
                         reply
-                            .text("I **looked** at it:\n\n- notes.txt\n- \"thesis\" ")
+                            .text("I looked at it:\n\n- notes.txt\n- thesis ")
                             .await?;
                         reply.confirm(question)?;
                     }
@@ -220,6 +220,11 @@ fn a_yes_counts_whatever_a_client_makes_of_the_text() {
         let answer = server.post(std::slice::from_ref(&user));
         let yes = says("user", &format!("yes {}", code(&answer)));
         let text = server.post(&[user, says("assistant", &rewrite(&answer)), yes]);
+        // A quotation mark in front of a line is no plain text.
+        if name == "quoted" {
+            assert_eq!(server.verdict(), Some(Verdict::Obscured));
+            continue;
+        }
         assert_eq!(server.verdict(), Some(Verdict::Accepted), "{name}");
         assert_eq!(text, "It is done.", "{name}");
     }

@@ -98,6 +98,7 @@ pub fn consent(data: &[u8]) {
     // A code that was said before is void: that is a matter of digits.
     let may_be_told = said.chars().filter(|it| it.is_numeric()).count() > 5;
     if answer == code && !may_be_told {
-        assert!(found.accepts(&id), "{found:?}");
+        let counts = found.accepts(&id) || found.verdict == Verdict::Obscured;
+        assert!(counts, "{found:?}");
     }
 }

@@ -246,3 +246,75 @@ fn a_line_that_is_cut_doubled_or_reordered_is_none() {
         "Accepted delete-1"
     );
 }
+
+/// What stands above a question can hide a part of it: formulas have macros, pages have styles. So no yes counts there.
+#[test]
+fn a_question_below_text_that_may_hide_a_part_of_it_is_asked_again_alone() {
+    let plain = [
+        "",
+        "That cannot be undone, so I ask first.",
+        "I looked at 12 files:\n\n- notes\n- log, old (3 MB)\n\nDon't worry!",
+        "1. 1. 1. 1. 1. 1.",
+        "Ich habe „nichts“ gelöscht… 日本語。 😀",
+    ];
+    let hostile = [
+        "$$\n\\def\\x#1agree{\\text{Read notes?}}\\x",
+        "<div style=display:none>",
+        "<pre dir=rtl>",
+        "```sh\nrm",
+        "*[agree]: x",
+        "[a]:",
+        ":::artifact",
+        "◁think▷",
+        "【1†source】",
+        "a_b",
+        "\u{202E}",
+    ];
+    for (texts, verdict) in [(&plain[..], "Accepted"), (&hostile[..], "Obscured")] {
+        for says in texts {
+            let agent = Asker {
+                says: (*says).to_owned(),
+                ..Asker::new("Delete all files?", "rm -rf thesis")
+            };
+            let server = Server::new(&agent);
+            let question = server.post(&["c"]);
+            let yes = format!("yes {}", code(&question));
+            assert_eq!(
+                server.post(&["c", &question, &yes]),
+                format!("{verdict} delete-1"),
+                "{says}"
+            );
+            // It is used up, so that it cannot be sent again without what stood above.
+            let alone = &question[question.find("\n\nQuestion: ").unwrap()..];
+            assert_eq!(server.post(&["c", alone, &yes]), "Used delete-1", "{says}");
+            // A refusal counts: nobody gains by a forged one.
+            let question = server.post(&["d"]);
+            assert_eq!(
+                server.post(&["d", &question, "no"]),
+                "Refused delete-1",
+                "{says}"
+            );
+        }
+    }
+}
+
+#[test]
+fn text_of_an_earlier_step_of_the_turn_stands_above_too() {
+    let server = server();
+    let question = server.post(&["c"]);
+    let yes = format!("yes {}", code(&question));
+    let messages = serde_json::json!([
+        {"role": "user", "content": "c"},
+        {"role": "assistant", "content": "<details>", "tool_calls": [
+            {"id": "1", "type": "function", "function": {"name": "f", "arguments": "{}"}},
+        ]},
+        {"role": "tool", "tool_call_id": "1", "content": "<b>"},
+        {"role": "assistant", "content": question},
+        {"role": "user", "content": yes},
+    ]);
+    let body = serde_json::json!({"model": "agent", "messages": messages}).to_string();
+    let head = http::Request::post("/v1/chat/completions");
+    let response = super::exchange::send(&server.router, head, body);
+    let said = super::exchange::whole(response.into_body());
+    assert!(said.contains("Obscured delete-1"), "{said}");
+}

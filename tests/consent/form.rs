@@ -156,7 +156,8 @@ proptest! {
     fn any_text_becomes_one_harmless_line(
         title in any_text(), message in any_text(), id in ".{0,10}", says in any_text(),
     ) {
-        let server = Server::new(&Asker { title, message, id: id.clone(), says });
+        let agent = Asker { title, message, id: id.clone(), says };
+        let server = Server::new(&agent);
         let answer = server.post(&["delete"]);
         let line = answer.rsplit_once("\n\n").map_or(&*answer, |(_, line)| line);
         let end = line.strip_prefix("Question: ").unwrap();
@@ -167,7 +168,13 @@ proptest! {
             prop_assert!(!character.is_control(), "{character:?}");
         }
         let agreed = server.post(&["delete", &answer, &format!("yes {}", code(&answer))]);
-        // A preceding text may contain the code or, in its letters and digits, look like a question.
+        // Of what may stand above only plain text lets a yes count.
+        let expected = [format!("Accepted {id}"), format!("Obscured {id}")];
+        prop_assert!(expected.iter().any(|expected| agreed == expected.trim_end()), "{agreed}");
+        // Alone it counts, whatever its texts are.
+        let alone = Server::new(&Asker { says: String::new(), ..agent });
+        let answer = alone.post(&["delete"]);
+        let agreed = alone.post(&["delete", &answer, &format!("yes {}", code(&answer))]);
         prop_assert!(agreed == format!("Accepted {id}").trim_end(), "{agreed}");
     }
 }

@@ -5,8 +5,8 @@ use copilot_wire::openai::{
     ChatCompletion, ChatMessage, ChatRequest, Ending, ErrorObject, FinishReason, Function, OpenAi,
 };
 use copilot_wire::protocol::{
-    AgentError, Chart, ChartKind, Citation, Confirmation, Notice, SendError, Status, Table,
-    ToolCall, Verdict,
+    AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Notice, SendError, Status,
+    Table, ToolCall, Verdict,
 };
 use copilot_wire::{Reply, Request, Router, agent_fn};
 use serde_json::json;
@@ -167,7 +167,12 @@ async fn careful(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Result<(), A
         Some(answer) if answer.accepts("delete `7`") => reply.text("Deleted.").await?,
         Some(answer) if answer.verdict == Verdict::Refused => reply.text("Kept.").await?,
         _ => {
-            reply.cite(Citation::new("A friend")).await?;
+            if request
+                .prompt()
+                .is_some_and(|prompt| prompt.contains("sources"))
+            {
+                reply.cite(Citation::new("A friend")).await?;
+            }
             let message = "This cannot be undone.";
             reply.confirm(Confirmation::new("delete `7`", "Delete it?", message))?;
         }
@@ -193,7 +198,8 @@ fn a_question_is_answered_in_the_next_turn() {
     let ask = || said(vec![user("Delete it")]);
     let question = ask();
     assert!(question.contains("Question: Delete it? This cannot be undone. To agree"));
-    assert!(question.starts_with("\n\n**Sources**"));
+    let behind = said(vec![user("Delete it, with sources")]);
+    assert!(behind.starts_with("\n\n**Sources**") && behind.contains("\n\nQuestion: "));
     let yes = |question: &str| {
         let (_, code) = question.rsplit_once("reply: yes ").unwrap();
         format!("Yes {}", &code[..6])

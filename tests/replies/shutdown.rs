@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Confirmation, Env, Environment, Protocol, Ticks};
 use copilot_wire::protocols::{Visit, visit};
 use copilot_wire::replies::{MemoryReplyStore, ReplyEnd, ReplyStore as _};
@@ -130,6 +131,8 @@ fn serve<P: Toolkit>(act: Act) -> Served {
         alive: Arc::clone(&alive),
     };
     let router = router::<P>(actor, None).env(Env::new(Fixed { ticks: true }));
+    // The head does not wait for the first output.
+    let router = router.first_output_timeout(Duration::ZERO);
     let (router, outcomes) = watch(router);
     Served {
         router,
@@ -529,3 +532,23 @@ fn a_reader_of_another_servers_reply_is_not_just_cut() {
         assert_eq!(end, Some(ReplyEnd::Done));
     });
 }
+
+/// A shutdown while the head waits for the first output is a status.
+#[test]
+fn a_head_that_waits_gets_a_status() {
+    in_virtual_time(async {
+        let served = serve::<OpenAi>(Act::Silent);
+        let router = served
+            .router
+            .clone()
+            .first_output_timeout(Duration::from_secs(60));
+        let ask = send(&router, "", Method::POST, "/v1/chat/completions", HI);
+        let (response, ()) = futures::join!(ask, router.drain(seconds(1)));
+        assert_eq!(response.status(), 503);
+        assert_eq!(response.headers()["x-should-retry"], "false");
+        assert!(text(&read(response.into_body()).await).contains("shutting down"));
+        assert_eq!(served.outcomes(), ["shut_down"]);
+    });
+}
+
+const HI: &str = r#"{"model":"echo","stream":true,"messages":[{"role":"user","content":"hi"}]}"#;

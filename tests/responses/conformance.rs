@@ -167,7 +167,7 @@ fn the_played_client_runs_tools_and_answers_questions() {
             let call = ToolCall::new("get_tide", &json!({"port": "Brest"}))?;
             return Ok(reply.call(call)?);
         };
-        let text = format!("{}: {}", result.name, result.content);
+        let text = format!("The tide: {}", result.content);
         reply.usage(Usage::new(3, 4)).await?;
         reply.text(&text).await?;
         Ok(reply.confirm(Confirmation::new("q-1", "Sure?", "Really?"))?)
@@ -182,7 +182,7 @@ fn the_played_client_runs_tools_and_answers_questions() {
         assert!(transcript.contains("get_tide"), "{transcript}");
         let answers = [Answer::text("4.2 m")];
         let transcript = harness.answer(answers).await.unwrap().to_string();
-        assert!(transcript.contains("text: get_tide: 4.2 m"), "{transcript}");
+        assert!(transcript.contains("text: The tide: 4.2 m"), "{transcript}");
         assert!(transcript.contains("usage: 3 in, 4 out"), "{transcript}");
         let transcript = harness.decide(true).await.unwrap().to_string();
         assert!(transcript.contains("decided: true"), "{transcript}");

@@ -245,9 +245,17 @@ fn a_question_is_the_last_text_and_is_answered() {
             let text = format!("{} {:?}", answer.id, answer.verdict);
             return Ok(reply.text(&text).await?);
         }
-        reply.cite(Citation::new("notes.md")).await?;
+        if request.prompt().as_deref() == Some("cite") {
+            reply.cite(Citation::new("notes.md")).await?;
+        }
         Ok(reply.confirm(Confirmation::new("del-1", "Delete?", "Really?"))?)
     }));
+    let cited = post(&router, &HI.replace(r#""hi""#, r#""cite""#)).1;
+    let cited = check(&cited, End::Completed).text;
+    assert!(
+        cited.contains("notes") && cited.contains("\n\nQuestion: Delete?"),
+        "{cited}"
+    );
     let asked = check(&post(&router, HI).1, End::Completed);
     let (_, code) = asked.text.rsplit_once("reply: yes ").unwrap();
     assert!(

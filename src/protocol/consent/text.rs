@@ -94,8 +94,8 @@ pub(super) fn is_plain(text: &str) -> bool {
             // With a name behind it, it begins a directive or a link.
             ':' => next.is_none_or(char::is_whitespace),
             character if character.is_ascii() => character.is_ascii_alphanumeric(),
-            '\u{201C}' | '\u{2018}' => true,
-            character => matches!(Kind::of(character), Kind::Shown | Kind::Mark),
+            '\u{2018}'..='\u{201F}' | '«' | '»' | '‹' | '›' => true,
+            character => matches!(Kind::of(character), Kind::Shown | Kind::Mark | Kind::Space),
         },
     )
 }
