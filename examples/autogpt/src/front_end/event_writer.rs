@@ -4,7 +4,8 @@ use async_trait::async_trait;
 use copilot_wire::Reply;
 use copilot_wire::protocol::{Capabilities, Citation, Notice, Protocol, SendError, Status};
 
-use super::markdown::{code_span, quote, shortened, without_images};
+use super::markdown::{shortened, without_images};
+use super::style::Style;
 use crate::command::Source;
 use crate::escape;
 use crate::json::Value;
@@ -15,6 +16,7 @@ use crate::runner::{Closed, EventSink};
 /// A writer of events that collects the cited sources.
 pub(super) struct EventWriter<'a, P: Protocol> {
     reply: &'a Reply<P>,
+    style: Style,
     sources: Vec<Source>,
 }
 
@@ -22,6 +24,7 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
     pub(super) fn new(reply: &'a Reply<P>) -> Self {
         Self {
             reply,
+            style: Style::of::<P>(),
             sources: Vec::new(),
         }
     }
@@ -34,7 +37,7 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
     /// Writes the text before a question that is a dialog: how to answer, and the id by which a typed `n` is
     /// recognised.
     pub(super) async fn instructions(&self, question: &Question) -> Result<(), SendError> {
-        if !has_dialogs::<P>() {
+        if self.style == Style::Plain {
             return Ok(());
         }
         let answers = question.dialog_answers();
@@ -42,9 +45,16 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
         self.paragraph(&text).await
     }
 
-    /// Cites the collected sources, each once.
-    pub(super) async fn cite(&mut self) -> Result<(), SendError> {
-        for source in std::mem::take(&mut self.sources) {
+    /// Cites the collected sources, each once; `asks` if a question follows.
+    pub(super) async fn cite(&mut self, asks: bool) -> Result<(), SendError> {
+        let sources = std::mem::take(&mut self.sources);
+        if asks && self.is_text(Capabilities::CITATIONS) && !sources.is_empty() {
+            let items: Vec<String> = sources.iter().map(|it| self.item(it)).collect();
+            return self
+                .paragraph(&format!("Sources:\n\n{}", items.join("\n")))
+                .await;
+        }
+        for source in sources {
             let title = if source.title.is_empty() {
                 &source.url
             } else {
@@ -57,6 +67,26 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
             self.reply.cite(citation).await?;
         }
         Ok(())
+    }
+
+    /// Returns `true` if what the front end has no form for is text above a question, where the library's Markdown
+    /// must not stand.
+    fn is_text(&self, form: Capabilities) -> bool {
+        self.style == Style::Plain && !P::CAPABILITIES.contains(form)
+    }
+
+    /// Returns a source as an item of a list.
+    fn item(&self, source: &Source) -> String {
+        let mut item = format!("- {}", self.style.words(&source.url));
+        if !source.title.is_empty() {
+            let title = self.style.words(&source.title);
+            item = format!("- {title} ({})", self.style.words(&source.url));
+        }
+        if !source.excerpt.is_empty() {
+            let excerpt = self.style.words(&shortened(&source.excerpt));
+            item.push_str(&format!(": {excerpt}"));
+        }
+        item
     }
 
     async fn event(&mut self, event: Event) -> Result<(), SendError> {
@@ -80,6 +110,15 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
                     .await
             }
             EventKind::Ended { name, text, .. } => {
+                if self.is_text(Capabilities::ERRORS) {
+                    let text = format!(
+                        "{}: {}",
+                        self.style.words(&name),
+                        self.style.words(&shortened(&text))
+                    );
+                    let text = format!("Error: {}{text}", self.speaker(speaker));
+                    return self.paragraph(&text).await;
+                }
                 let message = attributed(speaker, &format!("{name}: {}", shortened(&text)));
                 let notice = Notice::new(message).code("command_failed");
                 self.reply
@@ -96,7 +135,11 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
                 }
                 Ok(())
             }
-            EventKind::Notice(text) => self.paragraph(&attributed(speaker, &text)).await,
+            EventKind::Notice(text) => {
+                let text = self.style.words(&text);
+                self.paragraph(&format!("{}{text}", self.speaker(speaker)))
+                    .await
+            }
         }
     }
 
@@ -119,9 +162,9 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
         match (speaker, speak, text) {
             // What a sub-agent says is for its parent, not for the user.
             (Some(_), ..) => Ok(()),
-            (None, Some(speak), _) => self.paragraph(&without_images(speak)).await,
+            (None, Some(speak), _) => self.paragraph(&self.style.words(speak)).await,
             (None, None, Some(text)) if !has_steps::<P>() => {
-                self.paragraph(&quote(&without_images(text))).await
+                self.paragraph(&self.style.thought(text)).await
             }
             (None, None, _) => Ok(()),
         }
@@ -141,10 +184,16 @@ impl<'a, P: Protocol> EventWriter<'a, P> {
         if has_steps::<P>() {
             return Ok(());
         }
-        let line = code_span(&format!("{} {}", command.name, command.args));
-        let speaker = speaker.map(|name| attributed(Some(&escape::line(name)), ""));
-        self.paragraph(&format!("{}Running {line}", speaker.unwrap_or_default()))
+        let line = format!("{} {}", command.name, command.args);
+        let line = self.style.code(&line);
+        self.paragraph(&format!("{}Running {line}", self.speaker(speaker)))
             .await
+    }
+
+    /// Returns the speaker's name as the start of a text.
+    fn speaker(&self, name: Option<&str>) -> String {
+        let name = name.map(|name| self.style.words(&escape::line(name)));
+        name.map_or_else(String::new, |name| format!("{name}: "))
     }
 }
 
@@ -170,11 +219,6 @@ fn attributed(speaker: Option<&str>, text: &str) -> String {
 /// Returns the start of a text, without images.
 fn excerpt(text: &str) -> String {
     without_images(&shortened(text))
-}
-
-/// Returns `true` if the front end shows questions as dialogs.
-pub(super) fn has_dialogs<P: Protocol>() -> bool {
-    P::CAPABILITIES.contains(Capabilities::QUESTIONS)
 }
 
 /// Returns `true` if the front end shows statuses. Otherwise the important ones are written as

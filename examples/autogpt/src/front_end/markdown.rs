@@ -3,7 +3,7 @@
 /// The length of an excerpt, in characters.
 const EXCERPT_CHARS: usize = 600;
 
-/// The length of a code span, in characters.
+/// The length of a line, in characters.
 const LINE_CHARS: usize = 120;
 
 /// Returns the start of a text.
@@ -25,11 +25,16 @@ pub(super) fn code_block(text: &str) -> String {
     format!("{fence}text\n{text}\n{fence}")
 }
 
+/// Returns the start of a text on one line.
+pub(super) fn line(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    truncated(&words.join(" "), LINE_CHARS)
+}
+
 /// Returns the start of a text as a code span that its content cannot close: both delimiters have
 /// the same length (CommonMark, code spans).
 pub(super) fn code_span(text: &str) -> String {
-    let line: Vec<&str> = text.split_whitespace().collect();
-    let line = truncated(&line.join(" "), LINE_CHARS);
+    let line = line(text);
     let ticks = "`".repeat(longest_run(&line) + 1);
     // One space on each side is removed when it is rendered.
     format!("{ticks} {line} {ticks}")

@@ -8,14 +8,18 @@
 //!
 //! | event | the OpenBB Workspace | GitHub Copilot, Meilisearch and OpenAI clients |
 //! |---|---|---|
-//! | thought, with reasoning, plan and criticism | a step with details | only without `speak`, as a quote |
+//! | thought, with reasoning, plan and criticism | a step with details | only without `speak`, as a quote, or behind `Thoughts:` |
 //! | `speak` | text | text |
 //! | a command starts | a step with its arguments | a line of text |
 //! | a command ends | a step with its result | |
 //! | a command fails | a step with a warning | an error, or text |
 //! | a reply without a command | a step with a warning | |
-//! | the sources of results | citations, one for each URL, at the end of the turn | the same |
+//! | the sources of results | citations, one for each URL, at the end of the turn | the same, or a list of plain text above a question |
 //! | a question | text, with a no to click on | a dialog, or text |
+//!
+//! Where the question is text, so is all that an answer says above it: plain text, without markup (see
+//! [`plain_text`](copilot_wire::protocol::plain_text)), because a yes counts only below such. Elsewhere, and in
+//! the report at the end, the texts are Markdown without images.
 //!
 //! Events of sub-agents start with their name; what they say is a step, not text.
 
@@ -23,6 +27,7 @@ mod event_writer;
 mod markdown;
 mod request;
 mod routes;
+mod style;
 
 use std::sync::Arc;
 
@@ -31,6 +36,7 @@ use copilot_wire::{Agent, Reply, Request, async_trait};
 
 use self::event_writer::EventWriter;
 use self::request::Void;
+use self::style::Style;
 use crate::escape;
 use crate::run::{End, Question};
 use crate::runner::{AutoGpt, TurnEnd, TurnError};
@@ -91,7 +97,8 @@ impl<P: Protocol> Agent<P> for FrontEnd {
             writer.instructions(question).await?;
         }
         // Sources come last, as front ends show them below the text.
-        writer.cite().await?;
+        let asks = matches!(end, TurnEnd::Ask(_) | TurnEnd::AskAgain(_));
+        writer.cite(asks).await?;
         let asked = match (end, void) {
             (TurnEnd::AskAgain(question), Some(Void::Verdict(verdict))) => {
                 reply.ask_again(verdict, confirmation::<P>(&question)).await
@@ -116,9 +123,9 @@ const LONGEST_QUESTION: usize = 8_000;
 /// code block, where it can neither imitate the question nor be a link or an image.
 fn confirmation<P: Protocol>(question: &Question) -> Confirmation {
     let (title, text) = (question.title(), question.message());
-    let message = match event_writer::has_dialogs::<P>() {
-        true => markdown::code_block(&text),
-        false => {
+    let message = match Style::of::<P>() {
+        Style::Markdown => markdown::code_block(&text),
+        Style::Plain => {
             let answers = question.further_answers();
             let rest = escape::shown_length(&format!("{title}\n{answers}\n"));
             // Only the reason of a pause is ever cut: a command that is too long is not asked about.

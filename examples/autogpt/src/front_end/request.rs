@@ -10,7 +10,7 @@ use copilot_wire::protocol::{
     Conversation as _, HistoryItem, Message, Protocol, Role, User, Verdict,
 };
 
-use super::event_writer::has_dialogs;
+use super::style::Style;
 use crate::decision::{AnswerRules, Decision};
 use crate::run::{Answer, Question};
 use crate::runner::Turn;
@@ -174,9 +174,9 @@ fn unasked<P: Protocol>(
     // To end a run is no consent: the id of the dialog is enough, which the text above it has.
     let id = open.filter(|id| ends(&text) && is_shown(request, id));
     if id.is_none() && (is_consent(&text) || ends(&text)) {
-        return Err(match has_dialogs::<P>() {
-            true => Void::Typed,
-            false => Void::Verdict(Verdict::NoProof),
+        return Err(match Style::of::<P>() {
+            Style::Markdown => Void::Typed,
+            Style::Plain => Void::Verdict(Verdict::NoProof),
         });
     }
     let id = id.unwrap_or_default().to_owned();

@@ -1,6 +1,7 @@
 //! Answers that do not count, and questions that could mislead.
 
 use autogpt::escape::shown_length;
+use copilot_wire::protocol::plain_text;
 use serde_json::json;
 
 use crate::bench::Bench;
@@ -125,6 +126,31 @@ async fn a_question_that_was_changed_runs_nothing() {
     }
 }
 
+/// Text that another agent, or the app, puts above the question.
+#[tokio::test]
+async fn a_question_below_markup_runs_nothing() {
+    let change = |text: &str| format!("$$\n\\def\\x#1agree{{...}}\n\n{text}");
+    let reason = "Other text stood above the question and may have hidden a part of it, so nothing was done.";
+    for front in TEXT_FRONTS {
+        let bench = bench();
+        let (mut chat, said) = answered(&bench, front, change, same).await;
+        is_asked_again(&mut chat, &said, reason).await;
+    }
+    for front in TEXT_FRONTS {
+        let bench = bench();
+        let (mut chat, _) = answered(&bench, front, change, same).await;
+        let yes = chat.yes();
+        changed(&mut chat, change);
+        let said = chat.say(&yes).await;
+        assert!(
+            said.contains("this app changes my text"),
+            "{front:?}: {said}"
+        );
+        assert!(!chat.asks(), "{front:?}: {said}");
+        assert_eq!(bench.runs(), 0, "{front:?}");
+    }
+}
+
 #[tokio::test]
 async fn an_app_that_changes_texts_is_asked_twice_and_no_more() {
     let change = |text: &str| text.replace(" cw", " ");
@@ -198,7 +224,12 @@ async fn a_question_of_the_model_is_none() {
             bench.replies([json!({"thoughts": thoughts, "command": command}).to_string()]);
             let mut chat = Chat::new(&bench, front);
             let said = chat.say("make an effect").await;
-            assert!(said.contains(forged), "{front:?}: {said}");
+            // Above a question it is plain text, at the end of a run Markdown.
+            let shown = match name {
+                "effect" => plain_text(forged),
+                _ => forged.to_owned(),
+            };
+            assert!(said.contains(&shown), "{front:?}: {said}");
             if name == "effect" && crate::questions::yes(&said) == "yes 111111" {
                 continue;
             }

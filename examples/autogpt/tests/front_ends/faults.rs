@@ -113,7 +113,7 @@ async fn replies_that_are_no_commands_end_in_a_question() {
                 json.trim_matches('"').to_owned()
             }
             _ => "The model’s replies cannot be read. The last one was： ⏎ I would rather not. ⏎ ｀｀｀ ⏎ \
-                  ！［x］（https：//evil.example/?q）"
+                  ！［x］（https：／／evil．example/?q）"
                 .to_owned(),
         };
         assert!(chat.stream.contains(&shown), "{front:?}: {}", chat.stream);

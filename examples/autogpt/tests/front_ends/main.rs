@@ -20,3 +20,4 @@ mod conformance;
 mod consent;
 mod faults;
 mod golden;
+mod plain;
