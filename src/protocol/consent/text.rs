@@ -83,19 +83,34 @@ pub fn plain_text(text: &str) -> String {
     out.text
 }
 
+/// The number of marks that may follow a letter above a question: more would stack onto the lines below.
+const MOST_MARKS_ABOVE: usize = 3;
+
+/// What begins a block with classes and attributes of the text's own: an admonition, details, a block of PyMdown.
+const BLOCKS: [&str; 3] = ["!!!", "???", "///"];
+
 /// Returns `true` if no renderer can be made to hide a part of what stands below a text: if the text has only
 /// letters, digits, and punctuation that begins nothing but lists and rules.
 pub(super) fn is_plain(text: &str) -> bool {
+    if BLOCKS.iter().any(|block| text.contains(block)) {
+        return false;
+    }
+    let mut marks = 0;
     let mut characters = text.chars().peekable();
     std::iter::from_fn(|| Some((characters.next()?, characters.peek().copied()))).all(
-        |(character, next)| match character {
-            ' ' | '\t' | '\n' | '\r' => true,
-            '.' | ',' | ';' | '?' | '!' | '-' | '/' | '\'' | '"' | '(' | ')' => true,
-            // With a name behind it, it begins a directive or a link.
-            ':' => next.is_none_or(char::is_whitespace),
-            character if character.is_ascii() => character.is_ascii_alphanumeric(),
-            '\u{201C}' | '\u{2018}' => true,
-            character => matches!(Kind::of(character), Kind::Shown | Kind::Mark),
+        |(character, next)| {
+            let is_mark = !character.is_ascii() && matches!(Kind::of(character), Kind::Mark);
+            marks = if is_mark { marks + 1 } else { 0 };
+            match character {
+                ' ' | '\t' | '\n' | '\r' => true,
+                '.' | ',' | ';' | '?' | '!' | '-' | '/' | '\'' | '"' | '(' | ')' => true,
+                // With a name behind it, it begins a directive or a link.
+                ':' => next.is_none_or(char::is_whitespace),
+                character if character.is_ascii() => character.is_ascii_alphanumeric(),
+                '\u{201C}' | '\u{2018}' => true,
+                _ if is_mark => marks <= MOST_MARKS_ABOVE,
+                character => matches!(Kind::of(character), Kind::Shown),
+            }
         },
     )
 }
@@ -282,6 +297,31 @@ mod tests {
         for (text, expected) in cases {
             let shown = plain_text(text);
             assert_eq!(shown, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn text_with_the_means_to_hide_is_not_plain() {
+        let plain = [
+            "",
+            "Really?! Yes!! 1/2 //",
+            "- a: b\n\n1. (c) \"d\"",
+            "日本語、e\u{301}",
+            "ज़िंदगी",
+        ];
+        for text in plain {
+            assert!(is_plain(text), "{text:?}");
+        }
+        let other = [
+            "<b>",
+            "a:b",
+            "n\u{323}\u{323}\u{323}\u{323}",
+            "!!! absolute bg-white w-64 h-32",
+            "a\n\n??? absolute bg-white w-64 h-32",
+            "/// admonition\n    attrs:\n      style: 'text-indent: -600px'",
+        ];
+        for text in other {
+            assert!(!is_plain(text), "{text:?}");
         }
     }
 
