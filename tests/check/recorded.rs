@@ -49,7 +49,7 @@ fn text(text: &str) -> String {
     OPENAI.replace("\"Hello\"", &text)
 }
 
-const QUESTION: &str = "Careful.\n\nQuestion: Delete it? rm -rf ～/x(U+200B) a(U+200B x4) \
+const QUESTION: &str = "Careful.\n\nQuestion: Delete it? rm -rf ～/x（U＋200B） a（U＋200B x4） \
     To agree, reply: yes 482193. To refuse, reply: no. (d-1 cw00rh68634v5ff7z2pdq)";
 
 #[test]
@@ -73,7 +73,7 @@ fn a_question_in_text_is_one_plain_line_at_the_end() {
         ("question/plain", "rm", "`rm`"),
         ("question/plain", "rm", "<b>rm"),
         ("question/plain", "rm", "[rm](x)"),
-        ("question/plain", "(U+200B)", "(U+200B"),
+        ("question/plain", "rm", "r+m"),
         ("question/plain", "rm", "r\tm"),
         ("question/proof", "d-1 ", ""),
         ("question/proof", "d-1", "D-1"),

@@ -40,7 +40,11 @@ async fn an_answer_that_does_not_count_is_asked_again() {
     let turn = harness.prompt("Delete the branch").await.unwrap();
     let code = turn.question().unwrap().answers[0].clone();
     let turn = harness.prompt("yes 12345").await.unwrap();
-    assert!(turn.text().starts_with("That is not the code"), "{turn}");
+    assert!(
+        turn.text()
+            .starts_with("Your answer does not have the code"),
+        "{turn}"
+    );
     assert!(
         turn.text()
             .contains("Delete it? Delete the branch To agree"),
@@ -48,7 +52,11 @@ async fn an_answer_that_does_not_count_is_asked_again() {
     );
     // The code of the question before it.
     let turn = harness.prompt(&code).await.unwrap();
-    assert!(turn.text().starts_with("That is not the code"), "{turn}");
+    assert!(
+        turn.text()
+            .starts_with("Your answer does not have the code"),
+        "{turn}"
+    );
     let turn = harness.decide(true).await.unwrap();
     assert!(turn.text().contains("nothing was deleted"), "{turn}");
     let turn = harness.prompt("Remove the log, please").await.unwrap();

@@ -27,7 +27,7 @@ const MOST_EQUAL: usize = 2;
 ///
 /// No character is left that any of them reads as syntax or does not show. So nothing is escaped, as every
 /// escape is somebody's syntax: ASCII punctuation becomes its fullwidth form, brackets fullwidth parentheses,
-/// and what is invisible its code point, `（U+200B）`. Letters, digits and symbols that are no operators stay.
+/// and what is invisible its code point, `（U＋200B）`. Letters, digits and symbols that are no operators stay.
 #[must_use]
 pub fn plain_text(text: &str) -> String {
     let mut out = Line::default();
@@ -83,19 +83,34 @@ pub fn plain_text(text: &str) -> String {
     out.text
 }
 
+/// The number of marks that may follow a letter above a question: more would stack onto the lines below.
+const MOST_MARKS_ABOVE: usize = 3;
+
+/// What begins a block with classes and attributes of the text's own: an admonition, details, a block of PyMdown.
+const BLOCKS: [&str; 3] = ["!!!", "???", "///"];
+
 /// Returns `true` if no renderer can be made to hide a part of what stands below a text: if the text has only
 /// letters, digits, and punctuation that begins nothing but lists and rules.
 pub(super) fn is_plain(text: &str) -> bool {
+    if BLOCKS.iter().any(|block| text.contains(block)) {
+        return false;
+    }
+    let mut marks = 0;
     let mut characters = text.chars().peekable();
     std::iter::from_fn(|| Some((characters.next()?, characters.peek().copied()))).all(
-        |(character, next)| match character {
-            ' ' | '\t' | '\n' | '\r' => true,
-            '.' | ',' | ';' | '?' | '!' | '-' | '/' | '\'' | '"' | '(' | ')' => true,
-            // With a name behind it, it begins a directive or a link.
-            ':' => next.is_none_or(char::is_whitespace),
-            character if character.is_ascii() => character.is_ascii_alphanumeric(),
-            '\u{2018}'..='\u{201F}' | '«' | '»' | '‹' | '›' => true,
-            character => matches!(Kind::of(character), Kind::Shown | Kind::Mark | Kind::Space),
+        |(character, next)| {
+            let is_mark = !character.is_ascii() && matches!(Kind::of(character), Kind::Mark);
+            marks = if is_mark { marks + 1 } else { 0 };
+            match character {
+                ' ' | '\t' | '\n' | '\r' => true,
+                '.' | ',' | ';' | '?' | '!' | '-' | '/' | '\'' | '"' | '(' | ')' => true,
+                // With a name behind it, it begins a directive or a link.
+                ':' => next.is_none_or(char::is_whitespace),
+                character if character.is_ascii() => character.is_ascii_alphanumeric(),
+                '\u{2018}'..='\u{201F}' | '«' | '»' | '‹' | '›' => true,
+                _ if is_mark => marks <= MOST_MARKS_ABOVE,
+                character => matches!(Kind::of(character), Kind::Shown | Kind::Space),
+            }
         },
     )
 }
@@ -217,8 +232,8 @@ impl Line {
     fn code_point(&mut self, character: char, count: usize) {
         let code_point = u32::from(character);
         match count {
-            1 => self.words(&format!("（U+{code_point:04X}）")),
-            _ => self.words(&format!("（U+{code_point:04X} x{count}）")),
+            1 => self.words(&format!("（U＋{code_point:04X}）")),
+            _ => self.words(&format!("（U＋{code_point:04X} x{count}）")),
         }
     }
 
@@ -254,20 +269,20 @@ mod tests {
             ("rm -rf ~/thesis", "rm -rf ～/thesis"),
             ("say 'ok' & \"go\"", "say ’ok’ ＆ ”go”"),
             ("two\r\nlines\n\n \rmore", "two ⏎ lines ⏎ more"),
-            ("a\u{200B}b\u{202E}c", "a（U+200B）b（U+202E）c"),
-            ("a\u{200B}\u{200B}\u{200B}\u{200B}b", "a（U+200B x4）b"),
-            ("e\u{301}\u{302}\u{303}", "e\u{301}\u{302}（U+0303）"),
+            ("a\u{200B}b\u{202E}c", "a（U＋200B）b（U＋202E）c"),
+            ("a\u{200B}\u{200B}\u{200B}\u{200B}b", "a（U＋200B x4）b"),
+            ("e\u{301}\u{302}\u{303}", "e\u{301}\u{302}（U＋0303）"),
             (
                 "e\u{301}\u{301}\u{301}\u{301}\u{301}",
                 "e\u{301}\u{301}（x5）",
             ),
             (
                 "◁think▷ 「a」 «b» 【1】",
-                "（U+25C1）think（U+25B7） （a） ”b” （1）",
+                "（U＋25C1）think（U＋25B7） （a） ”b” （1）",
             ),
             (
                 "\u{3164}\u{A0}\u{2003}x\ty\u{FE0F}",
-                "（U+3164） x y（U+FE0F）",
+                "（U＋3164） x y（U＋FE0F）",
             ),
             (
                 "<b>`*_$\\:[x](y)!#|{}",
@@ -276,12 +291,37 @@ mod tests {
             ("日本語 😀 ½ €", "日本語 😀 ½ €"),
             ("www.a.org. ../x //b 1.", "www．a．org. ．．/x ／／b 1."),
             // Neither ends a link that was left open, nor a key: `[a](b (U+200B)`, `++a++`.
-            ("(a)\u{FFFC} ++b++", "（a）（U+FFFC） ＋＋b＋＋"),
+            ("(a)\u{FFFC} ++b++", "（a）（U＋FFFC） ＋＋b＋＋"),
             ("", ""),
         ];
         for (text, expected) in cases {
             let shown = plain_text(text);
             assert_eq!(shown, expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn text_with_the_means_to_hide_is_not_plain() {
+        let plain = [
+            "",
+            "Really?! Yes!! 1/2 //",
+            "- a: b\n\n1. (c) \"d\"",
+            "日本語、e\u{301}",
+            "ज़िंदगी",
+        ];
+        for text in plain {
+            assert!(is_plain(text), "{text:?}");
+        }
+        let other = [
+            "<b>",
+            "a:b",
+            "n\u{323}\u{323}\u{323}\u{323}",
+            "!!! absolute bg-white w-64 h-32",
+            "a\n\n??? absolute bg-white w-64 h-32",
+            "/// admonition\n    attrs:\n      style: 'text-indent: -600px'",
+        ];
+        for text in other {
+            assert!(!is_plain(text), "{text:?}");
         }
     }
 

@@ -127,20 +127,9 @@ impl<'a> Question<'a> {
 
     fn is_plain(&self) -> bool {
         let body = self.body.strip_prefix(START).unwrap_or(self.body);
-        let mut pieces = body.split("(U+");
-        let first = pieces.next().unwrap_or_default();
-        let is_plain = |text: &str| {
-            let mut characters = text.chars();
-            characters.all(|it| {
-                !it.is_control() && (!it.is_ascii_punctuation() || ".,;/+-?".contains(it))
-            })
-        };
-        // What cannot be shown is written as its code point: `(U+200B)`, or `(U+200B x4)`.
-        is_plain(first)
-            && pieces.all(|piece| {
-                piece
-                    .split_once(')')
-                    .is_some_and(|(code_point, after)| is_plain(code_point) && is_plain(after))
-            })
+        body.chars().all(|character| {
+            !character.is_control()
+                && (!character.is_ascii_punctuation() || ".,;/-?".contains(character))
+        })
     }
 }

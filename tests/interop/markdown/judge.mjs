@@ -12,6 +12,10 @@ const LOOKS = `
   .line-clamp-1 { overflow: hidden; display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 1 }
   .truncate { overflow: hidden; text-overflow: ellipsis; white-space: nowrap }
   .hidden { display: none }
+  .absolute { position: absolute }
+  .bg-white { background: #fff }
+  .w-64 { width: 16rem }
+  .h-32 { height: 8rem }
   .first-line\\:text-transparent::first-line { color: transparent }`;
 
 /** Runs in the page: the text from the question on, `\0` for each piece that cannot be read. */

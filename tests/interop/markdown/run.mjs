@@ -4,21 +4,22 @@ import { spawnSync } from "node:child_process";
 import { Judge, verdict } from "./judge.mjs";
 import { messages } from "./messages.mjs";
 import { PURIFIED, render } from "./renderers.mjs";
-import { generated, own, written } from "./texts.mjs";
+import { generated, generatedPlain, plain, written } from "./texts.mjs";
 
 const full = process.argv[2] === "full";
 // Every PARTth turn, from the FIRST one on: `run.mjs full FIRST PART`, for several processes.
 const [first, part] = process.argv.slice(3).map(Number);
 
-/** The turns: all pairs, or each text and each message at least once. */
+/** The turns: all pairs, or each text and each message at least once. A yes must count behind plain text. */
 function* turns() {
   const names = Object.keys(messages);
-  const turn = (text, name) => ({ text, name, title: messages[name][0], message: messages[name][1] });
+  const turn = (text, name, isPlain) => ({ text, name, title: messages[name][0], message: messages[name][1], isPlain });
   for (const [at, text] of written.entries()) {
     const some = full || at < 2 ? names : [names[at % names.length]];
-    for (const name of some) yield turn(text, name);
+    for (const name of some) yield turn(text, name, plain.includes(text));
   }
-  for (const [at, text] of [...generated(full ? 2000 : 80, 20261122)].entries()) yield turn(text, names[at % names.length]);
+  for (const [at, text] of [...generated(full ? 2000 : 80, 20261122)].entries()) yield turn(text, names[at % names.length], false);
+  for (const [at, text] of [...generatedPlain(full ? 2000 : 160, 20261123)].entries()) yield turn(text, names[at % names.length], true);
 }
 
 function answers(turns) {
@@ -47,29 +48,36 @@ async function sees(judge) {
 const started = Date.now();
 const judge = await Judge.start();
 const counts = {};
-const declared = {};
-let [total, refused, failed, passed] = [0, 0, 0, 0];
+const plainTexts = new Set();
+let [total, refused, accepted, failed, passed] = [0, 0, 0, 0, 0];
 if (await sees(judge)) passed += 1;
 else failed += 1;
 
 const all = [...turns()].filter((_, at) => part === undefined || at % part === first);
 for (let from = 0; from < all.length; from += 500) {
   const some = all.slice(from, from + 500);
-  const asked = answers(some).flatMap((answer, at) => (answer === null ? [] : [{ ...some[at], answer }]));
+  const asked = answers(some).flatMap((asked, at) => (asked === null ? [] : [{ ...some[at], ...asked }]));
   refused += some.length - asked.length;
   total += asked.length;
+  for (const { text, name, isPlain, verdict } of asked) {
+    if (verdict === "Accepted") accepted += 1;
+    if (isPlain) plainTexts.add(text);
+    const isExpected = verdict === "Accepted" || (verdict === "Obscured" && !isPlain);
+    if (isExpected) passed += 1;
+    else {
+      failed += 1;
+      console.log(`FAIL a yes is ${verdict}: ${JSON.stringify(text.slice(0, 200))}, ${name}`);
+    }
+  }
   const cases = [...render(asked.map(({ answer }) => answer))].flatMap(([name, pages]) => {
     const of = (renderer, purified) => pages.map((html, at) => ({ ...asked[at], renderer, purified, html }));
     return PURIFIED.includes(name) ? [...of(name, false), ...of(`${name}, DOMPurify`, true)] : of(name, false);
   });
   const texts = await judge.look(cases.map(({ html, purified }) => [html ?? "", purified]));
-  for (const [at, { renderer, html, answer, text, name }] of cases.entries()) {
-    const count = (counts[renderer] ??= { whole: 0, altered: 0, hidden: 0, partly: 0, own: 0, threw: 0 });
+  for (const [at, { renderer, html, answer, text, name, verdict: worth }] of cases.entries()) {
+    const count = (counts[renderer] ??= { whole: 0, altered: 0, hidden: 0, partly: 0, void: 0, threw: 0 });
     let found = html === null ? "threw" : verdict(answer, texts[at]);
-    if (found === "partly" && own(text)) {
-      found = "own";
-      declared[own(text)] = (declared[own(text)] ?? 0) + 1;
-    }
+    if (found === "partly" && worth !== "Accepted") found = "void";
     count[found] += 1;
     if (found !== "partly") passed += 1;
     else {
@@ -82,13 +90,16 @@ for (let from = 0; from < all.length; from += 500) {
 await judge.close();
 
 const sums = Object.values(counts).reduce((sums, count) => Object.fromEntries(Object.entries(count).map(([key, one]) => [key, (sums[key] ?? 0) + one])), {});
-console.log(`${total} answers, ${refused} questions refused, Chromium ${judge.version}\n`);
-console.log(`| renderer | whole | altered | hidden | partly | partly, by a layout of the text's own | threw |\n|---|---|---|---|---|---|---|`);
-for (const [name, count] of [...Object.entries(counts), ["all", sums]]) console.log(`| ${name} | ${Object.values(count).join(" | ")} |`);
-console.log(`\npartly hidden by a layout of the text's own: ${JSON.stringify(declared)}`);
-if (sums.own === 0) {
+const number = (one) => one.toLocaleString("en");
+console.log(`${number(total)} answers, ${refused} questions refused, ${number(accepted)} yeses accepted, ${number(plainTexts.size)} plain texts, Chromium ${judge.version}\n`);
+console.log("| renderer | whole | altered | hidden | partly | partly, void | threw |\n|---|---|---|---|---|---|---|");
+for (const [name, count] of [...Object.entries(counts), ["all", sums]]) console.log(`| ${name} | ${Object.values(count).map(number).join(" | ")} |`);
+console.log();
+const fail = (reason) => {
   failed += 1;
-  console.log("FAIL no style hides a part: the judge is blind");
-}
+  console.log(`FAIL ${reason}`);
+};
+if (sums.void === 0) fail("no text hides a part: the judge is blind");
+if (plainTexts.size < 100 && part === undefined) fail("there are too few plain texts");
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 ? 0 : 1;

@@ -45,16 +45,9 @@ const clients = [
   "<details name=a open><summary>x</summary></details><details name=a><summary>y</summary>", "<div aria-hidden=true>", "<div contenteditable>", "<textarea rows=1>", "<input value='", "<input type=text value=\"", "<iframe srcdoc='", "<object data='", "<svg><text>", "<svg><desc>", "<svg width=1 height=1><foreignObject>", "<math><mphantom>", "<math><mpadded width=0>", "<math><mrow>",
 ];
 
-/** What lets a text lay out the page behind it. No substitution helps: a front end must not allow it. */
-const OWN = {
-  "style or class": /<style\b|\s(style|class)=|stylesheet/i,
-  "direction or float": /\s(dir|align)=/i,
-  "dialog": /<dialog\s+open/i,
-  "abbreviation": /^\*\[/m,
-  "drawing": /\soverflow=/i,
-  "macro or space in a formula": /\\(def|kern|hspace)(?![a-z])/,
-};
+/** What lets a text lay out the page behind it: no substitution helps. */
 const looks = [
+  "/// admonition\n    attrs:\n      style: 'text-indent: -600px'", "/// details\n    open: true\n    attrs:\n      style: 'text-indent: -600px'\n\na", "/// admonition\n    type: truncate", "!!! absolute bg-white w-64 h-32", "a\n\n!!! note absolute bg-white w-64 h-32\n", "??? absolute bg-white w-64 h-32",
   "<style>p::first-line{font-size:0;color:transparent}</style>", "<style>p{font-size:0}p strong{font-size:14px}</style>", "<style>p{color:transparent}p strong,p code{color:#000}</style>", "<style>p{height:20px;overflow:hidden;display:flex;align-items:flex-end}</style>", "<style>p{text-indent:-600px}</style>",
   "<div style=\"text-indent:-600px\">", "<div style=\"height:20px;overflow:hidden\">", "<div style=\"height:20px;overflow:hidden;display:flex;align-items:flex-end\">", "<div style=\"direction:rtl;white-space:nowrap\">", "<div style=\"position:relative\"><div style=\"position:absolute;top:0;width:70%;height:90px;background:white\"></div>",
   "<div class=\"line-clamp-1\">", "<div class=\"truncate\">", "<div class=\"first-line:text-transparent\">", "<div class=\"hidden\">", "<span class=\"katex-mathml\">",
@@ -62,11 +55,15 @@ const looks = [
   "<svg width=1 height=1 overflow=visible opacity=0.99><rect width=760 height=40 fill=white /></svg>", "$$\n\\kern-12em ", "$$\n\\hspace{-20em}", "$$\n\\def r{}", "$$\n\\def\\x#1agree{\\text{Read the notes? To agree}}\\x", "```math\n\\def\\x#1agree{\\text{Read the notes? To agree}}\\x",
 ];
 
-/** The means by which a text lays out what is behind it, if any. */
-export const own = (text) => Object.keys(OWN).find((kind) => OWN[kind].test(text));
+/** What has only characters behind which a yes counts. */
+export const plain = [
+  "", "I looked at it.", "Text\n\nmore.\n", "Text,\nmore; and more: all.\n", "1. 1. 1. 1. a", "- - - a", `${"1. ".repeat(40)}a`, `${"- ".repeat(40)}`, "- ".repeat(20), "1. ".repeat(40), "1) a\n2) b", "---\ntitle: x", "---\ntitle: x\n---\n", "---", "a\n---", "- ---\n  a: b\n", "-- --- ----", "(", "(a (b (c", "\"", "'", "\"a 'b (c", "a \"", "')\"", "(c) (tm) 1/2 1st",
+  "//", "// a\n/ b", "??", "? a\n: b", "!! note\n    a", "Term\n: x", "Term\n\n:   x\n\n    y", ": a", ":\n:\n", "note: x\ntags: a\n        b", "title: a\nbase: b\n", `${" ".repeat(80)}a`, "    a", "\ta\n\n\t\tb", "  - a\n\n        b\n", `a\n${" ".repeat(60)}`, " \n \n \n",
+  `e${"\u0301".repeat(2)} a\u0327\u0323`, "\u0301", "研究を見ました。", "我看了“论文”，还有数据：三个。", "نظرت في الأطروحة، ثم؟", "שלום", "मैंने ज़िंदगी को देखा", "กี่", "😀 ☠ ✂ ■ █ €", "¿Qué? ¡No!", "www.a.example and a.example/b", "yes no cancel", "Question: may I? To agree, reply: yes.", "a\r\n\r\n- b\r\n",
+];
 
 /** All that is said by hand, once each. */
-export const written = [...new Set(["", "I looked at it.", ...hostile, ...clients, ...looks, ...clean])];
+export const written = [...new Set([...plain, ...hostile, ...clients, ...looks, ...clean])];
 
 function random(seed) {
   let state = seed >>> 0;
@@ -121,5 +118,24 @@ export function* generated(count, seed) {
       text += one(ENDS);
     }
     yield text;
+  }
+}
+
+const PLAIN_LEADS = ["", "", "1. ", "1. 1. 1. ", "- ", "- - ", "  - ", "10) ", "---\n", ": ", ":   ", "    ", "\t", "            ", "? ", "! ", "// ", "?? ", "!! ", "( ", "' ", "\" ", "-- ", "note: ", "; "];
+const PLAIN = ["text", "word ", "a b", "---", "- -", "(", "(", ")", "\"", "'", "\"", "/", "//", "?", "??", "!", "!!", ": ", ", ", ". ", ".", "...", ";", "-", "--", "1", "2. ", "3) ", "title: x", "www.a.example", "e\u0301\u0323", "\u0301", "研究", "。", "، نظرت", "؟", "שלום", "ज़िंदगी", "😀", "“", "‘", "（", "［", "！", "half 1/2", "(c)"];
+
+/** Texts with only characters behind which a yes counts, from a seed. */
+export function* generatedPlain(count, seed) {
+  const below = random(seed);
+  const one = (list) => list[below(list.length)];
+  for (let at = 0; at < count; at += 1) {
+    let text = "";
+    for (let lines = 1 + below(6); lines > 0; lines -= 1) {
+      text += one(PLAIN_LEADS);
+      for (let pieces = below(5); pieces > 0; pieces -= 1) text += one(PLAIN);
+      text += one(ENDS);
+    }
+    // A colon stands before white space, no sign three times, and no more than three marks together.
+    yield text.replace(/:(?=\S)/g, ": ").replace(/([!?/])\1(?=\1)/g, "$1$1 ").replace(/(?<=\p{M}{3})\p{M}+/gu, "");
   }
 }

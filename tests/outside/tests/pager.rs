@@ -229,7 +229,11 @@ fn a_question_in_text_is_answered() {
     assert!(turn.question().is_some(), "{turn}");
     assert!(turn.text().contains("For ever."), "{turn}");
     let turn = block_on(harness.prompt("yes")).unwrap();
-    assert!(turn.text().starts_with("That is not the code"), "{turn}");
+    assert!(
+        turn.text()
+            .starts_with("Your answer does not have the code"),
+        "{turn}"
+    );
     let turn = block_on(harness.decide(true)).unwrap();
     assert_eq!(turn.text(), "Deleted.");
 }

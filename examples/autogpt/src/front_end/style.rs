@@ -27,7 +27,7 @@ impl Style {
     pub(super) fn words(self, text: &str) -> String {
         match self {
             Self::Markdown => without_images(text),
-            Self::Plain => plain(text),
+            Self::Plain => plain_text(text),
         }
     }
 
@@ -35,7 +35,7 @@ impl Style {
     pub(super) fn thought(self, text: &str) -> String {
         match self {
             Self::Markdown => markdown::quote(&without_images(text)),
-            Self::Plain => format!("Thoughts: {}", plain(text)),
+            Self::Plain => format!("Thoughts: {}", plain_text(text)),
         }
     }
 
@@ -43,13 +43,7 @@ impl Style {
     pub(super) fn code(self, text: &str) -> String {
         match self {
             Self::Markdown => code_span(text),
-            Self::Plain => plain(&markdown::line(text)),
+            Self::Plain => plain_text(&markdown::line(text)),
         }
     }
-}
-
-/// Returns a text that may stand above a question.
-fn plain(text: &str) -> String {
-    // The sign in the code point of an invisible character, `（U+200B）`, is not among what may stand there.
-    plain_text(text).replace('+', "＋")
 }

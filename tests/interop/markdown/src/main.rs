@@ -1,8 +1,9 @@
 //! Answers each line of standard input, a text and a question, as an agent that writes the text and then asks,
-//! and prints what a client of chat completions reads.
+//! and prints what a client of chat completions reads, and the verdict when the user agrees.
 
 use std::convert::Infallible;
 use std::io::{self, BufRead as _, Write as _};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use copilot_wire::openai::{Event, Model, OpenAi};
@@ -10,8 +11,8 @@ use copilot_wire::protocol::{AgentError, Confirmation, Conversation, EventDecode
 use copilot_wire::{Reply, Request, Router};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
-use serde::Deserialize;
-use serde_json::json;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;
 
@@ -23,17 +24,41 @@ struct Turn {
     message: String,
 }
 
-/// Asks what the user says.
-async fn ask(request: Request<OpenAi>, reply: Reply<OpenAi>) -> Result<(), AgentError> {
-    let turn: Turn = serde_json::from_str(&request.prompt().unwrap_or_default())?;
-    reply.text(turn.text).await?;
-    Ok(reply.confirm(Confirmation::new("delete-1", turn.title, turn.message))?)
+/// What the agent has said, and what a yes to it is worth.
+#[derive(Serialize)]
+struct Asked {
+    answer: String,
+    verdict: String,
 }
 
-/// Returns the answer to a line; `None` if the agent may not ask.
-fn answer(router: &Router, line: &str) -> Result<Option<String>, Failure> {
-    let body =
-        json!({"model": "asker", "stream": true, "messages": [{"role": "user", "content": line}]});
+/// What precedes the number of a turn in the user's message.
+const NUMBER: &str = "Turn ";
+
+/// What precedes the code of a question.
+const CODE: &str = " To agree, reply: yes ";
+
+/// Says the verdict on an answer, or says and asks what the turn of the user's number has.
+async fn ask(
+    turns: Arc<[Turn]>,
+    request: Request<OpenAi>,
+    reply: Reply<OpenAi>,
+) -> Result<(), AgentError> {
+    if let Some(answer) = request.answer() {
+        return Ok(reply.text(format!("{:?}", answer.verdict)).await?);
+    }
+    let prompt = request.prompt().unwrap_or_default();
+    let number: usize = prompt.strip_prefix(NUMBER).unwrap_or_default().parse()?;
+    let turn = turns
+        .get(number)
+        .ok_or_else(|| io::Error::other("there is no such turn"))?;
+    reply.text(turn.text.as_str()).await?;
+    let (title, message) = (turn.title.as_str(), turn.message.as_str());
+    Ok(reply.confirm(Confirmation::new("delete-1", title, message))?)
+}
+
+/// Returns the text that follows a conversation; `None` if the agent fails.
+fn send(router: &Router, messages: &[Value]) -> Result<Option<String>, Failure> {
+    let body = json!({"model": "asker", "stream": true, "messages": messages});
     let body = stream::iter([Ok::<_, Infallible>(Bytes::from(body.to_string()))]);
     let request = http::Request::post("/v1/chat/completions")
         .header("content-type", "application/json")
@@ -61,11 +86,33 @@ fn answer(router: &Router, line: &str) -> Result<Option<String>, Failure> {
     Ok(Some(text))
 }
 
+/// Returns the answer of a turn, and the verdict on the user's yes to it; `None` if the agent may not ask.
+fn asked(router: &Router, number: usize) -> Result<Option<Asked>, Failure> {
+    // A place of its own for each question: another turn at the same place would close it.
+    let user = json!({"role": "user", "content": format!("{NUMBER}{number}")});
+    let Some(answer) = send(router, std::slice::from_ref(&user))? else {
+        return Ok(None);
+    };
+    let (_, code) = answer.rsplit_once(CODE).ok_or("an answer has no code")?;
+    let code: String = code.chars().take_while(char::is_ascii_digit).collect();
+    let assistant = json!({"role": "assistant", "content": answer});
+    let yes = json!({"role": "user", "content": format!("yes {code}")});
+    let verdict = send(router, &[user, assistant, yes])?.ok_or("a yes has no verdict")?;
+    Ok(Some(Asked { answer, verdict }))
+}
+
 fn main() -> Result<(), Failure> {
-    let router = Router::new().mount_fn(Model::new("asker"), ask)?;
+    let lines = io::stdin().lock().lines();
+    let turns: Result<Arc<[Turn]>, Failure> = lines
+        .map(|line| Ok(serde_json::from_str(&line?)?))
+        .collect();
+    let turns = turns?;
+    let count = turns.len();
+    let agent = move |request, reply| ask(Arc::clone(&turns), request, reply);
+    let router = Router::new().mount_fn(Model::new("asker"), agent)?;
     let mut out = io::stdout().lock();
-    for line in io::stdin().lock().lines() {
-        serde_json::to_writer(&mut out, &answer(&router, &line?)?)?;
+    for number in 0..count {
+        serde_json::to_writer(&mut out, &asked(&router, number)?)?;
         writeln!(out)?;
     }
     Ok(())
