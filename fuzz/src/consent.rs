@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use copilot_wire::openai::testing::OpenAiClient;
+use copilot_wire::anthropic::testing::AnthropicClient;
 use copilot_wire::protocol::{
     AgentError, Answer, Confirmation, Conversation, Protocol, Role, SendError, Verdict,
 };
@@ -58,7 +58,7 @@ pub fn consent(data: &[u8]) {
         question: asks.then(|| Confirmation::new(&id, title, message)),
         answers: answers.clone(),
     };
-    let mut harness = Harness::new(OpenAiClient::new("m"), asker);
+    let mut harness = Harness::new(AnthropicClient::new("m"), asker);
     // A place of its own: a turn at the same one, on another thread, would use the question up.
     let prompt = format!("Delete number {}", TURNS.fetch_add(1, Ordering::Relaxed));
     let turn = block_on(harness.prompt(&prompt)).unwrap();
