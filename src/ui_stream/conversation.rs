@@ -89,6 +89,7 @@ fn is_question(part: &UiPart) -> bool {
 }
 
 /// Returns all text of a message. Every text part is a block of its own.
+#[cfg(feature = "testing")]
 pub(super) fn text_of(message: &UiMessage) -> Cow<'_, str> {
     let mut all = Cow::Borrowed("");
     for text in message.parts.iter().filter_map(said) {
