@@ -2,8 +2,9 @@
 //!
 //! Where a front end has no dialog, a question is text behind other text, which a model may have written. No
 //! scan of that text can tell what each renderer hides. So a yes counts only if it repeats a code that the
-//! question alone contains: who does not see the question as a whole does not see its code, which is at its
-//! end. And only this server can make such a question, for this place of this conversation.
+//! question alone contains, and only behind text from which no renderer can be made to hide anything: letters,
+//! digits and the punctuation of sentences. Behind other text the question is asked again, alone. And only this
+//! server can make such a question, for this place of this conversation.
 //!
 //! | part | is |
 //! |---|---|
@@ -12,6 +13,7 @@
 //! | proof | a message authentication code over place, id, code, minute, title and message |
 //! | place | mount, user, conversation and the user's own words before the question; see [`PlaceId`] |
 //! | answer | `yes` and the code, or `no`, as a whole; see [`Typed`] |
+//! | text above | plain, or the answer is [`Verdict::Obscured`]; see [`text::is_plain`] |
 //! | use | once, within an hour; see [`Ledger`] |
 
 mod answer;

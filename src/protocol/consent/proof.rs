@@ -19,7 +19,7 @@ const ALPHABET: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
 const AGREE: &str = "toagreereplyyes";
 const REFUSE: &str = "torefusereplyno";
 
-/// What a proof begins with, and what is behind it: the length of the body, the minute, the tag.
+/// The start of a proof, and the digits behind it: the length of the body, the minute, the tag.
 const MARK: &str = "cw";
 const LENGTH: usize = 3;
 const MINUTE: usize = 4;
@@ -352,7 +352,7 @@ pub(super) fn decode_id(line: &str) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// What an encoded id begins with.
+/// The start of an encoded id.
 const ENCODED: &str = "0x";
 
 fn base32(value: u64, digits: usize) -> String {

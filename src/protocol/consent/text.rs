@@ -86,7 +86,7 @@ pub fn plain_text(text: &str) -> String {
 /// The number of marks that may follow a letter above a question: more would stack onto the lines below.
 const MOST_MARKS_ABOVE: usize = 3;
 
-/// What begins a block with classes and attributes of the text's own: an admonition, details, a block of PyMdown.
+/// The starts of blocks with classes and attributes of the text's own: an admonition, details, a block of PyMdown.
 const BLOCKS: [&str; 3] = ["!!!", "???", "///"];
 
 /// Returns `true` if no renderer can be made to hide a part of what stands below a text: if the text has only

@@ -22,7 +22,7 @@ rules! {
         "write fullwidth forms, as `Question::to_text` does";
 }
 
-/// What a question begins with, and the words before and behind its code.
+/// The start of a question, and the words before and behind its code.
 const START: &str = "Question: ";
 const AGREE: &str = " To agree, reply: yes ";
 const REFUSE: &str = ". To refuse, reply: no. (";
