@@ -2,7 +2,6 @@
 
 use std::ops::Range;
 
-use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 use unicode_normalization::UnicodeNormalization;
 
@@ -73,10 +72,6 @@ pub(super) struct Question<'a> {
 impl Question<'_> {
     /// Returns the first 60 bits of the authentication code over all of them.
     pub(super) fn tag(&self, key: &Key) -> u64 {
-        // A key that is shorter than a block of the hash is padded with zeros (RFC 2104).
-        let mut block = [0; 64];
-        block.iter_mut().zip(key).for_each(|(to, from)| *to = *from);
-        let mut mac = Hmac::<Sha256>::new(&block.into());
         let minute = (self.minute % MINUTES).to_be_bytes();
         let fields: [&[u8]; 6] = [
             b"cw1",
@@ -86,11 +81,12 @@ impl Question<'_> {
             &minute,
             self.body.as_bytes(),
         ];
+        let mut message = Vec::new();
         for field in fields {
-            mac.update(&(field.len() as u64).to_be_bytes());
-            mac.update(field);
+            message.extend_from_slice(&(field.len() as u64).to_be_bytes());
+            message.extend_from_slice(field);
         }
-        let [a, b, c, d, e, f, g, h, ..] = <[u8; 32]>::from(mac.finalize().into_bytes());
+        let [a, b, c, d, e, f, g, h, ..] = hmac(key, &message);
         u64::from_be_bytes([a, b, c, d, e, f, g, h]) >> 4
     }
 
@@ -105,6 +101,20 @@ impl Question<'_> {
              ({id} {MARK}{length}{minute}{tag})"
         )
     }
+}
+
+/// Returns the HMAC-SHA-256 of a message (RFC 2104).
+fn hmac(key: &[u8], message: &[u8]) -> [u8; 32] {
+    // Keys are shorter than a block of the hash: zeros follow them.
+    let padded = |pad: u8| {
+        let mut block = [pad; 64];
+        for (byte, key) in block.iter_mut().zip(key) {
+            *byte ^= key;
+        }
+        Sha256::new_with_prefix(block)
+    };
+    let inner = padded(0x36).chain_update(message).finalize();
+    padded(0x5c).chain_update(inner).finalize().into()
 }
 
 /// A question as it was found in a message, with a proof that may be anybody's.
@@ -374,6 +384,20 @@ fn number(text: &str, digits: usize) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// RFC 4231, section 4.3 and 4.2.
+    #[test]
+    fn the_code_is_an_hmac() {
+        let hex = |bytes: [u8; 32]| bytes.map(|byte| format!("{byte:02x}")).concat();
+        assert_eq!(
+            hex(hmac(b"Jefe", b"what do ya want for nothing?")),
+            "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"
+        );
+        assert_eq!(
+            hex(hmac(&[0x0b; 20], b"Hi There")),
+            "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"
+        );
+    }
 
     #[test]
     fn every_id_comes_back() {

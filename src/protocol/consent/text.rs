@@ -17,7 +17,7 @@ const MOST_EQUAL: usize = 2;
 /// broken with ` ↩ `.
 ///
 /// Punctuation is changed, so this is for text that somebody reads and does not copy, such as what a model says
-/// before a question. For names and cells in Markdown there is [`escape_markdown`](super::escape_markdown).
+/// before a question. For names and cells in Markdown there is [`escape_markdown`](crate::protocol::escape_markdown).
 ///
 /// ```
 /// use copilot_wire::protocol::plain_text;
