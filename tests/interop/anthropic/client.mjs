@@ -33,7 +33,7 @@ const streamed = (messages, body) => messages.stream(body).finalMessage();
 const TYPED = [
   [(code) => `Yes ${code}.`, 'q1 true'],
   [() => 'no', 'q1 false'],
-  [() => 'yes', 'That is not the code of the question, so nothing was done.'],
+  [() => 'yes', 'Your answer does not have the code of the question, so nothing was done.'],
 ];
 const codeOf = (asked) => asked.match(/ To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$/)[1];
 const firstLine = (said) => said.split('\n')[0];

@@ -52,7 +52,7 @@ const RELAYED = [['call_A', 'get_weather', '{"city":"Brest"}'], ['call_B', 'get_
 const TYPED = [
   [(code) => `Yes ${code}.`, 'q1 true'],
   [() => 'no', 'q1 false'],
-  [() => 'yes', 'That is not the code of the question, so nothing was done.'],
+  [() => 'yes', 'Your answer does not have the code of the question, so nothing was done.'],
 ];
 const codeOf = (asked) => asked.match(/ To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$/)[1];
 const firstLine = (said) => said.split('\n')[0];

@@ -217,7 +217,7 @@ def relayed():
 TYPED = [
     ("Yes {}.", "q1 true"),
     ("no", "q1 false"),
-    ("yes", "That is not the code of the question, so nothing was done."),
+    ("yes", "Your answer does not have the code of the question, so nothing was done."),
 ]
 
 

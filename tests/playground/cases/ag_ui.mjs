@@ -42,7 +42,7 @@ test("ag-ui: a question in text", async (p) => {
   // A yes needs the code, which is in the text: no button has it.
   equal(await asked.getByRole("button").allInnerTexts(), ["no"]);
   await p.ask("yes");
-  ok((await p.said()).startsWith("That is not the code of the question, so nothing was done."), await p.said());
+  ok((await p.said()).startsWith("Your answer does not have the code of the question, so nothing was done."), await p.said());
   const [yes] = (await p.said()).match(/yes \d{6}/);
   await p.ask(yes);
   equal(await p.said(), "You accepted it.");
