@@ -134,7 +134,7 @@ fn a_turn_that_reaches_two_servers_runs_once() {
     for turn in 1..=number("AUTOGPT_TEST_TURNS", 10) {
         let chat = Chat::new(&format!("goal {turn}"));
         let question = chat.send_to_both(&one, &two);
-        assert!(question.contains("effect.py"), "{question}");
+        assert!(question.contains("effect．py"), "{question}");
         let end = chat
             .then(&question, &yes(&question))
             .send_to_both(&one, &two);
