@@ -1,4 +1,4 @@
-//! What clients make of a question before they send it back: rewritings of its text, and the verdict on a yes.
+//! Rewritings of a question by clients that send it back, and the verdict on a yes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 #[path = "exchange/mod.rs"]
@@ -79,7 +79,7 @@ impl Server {
     }
 }
 
-/// What a client makes of a text.
+/// A rewriting of a text by a client.
 type Rewriting = fn(&str) -> String;
 
 fn says(role: &str, text: &str) -> Value {
@@ -148,7 +148,7 @@ fn nfkc(text: &str) -> String {
     text.nfkc().collect()
 }
 
-/// What `innerText` of the rendered answer is.
+/// The `innerText` of the rendered answer.
 fn rendered(text: &str) -> String {
     let text = text.replace("**", "").replace("\n- ", "\n• ");
     text.replace(['`', '\\'], "")

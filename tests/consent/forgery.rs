@@ -247,7 +247,7 @@ fn a_line_that_is_cut_doubled_or_reordered_is_none() {
     );
 }
 
-/// What stands above a question can hide a part of it: formulas have macros, pages have styles. So no yes counts there.
+/// Text above a question can hide a part of it: formulas have macros, pages have styles. So no yes counts there.
 #[test]
 fn a_question_below_text_that_may_hide_a_part_of_it_is_asked_again_alone() {
     let plain = [

@@ -34,7 +34,7 @@ pub(crate) struct Asker {
     pub(crate) title: String,
     pub(crate) message: String,
     pub(crate) id: String,
-    /// What is said before the question, or without one.
+    /// The text before the question, or without one.
     pub(crate) says: String,
 }
 

@@ -128,8 +128,8 @@ pub(super) struct Found {
 }
 
 impl Found {
-    /// Returns the question if `key` has made its proof for this place.
-    pub(super) fn verified<'a>(&'a self, place: &'a PlaceId, key: &Key) -> bool {
+    /// Returns `true` if the proof was made with `key` for this place.
+    pub(super) fn verified(&self, place: &PlaceId, key: &Key) -> bool {
         let question = Question {
             place,
             id: &self.id,

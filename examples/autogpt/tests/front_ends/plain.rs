@@ -1,4 +1,4 @@
-//! What stands above a question in text cannot hide a part of it, so the first yes counts.
+//! Text above a question is plain and cannot hide a part of it, so the first yes counts.
 
 use std::convert::Infallible;
 

@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// What is said before the question, and the question.
+/// The text before a question, and the question.
 #[derive(Deserialize)]
 struct Turn {
     text: String,
@@ -24,7 +24,7 @@ struct Turn {
     message: String,
 }
 
-/// What the agent has said, and what a yes to it is worth.
+/// An answer of the agent, and the verdict on a yes to it.
 #[derive(Serialize)]
 struct Asked {
     answer: String,
