@@ -1,5 +1,6 @@
 //! The history of a conversation, for clients.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
 use std::mem;
 
@@ -60,27 +61,55 @@ impl History {
         self.messages.push(message);
     }
 
-    /// Records an event of the stream. The rounds of an answer become paragraphs.
-    pub fn apply(&mut self, event: &Event) {
+    /// Records an event of the stream. Returns the text that the event adds to the answer, which
+    /// includes the separator between two rounds: the rounds become paragraphs.
+    pub fn apply(&mut self, event: &Event) -> &str {
         if self.ended {
             self.end_turn();
         }
         match event {
-            Event::Text(text) => {
-                let is_glued = !self.text.is_empty() && !self.text.ends_with('\n');
-                // The texts of two rounds have no separator of their own on the wire.
-                if mem::take(&mut self.round_broke) && is_glued {
-                    self.text.push_str("\n\n");
-                }
-                self.text.push_str(text);
+            Event::Text(text) | Event::Refusal(text) => {
+                let is_refusal = matches!(event, Event::Refusal(_));
+                let text = self.separate(text);
+                let answer = match is_refusal {
+                    true => &mut self.refusal,
+                    false => &mut self.text,
+                };
+                let start = answer.len();
+                answer.push_str(&text);
+                return answer.get(start..).unwrap_or_default();
             }
-            Event::Refusal(text) => self.refusal.push_str(text),
             Event::Append(append) => self.appended.push(append.message.clone()),
             Event::RoundBreak => self.round_broke = true,
             // The turn is only marked as ended, because `forget_turn` can still remove it.
             Event::Done => self.ended = true,
             _ => {}
         }
+        ""
+    }
+
+    /// Returns text with what separates it from that of the previous round: one empty line,
+    /// whether the line breaks are at the end of one, at the start of the other, or missing.
+    fn separate<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
+        let before = match &*self.refusal {
+            "" => &*self.text,
+            refusal => refusal,
+        };
+        if !self.round_broke || before.is_empty() {
+            return Cow::Borrowed(text);
+        }
+        let text = text.trim_start_matches('\n');
+        if text.is_empty() {
+            // Line breaks only, of which the next piece may have more.
+            return Cow::Borrowed("");
+        }
+        self.round_broke = false;
+        let separator = match before.len() - before.trim_end_matches('\n').len() {
+            0 => "\n\n",
+            1 => "\n",
+            _ => "",
+        };
+        Cow::Owned(format!("{separator}{text}"))
     }
 
     /// Adds the messages of the turn to the history, which is then ready for the next one. Call it after every turn,

@@ -270,3 +270,25 @@ proptest! {
         prop_assert_eq!(middle.len() / 2, results);
     }
 }
+
+#[test]
+fn one_empty_line_separates_two_rounds() {
+    for (before, after, expected) in [
+        ("a", &["b"][..], "a\n\nb"),
+        ("a\n", &["b"], "a\n\nb"),
+        ("a\n\n", &["b"], "a\n\nb"),
+        ("a", &["\nb"], "a\n\nb"),
+        ("a", &["\n\nb", "\nc"], "a\n\nb\nc"),
+        ("a\n", &["\n", "\n", "b"], "a\n\nb"),
+        ("", &["\nb"], "\nb"),
+    ] {
+        let mut history = History::new();
+        let mut shown = history.apply(&Event::Text(before.into())).to_owned();
+        shown += history.apply(&Event::RoundBreak);
+        for text in after {
+            shown += history.apply(&Event::Text((*text).into()));
+        }
+        assert_eq!(shown, expected);
+        assert_eq!(history.into_messages()[0].text().unwrap(), expected);
+    }
+}
