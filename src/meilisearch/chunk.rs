@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use crate::json::{Json, JsonError, Kind, Reader};
 
-use super::{Failure, FinishReason};
+use super::{Failure, FinishReason, Provider};
 
 /// A parsed frame.
 pub(super) enum Frame {
@@ -23,6 +23,9 @@ pub(super) enum Frame {
 pub(super) struct Chunk {
     /// The id, which is the same in all chunks of a round.
     pub(super) id: Option<String>,
+    /// Set if the delta has the assistant's role.
+    pub(super) has_role: bool,
+    pub(super) provider: Provider,
     pub(super) pieces: Vec<Piece>,
 }
 
@@ -31,6 +34,7 @@ pub(super) enum Piece {
     Text(String),
     Refusal(String),
     Call(CallPiece),
+    Logprobs(Json),
     Finish(FinishReason),
 }
 
@@ -48,9 +52,11 @@ pub(super) struct CallPiece {
 #[derive(Default)]
 struct Choice {
     index: u64,
+    is_assistant: bool,
     content: Option<String>,
     refusal: Option<String>,
     calls: Vec<CallPiece>,
+    logprobs: Option<Json>,
     finish: Option<FinishReason>,
 }
 
@@ -72,6 +78,10 @@ impl Frame {
         reader.object(|reader, key| {
             match &*key {
                 "id" => chunk.id = owned(reader.string()?),
+                "service_tier" => chunk.provider.service_tier = owned(reader.string()?),
+                "system_fingerprint" => {
+                    chunk.provider.system_fingerprint = owned(reader.string()?);
+                }
                 "event_id" => event_id = owned(reader.string()?),
                 "error" if !reader.is(Kind::Null) => error = Some(reader.value()?),
                 "choices" if reader.is(Kind::Array) => {
@@ -80,7 +90,10 @@ impl Frame {
                         count += 1;
                         // An invalid choice is skipped. Choices other than 0 are other answers.
                         match reader.value_or_raw(Choice::read)? {
-                            Ok(choice) if choice.index == 0 => choice.pieces(&mut chunk.pieces),
+                            Ok(choice) if choice.index == 0 => {
+                                chunk.has_role |= choice.is_assistant;
+                                choice.pieces(&mut chunk.pieces);
+                            }
                             _ => {}
                         }
                         Ok(())
@@ -107,6 +120,7 @@ impl Choice {
             match &*key {
                 "index" => choice.index = reader.u64()?.unwrap_or_default(),
                 "delta" if reader.is(Kind::Object) => choice.read_delta(reader)?,
+                "logprobs" if reader.is(Kind::Object) => choice.logprobs = Some(reader.value()?),
                 "finish_reason" => {
                     let name = reader.string()?;
                     // Some providers send an empty text where OpenAI sends `null`.
@@ -123,6 +137,7 @@ impl Choice {
     fn read_delta(&mut self, reader: &mut Reader<'_>) -> Result<(), JsonError> {
         reader.object(|reader, key| {
             match &*key {
+                "role" => self.is_assistant = reader.string()?.is_some_and(|it| it == "assistant"),
                 "content" => self.content = owned(reader.string()?),
                 "refusal" => self.refusal = owned(reader.string()?),
                 "tool_calls" if reader.is(Kind::Array) => reader.array(|reader, _| {
@@ -143,6 +158,7 @@ impl Choice {
         pieces.extend(non_empty(self.content).map(Piece::Text));
         pieces.extend(non_empty(self.refusal).map(Piece::Refusal));
         pieces.extend(self.calls.into_iter().map(Piece::Call));
+        pieces.extend(self.logprobs.map(Piece::Logprobs));
         // Last: providers such as Mistral put a call and its finish reason into one chunk.
         pieces.extend(self.finish.map(Piece::Finish));
     }

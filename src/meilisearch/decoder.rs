@@ -7,7 +7,8 @@ use crate::sse;
 
 use super::calls::{Calls, TooLarge};
 use super::chunk::{Frame, Piece};
-use super::{Event, Failure, FinishReason, Outcome, Unknown};
+use super::round::Round;
+use super::{Event, Failure, FinishReason, Outcome, Provider, Unknown};
 
 /// A decoder of the server's stream, for an [`EventDecoder`](crate::protocol::EventDecoder).
 ///
@@ -37,8 +38,9 @@ use super::{Event, Failure, FinishReason, Outcome, Unknown};
 pub struct Decoder {
     limit: usize,
     calls: Calls,
-    /// The id of the chunks of the current round.
-    round: Option<String>,
+    round: Round,
+    /// The last statements of the provider.
+    provider: Provider,
     finish: Option<FinishReason>,
     /// Set after the finish reason `tool_calls`, which the server forwards by mistake at the end of
     /// a round. The next frame shows if it ended a round or the answer.
@@ -52,7 +54,8 @@ impl Default for Decoder {
         Self {
             limit: Self::LIMIT,
             calls: Calls::default(),
-            round: None,
+            round: Round::default(),
+            provider: Provider::default(),
             finish: None,
             undecided: false,
             failure: None,
@@ -95,11 +98,16 @@ impl Decode for Decoder {
                 if failure.is_terminal() && self.failure.is_none() {
                     self.failure = Some(failure.clone());
                 }
+                self.round.has_search |= !failure.is_terminal();
                 events.push(Event::Error(failure));
             }
-            Frame::Chunk(chunk) => {
-                if let Some(id) = chunk.id.filter(|id| !id.is_empty()) {
-                    self.enter(id, events);
+            Frame::Chunk(mut chunk) => {
+                if self.round.add(&mut chunk) {
+                    self.break_round(events);
+                }
+                if self.provider != chunk.provider {
+                    self.provider = chunk.provider;
+                    events.push(Event::Provider(self.provider.clone()));
                 }
                 for piece in chunk.pieces {
                     self.take(piece, events)?;
@@ -142,30 +150,24 @@ impl Decoder {
     /// Returns the id of the round of the last event: all chunks of a round have the same id.
     #[must_use]
     pub fn round(&self) -> Option<&str> {
-        self.round.as_deref()
+        self.round.id()
     }
 
-    /// Starts a round if the id differs from that of the current one: rounds have no other
-    /// separator.
-    fn enter(&mut self, id: String, events: &mut Events<Event>) {
-        if self.round.as_ref() == Some(&id) {
-            return;
-        }
-        // The first id only names the first round.
-        if self.round.replace(id).is_some() {
-            // The previous round is over: its calls get no more fragments, and its finish reason was
-            // not that of the answer.
-            self.calls.flush(events);
-            self.finish = None;
-            self.undecided = false;
-            events.push(Event::RoundBreak);
-        }
+    /// Ends the previous round, and starts the next one.
+    fn break_round(&mut self, events: &mut Events<Event>) {
+        // The previous round is over: its calls get no more fragments, and its finish reason was not
+        // that of the answer.
+        self.calls.flush(events);
+        self.finish = None;
+        self.undecided = false;
+        events.push(Event::RoundBreak);
     }
 
     fn take(&mut self, piece: Piece, events: &mut Events<Event>) -> Result<(), EventError> {
         match piece {
             Piece::Text(text) => events.push(Event::Text(text)),
             Piece::Refusal(text) => events.push(Event::Refusal(text)),
+            Piece::Logprobs(logprobs) => events.push(Event::Logprobs(logprobs)),
             Piece::Call(call) => {
                 if let Err(TooLarge) = self.calls.push(call, self.limit, events) {
                     return Err(EventError::Invalid("a call must not exceed the limit"));
@@ -196,7 +198,7 @@ impl Decoder {
 impl fmt::Debug for Decoder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Decoder")
-            .field("round", &self.round)
+            .field("round", &self.round.id())
             .field("done", &self.done)
             .finish_non_exhaustive()
     }

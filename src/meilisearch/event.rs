@@ -2,7 +2,7 @@
 
 use crate::json::Json;
 
-use super::{Append, Call, Failure, FinishReason, Progress, SearchFailure, Sources};
+use super::{Append, Call, Failure, FinishReason, Progress, Provider, SearchFailure, Sources};
 
 /// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,8 +21,13 @@ pub enum Event {
     /// An error: of one search, after which the answer continues, or of the complete answer.
     Error(Failure),
     /// The start of the model's next round, after a search. The text has no separator between
-    /// rounds: add a line break if the text before does not end with one.
+    /// rounds; [`History::apply`](super::History::apply) returns it with one.
     RoundBreak,
+    /// The provider's statements about its service, for this and later chunks. Reported at each
+    /// change; at the start of a stream both are absent.
+    Provider(Provider),
+    /// The probabilities of the tokens of the text before, an object.
+    Logprobs(Json),
     /// The end of the answer, with its reason. The stream continues until [`Done`](Self::Done).
     Finish(FinishReason),
     /// The regular end of the stream. The result of the answer is in [`Outcome`](super::Outcome).
@@ -62,6 +67,13 @@ pub enum Output {
     SearchFailure(SearchFailure),
     /// The start of the model's next round, after a search: later chunks have another id.
     RoundBreak,
+    /// The provider's statements about its service, for later chunks.
+    Provider(Provider),
+    /// The probabilities of the tokens of the text before, an object.
+    Logprobs(Json),
+    /// A call that this crate does not know, such as a notification of a later server. It is sent
+    /// unconditionally.
+    Call(Call),
 }
 
 /// The end of a turn, other than the regular one.
@@ -85,6 +97,9 @@ impl From<Output> for Event {
             Output::Sources(sources) => Self::Sources(sources),
             Output::SearchFailure(failure) => Self::Error(failure.into()),
             Output::RoundBreak => Self::RoundBreak,
+            Output::Provider(provider) => Self::Provider(provider),
+            Output::Logprobs(logprobs) => Self::Logprobs(logprobs),
+            Output::Call(call) => Self::Unknown(Unknown::Call(call)),
         }
     }
 }
@@ -120,6 +135,12 @@ impl From<Append> for Output {
 impl From<Sources> for Output {
     fn from(sources: Sources) -> Self {
         Self::Sources(sources)
+    }
+}
+
+impl From<Provider> for Output {
+    fn from(provider: Provider) -> Self {
+        Self::Provider(provider)
     }
 }
 

@@ -77,7 +77,9 @@ mod mount;
 mod outcome;
 mod progress;
 mod protocol;
+mod provider;
 mod request;
+mod round;
 mod session;
 mod sources;
 #[cfg(feature = "testing")]
@@ -100,6 +102,7 @@ pub use mount::Mount;
 pub use outcome::Outcome;
 pub use progress::{Progress, Search};
 pub use protocol::Meilisearch;
+pub use provider::Provider;
 pub use request::ChatRequest;
 pub use session::Session;
 pub use sources::Sources;

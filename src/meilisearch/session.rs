@@ -1,10 +1,10 @@
 //! The state of one reply, and the writing of its chunks.
 
 use crate::json::model::Field as _;
-use crate::json::{Escape, Json, escape};
+use crate::json::{Escape, Json, escape, write};
 use crate::protocol::{self, Citation, Env, Part, SendError, Session as _, TextFrame, markdown};
 
-use super::{ChatRequest, Event, Failure, FinishReason, Tools};
+use super::{Call, ChatRequest, Event, Failure, FinishReason, Provider, Tools, Unknown};
 
 /// The state of one reply.
 ///
@@ -21,6 +21,8 @@ pub struct Session {
     head: Vec<u8>,
     /// The end of a chunk, after the choice.
     tail: Vec<u8>,
+    /// The number of bytes of the end that are before the provider's statements.
+    tail_start: usize,
     /// Citations to list at the end of the answer.
     citations: Vec<Citation>,
     /// Set once the current round has started.
@@ -45,6 +47,7 @@ const BEFORE_REFUSAL: &[u8] =
 const AFTER_REFUSAL: &[u8] = br#""},"finish_reason":null,"logprobs":null}]"#;
 const BEFORE_FINISH: &[u8] =
     br#"null,"function_call":null,"tool_calls":null,"role":null,"refusal":null},"finish_reason":""#;
+const BEFORE_LOGPROBS: &[u8] = br#"null,"function_call":null,"tool_calls":null,"role":null,"refusal":null},"finish_reason":null,"logprobs":"#;
 const AFTER_FINISH: &[u8] = br#"","logprobs":null}]"#;
 const BEFORE_CALL: &[u8] = br#"null,"function_call":null,"tool_calls":[{"index":0,"id":""#;
 const BEFORE_NAME: &[u8] = br#"","type":"function","function":{"name":""#;
@@ -57,10 +60,9 @@ impl Session {
         let mut tail = format!(r#","created":{},"model":""#, env.unix_time()).into_bytes();
         // The server repeats the model of the provider; here the request's is the only one known.
         escape(&request.model, Escape::Json, &mut tail);
-        tail.extend_from_slice(
-            br#"","service_tier":null,"system_fingerprint":null,"object":"chat.completion.chunk","usage":null}"#,
-        );
-        tail.extend_from_slice(b"\n\n");
+        tail.extend_from_slice(b"\"");
+        let tail_start = tail.len();
+        end_tail(&Provider::default(), &mut tail);
         let head = head(env);
         Self {
             env: env.clone(),
@@ -68,6 +70,7 @@ impl Session {
             frame: frame(&head, &tail),
             head,
             tail,
+            tail_start,
             citations: Vec::new(),
             opened: false,
             state: State::Open,
@@ -83,23 +86,42 @@ impl Session {
         out.extend_from_slice(&self.tail);
     }
 
-    /// Writes a notification: one chunk with one complete call at index 0 and a unique id. It is
-    /// omitted unless the request switched it on.
+    /// Writes a notification, unless the request did not switch it on.
     fn notify(&mut self, tool: Tools, id: &str, arguments: &Json, out: &mut Vec<u8>) {
-        if !self.tools.contains(tool) {
-            return;
+        if self.tools.contains(tool) {
+            // One tool, so one name.
+            let name = tool.names().next().unwrap_or_default();
+            self.call(id, name, arguments.text(), out);
         }
+    }
+
+    /// Writes one chunk with one complete call at index 0 and a unique id.
+    fn call(&mut self, id: &str, name: &str, arguments: &str, out: &mut Vec<u8>) {
         self.open(out);
         out.extend_from_slice(&self.head);
         out.extend_from_slice(BEFORE_CALL);
         self.id(id, out);
         out.extend_from_slice(BEFORE_NAME);
-        // One tool, so one name.
-        out.extend(tool.names().flat_map(str::bytes));
+        escape(name, Escape::Json, out);
         out.extend_from_slice(BEFORE_ARGUMENTS);
-        escape(arguments.text(), Escape::Json, out);
+        escape(arguments, Escape::Json, out);
         out.extend_from_slice(AFTER_CALL);
         out.extend_from_slice(&self.tail);
+    }
+
+    fn logprobs(&mut self, logprobs: &Json, out: &mut Vec<u8>) {
+        self.open(out);
+        out.extend_from_slice(&self.head);
+        out.extend_from_slice(BEFORE_LOGPROBS);
+        let _ = write(logprobs, Escape::Json, out);
+        out.extend_from_slice(b"}]");
+        out.extend_from_slice(&self.tail);
+    }
+
+    fn provider(&mut self, provider: &Provider) {
+        self.tail.truncate(self.tail_start);
+        end_tail(provider, &mut self.tail);
+        self.frame = frame(&self.head, &self.tail);
     }
 
     fn id(&self, id: &str, out: &mut Vec<u8>) {
@@ -229,9 +251,18 @@ impl protocol::Session for Session {
             Event::Sources(it) => self.notify(Tools::SOURCES, &it.id, &it.to_raw(), out),
             Event::Error(failure) => self.error(failure, out),
             Event::RoundBreak => self.round_break(out),
+            Event::Provider(provider) => self.provider(provider),
+            Event::Logprobs(logprobs) => self.logprobs(logprobs, out),
             Event::Finish(reason) => self.end(reason, out),
             Event::Done => self.done(out),
-            Event::Unknown(_) => return Err(SendError::Unsupported("unknown events")),
+            Event::Unknown(Unknown::Call(Call {
+                id,
+                name,
+                arguments,
+            })) => self.call(id, name, arguments, out),
+            Event::Unknown(Unknown::Frame(_)) => {
+                return Err(SendError::Unsupported("unknown frames"));
+            }
         }
         Ok(())
     }
@@ -253,6 +284,21 @@ fn frame(head: &[u8], tail: &[u8]) -> TextFrame {
         [AFTER_CONTENT, tail].concat(),
         Escape::Json,
     )
+}
+
+/// Writes the end of a chunk from the provider's statements on.
+fn end_tail(provider: &Provider, out: &mut Vec<u8>) {
+    let statements = [
+        ("service_tier", &provider.service_tier),
+        ("system_fingerprint", &provider.system_fingerprint),
+    ];
+    for (name, statement) in statements {
+        out.extend_from_slice(format!(r#","{name}":"#).as_bytes());
+        // Serializing text cannot fail.
+        let _ = write(statement, Escape::Json, out);
+    }
+    out.extend_from_slice(br#","object":"chat.completion.chunk","usage":null}"#);
+    out.extend_from_slice(b"\n\n");
 }
 
 fn head(env: &Env) -> Vec<u8> {

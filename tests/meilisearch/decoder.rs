@@ -320,3 +320,106 @@ fn an_entry_that_is_named_begins_anew() {
         .collect();
     assert_eq!(whole(stream.as_bytes()).events.len(), 3);
 }
+
+/// Reads a stream as text, with `|` where a round starts.
+fn rounds(stream: &[String]) -> String {
+    let read = whole(stream.concat().as_bytes());
+    let marks = read.events.iter().map(|event| match event {
+        Event::Text(text) => text,
+        Event::RoundBreak => "|",
+        _ => "",
+    });
+    marks.collect()
+}
+
+#[test]
+fn a_round_starts_with_its_role_or_with_text_after_a_search() {
+    let text = |text: &str| chunk("1", &json!({"content": text}), None);
+    let role = |text: &str| chunk("1", &json!({"role": "assistant", "content": text}), None);
+    let search = || {
+        let mut delta = call(0, Some("_meiliSearchProgress"), "{}");
+        delta["role"] = "assistant".into();
+        chunk("1", &delta, None)
+    };
+    let failed = || {
+        r#"data: {"type":"error","error":{"type":"response_error","message":""}}"#.to_owned()
+            + "\n\n"
+    };
+    // The provider sends the same id in every round.
+    assert_eq!(rounds(&[role(""), text("a"), role(""), text("b")]), "a|b");
+    assert_eq!(
+        rounds(&[role("a"), text("b"), role("c"), text("d")]),
+        "ab|cd"
+    );
+    assert_eq!(rounds(&[text("a"), search(), text("b"), text("c")]), "a|bc");
+    assert_eq!(rounds(&[text("a"), failed(), text("b"), text("c")]), "a|bc");
+    assert_eq!(
+        rounds(&[role(""), text("a"), search(), search(), role(""), text("b")]),
+        "a|b"
+    );
+    // It repeats the role in every chunk, also in the last one.
+    let last = chunk(
+        "1",
+        &json!({"role": "assistant", "content": ""}),
+        Some("stop"),
+    );
+    assert_eq!(rounds(&[role(""), role("a"), role("b"), last]), "ab");
+    assert_eq!(
+        rounds(&[role("a"), role("b"), search(), role("c"), role("d")]),
+        "ab|cd"
+    );
+    // Rounds with ids of their own are broken once.
+    let other = |delta| chunk("2", &delta, None);
+    let opening = other(json!({"role": "assistant", "content": ""}));
+    assert_eq!(
+        rounds(&[text("a"), search(), opening, other(json!({"content": "b"}))]),
+        "a|b"
+    );
+}
+
+#[test]
+fn what_the_provider_says_beside_the_text_is_passed_on() {
+    let said = |tier: Value, fingerprint: &str, text: &str, logprobs: Value| {
+        let choice = json!({"index": 0, "delta": {"content": text}, "logprobs": logprobs});
+        let chunk = json!({
+            "id": "1", "choices": [choice], "service_tier": tier, "system_fingerprint": fingerprint,
+        });
+        format!("data: {chunk}\n\n")
+    };
+    let logprobs = json!({"content": [{"token": "a", "logprob": -0.25}]});
+    let stream = [
+        said(Value::Null, "fp_1", "a", logprobs.clone()),
+        said("default".into(), "fp_1", "b", Value::Null),
+        chunk(
+            "1",
+            &call(0, Some("_meiliSomethingNew"), r#"{"a":1}"#),
+            None,
+        ),
+    ];
+    let read = whole(stream.concat().as_bytes()).events;
+    let written = String::from_utf8(encode("m", Tools::NONE, &read)).unwrap();
+    let frames: Vec<Value> = written
+        .lines()
+        .filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok())
+        .collect();
+    let of = |text: &str| {
+        let has = |frame: &&Value| frame["choices"][0]["delta"]["content"] == text;
+        let frame = frames.iter().find(has).unwrap();
+        (
+            frame["service_tier"].clone(),
+            frame["system_fingerprint"].clone(),
+        )
+    };
+    assert_eq!(of("a"), (Value::Null, "fp_1".into()));
+    assert_eq!(of("b"), ("default".into(), "fp_1".into()));
+    assert!(
+        frames
+            .iter()
+            .any(|frame| frame["choices"][0]["logprobs"] == logprobs)
+    );
+    let called = |frame: &Value| {
+        let function = &frame["choices"][0]["delta"]["tool_calls"][0]["function"];
+        function == &json!({"name": "_meiliSomethingNew", "arguments": r#"{"a":1}"#})
+    };
+    assert!(frames.iter().any(called), "{written}");
+}

@@ -103,7 +103,12 @@ impl FrontEnd for SearchChat {
                 vec![Effect::other(call.name.clone(), arguments)]
             }
             Event::Unknown(Unknown::Frame(frame)) => vec![Effect::other("frame", frame.clone())],
-            Event::Append(_) | Event::RoundBreak | Event::Finish(_) | Event::Done => Vec::new(),
+            Event::Append(_)
+            | Event::RoundBreak
+            | Event::Provider(_)
+            | Event::Logprobs(_)
+            | Event::Finish(_)
+            | Event::Done => Vec::new(),
         }
     }
 

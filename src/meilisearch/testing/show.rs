@@ -22,6 +22,8 @@ pub(super) fn describe(event: &Event) -> Summary {
                 false => summary,
             }
         }
+        Event::Provider(provider) => Summary::new("provider", format!("{provider:?}")),
+        Event::Logprobs(logprobs) => Summary::new("logprobs", logprobs.text()),
         Event::RoundBreak => Summary::new("round", "the next round of the model"),
         Event::Finish(reason) => Summary::new("finish", reason.as_str()),
         Event::Done => Summary::new("done", "").last(),
