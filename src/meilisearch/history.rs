@@ -95,15 +95,15 @@ impl History {
             "" => &*self.text,
             refusal => refusal,
         };
-        if !self.round_broke || before.is_empty() {
+        if !mem::take(&mut self.round_broke) || before.is_empty() {
             return Cow::Borrowed(text);
         }
         let text = text.trim_start_matches('\n');
         if text.is_empty() {
             // Line breaks only, of which the next piece may have more.
+            self.round_broke = true;
             return Cow::Borrowed("");
         }
-        self.round_broke = false;
         let separator = match before.len() - before.trim_end_matches('\n').len() {
             0 => "\n\n",
             1 => "\n",

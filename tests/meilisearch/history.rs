@@ -280,7 +280,7 @@ fn one_empty_line_separates_two_rounds() {
         ("a", &["\nb"], "a\n\nb"),
         ("a", &["\n\nb", "\nc"], "a\n\nb\nc"),
         ("a\n", &["\n", "\n", "b"], "a\n\nb"),
-        ("", &["\nb"], "\nb"),
+        ("", &["\nb", "c"], "\nbc"),
     ] {
         let mut history = History::new();
         let mut shown = history.apply(&Event::Text(before.into())).to_owned();
