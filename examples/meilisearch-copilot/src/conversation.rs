@@ -13,6 +13,17 @@ pub struct Turn {
     pub messages: Vec<Message>,
 }
 
+impl Turn {
+    /// Creates a turn, as a store of your own reads it back.
+    #[must_use]
+    pub fn new(prompt: impl Into<String>, messages: Vec<Message>) -> Self {
+        Self {
+            prompt: prompt.into(),
+            messages,
+        }
+    }
+}
+
 /// The conversation as the workspace shall see it.
 #[derive(Debug, Default)]
 pub(crate) struct Thread {
@@ -33,10 +44,9 @@ impl Thread {
         for message in conversation.messages() {
             match (message.role, thread.turns.last_mut()) {
                 (Role::System, _) => thread.system.push(Message::system(&message.text)),
-                (Role::User, _) => thread.turns.push(Turn {
-                    prompt: message.text.into_owned(),
-                    messages: Vec::new(),
-                }),
+                (Role::User, _) => thread
+                    .turns
+                    .push(Turn::new(message.text.into_owned(), Vec::new())),
                 // A turn that failed left nothing; strict providers refuse an empty message.
                 (Role::Assistant, _) if message.text.is_empty() => {}
                 (Role::Assistant, Some(turn)) => {

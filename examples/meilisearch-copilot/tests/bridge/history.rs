@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use copilot_wire::meilisearch::ChatRequest;
+use copilot_wire::meilisearch::{Call, ChatRequest, Message};
 use meilisearch_copilot::replay::{Recordings, Step};
 use meilisearch_copilot::{Memory, Store, Turn};
 use serde_json::Value;
@@ -80,15 +80,59 @@ async fn a_turn_that_broke_off_leaves_a_sound_history() {
 
 #[tokio::test]
 async fn a_store_forgets() {
-    let turn = |_| Vec::<Turn>::new();
-    let store = Memory::new(Duration::from_secs(3600), 2);
-    for name in ["a", "b", "c"] {
-        store.save(name, turn(name)).await;
-    }
-    assert_eq!(store.len(), 2);
-    let store = Memory::new(Duration::ZERO, 2);
+    let store = Memory::new(Duration::ZERO, 10_000, 10_000);
     assert!(store.is_empty());
     store.save("a", Vec::new()).await;
     tokio::time::sleep(Duration::from_millis(2)).await;
     assert!(store.load("a").await.is_empty());
+}
+
+/// Returns the turns of a conversation with a search of `bytes` bytes in each.
+fn turns(count: usize, bytes: usize) -> Vec<Turn> {
+    let call = Call::new("c", "f", "{}");
+    let result = Message::tool("c", &"r".repeat(bytes));
+    let messages = vec![Message::calls([&call]), result, Message::assistant("Said.")];
+    let turn = |at| Turn::new(format!("question {at}"), messages.clone());
+    (0..count).map(turn).collect()
+}
+
+#[tokio::test]
+async fn a_store_has_a_limit_in_bytes_for_all_conversations() {
+    let store = Memory::new(Duration::from_secs(3600), 100_000, 50_000);
+    store.save("used", turns(1, 10_000)).await;
+    for name in 0..1000 {
+        store.save(&name.to_string(), turns(1, 10_000)).await;
+        assert_eq!(store.load("used").await.len(), 1);
+        assert!(store.bytes() <= 100_000, "{}", store.bytes());
+    }
+    assert!((5..10).contains(&store.len()), "{}", store.len());
+    // The least recently used ones are gone.
+    assert_eq!(store.load("999").await.len(), 1);
+    assert!(store.load("500").await.is_empty());
+    // Names count as well: clients choose them.
+    store.save(&"n".repeat(60_000), Vec::new()).await;
+    assert_eq!(store.load("999").await.len(), 1);
+    assert!(store.bytes() <= 100_000);
+}
+
+#[tokio::test]
+async fn a_conversation_over_its_limit_loses_its_oldest_searches() {
+    let store = Memory::new(Duration::from_secs(3600), 100_000, 50_000);
+    store.save("long", turns(10, 10_000)).await;
+    assert!(store.bytes() <= 50_000, "{}", store.bytes());
+    let kept = store.load("long").await;
+    assert_eq!(kept.len(), 10);
+    let is_whole = |turn: &Turn| turn.messages.len() == 3;
+    assert!(kept[..6].iter().all(|turn| !is_whole(turn)));
+    assert!(kept[9..].iter().all(is_whole));
+    // What was said stays.
+    let said = |turn: &Turn| turn.messages.last().unwrap().text();
+    assert!(
+        kept.iter()
+            .all(|turn| said(turn).as_deref() == Some("Said."))
+    );
+    // One that says too much is not stored: the front end has it.
+    store.save("long", turns(1000, 1)).await;
+    assert!(store.load("long").await.is_empty());
+    assert_eq!(store.bytes(), 0);
 }
