@@ -80,6 +80,18 @@ impl Instance {
         Ok(request)
     }
 
+    /// Creates the request that tests if the key may search, which a chat shows only when the model
+    /// searches: `POST /multi-search` without a query. The server refuses it with the code
+    /// `invalid_api_key` if the key may not.
+    ///
+    /// # Errors
+    ///
+    /// As for [`chat`](Self::chat).
+    pub fn search_nothing(&self) -> Result<Request<Bytes>, InvalidAddress> {
+        let body = Bytes::from_static(br#"{"queries":[]}"#);
+        self.request(Method::POST, "/multi-search", Some(body))
+    }
+
     pub(super) fn request(
         &self,
         method: Method,

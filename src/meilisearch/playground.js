@@ -8,6 +8,7 @@ class MeilisearchFront extends Front {
     this.agent = "Search chat";
     this.workspace = "playground";
     this.model = "gpt-4o-mini";
+    this.key = "playground";
     this.declared = new Set(Object.keys(NOTICES));
   }
 
@@ -32,7 +33,8 @@ class MeilisearchFront extends Front {
     return [
       fieldGroup("Requests",
         textField("Workspace", this.workspace, (name) => (this.workspace = name)),
-        textField("Model", this.model, (model) => (this.model = model))),
+        textField("Model", this.model, (model) => (this.model = model)),
+        textField("Key", this.key, (key) => (this.key = key))),
     ];
   }
 
@@ -44,7 +46,7 @@ class MeilisearchFront extends Front {
     const body = { model: this.model, messages: this.messages, stream: true, ...(tools.length > 0 && { tools }) };
     const path = this.path.replace(/\{[^}]*\}/, () => encodeURIComponent(this.workspace || "playground"));
     try {
-      for await (const event of this.post(structuredClone(body), { authorization: "Bearer playground" }, path)) {
+      for await (const event of this.post(structuredClone(body), { authorization: `Bearer ${this.key}` }, path)) {
         if (event.data === "" || done) continue;
         if (event.data === "[DONE]") {
           done = true;
