@@ -3,13 +3,15 @@
 use std::fmt;
 use std::sync::Arc;
 
-use copilot_wire::json::Members;
-use copilot_wire::meilisearch::{FinishReason, Meilisearch};
+use copilot_wire::anthropic::{self, Anthropic, Stop, StopReason};
+use copilot_wire::meilisearch::FinishReason;
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Protocol};
+use copilot_wire::responses::{self, Responses};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 
 use crate::failure::told;
+use crate::parameters::parameters;
 use crate::{Memory, Store, Upstream};
 
 /// Answers from a Meilisearch workspace, on every front end.
@@ -19,6 +21,7 @@ pub struct Bridge {
     pub(crate) model: String,
     pub(crate) store: Arc<dyn Store>,
     pub(crate) error_frames: bool,
+    pub(crate) shared_key: bool,
 }
 
 impl Bridge {
@@ -30,6 +33,7 @@ impl Bridge {
             model: model.into(),
             store: Arc::new(Memory::default()),
             error_frames: false,
+            shared_key: false,
         }
     }
 
@@ -48,57 +52,64 @@ impl Bridge {
         self.error_frames = send;
         self
     }
+
+    /// Sets whether Meilisearch clients, too, are answered with the key of the [`Upstream`], whatever key they
+    /// bring, or none. By default the search engine is asked with the client's key: it refuses a wrong one, and a
+    /// tenant token finds what its filter allows.
+    ///
+    /// The other front ends have no key of the search engine, and are always answered with that of the
+    /// [`Upstream`]. Who reaches them reads what it may read.
+    #[must_use]
+    pub fn shared_key(mut self, shared: bool) -> Self {
+        self.shared_key = shared;
+        self
+    }
 }
 
 #[async_trait]
 impl<P: Protocol> Agent<P> for Bridge {
     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
-        let (request, reply) = match request.native::<Meilisearch>(reply) {
-            Ok((request, reply)) => return self.pass(request, reply).await,
-            Err(pair) => pair,
-        };
-        let (request, reply) = match request.native::<OpenAi>(reply) {
-            Ok((request, reply)) => {
-                let parameters = parameters(&request.unknown);
-                let answered = self.relay(&request, &reply, parameters).await?;
-                return Ok(reply.end(answered.map_err(told)?)?);
-            }
-            Err(pair) => pair,
-        };
-        let answered = self.relay(&request, &reply, Members::default()).await?;
-        // A front end without finish reasons is told in text.
-        let note = match answered.map_err(told)? {
-            FinishReason::Length => "(The answer is cut off: it reached the model's limit.)",
-            FinishReason::ContentFilter => "(A filter withheld the rest of the answer.)",
-            _ => return Ok(()),
-        };
-        Ok(reply.text(&format!("\n\n{note}")).await?)
+        let parameters = parameters(&*request);
+        let answered = self.relay(&request, &reply, parameters).await?;
+        end(request, reply, answered.map_err(told)?).await
     }
 }
 
-/// Returns the members of an OpenAI request that say how the model shall answer.
-///
-/// Meilisearch 1.50 drops members that it does not know, and refuses some that a client may mean
-/// otherwise: `tools`, several choices, other values of `reasoning_effort` and `service_tier`.
-fn parameters(members: &Members) -> Members {
-    const PARAMETERS: [&str; 11] = [
-        "frequency_penalty",
-        "logit_bias",
-        "max_completion_tokens",
-        "max_tokens",
-        "metadata",
-        "presence_penalty",
-        "response_format",
-        "seed",
-        "stop",
-        "temperature",
-        "top_p",
-    ];
-    let mut parameters = Members::new();
-    for (name, value) in members.iter().filter(|(name, _)| PARAMETERS.contains(name)) {
-        parameters.push(name, value.clone());
-    }
-    parameters
+/// Ends the turn for this reason, in the way of the front end.
+async fn end<P: Protocol>(
+    request: Request<P>,
+    reply: Reply<P>,
+    reason: FinishReason,
+) -> Result<(), AgentError> {
+    let (request, reply) = match request.native::<OpenAi>(reply) {
+        Ok((_, reply)) => return Ok(reply.end(reason)?),
+        Err(pair) => pair,
+    };
+    // The others have a word only for an answer that is not whole; without a word it is told in text.
+    let (incomplete, stop, note) = match reason {
+        FinishReason::Length => (
+            "max_output_tokens",
+            StopReason::MaxTokens,
+            "(The answer is cut off: it reached the model's limit.)",
+        ),
+        FinishReason::ContentFilter => (
+            "content_filter",
+            StopReason::Refusal,
+            "(A filter withheld the rest of the answer.)",
+        ),
+        _ => return Ok(()),
+    };
+    let (request, reply) = match request.native::<Responses>(reply) {
+        Ok((_, reply)) => {
+            return Ok(reply.end(responses::Ending::Incomplete(incomplete.to_owned()))?);
+        }
+        Err(pair) => pair,
+    };
+    let reply = match request.native::<Anthropic>(reply) {
+        Ok((_, reply)) => return Ok(reply.end(anthropic::Ending::Stop(Stop::from(stop)))?),
+        Err((_, reply)) => reply,
+    };
+    Ok(reply.text(&format!("\n\n{note}")).await?)
 }
 
 impl fmt::Debug for Bridge {

@@ -8,8 +8,9 @@ use reqwest::StatusCode;
 
 /// The failure of an answer, at its start or in its course.
 ///
-/// `Display` is for the operator; [`message`](Self::message) is what a user may read. Neither repeats
-/// what the server or the model's provider said: that can hold addresses, keys and names of indexes.
+/// `Display` is for the operator, and repeats only the plain words of what the model's provider said.
+/// [`message`](Self::message) is what a user may read, and repeats nothing of what the server or the
+/// provider said: that can hold addresses, keys and names of indexes.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum UpstreamError {
@@ -19,6 +20,11 @@ pub enum UpstreamError {
     /// The server refused the request.
     #[error("the search engine {}{}", .0, advice(.0))]
     Refused(#[from] ApiError),
+    /// The key may chat, and not search.
+    #[error(
+        "the search engine answers, but no search is allowed: set MEILI_KEY to a key with the action `search`"
+    )]
+    SearchForbidden,
     /// The name of the workspace cannot be part of an address.
     #[error(transparent)]
     Address(#[from] InvalidAddress),
@@ -26,7 +32,7 @@ pub enum UpstreamError {
     #[error("the search engine's stream is not readable: {0}")]
     Garbage(#[from] EventError),
     /// The server could not get an answer from the model's provider.
-    #[error("{} ({})", Cause::of(.0).operator(), Names(.0))]
+    #[error("{} ({}): {}", Cause::of(.0).operator(), Names(.0), Words(&.0.message))]
     Failed(Box<Failure>),
     /// The stream came whole, without an answer.
     #[error("the search engine gave no answer")]
@@ -44,7 +50,12 @@ impl UpstreamError {
             Self::Http(error) if error.is_connect() => "The search engine cannot be reached.",
             Self::Http(error) if error.is_timeout() => "The search engine has stopped answering.",
             Self::Http(_) | Self::Truncated => "The answer broke off.",
-            Self::Refused(_) | Self::Address(_) => "The search engine refused the request.",
+            Self::Refused(error) if is_temporary(error.status) => {
+                "The search engine is not available for now."
+            }
+            Self::Refused(_) | Self::SearchForbidden | Self::Address(_) => {
+                "The search engine refused the request."
+            }
             Self::Garbage(_) => "The search engine sent something that cannot be read.",
             Self::Failed(failure) => Cause::of(failure).user(),
             Self::Incomplete => "The search engine gave no answer.",
@@ -68,6 +79,11 @@ pub(crate) fn told(error: UpstreamError) -> AgentError {
         UpstreamError::Http(cause) if cause.is_connect() => {
             AgentError::from(error).status(StatusCode::BAD_GATEWAY)
         }
+        // Nothing has been sent, and a question changes nothing: it may be asked again.
+        UpstreamError::Refused(refused) if is_temporary(refused.status) => {
+            let status = refused.status;
+            AgentError::from(error).status(status).retryable()
+        }
         _ => AgentError::from(error),
     };
     failed.user_message(message)
@@ -83,6 +99,12 @@ pub(crate) fn failed_search(status: Option<&str>) -> Notice {
         _ => "the search engine had an error.",
     };
     Notice::new(format!("A search failed: {reason}")).code("search_failed")
+}
+
+/// Returns `true` if a later request may succeed: the server, or a proxy before it, has too much to do or is
+/// about to start.
+pub(crate) fn is_temporary(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 429 | 502 | 503 | 504)
 }
 
 /// Returns what happened, without the address.
@@ -104,6 +126,7 @@ fn advice(error: &ApiError) -> &'static str {
             ": set MEILI_KEY to a key with the action `chatCompletions`"
         }
         "chat_not_found" => ": create the workspace, or set MEILI_WORKSPACE to one that exists",
+        _ if is_temporary(error.status) => ": ask again later",
         _ => "",
     }
 }
@@ -123,6 +146,8 @@ enum Cause {
     Unreadable,
     Key,
     Limit,
+    /// The provider has too much to do, or is about to start.
+    Busy,
     Model,
     TooLong,
     Refused,
@@ -150,6 +175,9 @@ impl Cause {
         match failure.code.as_deref().unwrap_or(&failure.kind) {
             "invalid_api_key" | "authentication_error" | "401" | "403" => Self::Key,
             "rate_limit_exceeded" | "insufficient_quota" | "429" => Self::Limit,
+            "408" | "502" | "503" | "504" | "529" | "overloaded_error" | "service_unavailable" => {
+                Self::Busy
+            }
             "model_not_found" | "404" => Self::Model,
             "context_length_exceeded" => Self::TooLong,
             _ => Self::Refused,
@@ -163,6 +191,7 @@ impl Cause {
             Self::Cut => "The model's answer broke off.",
             Self::Unreadable => "The model's answer cannot be read.",
             Self::Limit => "The model has no capacity left for now.",
+            Self::Busy => "The model is not available for now.",
             Self::Model => "The search engine's model does not exist.",
             Self::TooLong => "The conversation is too long for the model.",
             Self::Refused => "The model refused the request.",
@@ -181,6 +210,7 @@ impl Cause {
             Self::Unreadable => "the search engine cannot read the answer of the model's provider",
             Self::Key => "the model's provider does not accept the API key of the workspace",
             Self::Limit => "the model's provider allows no more requests for now",
+            Self::Busy => "the model's provider is not available for now",
             Self::Model => "the model's provider does not have the model: set MEILI_MODEL",
             Self::TooLong => "the conversation is too long for the model",
             Self::Refused => "the model's provider refused the request",
@@ -201,5 +231,41 @@ impl fmt::Display for Names<'_> {
             Some(code) => write!(f, ", {}", name(code)),
             None => Ok(()),
         }
+    }
+}
+
+/// The plain words of what a provider said, in quotes and on one line: words of letters, and numbers. Anything
+/// else becomes `…`: keys and addresses are no plain words, and neither is what changes a terminal or a log.
+struct Words<'a>(&'a str);
+
+impl Words<'_> {
+    /// The largest number of words.
+    const COUNT: usize = 40;
+    /// The largest number of characters of a word.
+    const LENGTH: usize = 20;
+    /// The characters around a word.
+    const MARKS: &'static [char] = &['.', ',', ':', ';', '!', '?', '(', ')', '`', '\''];
+
+    fn is_plain(word: &str) -> bool {
+        let core = word.trim_matches(Self::MARKS);
+        let is_word = core
+            .chars()
+            .all(|c| c.is_alphabetic() || matches!(c, '_' | '\''));
+        let is_number = core.chars().all(|c| c.is_ascii_digit());
+        (is_word || is_number) && word.chars().count() <= Self::LENGTH
+    }
+}
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = self.0.split_whitespace();
+        f.write_str("\"")?;
+        for (at, word) in words.by_ref().take(Self::COUNT).enumerate() {
+            let space = if at == 0 { "" } else { " " };
+            let word = if Self::is_plain(word) { word } else { "…" };
+            write!(f, "{space}{word}")?;
+        }
+        let rest = if words.next().is_some() { " …" } else { "" };
+        write!(f, "{rest}\"")
     }
 }

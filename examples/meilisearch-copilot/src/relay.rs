@@ -62,8 +62,8 @@ impl Bridge {
         loop {
             match answer.next().await {
                 Ok(Some(event)) => {
-                    history.apply(&event);
-                    speaker.say(&event).await?;
+                    let text = history.apply(&event);
+                    speaker.say(&event, text).await?;
                 }
                 Ok(None) => return Ok(answer.outcome()),
                 Err(error) => return Ok(Err(error)),
@@ -75,10 +75,6 @@ impl Bridge {
 /// Says events in shared words.
 struct Speaker<'a, P: Protocol> {
     reply: &'a Reply<P>,
-    /// `true` if the text so far ends a line.
-    at_line_start: bool,
-    /// `true` if the model began a new round since the last text.
-    broken: bool,
     /// The documents that were named already.
     cited: HashSet<String>,
 }
@@ -87,16 +83,14 @@ impl<'a, P: Protocol> Speaker<'a, P> {
     fn new(reply: &'a Reply<P>) -> Self {
         Self {
             reply,
-            at_line_start: true,
-            broken: false,
             cited: HashSet::new(),
         }
     }
 
-    async fn say(&mut self, event: &Event) -> Result<(), SendError> {
+    /// Says an event, which adds `text` to the answer.
+    async fn say(&mut self, event: &Event, text: &str) -> Result<(), SendError> {
         match event {
-            Event::Text(text) | Event::Refusal(text) => self.text(text).await?,
-            Event::RoundBreak => self.broken = true,
+            Event::Text(_) | Event::Refusal(_) => self.reply.text(text).await?,
             Event::Progress(progress) => {
                 let status = match progress.search() {
                     Ok(search) => {
@@ -122,7 +116,6 @@ impl<'a, P: Protocol> Speaker<'a, P> {
                 }
             }
             Event::Error(failure) if !failure.is_terminal() => {
-                // Not text on every front end, so the next round begins a paragraph all the same.
                 tolerate(
                     self.reply
                         .error(failed_search(failure.code.as_deref()))
@@ -132,15 +125,6 @@ impl<'a, P: Protocol> Speaker<'a, P> {
             _ => {}
         }
         Ok(())
-    }
-
-    /// Starts a paragraph for each round of an answer; the stream has nothing between them.
-    async fn text(&mut self, text: &str) -> Result<(), SendError> {
-        if std::mem::take(&mut self.broken) && !self.at_line_start {
-            self.reply.text("\n\n").await?;
-        }
-        self.at_line_start = text.ends_with('\n');
-        self.reply.text(text).await
     }
 }
 

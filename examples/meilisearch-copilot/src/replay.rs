@@ -35,19 +35,25 @@ pub enum Step {
 
 /// Decides what is answered.
 pub trait Script: Send + Sync + 'static {
-    /// Returns the steps of the answer to a request.
+    /// Returns the steps of the answer to a request with this key.
     ///
     /// # Errors
     ///
     /// A refusal, which is sent in the place of a stream.
-    fn answer(&self, chat: &ChatRequest) -> Result<Vec<Step>, ApiError>;
+    fn answer(&self, key: &str, chat: &ChatRequest) -> Result<Vec<Step>, ApiError>;
+
+    /// Returns `true` if this key may search outside of a chat. By default every key may.
+    fn may_search(&self, key: &str) -> bool {
+        let _ = key;
+        true
+    }
 }
 
 impl<F> Script for F
 where
     F: Fn(&ChatRequest) -> Result<Vec<Step>, ApiError> + Send + Sync + 'static,
 {
-    fn answer(&self, chat: &ChatRequest) -> Result<Vec<Step>, ApiError> {
+    fn answer(&self, _: &str, chat: &ChatRequest) -> Result<Vec<Step>, ApiError> {
         self(chat)
     }
 }

@@ -4,11 +4,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
-    ApiError, ChatRequest, Event, FinishReason, Instance, Meilisearch, Message, Outcome,
+    ApiError, ApiKey, ChatRequest, Event, FinishReason, Instance, Meilisearch, Message, Outcome,
 };
 use copilot_wire::protocol::EventDecoder;
 
 use crate::UpstreamError;
+
+/// The number of bytes of an error's body that are read. The search engine's errors are shorter; what
+/// else answers may send a page, or never end.
+const ERROR_LIMIT: usize = 16 * 1024;
 
 /// A workspace of a Meilisearch server.
 #[derive(Clone, Debug)]
@@ -35,12 +39,21 @@ impl Upstream {
         let client = reqwest::Client::builder()
             .connect_timeout(Duration::from_secs(10))
             .read_timeout(patience)
+            // A search engine redirects nobody, and its key is for nobody else.
+            .redirect(reqwest::redirect::Policy::none())
             .build()?;
         Ok(Self {
             client,
             instance,
             workspace: workspace.into(),
         })
+    }
+
+    /// Sets the key with which it is asked.
+    #[must_use]
+    pub fn key(mut self, key: ApiKey) -> Self {
+        self.instance = self.instance.key(key);
+        self
     }
 
     /// Asks for an answer. Dropping it closes the connection, which stops the server's work.
@@ -50,20 +63,35 @@ impl Upstream {
     /// When the server cannot be reached or refuses.
     pub async fn ask(&self, chat: &ChatRequest) -> Result<Answer, UpstreamError> {
         let request = self.instance.chat(&self.workspace, chat)?;
-        let response = self.client.execute(request.try_into()?).await?;
-        let status = response.status();
-        if !status.is_success() {
-            let body = response.bytes().await?;
-            return Err(ApiError::from_response(status, &body).into());
-        }
         Ok(Answer {
-            response,
+            response: self.send(request).await?,
             chunk: Bytes::new(),
             decoder: EventDecoder::new(),
         })
     }
 
-    /// Checks that the workspace answers, up to the first word of `model`. It costs that word.
+    /// Sends a request. A response that is no success is an error.
+    async fn send(
+        &self,
+        request: http::Request<Bytes>,
+    ) -> Result<reqwest::Response, UpstreamError> {
+        let mut response = self.client.execute(request.try_into()?).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await? {
+            body.extend_from_slice(&chunk);
+            if body.len() >= ERROR_LIMIT {
+                break;
+            }
+        }
+        Err(ApiError::from_response(status, &body).into())
+    }
+
+    /// Checks that the workspace answers, up to the first word of `model`, and that the key may
+    /// search. It costs that word.
     ///
     /// # Errors
     ///
@@ -73,10 +101,21 @@ impl Upstream {
         let mut answer = self.ask(&chat).await?;
         while let Some(event) = answer.next().await? {
             if matches!(event, Event::Text(text) if !text.is_empty()) {
-                return Ok(());
+                return self.check_search().await;
             }
         }
-        answer.outcome().map(drop)
+        answer.outcome()?;
+        self.check_search().await
+    }
+
+    /// Checks that the key may search: the model does not search to say hello.
+    async fn check_search(&self) -> Result<(), UpstreamError> {
+        match self.send(self.instance.search_nothing()?).await {
+            Err(UpstreamError::Refused(error)) if error.kind() == "auth" => {
+                Err(UpstreamError::SearchForbidden)
+            }
+            response => response.map(drop),
+        }
     }
 }
 

@@ -31,12 +31,18 @@ pub(super) async fn serve(
 ) -> io::Result<()> {
     socket.set_nodelay(true)?;
     let answer = match request(&mut socket).await? {
-        Ok(chat) => script.answer(&chat),
+        Ok((key, Some(chat))) => script.answer(&key, &chat),
+        Ok((key, None)) if script.may_search(&key) => {
+            return respond(&mut socket, 200, br#"{"results":[]}"#).await;
+        }
+        Ok(_) => Err(ApiError::invalid_api_key()),
         Err(error) => Err(error),
     };
     let steps = match answer {
         Ok(steps) => steps,
-        Err(error) => return refuse(&mut socket, &error).await,
+        Err(error) => {
+            return respond(&mut socket, error.status.as_u16(), &error.to_json()).await;
+        }
     };
     socket.write_all(HEAD).await?;
     for step in steps {
@@ -74,8 +80,11 @@ async fn gone(socket: &mut TcpStream) {
     while socket.read(&mut ignored).await.is_ok_and(|count| count > 0) {}
 }
 
+/// A key, and the chat that is asked for with it, or none for a search.
+type Asked = (String, Option<ChatRequest>);
+
 /// Reads a request, and refuses what a server with a key would refuse.
-async fn request(socket: &mut TcpStream) -> io::Result<Result<ChatRequest, ApiError>> {
+async fn request(socket: &mut TcpStream) -> io::Result<Result<Asked, ApiError>> {
     let mut bytes = Vec::new();
     let end = loop {
         if let Some(at) = bytes.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -106,22 +115,24 @@ async fn request(socket: &mut TcpStream) -> io::Result<Result<ChatRequest, ApiEr
         }
     }
     let target = head.split(' ').nth(1).unwrap_or_default();
-    Ok(if header("authorization").is_none() {
-        Err(ApiError::missing_authorization())
-    } else if !(target.starts_with("/chats/") && target.ends_with("/chat/completions")) {
-        Err(ApiError::workspace_not_found(target))
-    } else {
-        ChatRequest::read(&Bytes::from(body))
+    let key = header("authorization").and_then(|it| it.strip_prefix("Bearer "));
+    Ok(match key {
+        None => Err(ApiError::missing_authorization()),
+        Some(key) if target == "/multi-search" => Ok((key.to_owned(), None)),
+        Some(key) if target.starts_with("/chats/") && target.ends_with("/chat/completions") => {
+            let chat = ChatRequest::read(&Bytes::from(body));
+            chat.map(|chat| (key.to_owned(), Some(chat)))
+        }
+        Some(_) => Err(ApiError::workspace_not_found(target)),
     })
 }
 
-async fn refuse(socket: &mut TcpStream, error: &ApiError) -> io::Result<()> {
-    let body = error.to_json();
+/// Sends a whole response.
+async fn respond(socket: &mut TcpStream, status: u16, body: &[u8]) -> io::Result<()> {
     let head = format!(
-        "HTTP/1.1 {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
-        error.status,
+        "HTTP/1.1 {status} -\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
         body.len()
     );
-    socket.write_all(&[head.as_bytes(), &body].concat()).await?;
+    socket.write_all(&[head.as_bytes(), body].concat()).await?;
     socket.shutdown().await
 }

@@ -97,7 +97,7 @@ impl Recordings {
 }
 
 impl Script for Recordings {
-    fn answer(&self, chat: &ChatRequest) -> Result<Vec<Step>, ApiError> {
+    fn answer(&self, _: &str, chat: &ChatRequest) -> Result<Vec<Step>, ApiError> {
         let frames = Self::frames(Self::choose(chat), chat.tools);
         Ok(frames
             .flat_map(|frame| [Step::Pause(self.pace), Step::Send(frame)])

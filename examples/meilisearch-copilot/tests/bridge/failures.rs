@@ -1,14 +1,14 @@
 //! Tests of failures: the messages for users and operators, and data that must not be forwarded.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::meilisearch::{
     ApiError, ApiKey, ChatRequest, Event, Instance, SearchFailure, Tools,
 };
+use http::StatusCode;
 use meilisearch_copilot::Upstream;
-use meilisearch_copilot::replay::{Replay, Script, Step};
+use meilisearch_copilot::replay::{Replay, Step};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -67,10 +67,10 @@ async fn reasons_are_those_of_the_failure() {
         assert_eq!(log.matches("protocol:").count(), 2, "{recording}: {log}");
         assert!(log.contains(logged), "{recording}: {log}");
         assert!(!log.contains("cause: None"), "{recording}: {log}");
-        for secret in ["sk-", "Rejected IP", "decoding response"] {
-            assert!(!error.contains(secret), "{recording}: {error}");
-            assert!(!log.contains(secret), "{recording}: {log}");
+        for word in ["sk-", "Rejected IP", "decoding response"] {
+            assert!(!error.contains(word), "{recording}: {error}");
         }
+        assert!(!log.contains("sk-"), "{recording}: {log}");
     }
 }
 
@@ -159,51 +159,6 @@ async fn what_follows_a_failed_search_is_a_paragraph_of_its_own() {
 }
 
 #[tokio::test]
-async fn openai_clients_read_why_the_answer_ended() {
-    let setup = Setup::new(then("finish_length", usize::MAX, vec![])).await;
-    let answer = setup.openai("x").await;
-    assert_eq!(answer.finish.as_deref(), Some("length"));
-    assert!(!answer.text.contains("cut off"), "{}", answer.text);
-    let text = setup.openbb("t", &[("human", "x")]).await;
-    assert!(
-        text.ends_with("\n\n(The answer is cut off: it reached the model's limit.)"),
-        "{text}"
-    );
-}
-
-#[tokio::test]
-async fn openai_clients_have_a_say_in_how_the_model_answers() {
-    let asked = Arc::new(Mutex::new(Vec::new()));
-    let heard = Arc::clone(&asked);
-    let setup = Setup::new(move |chat: &ChatRequest| {
-        let parameters = chat.parameters.iter();
-        let named = parameters.map(|(name, value)| (name.to_owned(), value.text().to_owned()));
-        heard.lock().unwrap().extend(named);
-        recordings().answer(chat)
-    })
-    .await;
-    let body = json!({
-        "model": "search", "stream": true, "messages": [{"role": "user", "content": "x"}],
-        "temperature": 0.2, "max_tokens": 50, "n": 1, "parallel_tool_calls": true,
-        "reasoning_effort": "minimal", "stream_options": {"include_usage": true},
-        "tools": [{"type": "function", "function": {"name": "mine"}}],
-    });
-    setup
-        .post("/v1/chat/completions", &[], body)
-        .await
-        .bytes()
-        .await
-        .unwrap();
-    let mut asked = asked.lock().unwrap().clone();
-    asked.sort();
-    let named = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    assert_eq!(
-        asked,
-        [named("max_tokens", "50"), named("temperature", "0.2")]
-    );
-}
-
-#[tokio::test]
 async fn error_frames_of_searches_pass_as_they_are() {
     let error = json!({"type": "response_error", "code": "index_gone", "message": "Gone.", "param": "q", "hint": 1});
     let sent = error.clone();
@@ -239,4 +194,63 @@ async fn the_check_says_whether_the_workspace_answers() {
     assert!(denied.contains("rejects the IP address"), "{denied}");
     let empty = check("llm_empty").await.unwrap_err();
     assert_eq!(empty, "the search engine gave no answer");
+}
+
+#[tokio::test]
+async fn a_search_engine_that_is_busy_may_be_asked_again() {
+    for status in [408, 429, 503] {
+        let setup = Setup::new(move |_: &ChatRequest| -> Result<Vec<Step>, ApiError> {
+            let status = StatusCode::from_u16(status).unwrap();
+            Err(ApiError::from_response(status, b"busy"))
+        })
+        .await;
+        let error = setup.openai("x").await.error.unwrap();
+        assert!(error.contains("not available for now"), "{status}: {error}");
+        let log = setup.log.lock().unwrap().clone();
+        assert!(log.contains("ask again later"), "{status}: {log}");
+        // Without a stream it is a status, with which clients ask again.
+        let (path, body) = asking("openai", json!({"stream": false}));
+        let request = setup.client.post(format!("{}{path}", setup.base));
+        let request = request
+            .header("content-type", "application/json")
+            .body(body.to_string());
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), status);
+        assert!(!response.headers().contains_key("x-should-retry"));
+    }
+    for (code, told) in [
+        ("503", "not available for now"),
+        ("429", "no capacity"),
+        ("400", "refused"),
+    ] {
+        let error = json!({"type": "api_error", "code": code, "message": "Later."});
+        let setup = Setup::new(move |_: &ChatRequest| Ok(vec![error_frame(error.clone())])).await;
+        let error = setup.openai("x").await.error.unwrap();
+        assert!(error.contains(told), "{code}: {error}");
+    }
+}
+
+#[tokio::test]
+async fn the_log_has_the_plain_words_of_the_provider() {
+    let message = format!(
+        "Your organization must be verified\nto use `stream` (limit 500): sk-proj-SECRET {} http://user:SECRET@host/ \u{202e}SECRET {}",
+        "SECRET".repeat(10),
+        "word ".repeat(10_000),
+    );
+    let error = json!({"type": "invalid_request_error", "code": "unsupported", "message": message});
+    let setup = Setup::new(move |_: &ChatRequest| Ok(vec![error_frame(error.clone())])).await;
+    for front in FRONTS {
+        setup.log.lock().unwrap().clear();
+        let stream = setup.ask(front, json!({})).await;
+        assert!(!stream.contains("verified"), "{front}: {stream}");
+        let log = setup.log.lock().unwrap().clone();
+        let words =
+            r#""Your organization must be verified to use `stream` (limit 500): … … … … word word"#;
+        assert!(log.contains(words), "{front}: {log}");
+        assert!(
+            !log.contains("SECRET") && !log.contains('\n'),
+            "{front}: {log}"
+        );
+        assert!(log.len() < 2000, "{front}: {}", log.len());
+    }
 }

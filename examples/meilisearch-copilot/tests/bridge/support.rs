@@ -9,7 +9,7 @@ use copilot_wire::meilisearch::{
     ApiKey, ChatRequest, Event, Instance, Meilisearch, Message, Outcome, Tools,
 };
 use copilot_wire::openai::{Event as OpenAiEvent, OpenAi};
-use copilot_wire::protocol::{Env, Environment, EventDecoder};
+use copilot_wire::protocol::{Env, Environment, EventDecoder, Protocol};
 use meilisearch_copilot::replay::{Recordings, Replay, Script, Step};
 use meilisearch_copilot::{Bridge, Memory, Upstream};
 use serde_json::{Value, json};
@@ -115,9 +115,18 @@ impl Setup {
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
+        if path.starts_with("/chats/") {
+            request = request.header("authorization", "Bearer key");
+        }
         let response = request.send().await.unwrap();
         assert_eq!(response.status(), 200);
         response
+    }
+
+    /// Asks as `front` does; returns the whole stream.
+    pub(crate) async fn ask(&self, front: &str, members: Value) -> String {
+        let (path, body) = asking(front, members);
+        self.post(path, &[], body).await.text().await.unwrap()
     }
 
     pub(crate) async fn meilisearch(&self, model: &str, tools: Tools) -> (Vec<Event>, Outcome) {
@@ -164,6 +173,94 @@ impl Setup {
             }
         }
         text
+    }
+}
+
+/// The names of the front ends.
+pub(crate) const FRONTS: [&str; 8] = [
+    "openbb",
+    "github",
+    "openai",
+    "responses",
+    "anthropic",
+    "meilisearch",
+    "ui_stream",
+    "ag_ui",
+];
+
+/// Returns the path of a front end and a request that asks "x", with further members.
+pub(crate) fn asking(front: &str, members: Value) -> (&'static str, Value) {
+    let user = json!([{"role": "user", "content": "x"}]);
+    let (path, mut body) = match front {
+        "openbb" => (
+            "/v1/query",
+            json!({"messages": [{"role": "human", "content": "x"}]}),
+        ),
+        "github" => ("/github", json!({"messages": user})),
+        "openai" => (
+            "/v1/chat/completions",
+            json!({"model": "search", "stream": true, "messages": user}),
+        ),
+        "responses" => (
+            "/v1/responses",
+            json!({"model": "search", "stream": true, "input": "x"}),
+        ),
+        "anthropic" => (
+            "/v1/messages",
+            json!({"model": "search", "stream": true, "max_tokens": 1024, "messages": user}),
+        ),
+        "meilisearch" => (
+            "/chats/any/chat/completions",
+            json!({
+                "model": "m", "stream": true, "messages": user,
+                "tools": [
+                    {"type": "function", "function": {"name": "_meiliSearchProgress"}},
+                    {"type": "function", "function": {"name": "_meiliSearchSources"}},
+                ],
+            }),
+        ),
+        "ui_stream" => (
+            "/api/chat",
+            json!({
+                "id": "c", "trigger": "submit-message",
+                "messages": [{"id": "u", "role": "user", "parts": [{"type": "text", "text": "x"}]}],
+            }),
+        ),
+        "ag_ui" => (
+            "/agui",
+            json!({
+                "threadId": "t", "runId": "r", "state": {}, "tools": [], "context": [],
+                "messages": [{"id": "u", "role": "user", "content": "x"}], "forwardedProps": {},
+            }),
+        ),
+        front => panic!("{front}"),
+    };
+    for (name, value) in members.as_object().unwrap() {
+        body[name] = value.clone();
+    }
+    (path, body)
+}
+
+/// Returns the text of the answer in a stream, as clients of `front` read it.
+pub(crate) fn text_of(front: &str, stream: &str) -> String {
+    fn decoded<P: Protocol>(stream: &str) -> String {
+        let mut decoder = EventDecoder::<P>::new();
+        let (mut input, mut text) = (stream.as_bytes(), String::new());
+        while let Ok(Some(event)) = decoder.next(&mut input) {
+            text += P::text_of(event).unwrap_or_default();
+        }
+        text
+    }
+    match front {
+        "openbb" => decoded::<copilot_wire::openbb::OpenBb>(stream),
+        "github" => decoded::<copilot_wire::github::GitHub>(stream),
+        "openai" => decoded::<OpenAi>(stream),
+        "responses" => decoded::<copilot_wire::responses::Responses>(stream),
+        "anthropic" => decoded::<copilot_wire::anthropic::Anthropic>(stream),
+        "meilisearch" => decoded::<Meilisearch>(stream),
+        "ui_stream" => decoded::<copilot_wire::ui_stream::UiStream>(stream),
+        "ag_ui" => decoded::<copilot_wire::ag_ui::AgUi>(stream),
+        front => panic!("{front}"),
     }
 }
 
@@ -280,7 +377,7 @@ pub(crate) fn listening() -> (impl Script, Arc<Mutex<Vec<Value>>>) {
     let script = move |chat: &ChatRequest| {
         let messages = serde_json::to_value(&chat.messages).unwrap();
         heard.lock().unwrap().push(messages);
-        recordings().answer(chat)
+        recordings().answer("", chat)
     };
     (script, asked)
 }
