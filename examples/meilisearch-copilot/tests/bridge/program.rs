@@ -80,3 +80,81 @@ async fn it_says_why_the_workspace_does_not_answer() {
     );
     assert!(!printed.contains("SECRET"), "{printed}");
 }
+
+#[test]
+fn every_front_end_gets_an_answer() {
+    let program = Program::start(program().args(["--pace", "0"])).unwrap();
+    let mut client = Client::connect(program.address).unwrap();
+    for front in FRONTS {
+        let (path, body) = asking(front, serde_json::json!({}));
+        client.post(path, body.to_string()).unwrap();
+        let (head, stream) = client.response().unwrap();
+        assert_eq!(head.status, 200, "{front}: {stream}");
+        let text = text_of(front, &stream);
+        assert!(text.contains("Here is what I found"), "{front}: {stream}");
+    }
+}
+
+#[test]
+fn a_start_that_fails_is_told_in_words() {
+    let taken = std::net::TcpListener::bind(("127.0.0.1", 0)).unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let run = |arguments: &[&str], (name, value): (&str, &str)| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meilisearch-copilot"));
+        let command = command.env_remove("MEILI_URL").env(name, value);
+        let output = command.args(arguments).output().unwrap();
+        assert!(!output.status.success(), "{arguments:?}");
+        assert!(output.stdout.is_empty(), "{arguments:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let none = ("MEILI_MODEL", "m");
+    let key = ("MEILI_KEY", "two words SECRET");
+    let url = ["--port", &port];
+    for (printed, expected) in [
+        (
+            run(&["--port", "many"], none),
+            "--port needs a number in its range",
+        ),
+        (run(&["--port"], none), "--port needs a number in its range"),
+        (
+            run(&["--prot", "1"], none),
+            "unknown argument \"--prot\", see --help",
+        ),
+        (
+            run(&[], ("MEILI_URL", "SECRET")),
+            "MEILI_URL needs a URL such as http://127.0.0.1:7700",
+        ),
+        (run(&url, key), &format!("port {port}: ")),
+    ] {
+        assert!(
+            printed.starts_with(&format!("meilisearch-copilot: {expected}")),
+            "{printed}"
+        );
+        assert_eq!(printed.lines().count(), 1, "{printed}");
+        for word in ["Err", "Kind", "{", "SECRET"] {
+            assert!(!printed.contains(word), "{printed}");
+        }
+    }
+}
+
+#[test]
+fn the_help_names_every_setting() {
+    let output = program().arg("--help").output().unwrap();
+    assert!(output.status.success());
+    let help = String::from_utf8(output.stdout).unwrap();
+    let readme = include_str!("../../README.md");
+    for setting in [
+        "--port",
+        "--pace",
+        "--shared-key",
+        "MEILI_URL",
+        "MEILI_KEY",
+        "MEILI_WORKSPACE",
+        "MEILI_MODEL",
+    ] {
+        assert!(
+            help.contains(setting) && readme.contains(setting),
+            "{setting}"
+        );
+    }
+}
