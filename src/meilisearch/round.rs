@@ -35,7 +35,7 @@ impl Round {
                 ..Self::default()
             };
         }
-        self.id = id.or(self.id.take());
+        self.id = id.or_else(|| self.id.take());
         self.has_text |= chunk.has_text();
         self.has_search |= chunk.has_call();
         if !chunk.has_call() {

@@ -28,6 +28,7 @@ fn every_endpoint_has_its_request() {
     let index = IndexChange::default();
     for (request, expected) in [
         (server.chat("w", &chat), "POST /chats/w/chat/completions"),
+        (server.search_nothing(), "POST /multi-search"),
         (server.enable_chats(true), "PATCH /experimental-features"),
         (server.workspaces(0, 20), "GET /chats?offset=0&limit=20"),
         (server.workspace("w"), "GET /chats/w"),
@@ -62,6 +63,8 @@ fn every_endpoint_has_its_request() {
     }
     let body = server.enable_chats(true).unwrap().into_body();
     assert_eq!(body, &br#"{"chatCompletions":true}"#[..]);
+    let body = server.search_nothing().unwrap().into_body();
+    assert_eq!(body, &br#"{"queries":[]}"#[..]);
 }
 
 #[test]

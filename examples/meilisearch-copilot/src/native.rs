@@ -53,11 +53,12 @@ impl Native {
             chat.model.clone_from(&bridge.model);
         }
         chat.messages.retain(|message| !is_empty(message));
+        // A page of a proxy has no code, and a refusal of our own key is not about the client.
+        let is_ours = |error: &ApiError| {
+            error.code.is_empty() || (bridge.shared_key && error.kind() == "auth")
+        };
         let asked = match upstream.ask(&chat).await {
-            // A page of a proxy has no code, and a refusal of our own key is not about the client.
-            Err(UpstreamError::Refused(error))
-                if !error.code.is_empty() && !(bridge.shared_key && error.kind() == "auth") =>
-            {
+            Err(UpstreamError::Refused(error)) if !is_ours(&error) => {
                 let is_temporary = is_temporary(error.status);
                 let refusal = Refusal::from(error);
                 return Err(match is_temporary {
