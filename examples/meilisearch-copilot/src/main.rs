@@ -134,8 +134,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
     println!("meilisearch-copilot: listening on http://{address}, answers from {source}");
     println!("  Your browser: open http://{address} and talk to the agent");
     println!("  OpenBB Workspace: add http://{address} as an agent");
-    println!("  OpenAI clients, Codex: base URL http://{address}/v1, model `search`");
-    println!("  Anthropic clients, Claude Code: base URL http://{address}, model `search`");
+    println!("  OpenAI clients: base URL http://{address}/v1, model `search`");
+    println!("  Anthropic clients: base URL http://{address}, model `search`");
     println!("  AI SDK pages: useChat with the API http://{address}/api/chat");
     println!("  AG-UI apps: POST http://{address}/agui");
     println!("  GitHub Copilot extension clients: POST http://{address}/github");
