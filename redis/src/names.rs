@@ -48,7 +48,7 @@ impl Names {
         format!("{}cancelled:{id}", self.prefix)
     }
 
-    /// Returns the key of the readers of a log.
+    /// Returns the key of the mark that a log has readers.
     pub(crate) fn readers(&self, id: &ReplyId) -> String {
         format!("{}readers:{id}", self.prefix)
     }

@@ -45,9 +45,8 @@ return string.format('%.0f', next)";
 
 /// Returns the state of a log.
 ///
-/// Keys: the log, its readers. Arguments: the id of the end, and for how many seconds a reader counts as
-/// there. Returns the number of the next event, the end or `-`, the highest number that a reader has, and 1
-/// if a reader is there; or `gone`.
+/// Keys: the log, the mark of its readers. Arguments: the id of the end. Returns the number of the next event, the
+/// end or `-`, and 1 if a reader is there; or `gone`.
 const STATE: &str = "\
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 2)
 if not last[1] then return 'gone' end
@@ -56,29 +55,22 @@ if last[1][1] == ARGV[1] then ended = table.remove(last, 1)[2][2] end
 local first, count = string.match(last[1][1], '^(%d+)-(%d+)$')
 local next = 0
 if first ~= '0' then next = first - 1 + count end
-local readers = redis.call('HMGET', KEYS[2], 'next', 'at')
-local there = 0
-if readers[2] and redis.call('TIME')[1] - readers[2] < tonumber(ARGV[2]) then there = 1 end
-return string.format('%.0f %s %.0f %d', next, ended, readers[1] or 0, there)";
+return string.format('%.0f %s %d', next, ended, redis.call('EXISTS', KEYS[2]))";
 
 /// Notes a reader.
 ///
-/// Keys: the log, its readers. Arguments: the number of the next event that the reader wants. Returns `ok`
+/// Keys: the log, the mark of its readers. Arguments: for how many milliseconds a reader counts as there. Returns `ok`
 /// or `gone`.
 const NOTE: &str = "\
 local left = redis.call('PTTL', KEYS[1])
 if left < 0 then return 'gone' end
-if tonumber(redis.call('HGET', KEYS[2], 'next') or -1) < tonumber(ARGV[1]) then
-  redis.call('HSET', KEYS[2], 'next', ARGV[1])
-end
-redis.call('HSET', KEYS[2], 'at', redis.call('TIME')[1])
-redis.call('PEXPIRE', KEYS[2], math.max(left, 1))
+redis.call('SET', KEYS[2], '', 'PX', math.max(math.min(left, ARGV[1]), 1))
 return 'ok'";
 
 /// Writes the end of a log. Where there is no space for it, the log is deleted: its readers get a failure
 /// rather than nothing for ever.
 ///
-/// Keys: the log, the mark of a cancelled reply, the readers of the log. Arguments: the id and the word of the end, channel, the id
+/// Keys: the log, the mark of a cancelled reply, the mark of its readers. Arguments: the id and the word of the end, channel, the id
 /// of the reply. Returns the end, or `gone`.
 const SEAL: &str = "\
 local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
@@ -93,7 +85,6 @@ if type(added) == 'table' and added.err then
   return 'gone'
 end
 redis.call('PEXPIRE', KEYS[1], retention)
-redis.call('PEXPIRE', KEYS[3], retention)
 redis.call('DEL', KEYS[2])
 if latest ~= '' and redis.call('GET', latest) == ARGV[4] then
   redis.call('PEXPIRE', latest, retention)

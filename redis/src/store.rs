@@ -205,10 +205,7 @@ impl ReplyStore for RedisReplyStore {
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {
         let names = &self.shared.names;
         let mut script = self.shared.scripts.state.key(names.log(id));
-        script
-            .key(names.readers(id))
-            .arg(END)
-            .arg(ATTENDED.as_secs());
+        script.key(names.readers(id)).arg(END);
         let answer = word(self.shared.connection.script(&script).await?)?;
         match parse_state(&answer) {
             Some(state) => Ok(state),
@@ -217,10 +214,10 @@ impl ReplyStore for RedisReplyStore {
         }
     }
 
-    async fn note_reader(&self, id: &ReplyId, next: u64) -> Result<(), StoreError> {
+    async fn note_reader(&self, id: &ReplyId) -> Result<(), StoreError> {
         let names = &self.shared.names;
         let mut script = self.shared.scripts.note.key(names.log(id));
-        script.key(names.readers(id)).arg(next);
+        script.key(names.readers(id)).arg(millis(ATTENDED));
         done(self.shared.connection.script(&script).await?)
     }
 
@@ -485,12 +482,11 @@ fn done(answer: Value) -> Result<(), StoreError> {
     }
 }
 
-/// Parses four words: the numbers of events, the end or `-`, the events that are read, and 1 or 0.
+/// Parses three words: the number of events, the end or `-`, and 1 or 0.
 fn parse_state(answer: &str) -> Option<ReplyState> {
     let mut words = answer.split(' ');
     let mut state = ReplyState::new(words.next()?.parse().ok()?);
     state.end = words.next()?.parse().ok();
-    state.read = words.next()?.parse().ok()?;
     state.attended = words.next()? == "1";
     Some(state)
 }

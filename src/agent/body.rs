@@ -355,10 +355,10 @@ impl Body {
         }
     }
 
-    /// Records that the reply could not be stored.
-    pub(crate) fn set_unstored(&self) {
+    /// Records whether the reply could not be stored.
+    pub(crate) fn set_unstored(&self, unstored: bool) {
         if let Kind::Live(live) = &self.kind {
-            live.frames.unstored();
+            live.frames.set_unstored(unstored);
         }
     }
 }

@@ -94,9 +94,8 @@ pub struct AgentError {
 }
 
 impl AgentError {
-    /// The message of a reply whose server died.
-    pub(crate) const LOST: &'static str =
-        "Sorry, the server that was answering is gone and the answer is incomplete.";
+    /// The message of a reply of which the rest is not stored.
+    pub(crate) const LOST: &'static str = "Sorry, the rest of the answer is lost.";
 
     /// The message of a turn that a shutdown ends.
     pub(crate) const SHUT_DOWN: &'static str =

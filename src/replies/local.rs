@@ -3,6 +3,9 @@
 //! The pump pushes frames, readers take them by number, each at its own speed. Frames that the store has are
 //! dropped beyond [`RING`]; a reader that falls behind them reads the store. Frames that it does not have
 //! stay, up to the limit of the reply. So neither a reader nor the store holds up anybody else.
+//!
+//! Once storing has ended, the reader that is furthest sets the pace: frames that it has taken are dropped beyond
+//! [`RING`], and the pump waits while more than that is left. A reader that falls behind them gets a failure.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -15,7 +18,7 @@ use super::events::{count_events, skip_events};
 use super::store::{ReplyEnd, ReplyState};
 use crate::agent::{Key, Wakers};
 
-/// The bytes of stored frames that stay in memory.
+/// The bytes of frames that stay in memory, although the store has them.
 const RING: usize = 256 * 1024;
 
 /// The limit of one append in bytes, unless a frame is larger: the size of a page that is read.
@@ -35,8 +38,12 @@ struct State {
     next: u64,
     end: Option<ReplyEnd>,
     cancelled: bool,
-    /// `true` once the store has answered whether there is a log.
-    registered: bool,
+    /// The answer of the store whether there is a log, once it has given one.
+    registered: Option<bool>,
+    /// The number of the event that the furthest reader takes next.
+    taken: u64,
+    /// `true` once storing has ended.
+    paced: bool,
     readers: usize,
     pump: Option<Waker>,
     waiting: Wakers,
@@ -76,7 +83,9 @@ impl Local {
             next: 0,
             end: None,
             cancelled: false,
-            registered: false,
+            registered: None,
+            taken: 0,
+            paced: false,
             readers: 0,
             pump: None,
             waiting: Wakers::default(),
@@ -167,10 +176,28 @@ impl Local {
     }
 
     /// Takes note that the store has created the log, or rejected it.
-    pub(super) fn set_registered(&self) {
+    pub(super) fn set_registered(&self, created: bool) {
         let mut state = self.lock();
-        state.registered = true;
+        state.registered = Some(created);
         state.wake();
+    }
+
+    /// Returns `true` if the store has created the log.
+    pub(super) fn is_stored(&self) -> bool {
+        self.lock().registered == Some(true)
+    }
+
+    /// Takes note that nothing is stored from here on.
+    pub(super) fn pace(&self) {
+        let mut state = self.lock();
+        state.paced = true;
+        state.trim();
+    }
+
+    /// Returns `true` if nothing is stored, and the readers have to take frames before there are more.
+    pub(super) fn is_full(&self) -> bool {
+        let state = self.lock();
+        state.paced && state.size > RING
     }
 
     /// Returns the state of the reply, as far as this process knows it.
@@ -179,7 +206,6 @@ impl Local {
         ReplyState {
             next: state.next,
             end: state.end,
-            read: 0,
             attended: state.readers > 0,
         }
     }
@@ -219,19 +245,18 @@ impl Reader {
     /// Returns what there is from event `from` on, or waits for it.
     pub(super) fn poll(&mut self, from: u64, cx: &Context<'_>) -> Poll<Found> {
         let mut state = self.local.lock();
-        match state.find(from) {
-            Some(found) => Poll::Ready(found),
-            None => {
-                state.waiting.wait(&mut self.key, cx);
-                Poll::Pending
-            }
+        let found = state.find(from);
+        if found.is_none() {
+            state.waiting.wait(&mut self.key, cx);
         }
+        state.take(from);
+        found.map_or(Poll::Pending, Poll::Ready)
     }
 
     /// Waits until the store has answered whether there is a log.
     pub(super) fn poll_registered(&mut self, cx: &Context<'_>) -> Poll<()> {
         let mut state = self.local.lock();
-        if state.registered || state.end.is_some() {
+        if state.registered.is_some() || state.end.is_some() {
             return Poll::Ready(());
         }
         state.waiting.wait(&mut self.key, cx);
@@ -269,13 +294,16 @@ impl State {
         Some(Found::Events(bytes, next))
     }
 
-    /// Drops stored frames beyond the ring.
+    /// Drops frames beyond the ring that are stored, or are not going to be stored and were taken.
     fn trim(&mut self) {
+        let end = match self.paced {
+            true => self.stored.max(self.taken),
+            false => self.stored,
+        };
         while self.size > RING {
             let after = self.frames.get(1).map_or(self.next, |it| it.first);
-            // Not stored yet: this is the only copy, so memory grows up to the limit of the reply
-            // while the store is away.
-            if after > self.stored {
+            // This is the only copy: memory grows up to the limit of the reply while the store is away.
+            if after > end {
                 return;
             }
             let Some(frame) = self.frames.pop_front() else {
@@ -291,6 +319,9 @@ impl State {
 trait Wake {
     fn wake(self);
     fn wake_pump(self);
+
+    /// Takes note that a reader has the events before number `from`.
+    fn take(self, from: u64);
 }
 
 impl Wake for MutexGuard<'_, State> {
@@ -299,6 +330,20 @@ impl Wake for MutexGuard<'_, State> {
         let waiting = self.waiting.take();
         drop(self);
         waiting.for_each(Waker::wake);
+    }
+
+    fn take(mut self, from: u64) {
+        // A number beyond the end is that of a caller who waits for the end alone.
+        if from <= self.taken || from > self.next {
+            return;
+        }
+        self.taken = from;
+        if self.paced && self.size > RING {
+            self.trim();
+            if self.size <= RING {
+                self.wake_pump();
+            }
+        }
     }
 
     fn wake_pump(self) {

@@ -32,7 +32,8 @@ const OVERHEAD: usize = 512;
 
 /// A [`ReplyStore`] in the memory of this process: for one server, and for tests.
 ///
-/// Logs expire by the clock of its environment, and have 1 GiB together by default. Without a timer a
+/// Logs expire by the clock of its environment, and have 1 GiB together by default; those that have ended make space
+/// for others. Without a timer a
 /// read waits until there is something to return.
 ///
 /// ```
@@ -78,8 +79,7 @@ struct Log {
     next: u64,
     end: Option<ReplyEnd>,
     cancelled: bool,
-    /// The number that a reader was noted with, and when one was noted last.
-    read: u64,
+    /// The time at which a reader was noted last.
     noted: Option<SystemTime>,
     readers: Wakers,
     /// The tasks that wait for a cancellation.
@@ -104,7 +104,8 @@ impl MemoryReplyStore {
         self
     }
 
-    /// Sets the size of all logs together, in bytes. What exceeds it is refused with [`StoreError::Full`].
+    /// Sets the size of all logs together, in bytes. Where it would be exceeded, replies that have ended are deleted
+    /// before their time, the one that expires first at first. Without any, [`StoreError::Full`] is returned.
     #[must_use]
     pub fn limit(mut self, bytes: usize) -> Self {
         self.limit = bytes;
@@ -154,18 +155,37 @@ impl State {
             if expires > now {
                 break;
             }
-            self.expiry.pop_first();
-            let Some(log) = self.logs.remove(&id) else {
-                continue;
-            };
-            self.size -= log.size;
-            if let Some(conversation) = log.meta.conversation {
-                // A later reply of the conversation may have taken the place.
-                if self.latest.get(&conversation) == Some(&id) {
-                    self.latest.remove(&conversation);
-                }
+            self.remove(expires, id);
+        }
+    }
+
+    fn remove(&mut self, expires: SystemTime, id: ReplyId) {
+        self.expiry.remove(&(expires, id));
+        let Some(log) = self.logs.remove(&id) else {
+            return;
+        };
+        self.size -= log.size;
+        if let Some(conversation) = log.meta.conversation {
+            // A later reply of the conversation may have taken the place.
+            if self.latest.get(&conversation) == Some(&id) {
+                self.latest.remove(&conversation);
             }
         }
+    }
+
+    /// Makes space, by deleting replies that have ended.
+    fn reserve(&mut self, size: usize, limit: usize) -> Result<(), StoreError> {
+        while size > limit.saturating_sub(self.size) {
+            let ended = |(_, id): &&(SystemTime, ReplyId)| {
+                // An empty log is a mark that something has happened, and takes no space to speak of.
+                let log = self.logs.get(id);
+                log.is_some_and(|log| log.end.is_some() && log.next > 0)
+            };
+            let first = self.expiry.iter().find(ended).copied();
+            let (expires, id) = first.ok_or(StoreError::Full)?;
+            self.remove(expires, id);
+        }
+        Ok(())
     }
 
     fn log(&mut self, id: &ReplyId) -> Result<&mut Log, StoreError> {
@@ -207,9 +227,7 @@ impl ReplyStore for MemoryReplyStore {
         if state.logs.contains_key(id) {
             return Err(StoreError::Exists);
         }
-        if OVERHEAD > self.limit.saturating_sub(state.size) {
-            return Err(StoreError::Full);
-        }
+        state.reserve(OVERHEAD, self.limit)?;
         let expires = self.env.now() + meta.lifetime;
         state.size += OVERHEAD;
         state.expiry.insert((expires, *id));
@@ -224,7 +242,6 @@ impl ReplyStore for MemoryReplyStore {
             next: 0,
             end: None,
             cancelled: false,
-            read: 0,
             noted: None,
             readers: Wakers::default(),
             runners: Wakers::default(),
@@ -236,7 +253,7 @@ impl ReplyStore for MemoryReplyStore {
     async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError> {
         let mut state = self.lock();
         let left = self.limit.saturating_sub(state.size);
-        let log = state.log(id)?;
+        let mut log = state.log(id)?;
         if let Some(end) = log.end {
             return Err(StoreError::Sealed(end));
         }
@@ -249,7 +266,8 @@ impl ReplyStore for MemoryReplyStore {
         }
         let size = events.len();
         if size > left {
-            return Err(StoreError::Full);
+            state.reserve(size, self.limit)?;
+            log = state.log(id)?;
         }
         log.next += count_events(&events);
         log.size += size;
@@ -309,16 +327,14 @@ impl ReplyStore for MemoryReplyStore {
         Ok(ReplyState {
             next: log.next,
             end: log.end,
-            read: log.read,
             attended: log.noted.is_some_and(|noted| since(noted) < ATTENDED),
         })
     }
 
-    async fn note_reader(&self, id: &ReplyId, next: u64) -> Result<(), StoreError> {
+    async fn note_reader(&self, id: &ReplyId) -> Result<(), StoreError> {
         let now = self.env.now();
         let mut state = self.lock();
         let log = state.log(id)?;
-        log.read = log.read.max(next);
         log.noted = Some(now);
         Ok(())
     }

@@ -16,6 +16,7 @@
 //! end of a log is written once, by whoever is first: the pump, or a server that finds the pump's server dead.
 
 mod events;
+mod health;
 mod local;
 mod memory;
 mod pump;
@@ -26,6 +27,7 @@ mod tail;
 mod user;
 
 pub use events::{count_events, cut_events, skip_events};
+pub use health::StoreHealth;
 pub use memory::MemoryReplyStore;
 pub use runs::Task;
 pub use store::{
@@ -45,7 +47,7 @@ use http::request::Parts;
 
 use crate::agent::{Agent, Body, Request, Running};
 use crate::protocol::{Env, Environment, Protocol, Refusal, Resumption, Session as _, Ticks, User};
-use pump::{Pump, TICK};
+use pump::Pump;
 use runs::Shared;
 use tail::Tail;
 
@@ -79,12 +81,13 @@ struct Limits {
     bytes: usize,
     events: u64,
     runs: usize,
+    runs_per_user: usize,
     join: bool,
     /// All callers are one user.
     single: bool,
 }
 
-/// The time for which the head of a response waits for the store to create the log.
+/// The time for which the head of a response waits for each answer of the store.
 const REGISTRATION: Duration = Duration::from_millis(10);
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -109,6 +112,7 @@ impl Replies {
                 bytes: 8 << 20,
                 events: 100_000,
                 runs: 1000,
+                runs_per_user: 32,
                 join: false,
                 single: false,
             },
@@ -148,8 +152,13 @@ impl Replies {
         self
     }
 
-    /// Sets the limits of one reply, in bytes and in events, beyond which it fails. The defaults are 8 MiB and
-    /// 100,000 events. At most this much of each reply is in memory while the store is unavailable.
+    /// Sets the limits of one reply, in bytes and in events, beyond which it is not stored. The defaults are 8 MiB
+    /// and 100,000 events. At most this much of each reply is in memory while the store is unavailable.
+    ///
+    /// Beyond them the log ends with [`ReplyEnd::Lost`], and the reply goes on for the readers that are connected to
+    /// this server; without any it fails. At most 256 KiB of it are in memory from then on: the agent waits for the
+    /// reader that is furthest, and a reader that falls behind by more gets a failure. The same holds for
+    /// a reply whose log was lost or was ended by another server.
     #[must_use]
     pub fn limit(mut self, bytes: usize, events: u64) -> Self {
         (self.limits.bytes, self.limits.events) = (bytes, events);
@@ -161,6 +170,14 @@ impl Replies {
     #[must_use]
     pub fn runs(mut self, most: usize) -> Self {
         self.limits.runs = most;
+        self
+    }
+
+    /// Sets the number of resumable replies of one user that may run in this process at once. Further ones are
+    /// ordinary replies. The default is 32; a server with a single user has no such limit.
+    #[must_use]
+    pub fn runs_per_user(mut self, most: usize) -> Self {
+        self.limits.runs_per_user = most;
         self
     }
 
@@ -180,6 +197,14 @@ impl Replies {
         self.shared.len()
     }
 
+    /// Returns the health of the store, as the calls of this process have found it, for health checks and metrics.
+    /// It does not ask the store. With the feature `tracing` an event reports when the store becomes unreachable,
+    /// and when it is reachable again.
+    #[must_use]
+    pub fn health(&self) -> StoreHealth {
+        self.shared.health.report(self.running())
+    }
+
     /// Returns `true` if the reply to `request` is to be stored.
     pub(crate) fn takes<P: Protocol>(&self, request: &P::Request) -> bool {
         let resumes = P::resumption(request) != Resumption::Never;
@@ -195,8 +220,8 @@ impl Replies {
         running: &Running,
     ) -> Option<UserReplies> {
         let user = match parts.extensions.get::<User>() {
-            _ if self.limits.single => String::new(),
-            Some(user) => user.id.to_string(),
+            _ if self.limits.single => "",
+            Some(user) => &*user.id,
             None => return None,
         };
         Some(UserReplies::new(self.clone(), user, path, env, running))
@@ -240,29 +265,38 @@ impl Replies {
             Some(id) => user.reply(id),
             None => user.reply(&Env::new(Secret(env.clone())).uuid()),
         };
-        let Some(local) = self.shared.enter(id, conversation, self.limits.runs) else {
-            return match required {
-                true => refuse("too many replies at a time"),
-                false => Ok(Body::run_session(agent, request, session, env)),
-            };
+        let mut meta = ReplyMeta::new(self.limits.lifetime + self.limits.keep, self.limits.keep);
+        meta.conversation = conversation;
+        let entered = self
+            .shared
+            .enter(id, conversation, &user.user, &self.limits);
+        let Some(local) = entered else {
+            if required {
+                return refuse("too many replies at a time");
+            }
+            if P::resumption(&request) == Resumption::Possible && conversation.is_some() {
+                self.shared.supersede(id, meta, env);
+            }
+            self.shared.health.add_unstored();
+            return Ok(Body::run_session(agent, request, session, env));
         };
         // Removes the run if this future is dropped.
         let guard = Guard(self, id);
-        let mut meta = ReplyMeta::new(self.limits.lifetime + self.limits.keep, self.limits.keep);
-        meta.conversation = conversation;
-        if required && self.shared.store.create(&id, &meta).await.is_err() {
-            return refuse("replies cannot be stored now");
+        if required {
+            let create = self.shared.store.create(&id, &meta);
+            if self.shared.ask(env, create).await.is_err() {
+                return refuse("replies cannot be stored now");
+            }
         }
         let meta = Some(meta).filter(|_| !required);
         // Keep-alives are the tails' own: each connection has a silence of its own, and none of
         // them belongs into the log.
         let body = Body::run_session(agent, request, session, env).without_ticks();
         user.running.attach(&body);
-        let ticks = env.ticks(TICK);
         let tail = Tail::new(self.clone(), id, 0, P::lost, env, user.running.clone());
         let mut reader = Arc::clone(&local).reader();
         let running = user.running.clone();
-        let mut pump = Pump::new(self.clone(), id, local, body, meta, ticks, running);
+        let mut pump = Pump::new(self.clone(), id, local, body, meta, env, running);
         // From here on the pump removes the run when it is dropped.
         std::mem::forget(guard);
         poll_fn(|cx| {

@@ -10,9 +10,9 @@ use futures_core::Stream as _;
 
 use super::Replies;
 use super::local::Local;
-use super::store::{ReplyEnd, ReplyId, ReplyMeta, ReplyState, StoreError};
+use super::store::{ConversationKey, ReplyEnd, ReplyId, ReplyMeta, ReplyState, StoreError};
 use crate::agent::{Body, Running};
-use crate::protocol::{AgentError, Ticks};
+use crate::protocol::{AgentError, Env, Ticks};
 
 /// The time between two looks at the clock, and between two attempts to reach the store.
 pub(super) const TICK: Duration = Duration::from_secs(1);
@@ -29,6 +29,7 @@ pub(super) struct Pump {
     replies: Replies,
     id: ReplyId,
     local: Arc<Local>,
+    env: Env,
     ticks: Option<Ticks>,
     /// The body, until its last frame.
     body: Option<Body>,
@@ -44,6 +45,8 @@ pub(super) struct Pump {
     look: Option<Work<Result<ReplyState, StoreError>>>,
     /// The size of the reply, in bytes.
     size: usize,
+    /// The number of events that are stored, although storing has ended, before the end is written.
+    cut: u64,
     /// The number of ticks since the start, without a reader, and of waiting for the store at the end.
     age: u32,
     idle: u32,
@@ -56,16 +59,17 @@ pub(super) struct Pump {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Log {
     Open,
-    /// It has its end, or this process never writes one.
+    /// It has its end.
     Closed,
-    /// The store rejects it: the reply lasts as long as its local readers.
+    /// Nothing is stored any more: the reply lasts as long as its local readers.
     Refused,
 }
 
 /// A call to the store, which is repeated until the store has answered.
 #[derive(Clone)]
 enum Job {
-    Create(ReplyMeta),
+    /// `true` once it has failed.
+    Create(ReplyMeta, bool),
     Append(u64, Bytes, u64),
     Seal(ReplyEnd),
 }
@@ -78,14 +82,15 @@ impl Pump {
         local: Arc<Local>,
         body: Body,
         meta: Option<ReplyMeta>,
-        ticks: Option<Ticks>,
+        env: &Env,
         running: Running,
     ) -> Self {
         let mut pump = Self {
             replies,
             id,
             local,
-            ticks,
+            env: env.clone(),
+            ticks: env.ticks(TICK),
             body: Some(body),
             end: ReplyEnd::Done,
             log: Log::Open,
@@ -94,13 +99,14 @@ impl Pump {
             cancelled: None,
             look: None,
             size: 0,
+            cut: 0,
             age: 0,
             idle: 0,
             late: 0,
             running,
         };
         match meta {
-            Some(meta) => pump.begin(Job::Create(meta)),
+            Some(meta) => pump.begin(Job::Create(meta, false)),
             None => pump.created(),
         }
         pump
@@ -108,19 +114,41 @@ impl Pump {
 
     /// Starts a call to the store.
     fn begin(&mut self, job: Job) {
-        let (store, id, call) = (Arc::clone(&self.replies.shared.store), self.id, job.clone());
+        let (shared, id, call) = (Arc::clone(&self.replies.shared), self.id, job.clone());
+        let env = self.env.clone();
         self.job = Some(job);
         self.work = Some(Box::pin(async move {
-            match call {
-                Job::Create(meta) => store.create(&id, &meta).await,
-                Job::Append(first, events, _) => store.append(&id, first, events).await,
-                Job::Seal(end) => store.seal(&id, end).await.map(drop),
-            }
+            let store = &shared.store;
+            let work = async {
+                match call {
+                    Job::Create(meta, _) => store.create(&id, &meta).await,
+                    Job::Append(first, events, _) => store.append(&id, first, events).await,
+                    Job::Seal(end) => store.seal(&id, end).await.map(drop),
+                }
+            };
+            shared.ask(&env, work).await
         }));
     }
 
+    /// Begins a job again that has failed.
+    fn retry(&mut self, mut job: Job) {
+        if let Job::Create(meta, _) = &mut job {
+            // A later reply of the conversation stays its latest.
+            let shared = &self.replies.shared;
+            let is_latest = |of: &ConversationKey| shared.latest(of) == Some(self.id);
+            meta.conversation = meta.conversation.filter(is_latest);
+        }
+        self.begin(job);
+    }
+
     fn created(&mut self) {
-        self.local.set_registered();
+        self.local.set_registered(true);
+        if self.log != Log::Open {
+            return;
+        }
+        if let Some(body) = &self.body {
+            body.set_unstored(false);
+        }
         let (store, id) = (Arc::clone(&self.replies.shared.store), self.id);
         self.cancelled = Some(Box::pin(async move { store.cancelled(&id).await }));
     }
@@ -153,8 +181,11 @@ impl Pump {
             self.fail("The answer took too long.");
         }
         if TICK * self.idle >= abandoned && self.look.is_none() && self.body.is_some() {
-            let (store, id) = (Arc::clone(&self.replies.shared.store), self.id);
-            self.look = Some(Box::pin(async move { store.state(&id).await }));
+            let (shared, id) = (Arc::clone(&self.replies.shared), self.id);
+            let env = self.env.clone();
+            self.look = Some(Box::pin(async move {
+                shared.ask(&env, shared.store.state(&id)).await
+            }));
         }
         if self.body.is_none() {
             self.late = self.late.saturating_add(1);
@@ -163,7 +194,7 @@ impl Pump {
         // should not be asked without a pause.
         if self.work.is_none() {
             if let Some(job) = self.job.take() {
-                self.begin(job);
+                self.retry(job);
             }
         }
     }
@@ -212,6 +243,10 @@ impl Pump {
     fn poll_body(&mut self, cx: &mut Context<'_>) -> bool {
         let limits = (self.replies.limits.bytes, self.replies.limits.events);
         for _ in 0..BURST {
+            // A reader that takes frames wakes this task.
+            if self.log == Log::Refused && self.local.is_full() {
+                return false;
+            }
             let Some(body) = &mut self.body else {
                 return false;
             };
@@ -219,9 +254,8 @@ impl Pump {
                 Poll::Ready(Some(Ok(frame))) => {
                     self.size += frame.len();
                     let events = self.local.push(frame);
-                    // After the frame was pushed: it is sent, and the failure comes behind it.
                     if self.size > limits.0 || events > limits.1 {
-                        self.fail("The answer became too large.");
+                        self.exceeded(events);
                     }
                 }
                 Poll::Ready(None) => {
@@ -238,6 +272,19 @@ impl Pump {
         true
     }
 
+    /// Handles a reply that is beyond its limits, with this number of events.
+    fn exceeded(&mut self, events: u64) {
+        if self.log != Log::Open || self.end != ReplyEnd::Done {
+            return;
+        }
+        if self.local.has_readers() {
+            self.cut = events;
+            return self.refused();
+        }
+        // The last frame was pushed already: the failure comes behind it.
+        self.fail("The answer became too large.");
+    }
+
     /// Appends new events to the store.
     pub(super) fn poll_store(&mut self, cx: &mut Context<'_>) {
         loop {
@@ -248,12 +295,20 @@ impl Pump {
                 self.work = None;
                 self.answered(result);
             }
-            if self.job.is_some() || self.log != Log::Open {
+            let is_over = match self.log {
+                Log::Open => false,
+                Log::Closed => true,
+                Log::Refused => self.cut == 0,
+            };
+            if self.job.is_some() || is_over {
                 // The job waits for a tick, or there is nothing to do.
                 return;
             }
-            match self.local.unstored() {
+            let is_open = self.log == Log::Open;
+            let is_stored = |unstored: &(u64, _, _)| is_open || unstored.0 < self.cut;
+            match self.local.unstored().filter(is_stored) {
                 Some((first, events, next)) => self.begin(Job::Append(first, events, next)),
+                None if !is_open => self.give_up(),
                 // Only when everything is stored: nothing can be appended behind the end.
                 None if self.body.is_none() => self.begin(Job::Seal(self.end)),
                 None => return,
@@ -264,41 +319,67 @@ impl Pump {
     /// Handles a result of the store.
     fn answered(&mut self, result: Result<(), StoreError>) {
         match (self.job.take(), result) {
-            (Some(Job::Create(_)), Ok(())) => self.created(),
+            (Some(Job::Create(..)), Ok(()))
+            // An earlier attempt has succeeded, although its answer was lost.
+            | (Some(Job::Create(_, true)), Err(StoreError::Exists)) => self.created(),
             (Some(Job::Append(_, _, next)), Ok(())) => self.local.stored(next),
-            (Some(Job::Append(..)), Err(StoreError::Sealed(_))) => {
-                // Another server has considered this one dead, and sent its readers the failure.
-                self.log = Log::Closed;
-                self.body = None;
-                self.local.end(ReplyEnd::Lost);
-            }
-            (Some(job @ (Job::Append(..) | Job::Seal(_))), Err(StoreError::Unavailable(_)))
-                if self.ticks.is_some() && self.log == Log::Open =>
+            (Some(job), Err(StoreError::Unavailable(_) | StoreError::Full))
+                if self.ticks.is_some() =>
             {
-                self.job = Some(job);
+                self.wait(job);
             }
             (Some(Job::Seal(_)), _) | (None, _) => {
                 if self.log == Log::Open {
                     self.log = Log::Closed;
                 }
             }
-            // The log is another reply's.
-            (Some(_), Err(StoreError::Exists)) => self.refused(),
-            (Some(_), Err(_)) => {
-                // The log may exist: readers on other servers would wait for ever.
-                self.begin(Job::Seal(ReplyEnd::Lost));
+            // The log is another reply's, or another server has considered this one dead, and sent its readers
+            // the failure.
+            (Some(_), Err(StoreError::Exists | StoreError::Sealed(_))) => {
+                self.cut = 0;
                 self.refused();
             }
+            (Some(_), Err(_)) => self.give_up(),
         }
+    }
+
+    /// Keeps a job for the next tick.
+    fn wait(&mut self, job: Job) {
+        self.job = Some(match job {
+            Job::Create(meta, _) => {
+                // The head of the response does not wait for it.
+                self.local.set_registered(false);
+                if let Some(body) = &self.body {
+                    body.set_unstored(true);
+                }
+                Job::Create(meta, true)
+            }
+            job => job,
+        });
+    }
+
+    /// Ends the log, which is not complete.
+    fn give_up(&mut self) {
+        self.cut = 0;
+        // The log may exist: readers on other servers would wait for ever.
+        self.begin(Job::Seal(ReplyEnd::Lost));
+        self.refused();
     }
 
     /// Continues without the store.
     fn refused(&mut self) {
+        if self.log == Log::Refused {
+            return;
+        }
         self.log = Log::Refused;
-        self.local.set_registered();
+        if !self.local.is_stored() {
+            self.local.set_registered(false);
+        }
+        self.local.pace();
         self.cancelled = None;
+        self.replies.shared.health.add_unstored();
         if let Some(body) = &self.body {
-            body.set_unstored();
+            body.set_unstored(true);
         }
     }
 
@@ -344,9 +425,13 @@ impl Drop for Pump {
         // The agent and the last append are dropped first: nothing of them may follow the end.
         let is_whole = self.body.take().is_none();
         self.work = None;
-        if self.log == Log::Open {
+        let is_open = self.log == Log::Open;
+        if is_open {
+            self.replies.shared.health.add_unstored();
+        }
+        if is_open || self.job.is_some() {
             // A panic, or the end of the runtime: readers elsewhere would wait for the lease to expire.
-            let end = match is_whole && self.local.unstored().is_none() {
+            let end = match is_open && is_whole && self.local.unstored().is_none() {
                 true => self.end,
                 false => ReplyEnd::Lost,
             };

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use super::Replies;
-use super::store::{ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
+use super::runs::Shared;
+use super::store::{ReplyEnd, ReplyId, ReplyMeta, StoreError};
 use crate::agent::Request;
 use crate::protocol::consent::{Asked, Consent};
 use crate::protocol::{Env, Protocol, Verdict};
@@ -33,15 +34,20 @@ impl Replies {
     ) {
         self.share_key(consent, env).await;
         let (_, closed) = request.begin();
-        for asked in closed {
-            // Used up in this process in any case.
-            let _ = self.spend(asked).await;
+        if !closed.is_empty() {
+            let (replies, env) = (self.clone(), env.clone());
+            // Used up in this process in any case, so the turn does not wait for it.
+            self.shared.finish(Box::pin(async move {
+                for asked in closed {
+                    let _ = replies.spend(asked, &env).await;
+                }
+            }));
         }
         let Some(mut checked) = request.check() else {
             return;
         };
         if let Some(asked) = checked.spent {
-            match self.spend(asked).await {
+            match self.spend(asked, env).await {
                 Ok(()) => {}
                 Err(StoreError::Exists) => checked.void(Verdict::Used),
                 Err(_) => checked.void(Verdict::Unchecked),
@@ -51,12 +57,17 @@ impl Replies {
     }
 
     /// Uses up a question.
-    async fn spend(&self, asked: Asked) -> Result<(), StoreError> {
-        let store = &self.shared.store;
-        let id = ReplyId::new("", "question", &asked.to_string());
-        store.create(&id, &ReplyMeta::new(USED, USED)).await?;
+    async fn spend(&self, asked: Asked, env: &Env) -> Result<(), StoreError> {
+        let (shared, id) = (
+            &self.shared,
+            ReplyId::new("", "question", &asked.to_string()),
+        );
+        let meta = ReplyMeta::new(USED, USED);
+        shared.ask(env, shared.store.create(&id, &meta)).await?;
         // It is used up now; the end only releases what the store has for a log that goes on.
-        let _ = store.seal(&id, ReplyEnd::Done).await;
+        let _ = shared
+            .ask(env, shared.store.seal(&id, ReplyEnd::Done))
+            .await;
         Ok(())
     }
 
@@ -66,11 +77,11 @@ impl Replies {
             return;
         }
         if !self.shared.loads_key.swap(true, Ordering::AcqRel) {
-            let (replies, consent) = (self.clone(), consent.clone());
+            let (replies, consent, env) = (self.clone(), consent.clone(), env.clone());
             (self.shared.spawn)(Box::pin(async move {
                 // Lowered however the task ends: another request then tries again.
                 let _loading = Lower(&replies.shared.loads_key);
-                if let Some(key) = common_key(&*replies.shared.store).await {
+                if let Some(key) = common_key(&replies.shared, &env).await {
                     consent.share(key);
                 }
             }));
@@ -96,21 +107,24 @@ impl Drop for Lower<'_> {
 }
 
 /// Returns the key of all servers that share a store. `None` if the store cannot be asked.
-async fn common_key(store: &dyn ReplyStore) -> Option<[u8; 32]> {
+async fn common_key(shared: &Shared, env: &Env) -> Option<[u8; 32]> {
+    let store = &shared.store;
     let id = ReplyId::new("", "questions", "the key of all servers");
     let mut offer = [0; 32];
     getrandom::fill(&mut offer).ok()?;
     let hex: String = offer.iter().map(|byte| format!("{byte:02x}")).collect();
-    match store.create(&id, &ReplyMeta::new(KEY, KEY)).await {
+    match shared
+        .ask(env, store.create(&id, &ReplyMeta::new(KEY, KEY)))
+        .await
+    {
         Ok(()) | Err(StoreError::Exists) => {}
         Err(_) => return None,
     }
     // Another server may have appended its own: that is what counts.
-    let _ = store
-        .append(&id, 0, format!("data: {hex}\n\n").into())
-        .await;
-    let _ = store.seal(&id, ReplyEnd::Done).await;
-    let page = store.read(&id, 0).await.ok()?;
+    let offer = store.append(&id, 0, format!("data: {hex}\n\n").into());
+    let _ = shared.ask(env, offer).await;
+    let _ = shared.ask(env, store.seal(&id, ReplyEnd::Done)).await;
+    let page = shared.read(env, &id, 0).await.ok()?;
     let event = std::str::from_utf8(&page.events).ok()?;
     let hex = event.strip_prefix("data: ")?.get(..64)?;
     let mut key = [0; 32];

@@ -8,8 +8,11 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Waker};
 
+use super::Limits;
+use super::health::Health;
 use super::local::Local;
-use super::store::{ConversationKey, ReplyEnd, ReplyId, ReplyStore};
+use super::store::{ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyStore, StoreError};
+use crate::protocol::Env;
 
 /// A task that the library asks the caller to spawn.
 pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
@@ -17,6 +20,7 @@ pub type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 /// The state that all clones of a [`Replies`](super::Replies) share.
 pub(super) struct Shared {
     pub(super) store: Arc<dyn ReplyStore>,
+    pub(super) health: Health,
     pub(super) spawn: Box<dyn Fn(Task) + Send + Sync>,
     /// A task loads the key of questions from the store.
     pub(super) loads_key: AtomicBool,
@@ -28,17 +32,21 @@ struct Runs {
     replies: HashMap<ReplyId, Run>,
     /// The run that each conversation had last.
     latest: HashMap<ConversationKey, ReplyId>,
+    /// The number of runs of each user who has any.
+    users: HashMap<Arc<str>, usize>,
 }
 
 struct Run {
     local: Arc<Local>,
     conversation: Option<ConversationKey>,
+    user: Arc<str>,
 }
 
 impl Shared {
     pub(super) fn new(store: Arc<dyn ReplyStore>, spawn: Box<dyn Fn(Task) + Send + Sync>) -> Self {
         Self {
             store,
+            health: Health::default(),
             spawn,
             loads_key: AtomicBool::new(false),
             runs: Mutex::default(),
@@ -50,17 +58,22 @@ impl Shared {
         self.runs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a run, unless there are `most` already.
+    /// Adds a run, unless there are too many already.
     pub(super) fn enter(
         &self,
         id: ReplyId,
         conversation: Option<ConversationKey>,
-        most: usize,
+        user: &Arc<str>,
+        limits: &Limits,
     ) -> Option<Arc<Local>> {
         let mut runs = self.runs();
-        if runs.replies.len() >= most || runs.replies.contains_key(&id) {
+        let own = runs.users.get(user).copied().unwrap_or_default();
+        let is_full = runs.replies.len() >= limits.runs;
+        let is_over = !limits.single && own >= limits.runs_per_user;
+        if is_full || is_over || runs.replies.contains_key(&id) {
             return None;
         }
+        runs.users.insert(Arc::clone(user), own + 1);
         let local = Arc::new(Local::new());
         if let Some(conversation) = conversation {
             runs.latest.insert(conversation, id);
@@ -68,6 +81,7 @@ impl Shared {
         let run = Run {
             local: Arc::clone(&local),
             conversation,
+            user: Arc::clone(user),
         };
         runs.replies.insert(id, run);
         Some(local)
@@ -83,24 +97,60 @@ impl Shared {
         self.runs().latest.get(conversation).copied()
     }
 
-    /// Tells the store how far a reader is, without waiting for it.
-    pub(super) fn note_reader(&self, id: ReplyId, next: u64) {
-        let store = Arc::clone(&self.store);
+    /// Waits for a call to the store, up to the time limit, and counts it.
+    pub(super) async fn ask<T>(
+        &self,
+        env: &Env,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        self.health.call(env, call).await
+    }
+
+    /// Reads a page of a log.
+    pub(super) async fn read(
+        &self,
+        env: &Env,
+        id: &ReplyId,
+        from: u64,
+    ) -> Result<Page, StoreError> {
+        let read = async { self.store.read(id, from).await?.check(from) };
+        self.ask(env, read).await
+    }
+
+    /// Tells the store that a reader is there, without waiting for it.
+    pub(super) fn note_reader(self: &Arc<Self>, id: ReplyId, env: &Env) {
+        let (shared, env) = (Arc::clone(self), env.clone());
         // Without this note a reply is cancelled too early at worst, so the error is not reported.
-        let note = async move { drop(store.note_reader(&id, next).await) };
+        let note = async move { drop(shared.ask(&env, shared.store.note_reader(&id)).await) };
         (self.spawn)(Box::pin(note));
     }
 
-    /// Writes the end of a log whose task is dropped: at once if the store can, as a store in memory does, and
-    /// else in a task of its own, if the runtime still accepts one.
-    pub(super) fn seal(&self, id: ReplyId, end: ReplyEnd) {
-        let store = Arc::clone(&self.store);
-        let mut seal: Task = Box::pin(async move { drop(store.seal(&id, end).await) });
+    /// Does something in the store: at once if the store can, as a store in memory does, and else in a task of its
+    /// own, if the runtime still accepts one.
+    pub(super) fn finish(&self, mut task: Task) {
         // A second panic while the first one unwinds would end the program.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             let mut cx = Context::from_waker(Waker::noop());
-            if seal.as_mut().poll(&mut cx).is_pending() {
-                (self.spawn)(seal);
+            if task.as_mut().poll(&mut cx).is_pending() {
+                (self.spawn)(task);
+            }
+        }));
+    }
+
+    /// Writes the end of a log whose task is dropped.
+    pub(super) fn seal(&self, id: ReplyId, end: ReplyEnd) {
+        let store = Arc::clone(&self.store);
+        self.finish(Box::pin(async move { drop(store.seal(&id, end).await) }));
+    }
+
+    /// Takes the place of the latest reply of a conversation with a log that is empty: a page that asks for
+    /// the latest reply must not get an earlier one.
+    pub(super) fn supersede(self: &Arc<Self>, id: ReplyId, meta: ReplyMeta, env: &Env) {
+        let (shared, env) = (Arc::clone(self), env.clone());
+        self.finish(Box::pin(async move {
+            let store = &shared.store;
+            if shared.ask(&env, store.create(&id, &meta)).await.is_ok() {
+                let _ = shared.ask(&env, store.seal(&id, ReplyEnd::Done)).await;
             }
         }));
     }
@@ -108,8 +158,16 @@ impl Shared {
     /// Removes a run.
     pub(super) fn leave(&self, id: &ReplyId) {
         let mut runs = self.runs();
-        let run = runs.replies.remove(id);
-        if let Some(conversation) = run.and_then(|run| run.conversation) {
+        let Some(run) = runs.replies.remove(id) else {
+            return;
+        };
+        if let Some(own) = runs.users.get_mut(&run.user) {
+            *own -= 1;
+            if *own == 0 {
+                runs.users.remove(&run.user);
+            }
+        }
+        if let Some(conversation) = run.conversation {
             // A later run of the conversation may have taken the place.
             if runs.latest.get(&conversation) == Some(id) {
                 runs.latest.remove(&conversation);

@@ -9,6 +9,8 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use sha2::{Digest, Sha256};
 
+use super::events::count_events;
+
 /// Stores the logs of replies: one log per reply, which is appended to by one server and read by any.
 ///
 /// A log is a sequence of server-sent events, numbered from 0, and at last an end. The log is the truth:
@@ -72,12 +74,12 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError>;
 
-    /// Records that a reader is there and has the events before number `next`.
+    /// Records that a reader is there.
     ///
     /// # Errors
     ///
     /// [`StoreError::Gone`] or [`StoreError::Unavailable`].
-    async fn note_reader(&self, id: &ReplyId, next: u64) -> Result<(), StoreError>;
+    async fn note_reader(&self, id: &ReplyId) -> Result<(), StoreError>;
 
     /// Returns the reply that was created last in a conversation, unless it has expired.
     ///
@@ -104,11 +106,12 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
 pub enum ReplyEnd {
     /// The agent answered.
     Done,
-    /// The agent failed, or the reply became too large.
+    /// The agent failed, or the reply became too large while nobody read it.
     Failed,
     /// Somebody cancelled the reply.
     Cancelled,
-    /// The server that ran the agent died.
+    /// The rest of the reply is not in the log: the server that ran the agent died or was cut off from the store,
+    /// or the reply became too large.
     Lost,
 }
 
@@ -186,9 +189,7 @@ pub struct ReplyState {
     pub next: u64,
     /// The end, if the log has one.
     pub end: Option<ReplyEnd>,
-    /// The highest number that a reader was [noted](ReplyStore::note_reader) with.
-    pub read: u64,
-    /// `true` if a reader was noted within the last minute.
+    /// `true` if a reader was [noted](ReplyStore::note_reader) within the last minute.
     pub attended: bool,
 }
 
@@ -200,12 +201,6 @@ impl ReplyState {
             next,
             ..Self::default()
         }
-    }
-
-    /// Returns `true` if the log has its end, and a reader has had all of its events.
-    #[must_use]
-    pub fn is_read(&self) -> bool {
-        self.end.is_some() && self.read >= self.next
     }
 }
 
@@ -228,6 +223,15 @@ impl Page {
     #[must_use]
     pub fn new(events: Bytes, next: u64, end: Option<ReplyEnd>) -> Self {
         Self { events, next, end }
+    }
+
+    /// Checks that this page has whole events from number `from` on.
+    pub(super) fn check(self, from: u64) -> Result<Self, StoreError> {
+        let is_whole = self.events.is_empty() || self.events.ends_with(b"\n\n");
+        match from.checked_add(count_events(&self.events)) {
+            Some(next) if is_whole && next == self.next => Ok(self),
+            _ => Err(StoreError::Unavailable("invalid page".into())),
+        }
     }
 }
 
@@ -257,7 +261,7 @@ pub enum StoreError {
     /// The store has no space left.
     #[error("reply store is full")]
     Full,
-    /// The store cannot be reached now.
+    /// The store cannot be reached now. Operators see the text of the source, so it must not have secrets.
     #[error("reply store unavailable: {0}")]
     Unavailable(#[source] Box<dyn Error + Send + Sync>),
 }

@@ -40,6 +40,7 @@ pub(super) struct Tail {
     /// The first event of the reply, once it is known.
     first: Bytes,
     step: Step,
+    env: Env,
     ticks: Option<Ticks>,
     silence: u32,
     age: u32,
@@ -52,15 +53,14 @@ pub(super) struct Tail {
 enum Step {
     /// Looks for events.
     Look,
-    /// Reads them from the store.
-    Read(Read),
+    /// Reads them from the store. `true` once it has waited.
+    Read(Read, bool),
     /// Waits for a tick after the store has failed.
     Wait,
     /// Reads the first event, which is part of the failure that follows.
     First(Read),
-    /// Everything but the end is sent.
+    /// Everything is sent.
     End,
-    Done,
 }
 
 impl Tail {
@@ -82,6 +82,7 @@ impl Tail {
             next,
             first: Bytes::new(),
             step: Step::Look,
+            env: env.clone(),
             ticks: env.ticks(TICK),
             silence: 0,
             age: 0,
@@ -91,8 +92,8 @@ impl Tail {
     }
 
     fn read(&self, from: u64) -> Read {
-        let (store, id) = (Arc::clone(&self.replies.shared.store), self.id);
-        Box::pin(async move { store.read(&id, from).await })
+        let (shared, env, id) = (Arc::clone(&self.replies.shared), self.env.clone(), self.id);
+        Box::pin(async move { shared.read(&env, &id, from).await })
     }
 
     /// Records events that are sent.
@@ -125,10 +126,14 @@ impl Tail {
         out.into()
     }
 
-    /// Handles a result of the store. Returns events, if there are any.
-    fn answered(&mut self, result: Result<Page, StoreError>) -> Option<Bytes> {
+    /// Handles a result of the store, for which the reader has waited or not. Returns events, if there are any.
+    fn answered(&mut self, result: Result<Page, StoreError>, waited: bool) -> Option<Bytes> {
         self.step = Step::Look;
         match result {
+            // A store that does not wait for events would be asked for ever.
+            Ok(page) if page.events.is_empty() && page.end.is_none() && !waited => {
+                self.answered(Err(StoreError::Unavailable("no events".into())), true)
+            }
             Ok(page) => {
                 self.failures = 0;
                 match page.end {
@@ -172,7 +177,7 @@ impl Tail {
             // A local reader is counted by the reply itself. The first note comes with the first
             // tick: the reply may be about to be abandoned.
             if self.local.is_none() && self.age % NOTE == 1 {
-                self.note();
+                self.replies.shared.note_reader(self.id, &self.env);
             }
             if self.silence >= KEEP_ALIVE {
                 self.silence = 0;
@@ -180,11 +185,6 @@ impl Tail {
             }
         }
         None
-    }
-
-    /// Tells the store how far this reader is.
-    fn note(&self) {
-        self.replies.shared.note_reader(self.id, self.next);
     }
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Option<Bytes>> {
@@ -200,7 +200,7 @@ impl Tail {
     /// Returns `true` if the server shuts down while another one runs the reply. A reply that runs here fails
     /// by itself then, and the tail sends that.
     fn is_shut_down(&self, cx: &Context<'_>) -> bool {
-        let waits = matches!(self.step, Step::Read(_) | Step::Wait);
+        let waits = matches!(self.step, Step::Read(..) | Step::Wait);
         waits && self.local.is_none() && self.running.poll_stopped(cx).is_ready()
     }
 
@@ -215,16 +215,20 @@ impl Tail {
                     Some(Poll::Ready(Found::End(_))) => self.step = Step::End,
                     Some(Poll::Pending) => return Poll::Pending,
                     Some(Poll::Ready(Found::Dropped)) | None => {
-                        self.step = Step::Read(self.read(self.next));
+                        self.step = Step::Read(self.read(self.next), false);
                     }
                 },
-                Step::Read(read) => match read.as_mut().poll(cx) {
+                Step::Read(read, waited) => match read.as_mut().poll(cx) {
                     Poll::Ready(result) => {
-                        if let Some(events) = self.answered(result) {
+                        let waited = *waited;
+                        if let Some(events) = self.answered(result, waited) {
                             return Poll::Ready(Some(events));
                         }
                     }
-                    Poll::Pending => return Poll::Pending,
+                    Poll::Pending => {
+                        *waited = true;
+                        return Poll::Pending;
+                    }
                 },
                 Step::Wait => return Poll::Pending,
                 Step::First(read) => match read.as_mut().poll(cx) {
@@ -236,13 +240,7 @@ impl Tail {
                     }
                     Poll::Pending => return Poll::Pending,
                 },
-                Step::End => {
-                    // The reply counts as read now, and a page that is opened later does not ask for it
-                    // again.
-                    self.note();
-                    self.step = Step::Done;
-                }
-                Step::Done => return Poll::Ready(None),
+                Step::End => return Poll::Ready(None),
             }
         }
     }

@@ -6,18 +6,19 @@ use std::task::Poll;
 
 use bytes::Bytes;
 
-use super::Replies;
+use super::health::within;
 use super::local::Found;
 use super::pump::TICK;
-use super::store::{ConversationKey, Page, ReplyId, ReplyState, ReplyStore, StoreError};
+use super::store::{ConversationKey, Page, ReplyEnd, ReplyId, ReplyState, ReplyStore, StoreError};
 use super::tail::Tail;
+use super::{REGISTRATION, Replies};
 use crate::agent::{Agent, Body, Request, Running};
 use crate::protocol::{Env, Protocol, Refusal, Resumption};
 
 /// The replies of one user below one path. The ids of other users' replies lead nowhere.
 pub(crate) struct UserReplies {
     replies: Replies,
-    user: String,
+    pub(super) user: Arc<str>,
     path: String,
     pub(super) env: Env,
     /// The request that is answered.
@@ -27,14 +28,14 @@ pub(crate) struct UserReplies {
 impl UserReplies {
     pub(super) fn new(
         replies: Replies,
-        user: String,
+        user: &str,
         path: &str,
         env: &Env,
         running: &Running,
     ) -> Self {
         Self {
             replies,
-            user,
+            user: user.into(),
             path: path.to_owned(),
             env: env.clone(),
             running: running.clone(),
@@ -52,6 +53,14 @@ impl UserReplies {
 
     fn store(&self) -> &dyn ReplyStore {
         &*self.replies.shared.store
+    }
+
+    /// Waits for a call to the store, up to the time limit.
+    async fn ask<T>(
+        &self,
+        call: impl Future<Output = Result<T, StoreError>>,
+    ) -> Result<T, StoreError> {
+        self.replies.shared.ask(&self.env, call).await
     }
 
     /// Runs an agent, or joins the reply to an equal request, of which `digest` is the digest.
@@ -83,9 +92,14 @@ impl UserReplies {
         if let Some(id) = here.filter(|id| self.runs_here(id)) {
             return Some(id);
         }
-        let id = self.store().latest(conversation).await.ok().flatten()?;
-        let state = self.state(&id).await.ok().flatten()?;
-        state.end.is_none().then_some(id)
+        // The head of the response waits for this: while the store is away, the agent answers anew.
+        let lookup = async {
+            let id = self.ask(self.store().latest(conversation)).await;
+            let id = id.ok().flatten()?;
+            let state = self.state(&id).await.ok().flatten()?;
+            state.end.is_none().then_some(id)
+        };
+        within(&self.env, REGISTRATION, lookup).await.flatten()
     }
 
     /// Returns `true` if this process runs a reply that has no end yet.
@@ -94,35 +108,34 @@ impl UserReplies {
         local.is_some_and(|local| local.is_running())
     }
 
-    /// Returns the latest reply of a conversation, unless its end was read already.
-    pub(crate) async fn unread(&self, conversation: &str) -> Result<Option<ReplyId>, StoreError> {
+    /// Returns the latest reply of a conversation, if it runs or is still stored. While the store is away, only a
+    /// reply that runs here is found.
+    pub(crate) async fn latest(&self, conversation: &str) -> Option<ReplyId> {
         let conversation = self.conversation(conversation);
         let here = self.replies.shared.latest(&conversation);
-        let latest = match (self.store().latest(&conversation).await, here) {
-            // It is not stored, or the store is away.
-            (Ok(None) | Err(_), Some(id)) => Some(id),
-            (latest, _) => latest?,
-        };
-        let Some(id) = latest else {
-            return Ok(None);
-        };
-        if self.runs_here(&id) {
-            return Ok(Some(id));
+        let local = here.and_then(|id| self.replies.shared.find(&id));
+        if local.is_some_and(|local| !local.is_stored()) {
+            // What the store knows is earlier.
+            return here;
         }
-        match self.store().state(&id).await {
-            Ok(state) => Ok((!state.is_read()).then_some(id)),
-            Err(StoreError::Gone) => Ok(None),
-            Err(error) => Err(error),
-        }
+        let Ok(Some(id)) = self.ask(self.store().latest(&conversation)).await else {
+            return here;
+        };
+        let Ok(Some(state)) = self.state(&id).await else {
+            return here;
+        };
+        // A reply that was not stored has left an empty log.
+        let is_empty = state.next == 0 && state.end == Some(ReplyEnd::Done);
+        (!is_empty).then_some(id)
     }
 
     /// Returns the state of a reply; `None` if there is no such reply. Without the store if the reply runs
-    /// here: it is not known then how far readers are.
+    /// here.
     pub(crate) async fn state(&self, id: &ReplyId) -> Result<Option<ReplyState>, StoreError> {
         if let Some(local) = self.replies.shared.find(id) {
             return Ok(Some(local.state()));
         }
-        match self.store().state(id).await {
+        match self.ask(self.store().state(id)).await {
             Ok(state) => Ok(Some(state)),
             Err(StoreError::Gone) => Ok(None),
             Err(error) => Err(error),
@@ -131,7 +144,7 @@ impl UserReplies {
 
     /// Records that somebody reads a reply.
     pub(crate) fn note_reader(&self, id: &ReplyId) {
-        self.replies.shared.note_reader(*id, 0);
+        self.replies.shared.note_reader(*id, &self.env);
     }
 
     /// Reads events of a reply, as [`ReplyStore::read`] does, from memory if the reply runs here.
@@ -152,10 +165,10 @@ impl UserReplies {
                 None => return Ok(Page::new(Bytes::new(), from, None)),
             }
         }
-        self.store().read(id, from).await
+        self.replies.shared.read(&self.env, id, from).await
     }
 
-    /// Returns the body with the events of a reply from number `from` on.
+    /// Returns the body with the events of a reply from number `from` on, which is at most the number of events.
     pub(crate) fn tail<P: Protocol>(&self, id: ReplyId, from: u64) -> Body {
         let running = self.running.clone();
         let tail = Tail::new(self.replies.clone(), id, from, P::lost, &self.env, running);
@@ -170,7 +183,7 @@ impl UserReplies {
         if let Some(id) = &here {
             self.cancel(id).await?;
         }
-        match self.store().latest(&conversation).await {
+        match self.ask(self.store().latest(&conversation)).await {
             Ok(Some(id)) if Some(id) != here => self.cancel(&id).await,
             Err(error) if here.is_none() => Err(error),
             _ => Ok(()),
@@ -184,7 +197,7 @@ impl UserReplies {
             local.cancel();
             return Ok(());
         }
-        match self.store().cancel(id).await {
+        match self.ask(self.store().cancel(id)).await {
             Err(StoreError::Gone) => Ok(()),
             done => done,
         }

@@ -97,6 +97,16 @@ impl Found {
     }
 }
 
+/// Parses the number of an event.
+fn position(number: &str) -> Result<u64, Refusal> {
+    if number.is_empty() || !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        let message = "must be the number of an event";
+        return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("starting_after"));
+    }
+    // It is only too large otherwise.
+    Ok(number.parse().unwrap_or(u64::MAX))
+}
+
 impl Stored {
     async fn answer(&self, call: &Call) -> Result<Response<Body>, Refusal> {
         let found = Found::new(call, &self.0).await?;
@@ -111,12 +121,11 @@ impl Stored {
         }
         let after = match member("starting_after") {
             None => None,
-            Some((_, number)) => Some(number.parse::<u64>().map_err(|_| {
-                let message = "must be the number of an event";
-                Refusal::new(StatusCode::BAD_REQUEST, message).at("starting_after")
-            })?),
+            Some((_, number)) => Some(position(number)?),
         };
         let from = after.map_or(0, |after| after.saturating_add(1));
+        // A number beyond the end is the end.
+        let from = from.min(found.state.next);
         Ok(stream::<Responses>(
             found.replies.tail::<Responses>(found.id, from),
         ))

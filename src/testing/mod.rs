@@ -58,7 +58,7 @@ pub use kit::{BoxError, Kit, Sample, Toolkit, kit};
 pub use node::Node;
 pub use reader::{EventReader, Summary};
 #[cfg(feature = "resumable")]
-pub use reply_store::check_reply_store;
+pub use reply_store::{check_dead_server, check_reply_store};
 pub use script::{RecordedRequest, Script, Step};
 pub use setup::{Find, Setup};
 pub use signer::{Keys, Signer};

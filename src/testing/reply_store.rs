@@ -38,6 +38,7 @@ where
     rule("one seal wins", pair.seals(), limit()).await?;
     rule("nothing follows a seal", pair.sealed(), limit()).await?;
     rule("pages are parts of the log", pair.pages(), limit()).await?;
+    rule("positions have no limit", pair.positions(), limit()).await?;
     rule("readers are woken", pair.woken(), limit()).await?;
     rule("a read waits for a second", pair.waits(), limit()).await?;
     rule("the latest reply is found", pair.latest(), limit()).await?;
@@ -46,6 +47,32 @@ where
     rule("unknown ids lead nowhere", pair.unknown(&sleep), limit()).await?;
     rule("ended logs expire", pair.expires(&sleep), limit()).await?;
     rule("logs without an end expire", pair.outlived(&sleep), limit()).await
+}
+
+/// Checks that a store ends the logs of a server that has died, for stores that several servers share.
+///
+/// `kill` makes the server with the store `dead` one that has died for the others, without its knowledge: it
+/// deletes its lease, for example. `reader` is the store of another server, and `sleep` waits, by the clock of
+/// the store. The log must have its end within 30 seconds.
+///
+/// # Errors
+///
+/// How the rule was broken.
+pub async fn check_dead_server<F>(
+    dead: &dyn ReplyStore,
+    reader: &dyn ReplyStore,
+    kill: impl AsyncFnOnce(),
+    sleep: impl Fn(Duration) -> F,
+) -> Result<(), BoxError>
+where
+    F: Future<Output = ()> + Send,
+{
+    let pair = Pair {
+        one: dead,
+        other: reader,
+    };
+    let limit = sleep(Duration::from_secs(30));
+    rule("the log of a dead server ends", pair.dies(kill), limit).await
 }
 
 /// Runs one check, up to the time limit.
@@ -282,6 +309,46 @@ impl Pair<'_> {
         Ok(())
     }
 
+    /// Numbers come from clients, so they are anywhere.
+    async fn positions(&self) -> Result<(), BoxError> {
+        let id = self.log(9).await?;
+        let exact = 1 << 53;
+        let far = [
+            10,
+            exact,
+            exact + 1,
+            i64::MAX as u64,
+            u64::MAX - 1,
+            u64::MAX,
+        ];
+        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
+        let reads = far.map(|from| async move { (from, self.other.read(&id, from).await) });
+        // At a time, because each one waits.
+        for (from, page) in all(reads.into_iter()).await {
+            let empty = Page::new(Bytes::new(), from, None);
+            same("a page beyond a log that goes on", &page?, &empty)?;
+            let late = self.one.append(&id, from, events(9..10)).await;
+            fails("an append far behind the end", late, gone)?;
+        }
+        // None of them has changed anything.
+        self.other.note_reader(&id).await?;
+        let mut state = ReplyState::new(10);
+        state.attended = true;
+        self.one.append(&id, 9, events(9..10)).await?;
+        same("the state", &self.other.state(&id).await?, &state)?;
+        self.one.seal(&id, ReplyEnd::Done).await?;
+        for from in far {
+            let end = Page::new(Bytes::new(), from, Some(ReplyEnd::Done));
+            same(
+                "a page beyond a log that has ended",
+                &self.other.read(&id, from).await?,
+                &end,
+            )?;
+        }
+        let (all, _) = self.read_all(&id, 0).await?;
+        same("the log", &Bytes::from(all), &events(0..10))
+    }
+
     async fn woken(&self) -> Result<(), BoxError> {
         let id = self.log(0).await?;
         let write = async {
@@ -313,6 +380,32 @@ impl Pair<'_> {
         let id = self.log(2).await?;
         let page = self.other.read(&id, 2).await?;
         same("the page", &page, &Page::new(Bytes::new(), 2, None))
+    }
+
+    async fn dies(&self, kill: impl AsyncFnOnce()) -> Result<(), BoxError> {
+        let (id, ended) = (self.log(9).await?, self.log(1).await?);
+        self.one.seal(&ended, ReplyEnd::Done).await?;
+        let before = self.read(&id, 0).await?;
+        same(
+            "the log of a live server",
+            &before,
+            &Page::new(events(0..9), 9, None),
+        )?;
+        kill().await;
+        let (all, end) = self.read_all(&id, 0).await?;
+        same("the log", &Bytes::from(all), &events(0..9))?;
+        same("the end", &end, &ReplyEnd::Lost)?;
+        // It was only paused, and goes on.
+        let sealed = |error: &StoreError| matches!(error, StoreError::Sealed(ReplyEnd::Lost));
+        fails(
+            "a late append",
+            self.one.append(&id, 9, events(9..10)).await,
+            sealed,
+        )?;
+        let late = self.one.seal(&id, ReplyEnd::Done).await?;
+        same("the end that a late seal returns", &late, &ReplyEnd::Lost)?;
+        let (_, end) = self.read_all(&ended, 0).await?;
+        same("the end of a reply that had ended", &end, &ReplyEnd::Done)
     }
 
     async fn latest(&self) -> Result<(), BoxError> {
@@ -370,11 +463,10 @@ impl Pair<'_> {
         let id = self.log(3).await?;
         let mut state = ReplyState::new(3);
         same("the state", &self.other.state(&id).await?, &state)?;
-        // Readers reconnect and repeat themselves: the furthest number counts, and it never goes
-        // back.
-        for (next, read) in [(2, 2), (1, 2), (3, 3)] {
-            self.other.note_reader(&id, next).await?;
-            (state.read, state.attended) = (read, true);
+        // Readers repeat themselves.
+        for _ in 0..2 {
+            self.other.note_reader(&id).await?;
+            state.attended = true;
             same("the state", &self.one.state(&id).await?, &state)?;
         }
         self.one.seal(&id, ReplyEnd::Done).await?;
@@ -401,7 +493,7 @@ impl Pair<'_> {
         fails("`read`", self.one.read(&id, 0).await, gone)?;
         fails("`cancel`", self.one.cancel(&id).await, gone)?;
         fails("`state`", self.one.state(&id).await, gone)?;
-        fails("`note_reader`", self.one.note_reader(&id, 1).await, gone)?;
+        fails("`note_reader`", self.one.note_reader(&id).await, gone)?;
         let moment = sleep(Duration::from_millis(300));
         let cancelled = before(self.one.cancelled(&id), moment).await;
         same("the wait for a cancellation", &cancelled, &None)

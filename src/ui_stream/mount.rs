@@ -154,8 +154,8 @@ fn no_content() -> Response<Body> {
     response
 }
 
-/// `GET {api}/{chat}/stream`, below the path of the requests: a page that has `resume` set asks for the
-/// reply that it has not read to its end.
+/// `GET {api}/{chat}/stream`, below the path of the requests: a page that has `resume` set asks whether there is a
+/// reply to resume, each time it is loaded.
 struct Resume(#[cfg_attr(not(feature = "resumable"), expect(dead_code))] String);
 
 #[async_trait]
@@ -164,12 +164,11 @@ impl Endpoint for Resume {
         #[cfg(feature = "resumable")]
         if let Some(replies) = call.replies(&self.0) {
             let chat = call.param("chat").unwrap_or_default();
-            return match replies.unread(chat).await {
-                // From the first event: the page has dropped what it had of this message.
-                Ok(Some(id)) => stream::<UiStream>(replies.tail::<UiStream>(id, 0)),
-                Ok(None) => no_content(),
-                Err(error) => self.refuse(&unavailable(error)),
-            };
+            // Also a reply that has ended: nobody knows whether its last bytes arrived.
+            if let Some(id) = replies.latest(chat).await {
+                // From the first event: the page replaces what it has of this message.
+                return stream::<UiStream>(replies.tail::<UiStream>(id, 0));
+            }
         }
         let _ = call;
         no_content()

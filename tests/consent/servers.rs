@@ -46,8 +46,8 @@ impl ReplyStore for Common {
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {
         self.here()?.state(id).await
     }
-    async fn note_reader(&self, id: &ReplyId, next: u64) -> Result<(), StoreError> {
-        self.here()?.note_reader(id, next).await
+    async fn note_reader(&self, id: &ReplyId) -> Result<(), StoreError> {
+        self.here()?.note_reader(id).await
     }
     async fn latest(&self, conversation: &ConversationKey) -> Result<Option<ReplyId>, StoreError> {
         self.here()?.latest(conversation).await

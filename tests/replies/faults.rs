@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
+use copilot_wire::openai::OpenAi;
 use copilot_wire::replies::{
     ConversationKey, MemoryReplyStore, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore,
     StoreError,
@@ -34,6 +35,8 @@ struct State {
     calls: Vec<&'static str>,
     /// The calls that fail, by their numbers, and their errors.
     fails: Option<(std::ops::Range<usize>, Fault)>,
+    /// All calls of a method fail.
+    fails_all: Option<(&'static str, Fault)>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,6 +50,12 @@ pub(crate) enum Fault {
     Panics,
     /// It takes a moment.
     Slow,
+    /// It takes longer than anybody waits.
+    Late,
+    Exists,
+    Sealed,
+    /// It answers what is not true: one of several untruths.
+    Untrue(usize),
 }
 
 impl Spy {
@@ -57,6 +66,18 @@ impl Spy {
 
     pub(crate) fn fail(&self, calls: std::ops::Range<usize>, fault: Fault) {
         self.0.state.lock().unwrap().fails = Some((calls, fault));
+    }
+
+    pub(crate) fn fail_all(&self, call: &'static str, fault: Fault) {
+        self.0.state.lock().unwrap().fails_all = Some((call, fault));
+    }
+
+    /// Returns the number of an untruth.
+    fn untruth(&self, name: &str) -> Option<usize> {
+        match self.0.state.lock().unwrap().fails_all {
+            Some((call, Fault::Untrue(number))) if call == name => Some(number),
+            _ => None,
+        }
     }
 
     pub(crate) fn last(&self) -> ReplyId {
@@ -81,15 +102,24 @@ impl Spy {
             let number = state.calls.len();
             state.calls.push(name);
             let fails = state.fails.as_ref();
-            fails.filter(|it| it.0.contains(&number)).map(|it| it.1)
+            let fails = fails.filter(|it| it.0.contains(&number)).map(|it| it.1);
+            let all = state.fails_all.filter(|(call, _)| *call == name);
+            fails.or(all.map(|it| it.1))
         };
         let unavailable = || StoreError::Unavailable("away".into());
         match fault {
-            None => work.await,
+            None | Some(Fault::Untrue(_)) => work.await,
             Some(Fault::Unavailable) => Err(unavailable()),
             Some(Fault::Forgotten) => work.await.and(Err(unavailable())),
             Some(Fault::Gone) => Err(StoreError::Gone),
             Some(Fault::Full) => Err(StoreError::Full),
+            Some(Fault::Exists) => Err(StoreError::Exists),
+            Some(Fault::Sealed) => Err(StoreError::Sealed(ReplyEnd::Done)),
+            Some(Fault::Late) => {
+                let done = work.await;
+                tokio::time::sleep(Duration::from_secs(60)).await;
+                done
+            }
             Some(Fault::Hangs) => std::future::pending().await,
             Some(Fault::Panics) => panic!("a test of a panic"),
             Some(Fault::Slow) => {
@@ -113,24 +143,42 @@ impl ReplyStore for Spy {
     }
 
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
-        self.call("seal", self.0.store.seal(id, end)).await
+        let sealed = self.call("seal", self.0.store.seal(id, end)).await?;
+        Ok(self.untruth("seal").map_or(sealed, |_| ReplyEnd::Cancelled))
     }
 
     async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
-        self.call("read", self.0.store.read(id, from)).await
+        let page = self.call("read", self.0.store.read(id, from)).await?;
+        let untruths = [
+            Page::new(Bytes::new(), from, None),
+            Page::new(Bytes::new(), u64::MAX, None),
+            Page::new("data: 1\n\ndata: half".into(), from.wrapping_add(1), None),
+            Page::new("data: 1\n\n".into(), from, None),
+            Page::new(page.events.clone(), 0, page.end),
+        ];
+        let untruth = self.untruth("read").and_then(|at| untruths.get(at));
+        Ok(untruth.cloned().unwrap_or(page))
     }
 
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {
-        self.call("state", self.0.store.state(id)).await
+        let state = self.call("state", self.0.store.state(id)).await?;
+        let mut ended = ReplyState::new(u64::MAX);
+        ended.end = Some(ReplyEnd::Lost);
+        let untruths = [ended, ReplyState::new(0), ReplyState::new(u64::MAX)];
+        let untruth = self.untruth("state").and_then(|at| untruths.get(at));
+        Ok(untruth.copied().unwrap_or(state))
     }
 
-    async fn note_reader(&self, id: &ReplyId, next: u64) -> Result<(), StoreError> {
-        self.call("note_reader", self.0.store.note_reader(id, next))
-            .await
+    async fn note_reader(&self, id: &ReplyId) -> Result<(), StoreError> {
+        self.call("note_reader", self.0.store.note_reader(id)).await
     }
 
     async fn latest(&self, conversation: &ConversationKey) -> Result<Option<ReplyId>, StoreError> {
-        self.call("latest", self.0.store.latest(conversation)).await
+        let latest = self
+            .call("latest", self.0.store.latest(conversation))
+            .await?;
+        let unknown = Some(ReplyId::from_bytes([9; 32]));
+        Ok(self.untruth("latest").map_or(latest, |_| unknown))
     }
 
     async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
@@ -193,8 +241,13 @@ fn the_connected_reader_notices_nothing_of_the_store() {
 /// Events that could not be stored for a while are stored later, and none twice.
 #[test]
 fn a_store_that_comes_back_gets_all_of_the_reply() {
-    for fault in [Fault::Unavailable, Fault::Forgotten] {
-        for first in 1..12 {
+    for fault in [
+        Fault::Unavailable,
+        Fault::Forgotten,
+        Fault::Full,
+        Fault::Late,
+    ] {
+        for first in 0..12 {
             for count in [1, 2, 6] {
                 in_virtual_time(async {
                     let store = Spy::new(memory());
@@ -202,7 +255,7 @@ fn a_store_that_comes_back_gets_all_of_the_reply() {
                     let router =
                         router::<UiStream>(Talker::default(), Some(replies(store.clone())));
                     let whole = read(ask::<UiStream>(&router, "ada").await).await;
-                    seconds(30).await;
+                    seconds(60).await;
                     let page = store.0.store.read(&store.last(), 0).await.unwrap();
                     assert_eq!(
                         text(&page.events),
@@ -218,7 +271,7 @@ fn a_store_that_comes_back_gets_all_of_the_reply() {
 
 #[test]
 fn a_reply_that_cannot_be_stored_ends_with_its_connection() {
-    for (fault, first) in [(Fault::Unavailable, 0), (Fault::Full, 0), (Fault::Gone, 4)] {
+    for (fault, first) in [(Fault::Gone, 0), (Fault::Exists, 0), (Fault::Gone, 4)] {
         in_virtual_time(async {
             let store = Spy::new(memory());
             store.fail(first..first + 1000, fault);
@@ -241,6 +294,188 @@ fn a_reply_that_cannot_be_stored_ends_with_its_connection() {
             assert!(told.ends_with("answered, unstored"), "{told}");
         });
     }
+}
+
+/// The store comes back, and has the whole reply then.
+#[test]
+fn a_reply_outlives_its_connection_although_the_store_is_away() {
+    for fault in [Fault::Unavailable, Fault::Full, Fault::Hangs] {
+        in_virtual_time(async {
+            let store = Spy::new(memory());
+            store.fail(0..1000, fault);
+            let router = router::<UiStream>(Talker::default(), Some(replies(store.clone())));
+            let (router, outcomes) = watch(router);
+            let first = crate::server::read_some(ask::<UiStream>(&router, "ada").await, 300).await;
+            let path = "/api/chat/chat-1/stream";
+            let again = send(&router, "ada", Method::GET, path, "").await;
+            assert_eq!(again.status(), StatusCode::OK, "{fault:?}");
+            drop(again);
+            seconds(60).await;
+            // Of a call that has no answer yet it is not known.
+            let unstored = match fault {
+                Fault::Hangs => "answered",
+                _ => "answered, unstored",
+            };
+            assert_eq!(*outcomes.lock().unwrap(), [unstored], "{fault:?}");
+            let again = send(&router, "ada", Method::GET, path, "").await;
+            let whole = read(again.into_body()).await;
+            assert!(whole.starts_with(&first) && text(&whole).contains("word9"));
+            store.fail(0..0, fault);
+            seconds(10).await;
+            let page = store.0.store.read(&store.last(), 0).await.unwrap();
+            assert_eq!(text(&page.events), text(&whole), "{fault:?}");
+            assert_eq!(page.end, Some(ReplyEnd::Done));
+        });
+    }
+}
+
+/// A page that is loaded asks whether there is something to resume: there is nothing now.
+#[test]
+fn a_page_that_is_loaded_during_an_outage_shows_no_error() {
+    for fault in [Fault::Unavailable, Fault::Hangs] {
+        in_virtual_time(async {
+            let store = Spy::new(memory());
+            let router = || router::<UiStream>(Talker::default(), Some(replies(store.clone())));
+            let (one, two) = (router(), router());
+            let body = ask::<UiStream>(&one, "ada").await;
+            store.fail(0..1000, fault);
+            for (router, status) in [(&one, 200), (&two, 204)] {
+                let path = "/api/chat/chat-1/stream";
+                let response = send(router, "ada", Method::GET, path, "").await;
+                assert_eq!(response.status().as_u16(), status, "{fault:?}");
+            }
+            store.fail(0..0, fault);
+            let whole = read(body).await;
+            seconds(10).await;
+            let later = read(crate::server::again::<UiStream>(&two, "ada").await).await;
+            assert_eq!(text(&later), text(&whole));
+        });
+    }
+}
+
+/// Neither the search for a reply to join, nor the creation of the log.
+#[test]
+fn the_head_of_a_reply_that_can_be_joined_does_not_wait_for_the_store() {
+    for fault in [Fault::Hangs, Fault::Late] {
+        in_virtual_time(async {
+            let store = Spy::new(memory());
+            store.fail(0..1000, fault);
+            let replies = replies(store).join(true);
+            let router = router::<OpenAi>(Talker::default(), Some(replies));
+            let start = tokio::time::Instant::now();
+            let body = ask::<OpenAi>(&router, "ada").await;
+            assert!(start.elapsed() < Duration::from_millis(50), "{fault:?}");
+            assert!(text(&read(body).await).contains("word9"));
+        });
+    }
+}
+
+/// Whatever a store does in answer to one of its methods: a reader of the server that answers gets all of the
+/// answer, and one elsewhere that or a failure.
+#[test]
+fn a_store_that_does_anything_ends_no_answer() {
+    let methods = [
+        "create",
+        "append",
+        "seal",
+        "read",
+        "state",
+        "latest",
+        "note_reader",
+        "cancel",
+    ];
+    let faults = [
+        Fault::Unavailable,
+        Fault::Forgotten,
+        Fault::Gone,
+        Fault::Full,
+        Fault::Hangs,
+        Fault::Late,
+        Fault::Exists,
+        Fault::Sealed,
+    ];
+    let untruths = (0..5).map(Fault::Untrue);
+    for fault in faults.into_iter().chain(untruths) {
+        for method in methods {
+            in_virtual_time(any_fault(method, fault));
+        }
+    }
+}
+
+async fn any_fault(method: &'static str, fault: Fault) {
+    let name = format!("{method} {fault:?}");
+    let store = Spy::new(memory());
+    store.fail_all(method, fault);
+    let slow = Talker {
+        pause: Duration::from_secs(10),
+        ..Talker::default()
+    };
+    let (keep, lifetime) = (Duration::from_secs(100), Duration::from_secs(300));
+    let limited = || replies(store.clone()).keep(keep).lifetime(lifetime);
+    let runs = limited();
+    let router = |replies| router::<UiStream>(slow.clone(), Some(replies));
+    let (one, two) = (router(runs.clone()), router(limited()));
+    let connected = read(ask::<UiStream>(&one, "ada").await);
+    let elsewhere = async {
+        seconds(15).await;
+        let path = "/api/chat/chat-1/stream";
+        let response = send(&two, "ada", Method::GET, path, "").await;
+        (response.status(), read(response.into_body()).await)
+    };
+    let here = async {
+        seconds(15).await;
+        read(crate::server::again::<UiStream>(&one, "ada").await).await
+    };
+    let all = async { futures::join!(connected, here, elsewhere) };
+    let all = tokio::time::timeout(Duration::from_secs(600), all).await;
+    let (connected, here, (status, elsewhere)) = all.expect(&name);
+    let plain = |bytes: &[u8]| text(bytes).replace(": ping\n\n", "");
+    let whole = plain(&connected);
+    assert!(
+        whole.contains("word9") && whole.ends_with("data: [DONE]\n\n"),
+        "{name}"
+    );
+    assert_eq!(plain(&here), whole, "{name}");
+    if status == StatusCode::OK {
+        let elsewhere = plain(&elsewhere);
+        let is_lost = elsewhere.contains("the rest of the answer is lost");
+        assert!(is_lost || elsewhere == whole, "{name}: {elsewhere}");
+    } else {
+        assert_eq!(status, StatusCode::NO_CONTENT, "{name}");
+    }
+    // Nothing goes on for ever.
+    seconds(600).await;
+    assert_eq!(runs.running(), 0, "{name}");
+}
+
+/// Operators learn of it once when it begins and once when it is over.
+#[test]
+fn an_outage_is_reported() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        let replies = replies(store.clone());
+        let router = router::<UiStream>(Talker::default(), Some(replies.clone()));
+        let health = replies.health();
+        assert_eq!(
+            (health.reachable, health.since, health.calls),
+            (true, None, 0)
+        );
+        store.fail(3..100_000, Fault::Unavailable);
+        let body = ask::<UiStream>(&router, "ada").await;
+        seconds(5).await;
+        let health = replies.health();
+        assert!(!health.reachable && health.failures > 3 && health.running == 1);
+        assert_eq!(health.error.unwrap(), "reply store unavailable: away");
+        let since = health.since.unwrap();
+        store.fail(0..0, Fault::Unavailable);
+        seconds(5).await;
+        read(body).await;
+        let back = replies.health();
+        assert!(back.reachable && back.since.unwrap() > since);
+        assert_eq!((back.running, back.unstored), (0, 0));
+        assert_eq!(back.failures, health.failures);
+        assert!(back.calls > health.calls);
+    });
 }
 
 #[test]
@@ -287,7 +522,7 @@ fn a_reader_elsewhere_waits_for_the_store_for_a_while() {
             });
             let elsewhere = text(&elsewhere).replace(": ping\n\n", "");
             assert_eq!(elsewhere == text(&connected), whole, "{elsewhere}");
-            assert_eq!(elsewhere.contains("is gone"), !whole, "{elsewhere}");
+            assert_eq!(elsewhere.contains("is lost"), !whole, "{elsewhere}");
         });
     }
 }

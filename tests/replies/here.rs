@@ -158,7 +158,7 @@ fn a_panic_ends_the_log() {
         store.fail(3..4, Fault::Panics);
         let body = ask::<UiStream>(&router, "ada").await;
         let bytes = read(body).await;
-        assert!(text(&bytes).contains("the server that was answering is gone"));
+        assert!(text(&bytes).contains("the rest of the answer is lost"));
         let state = store.state(&store.last()).await.unwrap();
         assert_eq!(state.end, Some(ReplyEnd::Lost));
         assert_eq!(replies.running(), 0);

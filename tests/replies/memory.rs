@@ -1,13 +1,16 @@
 //! The store in memory.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::async_trait;
 use copilot_wire::replies::{
-    MemoryReplyStore, ReplyEnd, ReplyId, ReplyMeta, ReplyStore as _, StoreError, count_events,
-    skip_events,
+    ConversationKey, MemoryReplyStore, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore,
+    StoreError, count_events, skip_events,
 };
-use copilot_wire::testing::check_reply_store;
+use copilot_wire::testing::{check_dead_server, check_reply_store};
 
 use crate::server::{env, in_virtual_time};
 
@@ -65,6 +68,121 @@ fn is_bounded() {
         store.append(&other, 0, events).await.unwrap();
         assert_eq!(store.len(), 1);
     });
+}
+
+/// The oldest one first, and none that goes on.
+#[test]
+fn replies_that_have_ended_make_space() {
+    in_virtual_time(async {
+        let store = store().limit(10_000);
+        let id = |number| ReplyId::from_bytes([number; 32]);
+        let events = Bytes::from(format!("data: {}\n\n", "x".repeat(1000)));
+        let add = async |number| {
+            store.create(&id(number), &meta()).await?;
+            store.append(&id(number), 0, events.clone()).await
+        };
+        let conversation = ConversationKey::from_bytes([1; 32]);
+        let first = meta().conversation(conversation);
+        store.create(&id(1), &first).await.unwrap();
+        store.append(&id(1), 0, events.clone()).await.unwrap();
+        for number in 2..=6 {
+            add(number).await.unwrap();
+        }
+        // A mark without events stays.
+        store.create(&id(7), &meta()).await.unwrap();
+        for ended in [7, 3, 1, 5] {
+            store.seal(&id(ended), ReplyEnd::Done).await.unwrap();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        let mut gone = Vec::new();
+        for number in 8.. {
+            if add(number).await.is_err() {
+                break;
+            }
+            for number in 1..=7 {
+                let state = store.state(&id(number)).await;
+                if state.is_err() && !gone.contains(&number) {
+                    gone.push(number);
+                }
+            }
+        }
+        assert_eq!(gone, [3, 1, 5]);
+        assert_eq!(store.latest(&conversation).await.unwrap(), None);
+        let full = store.create(&id(200), &meta()).await;
+        assert!(matches!(full, Err(StoreError::Full)), "{full:?}");
+    });
+}
+
+/// A store of two servers, one of which can die.
+#[derive(Debug)]
+struct Mortal {
+    store: Arc<MemoryReplyStore>,
+    dead: Arc<AtomicBool>,
+    notices: bool,
+}
+
+#[async_trait]
+impl ReplyStore for Mortal {
+    async fn create(&self, id: &ReplyId, meta: &ReplyMeta) -> Result<(), StoreError> {
+        self.store.create(id, meta).await
+    }
+
+    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError> {
+        self.store.append(id, first, events).await
+    }
+
+    async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
+        self.store.seal(id, end).await
+    }
+
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, StoreError> {
+        let page = self.store.read(id, from).await?;
+        let waits = page.events.is_empty() && page.end.is_none();
+        if waits && self.notices && self.dead.load(Ordering::Relaxed) {
+            self.store.seal(id, ReplyEnd::Lost).await?;
+            return self.store.read(id, from).await;
+        }
+        Ok(page)
+    }
+
+    async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {
+        self.store.state(id).await
+    }
+
+    async fn note_reader(&self, id: &ReplyId) -> Result<(), StoreError> {
+        self.store.note_reader(id).await
+    }
+
+    async fn latest(&self, conversation: &ConversationKey) -> Result<Option<ReplyId>, StoreError> {
+        self.store.latest(conversation).await
+    }
+
+    async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {
+        self.store.cancel(id).await
+    }
+
+    async fn cancelled(&self, id: &ReplyId) {
+        self.store.cancelled(id).await;
+    }
+}
+
+#[test]
+fn the_rule_of_dead_servers_finds_a_store_that_does_not_notice() {
+    for notices in [true, false] {
+        in_virtual_time(async {
+            let (store, dead) = (Arc::new(store()), Arc::<AtomicBool>::default());
+            let other = Mortal {
+                store: Arc::clone(&store),
+                dead: Arc::clone(&dead),
+                notices,
+            };
+            let kill = async || dead.store(true, Ordering::Relaxed);
+            let checked = check_dead_server(&*store, &other, kill, tokio::time::sleep).await;
+            let told = checked.err().map(|error| error.to_string());
+            let wanted = "the log of a dead server ends: no answer within 30 seconds";
+            assert_eq!(told.as_deref(), (!notices).then_some(wanted));
+        });
+    }
 }
 
 #[test]

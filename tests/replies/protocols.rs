@@ -96,8 +96,8 @@ fn without_a_user_nothing_changes() {
     visit(&mut Plain);
 }
 
-/// A server that dies leaves a failure for its readers, in the words of each protocol, and never an end that
-/// looks like an answer.
+/// A server that is dead for the others leaves a failure for readers elsewhere, in the words of each protocol, and
+/// never an end that looks like an answer. Its own readers get all of the answer.
 #[test]
 fn a_lost_reply_is_a_failure() {
     struct Lost;
@@ -121,15 +121,12 @@ fn a_lost_reply_is_a_failure() {
                     async { read(again::<P>(&one, "ada").await).await },
                     read(elsewhere),
                 );
-                for bytes in [connected, elsewhere] {
+                for (bytes, is_lost) in [(connected, false), (elsewhere, true)] {
                     let whole = text(&bytes);
                     assert!(bytes.starts_with(&first), "{}", P::NAME);
-                    assert!(
-                        whole.contains("the server that was answering is gone"),
-                        "{whole}"
-                    );
+                    assert_eq!(whole.contains("the rest of the answer is lost"), is_lost);
                     assert!(whole.ends_with("\n\n"), "{whole}");
-                    assert!(!whole.contains("word9"), "{whole}");
+                    assert_eq!(whole.contains("word9"), !is_lost, "{whole}");
                 }
             });
         }
@@ -137,37 +134,35 @@ fn a_lost_reply_is_a_failure() {
     visit(&mut Lost);
 }
 
+/// Also one that a connection has taken to its end: the server cannot know what has arrived.
 #[test]
-fn a_page_gets_the_reply_until_it_has_read_its_end() {
+fn a_page_gets_the_reply_until_its_time_is_over() {
     in_virtual_time(async {
-        let router = router::<UiStream>(Talker::default(), Some(replies(memory())));
+        let store = Spy::new(memory());
+        let router = || router::<UiStream>(Talker::default(), Some(replies(store.clone())));
+        let (one, two) = (router(), router());
         let path = "/api/chat/chat-1/stream";
-        let ask_again = || send(&router, "ada", Method::GET, path, "");
-        assert_eq!(ask_again().await.status(), StatusCode::NO_CONTENT);
-        drop(ask::<UiStream>(&router, "ada").await);
+        let ask_again = |router| send(router, "ada", Method::GET, path, "");
+        assert_eq!(ask_again(&one).await.status(), StatusCode::NO_CONTENT);
+        let body = ask::<UiStream>(&one, "ada").await;
         seconds(1).await;
-        let running = ask_again().await;
+        let running = ask_again(&one).await;
         assert_eq!(running.status(), StatusCode::OK);
         assert_eq!(running.headers()["x-vercel-ai-ui-message-stream"], "v1");
         assert_eq!(running.headers()["content-type"], "text/event-stream");
-        drop(running);
-        seconds(60).await;
-        // It was never read to its end.
-        let whole = read(ask_again().await.into_body()).await;
+        let whole = read(body).await;
         assert!(text(&whole).contains("word9"));
-        seconds(1).await;
-        assert_eq!(ask_again().await.status(), StatusCode::NO_CONTENT);
-    });
-}
-
-#[test]
-fn a_page_that_stays_connected_has_nothing_to_resume() {
-    in_virtual_time(async {
-        let router = router::<UiStream>(Talker::default(), Some(replies(memory())));
-        read(ask::<UiStream>(&router, "ada").await).await;
-        seconds(1).await;
-        let again = send(&router, "ada", Method::GET, "/api/chat/chat-1/stream", "").await;
-        assert_eq!(again.status(), StatusCode::NO_CONTENT);
+        for wait in [1, 60, 530] {
+            seconds(wait).await;
+            for router in [&one, &two] {
+                let again = read(ask_again(router).await.into_body()).await;
+                assert_eq!(text(&again), text(&whole), "{wait}");
+            }
+        }
+        seconds(20).await;
+        for router in [&one, &two] {
+            assert_eq!(ask_again(router).await.status(), StatusCode::NO_CONTENT);
+        }
     });
 }
 
@@ -251,9 +246,55 @@ fn a_response_goes_on_after_any_event() {
             let number = format!("\"sequence_number\":{}", after + 1);
             assert!(rest.is_empty() || after + 2 == count || text(&rest).contains(&number));
         }
-        let bad = format!("/v1/responses/{id}?stream=true&starting_after=x");
-        let bad = send(&router, "ada", Method::GET, &bad, "").await;
-        assert_eq!(bad.status(), StatusCode::BAD_REQUEST);
+        for bad in ["x", "", "-1", "+1", "1.5", "1e3", "%30"] {
+            let bad = format!("/v1/responses/{id}?stream=true&starting_after={bad}");
+            let response = send(&router, "ada", Method::GET, &bad, "").await;
+            assert_eq!(response.status(), StatusCode::BAD_REQUEST, "{bad}");
+        }
         let _ = env();
     });
+}
+
+/// Here and on another server, while the reply runs and afterwards.
+#[test]
+fn a_number_beyond_the_events_is_their_end() {
+    let far = [
+        "9007199254740992",
+        "18446744073709551614",
+        "18446744073709551615",
+    ];
+    for after in far.into_iter().chain(["99999999999999999999999"]) {
+        in_virtual_time(async {
+            let store = Spy::new(memory());
+            let router = || router::<Responses>(Talker::default(), Some(replies(store.clone())));
+            let (one, two) = (router(), router());
+            let post = background(true);
+            let post = send(&one, "ada", Method::POST, "/v1/responses", &post);
+            let mut body = post.await.into_body();
+            let first = body.next().await.unwrap().unwrap();
+            let id = text(&first).split("\"id\":\"").nth(1).unwrap();
+            let path = format!("/v1/responses/{}", id.split('"').next().unwrap());
+            let stream = format!("{path}?stream=true&starting_after={after}");
+            let tail = async |router| {
+                let response = send(router, "ada", Method::GET, &stream, "").await;
+                assert_eq!(response.status(), StatusCode::OK, "{after}");
+                read(response.into_body()).await
+            };
+            let (rest, here, elsewhere) = futures::join!(read(body), tail(&one), tail(&two));
+            let whole = [&first[..], &rest].concat();
+            for bytes in [here, elsewhere] {
+                assert!(bytes.len() < whole.len(), "{after}");
+                assert!(text(&bytes).contains("response.completed"), "{after}");
+                assert!(whole.ends_with(&bytes), "{after}");
+            }
+            for router in [&one, &two] {
+                assert_eq!(tail(router).await, b"", "{after}");
+                let document = send(router, "ada", Method::GET, &path, "").await;
+                assert_eq!(json(document).await["status"], "completed", "{after}");
+                let cancel = format!("{path}/cancel");
+                let cancel = send(router, "ada", Method::POST, &cancel, "").await;
+                assert_eq!(json(cancel).await["status"], "completed", "{after}");
+            }
+        });
+    }
 }

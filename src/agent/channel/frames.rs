@@ -50,9 +50,9 @@ pub(in crate::agent) trait Frames: Send + Sync {
     /// Returns `true` if the turn was stopped. The task of a detached run is woken when it is.
     fn poll_stopped(&self, cx: &Context<'_>) -> bool;
 
-    /// Records that the reply could not be stored.
+    /// Records whether the reply could not be stored.
     #[cfg(feature = "resumable")]
-    fn unstored(&self);
+    fn set_unstored(&self, unstored: bool);
 
     /// Records that the body is gone. With `drain` the run continues, and its output is discarded.
     fn detach(&self, drain: bool);
@@ -201,8 +201,8 @@ impl<P: Protocol> Frames for Channel<P> {
     }
 
     #[cfg(feature = "resumable")]
-    fn unstored(&self) {
-        self.lock().progress.unstored = true;
+    fn set_unstored(&self, unstored: bool) {
+        self.lock().progress.unstored = unstored;
     }
 
     fn detach(&self, drain: bool) {
