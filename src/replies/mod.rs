@@ -12,8 +12,8 @@
 //! | pump | as a task, one per reply | polls the body, which runs the agent; puts frames into local memory; appends them to the log, one append at a time |
 //! | tail | in the body of each response | takes events from local memory, or from the log where this process does not run the reply |
 //!
-//! A tail never waits for the log while local memory has what it needs, and the pump never waits for a tail. The
-//! end of a log is written once, by whoever is first: the pump, or a server that finds the pump's server dead.
+//! A tail never waits for the log while local memory has what it needs, and the pump waits for tails only once nothing
+//! is stored any more. The end of a log is written once, by whoever is first: the pump, or a server that finds the pump's server dead.
 
 mod events;
 mod health;

@@ -104,7 +104,10 @@ impl Spy {
             let fails = state.fails.as_ref();
             let fails = fails.filter(|it| it.0.contains(&number)).map(|it| it.1);
             let all = state.fails_all.filter(|(call, _)| *call == name);
-            fails.or(all.map(|it| it.1))
+            match fails {
+                None => all.map(|it| it.1),
+                fault => fault,
+            }
         };
         let unavailable = || StoreError::Unavailable("away".into());
         match fault {
@@ -428,7 +431,9 @@ async fn any_fault(method: &'static str, fault: Fault) {
     };
     let all = async { futures::join!(connected, here, elsewhere) };
     let all = tokio::time::timeout(Duration::from_secs(600), all).await;
-    let (connected, here, (status, elsewhere)) = all.expect(&name);
+    let Ok((connected, here, (status, elsewhere))) = all else {
+        panic!("{name}: a reader waits for ever");
+    };
     let plain = |bytes: &[u8]| text(bytes).replace(": ping\n\n", "");
     let whole = plain(&connected);
     assert!(
