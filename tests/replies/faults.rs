@@ -453,36 +453,6 @@ async fn any_fault(method: &'static str, fault: Fault) {
     assert_eq!(runs.running(), 0, "{name}");
 }
 
-/// Operators learn of it once when it begins and once when it is over.
-#[test]
-fn an_outage_is_reported() {
-    in_virtual_time(async {
-        let store = Spy::new(memory());
-        let replies = replies(store.clone());
-        let router = router::<UiStream>(Talker::default(), Some(replies.clone()));
-        let health = replies.health();
-        assert_eq!(
-            (health.reachable, health.since, health.calls),
-            (true, None, 0)
-        );
-        store.fail(3..100_000, Fault::Unavailable);
-        let body = ask::<UiStream>(&router, "ada").await;
-        seconds(5).await;
-        let health = replies.health();
-        assert!(!health.reachable && health.failures > 3 && health.running == 1);
-        assert_eq!(health.error.unwrap(), "reply store unavailable: away");
-        let since = health.since.unwrap();
-        store.fail(0..0, Fault::Unavailable);
-        seconds(5).await;
-        read(body).await;
-        let back = replies.health();
-        assert!(back.reachable && back.since.unwrap() > since);
-        assert_eq!((back.running, back.unstored), (0, 0));
-        assert_eq!(back.failures, health.failures);
-        assert!(back.calls > health.calls);
-    });
-}
-
 #[test]
 fn a_response_for_the_background_needs_the_store() {
     in_virtual_time(async {

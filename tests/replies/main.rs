@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 mod faults;
+mod health;
 mod here;
 mod limits;
 mod memory;
