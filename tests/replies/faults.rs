@@ -16,7 +16,7 @@ use http::{Method, StatusCode};
 
 use crate::protocols::background;
 use crate::server::{
-    Talker, ask, in_virtual_time, memory, read, replies, router, seconds, send, text, watch,
+    Talker, again, ask, in_virtual_time, memory, read, replies, router, seconds, send, text, watch,
 };
 
 /// A store that fails as it is told, and knows the reply that was created last.
@@ -332,6 +332,30 @@ fn a_reply_outlives_its_connection_although_the_store_is_away() {
     }
 }
 
+/// Also where its log is created late, or not yet.
+#[test]
+fn the_latest_reply_of_a_chat_is_the_one_that_began_last() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        let router = || router::<UiStream>(Talker::default(), Some(replies(store.clone())));
+        let (one, two) = (router(), router());
+        let first = read(ask::<UiStream>(&one, "ada").await).await;
+        store.fail(0..1000, Fault::Full);
+        let second = ask::<UiStream>(&one, "ada").await;
+        let here = again::<UiStream>(&one, "ada").await;
+        // The log of the third reply is created before that of the second one.
+        store.fail(0..0, Fault::Full);
+        let third = ask::<UiStream>(&one, "ada").await;
+        seconds(5).await;
+        let elsewhere = again::<UiStream>(&two, "ada").await;
+        let (second, here) = futures::join!(read(second), read(here));
+        assert_eq!(text(&here), text(&second));
+        let (third, elsewhere) = futures::join!(read(third), read(elsewhere));
+        assert_eq!(text(&elsewhere), text(&third));
+        assert!(first != second && second != third);
+    });
+}
+
 /// A page that is loaded asks whether there is something to resume: there is nothing now.
 #[test]
 fn a_page_that_is_loaded_during_an_outage_shows_no_error() {
@@ -350,7 +374,7 @@ fn a_page_that_is_loaded_during_an_outage_shows_no_error() {
             store.fail(0..0, fault);
             let whole = read(body).await;
             seconds(10).await;
-            let later = read(crate::server::again::<UiStream>(&two, "ada").await).await;
+            let later = read(again::<UiStream>(&two, "ada").await).await;
             assert_eq!(text(&later), text(&whole));
         });
     }
@@ -427,7 +451,7 @@ async fn any_fault(method: &'static str, fault: Fault) {
     };
     let here = async {
         seconds(15).await;
-        read(crate::server::again::<UiStream>(&one, "ada").await).await
+        read(again::<UiStream>(&one, "ada").await).await
     };
     let all = async { futures::join!(connected, here, elsewhere) };
     let all = tokio::time::timeout(Duration::from_secs(600), all).await;
