@@ -340,11 +340,11 @@ fn the_latest_reply_of_a_chat_is_the_one_that_began_last() {
         let router = || router::<UiStream>(Talker::default(), Some(replies(store.clone())));
         let (one, two) = (router(), router());
         let first = read(ask::<UiStream>(&one, "ada").await).await;
-        store.fail(0..1000, Fault::Full);
+        store.fail_all("create", Fault::Full);
         let second = ask::<UiStream>(&one, "ada").await;
         let here = again::<UiStream>(&one, "ada").await;
         // The log of the third reply is created before that of the second one.
-        store.fail(0..0, Fault::Full);
+        store.fail_all("none", Fault::Full);
         let third = ask::<UiStream>(&one, "ada").await;
         seconds(5).await;
         let elsewhere = again::<UiStream>(&two, "ada").await;
