@@ -338,8 +338,9 @@ impl Wake for MutexGuard<'_, State> {
             return;
         }
         self.taken = from;
-        if self.paced && self.size > RING {
+        if self.paced {
             self.trim();
+            // Also where it was not full: frames that were stored late may have made the space.
             if self.size <= RING {
                 self.wake_pump();
             }

@@ -27,7 +27,7 @@ use super::events::count_events;
 /// # Time
 ///
 /// Except for [`cancelled`](Self::cancelled), a call that gets no answer fails with
-/// [`StoreError::Unavailable`] after a few seconds.
+/// [`StoreError::Unavailable`] after a few seconds. Nobody waits for longer than 5 seconds.
 #[async_trait]
 pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// Creates an empty log, and makes it the [latest](Self::latest) of its conversation.

@@ -82,6 +82,7 @@ pub fn gateway(
             async move { turns.check(parts) }
         })
         .observe(move |turn| observer.add(turn));
+    let replies = settings.replies.clone();
     let agents = match settings.replies {
         Some(replies) => agents.resumable(replies),
         None => agents,
@@ -90,7 +91,13 @@ pub fn gateway(
     let routes = Router::new()
         .route("/health", get(async || "OK"))
         // Without a key, as Prometheus likes it: let a proxy in front pass `/agents` only.
-        .route("/metrics", get(async move || metrics.to_string()))
+        .route(
+            "/metrics",
+            get(async move || {
+                let store = replies.map(|replies| metrics::store(&replies.health()));
+                format!("{metrics}{}", store.unwrap_or_default())
+            }),
+        )
         // Not nested: the agents are below `/agents`, and where a proxy has stripped it.
         .fallback_service(agents.clone());
     Ok(App { routes, agents })

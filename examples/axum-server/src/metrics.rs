@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use copilot_wire::protocol::{Turn, User};
+use copilot_wire::replies::StoreHealth;
 
 /// Sums over all turns.
 #[derive(Default)]
@@ -89,4 +90,18 @@ impl fmt::Display for Metrics {
         }
         Ok(())
     }
+}
+
+/// Returns the metrics of the store of replies.
+pub(crate) fn store(health: &StoreHealth) -> String {
+    let metrics = [
+        ("reply_store_up", "gauge", u64::from(health.reachable)),
+        ("reply_store_calls_total", "counter", health.calls),
+        ("reply_store_failures_total", "counter", health.failures),
+        ("replies_running", "gauge", health.running as u64),
+        ("replies_unstored_total", "counter", health.unstored),
+    ];
+    let lines =
+        metrics.map(|(name, kind, value)| format!("# TYPE {name} {kind}\n{name} {value}\n"));
+    lines.concat()
 }

@@ -77,6 +77,12 @@ fn check(answers: SocketAddr, reads: SocketAddr) {
 fn a_reply_outlives_its_connection() {
     let server = Program::start(&mut command(&["--resumable"])).unwrap();
     check(server.address, server.address);
+    let mut client = Client::connect(server.address).unwrap();
+    client
+        .request("GET", "/metrics", &["connection: close"], b"")
+        .unwrap();
+    let (_, metrics) = client.response().unwrap();
+    assert!(metrics.contains("\nreply_store_up 1\n"), "{metrics}");
 }
 
 #[test]
