@@ -79,7 +79,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         "none" => None,
         url => {
             let store = RedisReplyStore::connect(url).await?;
-            let replies = Replies::per_user(store, tokio::spawn);
+            // One user may have all of them, for tests and measurements.
+            let replies = Replies::per_user(store, tokio::spawn).runs_per_user(1000);
             Some(match arguments.next().as_deref() {
                 None | Some("") => replies,
                 Some("join") => replies.join(true),

@@ -168,7 +168,7 @@ impl UserReplies {
         self.replies.shared.read(&self.env, id, from).await
     }
 
-    /// Returns the body with the events of a reply from number `from` on, which is at most the number of events.
+    /// Returns the body with the events of a reply from number `from` on. If the reply has fewer, its end is all.
     pub(crate) fn tail<P: Protocol>(&self, id: ReplyId, from: u64) -> Body {
         let running = self.running.clone();
         let tail = Tail::new(self.replies.clone(), id, from, P::lost, &self.env, running);

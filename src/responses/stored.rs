@@ -124,8 +124,12 @@ impl Stored {
             Some((_, number)) => Some(position(number)?),
         };
         let from = after.map_or(0, |after| after.saturating_add(1));
-        // A number beyond the end is the end.
-        let from = from.min(found.state.next);
+        // A number beyond the end is the end. While the reply goes on, its server may have sent events that are
+        // not in the log yet: they do not come twice.
+        let from = match found.state.end {
+            Some(_) => from.min(found.state.next),
+            None => from,
+        };
         Ok(stream::<Responses>(
             found.replies.tail::<Responses>(found.id, from),
         ))
