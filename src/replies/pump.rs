@@ -243,8 +243,9 @@ impl Pump {
     fn poll_body(&mut self, cx: &mut Context<'_>) -> bool {
         let limits = (self.replies.limits.bytes, self.replies.limits.events);
         for _ in 0..BURST {
-            // A reader that takes frames wakes this task.
-            if self.log == Log::Refused && self.local.is_full() {
+            // A reader that takes frames wakes this task. The end of a turn that is stopped does not wait.
+            let is_paced = self.log == Log::Refused && self.end == ReplyEnd::Done;
+            if is_paced && self.local.is_full() {
                 return false;
             }
             let Some(body) = &mut self.body else {

@@ -72,8 +72,7 @@ fn a_reply_beyond_its_limits_goes_on_for_its_reader() {
             let (router, outcomes) = watch(router);
             let got = read(ask::<UiStream>(&router, "ada").await).await;
             assert!(text(&got).ends_with("data: [DONE]\n\n"));
-            let words = (0..2000).filter(|it| text(&got).contains(&format!("\"word{it} x")));
-            assert_eq!(words.count(), 2000);
+            assert_eq!(text(&got).matches("\"word").count(), 2000);
             assert_eq!(*outcomes.lock().unwrap(), ["answered, unstored"]);
             seconds(1).await;
             assert_eq!((replies.running(), replies.health().unstored), (0, 1));
@@ -166,6 +165,24 @@ fn a_reply_that_is_not_stored_waits_for_its_reader() {
             );
         });
     }
+}
+
+/// Its agent is dropped at once.
+#[test]
+fn a_reply_that_waits_for_its_reader_is_stopped() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        store.fail_all("append", Fault::Gone);
+        let router = router::<UiStream>(Counted(Arc::default()), Some(replies(store)));
+        let (router, outcomes) = watch(router);
+        let body = ask::<UiStream>(&router, "ada").await;
+        seconds(1).await;
+        let stop = send(&router, "ada", Method::POST, "/api/chat/chat-1/stop", "{}");
+        assert_eq!(stop.await.status(), StatusCode::NO_CONTENT);
+        seconds(1).await;
+        assert_eq!(*outcomes.lock().unwrap(), ["cancelled, unstored"]);
+        assert!(text(&read(body).await).contains("{\"type\":\"abort\"}"));
+    });
 }
 
 #[test]
