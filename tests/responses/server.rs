@@ -81,6 +81,25 @@ fn a_failure_without_stream_is_a_status_that_no_client_retries() {
 }
 
 #[test]
+fn a_websocket_is_refused_with_the_status_after_which_codex_posts() {
+    let hello = hello();
+    let request = http::Request::get("/v1/responses")
+        .header("connection", "Upgrade")
+        .header("upgrade", "websocket")
+        .header("sec-websocket-version", "13")
+        .header("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ==");
+    let response = crate::exchange::send(&hello, request, "");
+    assert_eq!(response.status(), StatusCode::UPGRADE_REQUIRED);
+    assert_eq!(response.headers()["upgrade"], "HTTP/1.1");
+    assert_eq!(response.headers()["connection"], "upgrade");
+    let body: Value = serde_json::from_str(&whole(response.into_body())).unwrap();
+    assert_eq!(body["error"]["type"], "invalid_request_error");
+    let plain = send(&hello, Method::GET, "/v1/responses", "");
+    assert_eq!(plain.status(), StatusCode::METHOD_NOT_ALLOWED);
+    assert_eq!(plain.headers()["allow"], "POST, OPTIONS");
+}
+
+#[test]
 fn what_a_client_must_not_repeat_is_refused_with_400() {
     let hello = hello();
     for (body, param, code) in [
