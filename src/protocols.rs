@@ -146,4 +146,27 @@ impl Router {
             .mount(crate::responses::Model::new(name), Arc::clone(&agent))?
             .mount(crate::anthropic::Model::new(name), agent)
     }
+
+    /// Mounts an agent as [`mount_model`](Self::mount_model) does, for requests with this name and every other
+    /// one that no model has, see [`Model::catch_all`](crate::models::Model::catch_all): coding clients ask for
+    /// models of their own choice for small tasks and for their subagents.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`mount`](Self::mount).
+    pub fn mount_catch_all<A>(self, name: &str, agent: A) -> Result<Self, MountError>
+    where
+        A: Agent<crate::openai::OpenAi>
+            + Agent<crate::responses::Responses>
+            + Agent<crate::anthropic::Anthropic>
+            + 'static,
+    {
+        let agent = Arc::new(agent);
+        let openai = crate::openai::Model::new(name).catch_all();
+        let responses = crate::responses::Model::new(name).catch_all();
+        let anthropic = crate::anthropic::Model::new(name).catch_all();
+        self.mount(openai, Arc::clone(&agent))?
+            .mount(responses, Arc::clone(&agent))?
+            .mount(anthropic, agent)
+    }
 }

@@ -2,20 +2,36 @@
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use http::{Method, Response, StatusCode};
+use http::{HeaderMap, Method, Response, StatusCode};
 
+use super::Dialect;
 use crate::agent::Body;
 use crate::json::model::object;
 use crate::json::{Escape, ValueWriter};
 use crate::protocol::Refusal;
 use crate::router::{Call, Endpoint, MountError, Site, json};
 
-/// An entry of the list.
+/// An entry of the list of models.
 #[derive(Clone, Debug)]
-pub(super) struct Card {
-    pub(super) id: String,
-    pub(super) created: u64,
-    pub(super) owned_by: String,
+#[non_exhaustive]
+pub struct Card {
+    /// The name of the model.
+    pub id: String,
+    /// The creation time in seconds since 1970.
+    pub created: u64,
+    /// The owner.
+    pub owned_by: String,
+}
+
+/// The list of models in the form that the clients of one dialect read.
+#[derive(Clone, Copy, Debug)]
+pub struct Catalog {
+    /// Returns `true` if the client that sent these headers reads this form.
+    pub is_for: fn(&HeaderMap) -> bool,
+    /// Writes the list as a JSON document.
+    pub list: fn(&[&Card]) -> Vec<u8>,
+    /// Writes one model as a JSON document.
+    pub model: fn(&Card) -> Vec<u8>,
 }
 
 impl Card {
@@ -46,11 +62,15 @@ impl Card {
 
 /// The models of a router, of all protocols, each with the path below which it is listed.
 #[derive(Clone, Debug, Default)]
-struct Cards(Vec<(String, Card)>);
+struct Cards {
+    all: Vec<(String, Card)>,
+    /// The forms of dialects that do not read OpenAI's, with their refusals.
+    catalogs: Vec<(Catalog, Refuse)>,
+}
 
 impl Cards {
     fn at<'a>(&'a self, base: &'a str) -> impl Iterator<Item = &'a Card> {
-        let here = self.0.iter().filter(move |(path, _)| path == base);
+        let here = self.all.iter().filter(move |(path, _)| path == base);
         here.map(|(_, card)| card)
     }
 
@@ -58,8 +78,17 @@ impl Cards {
         self.at(base).find(|card| card.id == id)
     }
 
+    /// Returns the form that the client with these headers reads; `None` for OpenAI's.
+    fn catalog(&self, headers: &HeaderMap) -> Option<&(Catalog, Refuse)> {
+        let mut catalogs = self.catalogs.iter();
+        catalogs.find(|(catalog, _)| (catalog.is_for)(headers))
+    }
+
     /// Writes the list as a document.
-    fn document(&self, base: &str) -> Vec<u8> {
+    fn document(&self, base: &str, headers: &HeaderMap) -> Vec<u8> {
+        if let Some((catalog, _)) = self.catalog(headers) {
+            return (catalog.list)(&self.at(base).collect::<Vec<_>>());
+        }
         let mut out = Vec::new();
         let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
         object(to, |list| {
@@ -74,25 +103,32 @@ impl Cards {
     }
 }
 
-/// Adds a model to `GET {base}/models`, unless the list has one with its name. `refuse` writes
-/// refusals.
-pub(super) fn list(
+/// Adds a model to `GET {base}/models`, unless the list has one with its name.
+pub(super) fn list<P: Dialect>(
     site: &mut Site<'_>,
     base: &str,
     card: Card,
-    refuse: Refuse,
 ) -> Result<(), MountError> {
     let cards = site.shared::<Cards>();
     // One name may be mounted for several protocols; the list has it once.
     if cards.find(base, &card.id).is_none() {
-        cards.0.push((base.to_owned(), card));
+        cards.all.push((base.to_owned(), card));
     }
-    let base = base.to_owned();
+    // Further models of a dialect add the same form again, which is then not found.
+    if let Some(catalog) = P::CATALOG {
+        cards.catalogs.push((catalog, P::refuse));
+    }
+    routes(site, base.to_owned(), P::refuse)
+}
+
+/// Adds the routes, which all dialects share. Not generic: the closure must have one type.
+fn routes(site: &mut Site<'_>, base: String, refuse: Refuse) -> Result<(), MountError> {
     let one = OneModel(base.clone(), refuse);
     site.shared_route(Method::GET, &format!("{base}/models/{{model}}"), one)?;
     site.document(&format!("{base}/models"), move |call| {
         let cards = call.shared::<Cards>();
-        cards.map_or_else(Vec::new, |cards| cards.document(&base))
+        let headers = &call.parts.headers;
+        cards.map_or_else(Vec::new, |cards| cards.document(&base, headers))
     })
 }
 
@@ -106,9 +142,12 @@ impl Endpoint for OneModel {
     async fn call(&self, call: Call) -> Response<Body> {
         let cards = call.shared::<Cards>();
         let id = call.param("model").unwrap_or_default();
-        match cards.and_then(|cards| cards.find(&self.0, id)) {
-            Some(card) => json(StatusCode::OK, card.document()),
-            None => self.refuse(&unknown_model()),
+        let catalog = cards.and_then(|cards| cards.catalog(&call.parts.headers));
+        match (cards.and_then(|cards| cards.find(&self.0, id)), catalog) {
+            (Some(card), Some((catalog, _))) => json(StatusCode::OK, (catalog.model)(card)),
+            (Some(card), None) => json(StatusCode::OK, card.document()),
+            (None, Some((_, refuse))) => refuse(&unknown_model()).map(Body::full),
+            (None, None) => self.refuse(&unknown_model()),
         }
     }
 

@@ -19,7 +19,7 @@ use crate::agent::Body;
 use crate::protocol::{Env, Protocol};
 use crate::router::{MountError, Site};
 
-use card::Card;
+pub use card::{Card, Catalog};
 pub use relay::{Relay, RelayError, TooLarge, Upstream};
 pub(crate) use reminder::split_reminder;
 
@@ -27,6 +27,10 @@ pub(crate) use reminder::split_reminder;
 pub trait Dialect: Protocol {
     /// The path of requests below a client's base URL, such as `/chat/completions`.
     const PATH: &'static str;
+
+    /// The form in which clients of this dialect read the list of models, if it is not OpenAI's. The default
+    /// is `None`.
+    const CATALOG: Option<Catalog> = None;
 
     /// Returns the requested model; empty if the request has none.
     fn model(request: &mut Self::Request) -> &mut String;
@@ -73,6 +77,8 @@ pub trait Dialect: Protocol {
 pub struct Model<P> {
     card: Card,
     path: String,
+    /// Set if it answers for names that no model has.
+    is_catch_all: bool,
     /// Set if clients may repeat a failed request.
     pub(crate) may_retry: bool,
     dialect: PhantomData<fn() -> P>,
@@ -85,6 +91,7 @@ impl<P: Dialect> Model<P> {
         Self {
             card: Card::new(id.into()),
             path: format!("/v1{}", P::PATH),
+            is_catch_all: false,
             may_retry: false,
             dialect: PhantomData,
         }
@@ -113,6 +120,15 @@ impl<P: Dialect> Model<P> {
         self
     }
 
+    /// Lets the model answer requests for every name that no other model has, such as the model for small tasks
+    /// that a coding client asks for. The list of models has only its own name. The agent and the reply see the
+    /// requested name. By default a request for an unknown name is refused with status 404.
+    #[must_use]
+    pub fn catch_all(mut self) -> Self {
+        self.is_catch_all = true;
+        self
+    }
+
     /// Returns the name of the model.
     #[must_use]
     pub fn id(&self) -> &str {
@@ -132,6 +148,7 @@ impl<P> Clone for Model<P> {
         Self {
             card: self.card.clone(),
             path: self.path.clone(),
+            is_catch_all: self.is_catch_all,
             may_retry: self.may_retry,
             dialect: PhantomData,
         }

@@ -36,7 +36,7 @@ impl<P> Clone for Models<P> {
 /// lists it at `GET /v1/models`.
 ///
 /// Several agents share these paths: the request's `model` selects the agent, by default the first
-/// one. To mount one agent under several names, mount clones of an `Arc`.
+/// one. A [catch-all](Model::catch_all) answers for every other name. To mount one agent under several names, mount clones of an `Arc`.
 impl<P: Dialect> Mount for Model<P> {
     type Protocol = P;
 
@@ -46,12 +46,12 @@ impl<P: Dialect> Mount for Model<P> {
             .ok_or_else(|| MountError::Path(self.path.clone()))?
             .to_owned();
         let models = site.shared::<Models<P>>();
-        if models
-            .find(&base, self.id())
-            // Compared again, because `find` takes an empty name for the first model.
-            .is_ok_and(|(model, _)| model.id() == self.id())
-        {
+        if models.at(&base).any(|(model, _)| model.id() == self.id()) {
             let message = format!("model already mounted: {}", self.id());
+            return Err(MountError::Invalid(message));
+        }
+        if self.is_catch_all && models.at(&base).any(|(model, _)| model.is_catch_all) {
+            let message = format!("a second model for all names: {}", self.id());
             return Err(MountError::Invalid(message));
         }
         let card = self.card.clone();
@@ -59,7 +59,7 @@ impl<P: Dialect> Mount for Model<P> {
         let path = format!("{base}{}", P::PATH);
         P::routes(&path, site)?;
         site.shared_route(Method::POST, &path, Answers::<P>::at(&base))?;
-        list(site, &base, card, P::refuse)
+        list::<P>(site, &base, card)
     }
 }
 
@@ -75,6 +75,7 @@ impl<P: Dialect> Models<P> {
     fn find<'a>(&'a self, base: &'a str, id: &str) -> Result<&'a Mounted<P>, Refusal> {
         self.at(base)
             .find(|(model, _)| id.is_empty() || model.id() == id)
+            .or_else(|| self.at(base).find(|(model, _)| model.is_catch_all))
             .ok_or_else(unknown_model)
     }
 }

@@ -116,7 +116,7 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         .playground()?
         .mount(descriptor, agent.clone())?
         .mount(mount, agent.clone())?
-        .mount_model("analyst", agent.clone())?
+        .mount_catch_all("analyst", agent.clone())?
         .mount(copilot_wire::meilisearch::Mount::new(), agent.clone())?
         .mount(copilot_wire::ui_stream::Mount::new(), agent.clone())?
         .mount(copilot_wire::ag_ui::Mount::new(), agent)?;
