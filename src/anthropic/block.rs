@@ -241,8 +241,8 @@ impl ToolResultBlock {
         self
     }
 
-    /// Returns the text of the result. Text blocks are joined with line breaks; other blocks are
-    /// skipped.
+    /// Returns the text of the result. Text blocks and the names in `tool_reference` blocks, of tools that can
+    /// be called from now on, are joined with line breaks; other blocks are skipped.
     #[must_use]
     pub fn text(&self) -> Cow<'_, str> {
         let Some(content) = &self.content else {
@@ -252,9 +252,12 @@ impl ToolResultBlock {
             return text;
         }
         join(content.elements().filter_map(|block| {
-            let is_text = block.get("type")?.string()? == "text";
-            let text = block.get("text")?.string()?.into_owned();
-            is_text.then_some(Cow::Owned(text))
+            let member = match &*block.get("type")?.string()? {
+                "text" => "text",
+                "tool_reference" => "tool_name",
+                _ => return None,
+            };
+            Some(Cow::Owned(block.get(member)?.string()?.into_owned()))
         }))
     }
 }

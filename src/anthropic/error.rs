@@ -4,7 +4,7 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::json::model::{Field as _, model, object};
+use crate::json::model::{Field as _, model, object, raw_object};
 use crate::json::{Escape, Members, ValueWriter};
 use crate::protocol::redacted::Cut;
 use crate::protocol::{Failure, Refusal};
@@ -34,6 +34,10 @@ impl ErrorObject {
     pub const OVERLOADED: &'static str = "overloaded_error";
     /// The class of a failure after which clients must not repeat the request.
     pub const INVALID_REQUEST: &'static str = "invalid_request_error";
+
+    /// The code of a request that continues or creates a thread. The tool runners of both official clients then
+    /// send the whole conversation.
+    pub(super) const NO_THREADS: &'static str = "thread_unsupported_request";
 
     /// Creates an error of a class.
     #[must_use]
@@ -83,6 +87,19 @@ impl ErrorObject {
         let message = refusal.to_string();
         match refusal.kind() {
             Refusal::TOO_LONG => Self::new(kind, too_long(&message)),
+            Self::NO_THREADS => {
+                let mut error = Self::new(kind, message);
+                let details = raw_object(|details| {
+                    details.str("error_code", Self::NO_THREADS);
+                    // Serializing a string cannot fail.
+                    let _ = details.array("unsupported", ["thread"], |name, to| {
+                        to.str(name);
+                        Ok(())
+                    });
+                });
+                error.unknown.push("details", details);
+                error
+            }
             _ => Self::new(kind, message),
         }
     }

@@ -4,9 +4,9 @@ use bytes::Bytes;
 use http::StatusCode;
 use serde::Serialize;
 
-use super::{Content, ContentBlock, ToolUseBlock};
+use super::{Content, ContentBlock, ErrorObject, ToolUseBlock};
 use crate::json::model::{Field as _, model};
-use crate::json::{Json, List, Members, WriteError};
+use crate::json::{Json, Kind, List, Members, WriteError};
 use crate::protocol::Refusal;
 
 /// A request for a message, for clients and servers.
@@ -108,9 +108,16 @@ impl MessagesRequest {
         Ok(self)
     }
 
-    /// Reads the body of a request and checks that it has messages.
+    /// Reads the body of a request, checks that it has messages, and refuses requests that need stored threads.
     pub(crate) fn read(body: &Bytes) -> Result<Self, Refusal> {
         let request = Self::parse(body)?;
+        let thread = request.unknown.get("thread");
+        // Also the first request of a thread: the next one has neither its messages nor its tools.
+        if thread.is_some_and(|thread| thread.kind() != Kind::Null) {
+            let message = "threads are not stored: send the whole conversation";
+            let refusal = Refusal::new(StatusCode::BAD_REQUEST, message);
+            return Err(refusal.at("thread").code(ErrorObject::NO_THREADS));
+        }
         if request.messages.is_empty() {
             let message = "must be an array with at least one message";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message).at("messages"));
@@ -163,7 +170,10 @@ impl MessagesRequest {
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
         // With `none` the model may not call any: offered, a call would be refused by the client.
         let tools = self.tools.iter().filter(move |_| !none);
-        tools.filter(|tool| tool.is_custom() && !tool.name.is_empty())
+        // With deferred tools Claude Code lists this one, which no model may call.
+        tools.filter(|tool| {
+            tool.is_custom() && !tool.name.is_empty() && tool.name != "DeferredToolPlaceholder"
+        })
     }
 }
 

@@ -13,6 +13,7 @@ mod exchange;
 mod failures;
 mod golden;
 mod http;
+mod models;
 mod native;
 mod properties;
 mod requests;
