@@ -57,6 +57,8 @@ pub struct Session {
     buffered: usize,
     /// The answer so far, if it is sent without a stream.
     completion: Option<Accumulator>,
+    /// Set once a text, a refusal or a call was written.
+    said: bool,
     /// Set once the stream has ended.
     done: bool,
     /// Set if it ended with an error.
@@ -118,6 +120,7 @@ impl Session {
             pending: Members::new(),
             buffered: 0,
             completion,
+            said: false,
             done: false,
             failed: false,
         }
@@ -146,6 +149,7 @@ impl Session {
             }
         }
         // Calls may be the first output of the reply.
+        self.said |= !calls.is_empty();
         self.open(out);
         self.sources(out)?;
         for call in calls {
@@ -180,6 +184,7 @@ impl Session {
         }
         let mut pieces = Vec::with_capacity(chunk.choices.len());
         let mut openings = Vec::new();
+        self.said |= chunk.choices.iter().any(says);
         for choice in &chunk.choices {
             let env = &self.env;
             let position = self
@@ -329,11 +334,14 @@ impl protocol::Session for Session {
     }
 
     fn text_frame(&self) -> Option<TextFrame> {
-        // Without a stream there are no frames: all text goes through `text` into the accumulator.
-        self.completion.is_none().then(|| self.frame.clone())
+        // Without a stream there are no frames: all text goes through `text` into the accumulator. So does the
+        // first text of a stream, which is noted there.
+        let is_framed = self.said && self.completion.is_none();
+        is_framed.then(|| self.frame.clone())
     }
 
     fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.said |= !text.is_empty();
         match &mut self.completion {
             _ if self.done => {}
             Some(completion) => completion.push_text(text)?,
@@ -389,6 +397,10 @@ impl protocol::Session for Session {
         }
         // If the limit is exceeded, the answer has failed, and citations do not matter.
         let _ = self.sources(out);
+        if !self.said && self.turns.iter().all(Turn::is_complete) {
+            // Without a text Copilot's command line fails.
+            let _ = self.text(protocol::NO_ANSWER, out);
+        }
         self.done = true;
         let env = &self.env;
         let pieces: Vec<Choice> = self
@@ -419,6 +431,19 @@ impl protocol::Session for Session {
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
         self.error(&ErrorObject::failure(failure), out);
     }
+}
+
+/// Returns `true` if a choice has more than a role, reasoning and a finish reason.
+fn says(choice: &Choice) -> bool {
+    let delta = &choice.delta;
+    let has = |text: &Option<String>| text.as_ref().is_some_and(|text| !text.is_empty());
+    // Such as a sound, or images.
+    let other = |(key, value): (&str, &Json)| !key.starts_with("reasoning") && !value.is_null();
+    has(&delta.content)
+        || has(&delta.refusal)
+        || !delta.tool_calls.is_empty()
+        || delta.function_call.is_some()
+        || delta.unknown.iter().any(other)
 }
 
 /// Returns the response to a request without a stream.

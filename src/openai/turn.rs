@@ -54,6 +54,11 @@ impl Turn {
         self.opened
     }
 
+    /// Returns `true` if the choice does not end early, for a limit or a filter.
+    pub(super) fn is_complete(&self) -> bool {
+        matches!(self.reason, None | Some(FinishReason::Stop))
+    }
+
     /// Returns the chunk with only the role: both official clients count log probabilities in the
     /// first chunk of a choice twice.
     pub(super) fn open(&mut self) -> Choice {

@@ -58,6 +58,8 @@ pub use part::{
     TableError, ToolCall, ToolRun, Usage,
 };
 pub use refusal::Refusal;
+#[cfg(any(feature = "anthropic", feature = "openai", feature = "responses"))]
+pub(crate) use session::NO_ANSWER;
 pub use session::{Failure, Session, TextFrame};
 pub use text_template::TextMember;
 pub use turn::{Outcome, Turn};

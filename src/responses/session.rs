@@ -56,6 +56,8 @@ pub struct Session {
     /// Annotations that wait for a message to be opened.
     annotations: Vec<Annotation>,
     usage: Usage,
+    /// `true` once there is a message, a call or another item that is not reasoning.
+    said: bool,
     /// `true` once the response has ended.
     done: bool,
 }
@@ -116,6 +118,7 @@ impl Session {
             citations: Vec::new(),
             annotations: Vec::new(),
             usage: Usage::default(),
+            said: false,
             done: false,
         }
     }
@@ -252,7 +255,9 @@ impl Session {
         self.write(&block.kind.part_done(), out, |out| block.part_done_to(out));
         let mut item = Vec::new();
         block.item_to(&mut item);
+        let said = self.said || block.kind == BlockKind::Message;
         self.item_done(&item, out);
+        self.said = said;
     }
 
     /// Writes that an item is complete, and keeps it.
@@ -264,6 +269,7 @@ impl Session {
         }
         self.output.extend_from_slice(item);
         self.items += 1;
+        self.said = true;
     }
 
     /// Adds a source to the message. While none is open, it waits for one.
@@ -412,6 +418,11 @@ impl Session {
             let sources = self.sources();
             let _ = self.text_of(&sources, out);
             self.close(out);
+            if matches!(end, End::Completed) && !self.said {
+                // Without a text Copilot's command line fails.
+                let _ = self.text_of(protocol::NO_ANSWER, out);
+                self.close(out);
+            }
         }
         self.done = true;
         if !self.start(&kind, out) {

@@ -55,11 +55,22 @@ fn fragments(list: impl IntoIterator<Item = ToolCallDelta>) -> Delta {
 }
 
 #[test]
-fn nothing_said_is_an_empty_answer() {
-    let chunks = check(&say(true, &[]), true, End::Done);
-    assert_eq!(chunks.len(), 2);
-    assert_eq!(chunks[0]["choices"][0]["delta"]["content"], "");
-    assert_eq!(chunks[1]["choices"][0]["finish_reason"], "stop");
+fn an_answer_without_a_word_gets_a_sentence() {
+    let mut reasoning = Delta::default();
+    let thought = Json::parse("\"hm\"").unwrap();
+    reasoning.unknown.push("reasoning_content", thought);
+    for said in [vec![], vec![Choice::new(0, reasoning).into()]] {
+        let said: Vec<ChatCompletionChunk> = said;
+        let said: Vec<_> = said.into_iter().map(Into::into).collect();
+        let chunks = check(&say(true, &said), true, End::Done);
+        let text: String = chunks
+            .iter()
+            .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str())
+            .collect();
+        assert_eq!(text, "There is no answer.");
+        let last = chunks.last().unwrap();
+        assert_eq!(last["choices"][0]["finish_reason"], "stop");
+    }
 }
 
 #[test]

@@ -81,9 +81,12 @@ fn every_part_has_an_equivalent() {
 
 #[test]
 fn a_status_alone_is_nothing() {
-    let read = answer(|reply| async move { Ok(reply.status("working").await?) });
-    assert_eq!(text(&read), "");
-    assert_eq!(read.chunks.len(), 2);
+    let read = answer(|reply| async move {
+        reply.status("working").await?;
+        Ok(reply.text("Done.").await?)
+    });
+    assert_eq!(text(&read), "Done.");
+    assert_eq!(read.chunks.len(), 3);
 }
 
 #[test]

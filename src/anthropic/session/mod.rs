@@ -22,8 +22,6 @@ const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
 /// The signature of thinking blocks. Any text is valid except an empty one, with which VS Code
 /// drops the block.
 const SIGNATURE: &str = "Y29waWxvdC13aXJl";
-/// The text for an empty answer, after which Claude Code would repeat the request.
-const NOTHING: &str = "There is no answer.";
 
 /// The state of one reply: its blocks, and the parts that are buffered until its end.
 ///
@@ -262,7 +260,7 @@ impl Session {
         self.complete_call()?;
         self.write_calls(out)?;
         if !self.has_text && !self.has_calls {
-            self.write_text(NOTHING, out)?;
+            self.write_text(protocol::NO_ANSWER, out)?;
         }
         self.close(out)?;
         let mut delta = mem::take(&mut self.stop);
