@@ -43,6 +43,8 @@ pub struct Usage {
     pub input_tokens: Option<u64>,
     /// The number of tokens in the request that were read from a cache.
     pub cache_read_input_tokens: Option<u64>,
+    /// The number of tokens in the request that were written to a cache.
+    pub cache_creation_input_tokens: Option<u64>,
     /// The number of tokens in the answer.
     pub output_tokens: u64,
     /// Members that this crate does not know.
@@ -52,6 +54,7 @@ pub struct Usage {
 model!(Usage, null: absent {
     input_tokens: "input_tokens",
     cache_read_input_tokens: "cache_read_input_tokens",
+    cache_creation_input_tokens: "cache_creation_input_tokens",
     output_tokens: "output_tokens" always,
 });
 
@@ -71,6 +74,8 @@ impl Usage {
         self.input_tokens = newer.input_tokens.or(self.input_tokens);
         let cached = newer.cache_read_input_tokens;
         self.cache_read_input_tokens = cached.or(self.cache_read_input_tokens);
+        let written = newer.cache_creation_input_tokens;
+        self.cache_creation_input_tokens = written.or(self.cache_creation_input_tokens);
         // Totals, not increments: the later one replaces the earlier one.
         self.output_tokens = newer.output_tokens;
         for (key, value) in &newer.unknown {
@@ -82,14 +87,18 @@ impl Usage {
 
 impl From<protocol::Usage> for Usage {
     fn from(usage: protocol::Usage) -> Self {
-        let cached = usage.cached_input_tokens;
+        let (cached, written) = (usage.cached_input_tokens, usage.cache_write_tokens);
         let mut all = Self::new(
-            // Here `input_tokens` excludes what came from a cache; in the shared vocabulary it
-            // includes it.
-            usage.input_tokens.saturating_sub(cached),
+            // Here `input_tokens` excludes what came from a cache or went to one; in the shared
+            // vocabulary it includes both.
+            usage
+                .input_tokens
+                .saturating_sub(cached)
+                .saturating_sub(written),
             usage.output_tokens,
         );
         all.cache_read_input_tokens = Some(cached).filter(|cached| *cached > 0);
+        all.cache_creation_input_tokens = Some(written).filter(|written| *written > 0);
         all
     }
 }
@@ -97,8 +106,12 @@ impl From<protocol::Usage> for Usage {
 impl From<&Usage> for protocol::Usage {
     fn from(usage: &Usage) -> Self {
         let cached = usage.cache_read_input_tokens.unwrap_or_default();
+        let written = usage.cache_creation_input_tokens.unwrap_or_default();
         let input = usage.input_tokens.unwrap_or_default();
-        Self::new(input.saturating_add(cached), usage.output_tokens).cached_input_tokens(cached)
+        let input = input.saturating_add(cached).saturating_add(written);
+        Self::new(input, usage.output_tokens)
+            .cached_input_tokens(cached)
+            .cache_write_tokens(written)
     }
 }
 

@@ -49,14 +49,29 @@ impl Usage {
     /// Sets the number of tokens in the request that came from a cache.
     #[must_use]
     pub fn cached(mut self, tokens: u64) -> Self {
-        self.prompt_tokens_details = Some(detail("cached_tokens", tokens));
+        add(&mut self.prompt_tokens_details, "cached_tokens", tokens);
+        self
+    }
+
+    /// Sets the number of tokens in the request that went to a cache.
+    #[must_use]
+    pub fn cache_written(mut self, tokens: u64) -> Self {
+        add(
+            &mut self.prompt_tokens_details,
+            "cache_write_tokens",
+            tokens,
+        );
         self
     }
 
     /// Sets the number of tokens in the answer that were used for reasoning.
     #[must_use]
     pub fn reasoning(mut self, tokens: u64) -> Self {
-        self.completion_tokens_details = Some(detail("reasoning_tokens", tokens));
+        add(
+            &mut self.completion_tokens_details,
+            "reasoning_tokens",
+            tokens,
+        );
         self
     }
 
@@ -65,6 +80,13 @@ impl Usage {
     pub fn cached_tokens(&self) -> Option<u64> {
         let details = self.prompt_tokens_details.as_ref()?;
         details.get("cached_tokens")?.as_u64()
+    }
+
+    /// Returns the number of tokens in the request that went to a cache.
+    #[must_use]
+    pub fn cache_write_tokens(&self) -> Option<u64> {
+        let details = self.prompt_tokens_details.as_ref()?;
+        details.get("cache_write_tokens")?.as_u64()
     }
 
     /// Returns the number of tokens in the answer that were used for reasoning.
@@ -110,6 +132,9 @@ impl From<protocol::Usage> for Usage {
         if usage.cached_input_tokens > 0 {
             all = all.cached(usage.cached_input_tokens);
         }
+        if usage.cache_write_tokens > 0 {
+            all = all.cache_written(usage.cache_write_tokens);
+        }
         if usage.reasoning_tokens > 0 {
             all = all.reasoning(usage.reasoning_tokens);
         }
@@ -121,10 +146,15 @@ impl From<&Usage> for protocol::Usage {
     fn from(usage: &Usage) -> Self {
         Self::new(usage.prompt_tokens, usage.completion_tokens)
             .cached_input_tokens(usage.cached_tokens().unwrap_or_default())
+            .cache_write_tokens(usage.cache_write_tokens().unwrap_or_default())
             .reasoning_tokens(usage.reasoning_tokens().unwrap_or_default())
     }
 }
 
-fn detail(name: &'static str, tokens: u64) -> Json {
-    Members::from_iter([(name, tokens.to_raw())]).to_raw()
+/// Sets a member of an object of details.
+fn add(details: &mut Option<Json>, name: &'static str, tokens: u64) {
+    let known = details.iter().flat_map(Json::members);
+    let mut members: Members = known.filter(|(key, _)| *key != name).collect();
+    members.push(name, tokens.to_raw());
+    *details = Some(members.to_raw());
 }

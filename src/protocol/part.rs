@@ -173,12 +173,14 @@ impl ToolRun {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Usage {
-    /// The tokens of the prompt, including those read from a cache.
+    /// The tokens of the prompt, including those read from a cache or written to one.
     pub input_tokens: u64,
     /// The tokens of the answer, including reasoning.
     pub output_tokens: u64,
     /// The tokens of the prompt that were read from a cache.
     pub cached_input_tokens: u64,
+    /// The tokens of the prompt that were written to a cache, which may cost more than others.
+    pub cache_write_tokens: u64,
     /// The tokens of the answer that were spent on reasoning.
     pub reasoning_tokens: u64,
 }
@@ -191,6 +193,7 @@ impl Usage {
             input_tokens,
             output_tokens,
             cached_input_tokens: 0,
+            cache_write_tokens: 0,
             reasoning_tokens: 0,
         }
     }
@@ -199,6 +202,13 @@ impl Usage {
     #[must_use]
     pub const fn cached_input_tokens(mut self, tokens: u64) -> Self {
         self.cached_input_tokens = tokens;
+        self
+    }
+
+    /// Sets the tokens of the prompt that were written to a cache.
+    #[must_use]
+    pub const fn cache_write_tokens(mut self, tokens: u64) -> Self {
+        self.cache_write_tokens = tokens;
         self
     }
 
