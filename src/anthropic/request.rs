@@ -39,6 +39,8 @@ pub struct MessagesRequest {
     pub tools: List<Tool>,
     /// The choice among the tools: an object with the `type` `auto`, `any`, `none` or `tool`.
     pub tool_choice: Option<Json>,
+    /// Settings of the answer: an object with its `format` and an `effort`.
+    pub output_config: Option<Json>,
     /// Metadata about the user: an object with `user_id`.
     pub metadata: Option<Json>,
     /// Members that this crate does not know.
@@ -53,6 +55,7 @@ model!(MessagesRequest, null: absent {
     stream: "stream",
     tools: "tools",
     tool_choice: "tool_choice",
+    output_config: "output_config",
     metadata: "metadata",
 });
 

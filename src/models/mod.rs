@@ -7,7 +7,7 @@
 mod card;
 mod mount;
 mod relay;
-mod reminder;
+mod wrapping;
 
 use std::marker::PhantomData;
 
@@ -21,7 +21,7 @@ use crate::router::{MountError, Site};
 
 pub use card::{Card, Catalog};
 pub use relay::{Relay, RelayError, TooLarge, Upstream};
-pub(crate) use reminder::split_reminder;
+pub(crate) use wrapping::{is_wrapping, split_reminder};
 
 /// A protocol whose requests name a model.
 pub trait Dialect: Protocol {

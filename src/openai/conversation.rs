@@ -5,15 +5,67 @@ use std::borrow::Cow;
 use super::{ChatMessage, ChatRequest, Content};
 use crate::models::split_reminder;
 use crate::protocol::{
-    Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
+    AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, HistoryItem,
+    Message, Purpose, Role, Tool, ToolResult,
 };
+
+/// The beginnings of the system prompts with which clients ask for chores: opencode 1.18.33, and qwen-code 0.24.4
+/// twice, all recorded.
+const CHORES: &[(&str, Purpose)] = &[
+    (
+        "You are a title generator. You output ONLY a thread title.",
+        Purpose::Title,
+    ),
+    (
+        "You are now acting as the managed memory extraction subagent for an AI coding assistant.",
+        Purpose::Memory,
+    ),
+    (
+        "You are the component that summarizes internal chat history into a given structure.",
+        Purpose::Compaction,
+    ),
+];
+
+/// The text of the message behind a result with which opencode sends the result's images (1.18.33, recorded).
+const MEDIA: &str = "Attached media from tool result:";
 
 impl Conversation for ChatRequest {
     /// Returns the history. A message with only tool calls becomes its calls; images and files of a
     /// message are attachments. The prefix that Copilot's command line adds to the user's text, the
-    /// time, is a message of its own with [`Role::Other`].
+    /// time, is a message of its own with [`Role::Other`]. The images of a result, which opencode sends
+    /// behind it in a user's message, are attachments of the result, and its words for that are left out.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
-        self.messages.iter().flat_map(items)
+        let before = std::iter::once(None).chain(self.messages.iter().map(Some));
+        let messages = before.zip(&self.messages);
+        messages.flat_map(|(before, message)| {
+            let is_media = before.is_some_and(|before| role(before) == Role::Tool)
+                && role(message) == Role::User
+                && text(message) == MEDIA;
+            items(message).skip(usize::from(is_media))
+        })
+    }
+
+    /// Recognizes the requests of opencode and qwen-code for a title, for facts to remember and for a summary, by
+    /// their system prompts.
+    fn purpose(&self) -> Purpose {
+        let first = self.messages.first();
+        let system = first.filter(|message| role(message) == Role::System);
+        let system = system.map(text).unwrap_or_default();
+        let chore = CHORES.iter().find(|(words, _)| system.starts_with(words));
+        chore.map(|(_, purpose)| *purpose).unwrap_or_default()
+    }
+
+    /// Returns the form in `response_format`.
+    fn answer_format(&self) -> Option<AnswerFormat<'_>> {
+        let format = self.response_format.as_ref()?;
+        match &*format.get("type")?.string()? {
+            "json_object" => Some(AnswerFormat::Json),
+            "json_schema" => {
+                let schema = AnswerSchema::read(&format.get("json_schema")?);
+                schema.map(AnswerFormat::Schema)
+            }
+            _ => None,
+        }
     }
 
     fn tools(&self) -> impl Iterator<Item = Tool<'_>> + Send {

@@ -3,9 +3,11 @@
 use std::mem;
 
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
+use crate::json::Json;
 use crate::json::model::raw_object;
 use crate::protocol::{
-    Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, ToolResult,
+    AnswerFormat, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
+    ToolResult,
 };
 
 /// The result for a call without one: a model's server refuses a request with such a call.
@@ -13,7 +15,7 @@ const NO_RESULT: &str = "The call has no result.";
 
 impl ChatRequest {
     /// Creates a request from a conversation: the messages, the calls and their results,
-    /// attachments, documents, and the tools that the front end offers.
+    /// attachments, documents, the tools that the front end offers, and the form of the answer.
     ///
     /// Set the [`model`](Self::model), and add [`instructions`](Self::instructions). Conversations
     /// that models' servers refuse are corrected: a call without a result gets a placeholder
@@ -70,9 +72,36 @@ impl ChatRequest {
         Self {
             messages: messages.into(),
             tools: tools.collect(),
+            response_format: conversation.answer_format().map(|format| wanted(&format)),
             ..Self::default()
         }
     }
+}
+
+/// Writes the form of an answer.
+fn wanted(format: &AnswerFormat<'_>) -> Json {
+    let AnswerFormat::Schema(wanted) = format else {
+        return raw_object(|format| {
+            format.str("type", "json_object");
+        });
+    };
+    let schema = raw_object(|json| {
+        // A name is required.
+        let name = match &*wanted.name {
+            "" => "answer",
+            name => name,
+        };
+        let description = Some(&*wanted.description).filter(|text| !text.is_empty());
+        json.str("name", name)
+            .opt_str("description", description)
+            .raw("schema", &wanted.schema)
+            .bool("strict", wanted.strict);
+    });
+    raw_object(|format| {
+        format
+            .str("type", "json_schema")
+            .raw("json_schema", &schema);
+    })
 }
 
 /// The messages so far. The results of calls must follow the message with the calls directly.

@@ -42,6 +42,8 @@ pub struct ChatRequest {
     pub tools: List<Tool>,
     /// The choice among the tools: `none`, `auto`, `required`, or an object.
     pub tool_choice: Option<Json>,
+    /// The form of the answer: an object with the `type` `text`, `json_object` or `json_schema`.
+    pub response_format: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
@@ -63,6 +65,7 @@ model!(ChatRequest, null: absent {
     stream_options: "stream_options",
     tools: "tools",
     tool_choice: "tool_choice",
+    response_format: "response_format",
 });
 
 model!(StreamOptions, null: absent { include_usage: "include_usage" });

@@ -14,6 +14,10 @@ use crate::json::{Json, JsonError};
 pub trait Conversation {
     /// Returns the whole conversation as the client sent it, oldest first: messages, attachments, the agent's
     /// calls and their results.
+    ///
+    /// What a client itself writes in the user's place, such as its environment or the summary of a compaction, is
+    /// a message with [`Role::Other`]: each protocol says in its implementation what it recognizes. So the messages with
+    /// [`Role::User`] have the user's own words only.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send;
 
     /// Returns the whole conversation, oldest first: messages, attachments, the agent's calls and their results.
@@ -80,6 +84,36 @@ pub trait Conversation {
             }
         }
         results.into_iter()
+    }
+
+    /// Returns the purpose of the request: an answer for the user, or a chore of the client, such as a title.
+    /// [`Purpose::Answer`] by default.
+    ///
+    /// It is recognized by what each client sends with its chores, so it is a hint: any client can write the
+    /// same, and an unknown chore is an answer. Decide by it what is worth doing, and never what is allowed.
+    ///
+    /// ```
+    /// use copilot_wire::protocol::{AgentError, Conversation, Protocol, Purpose};
+    /// use copilot_wire::{Reply, Request};
+    ///
+    /// async fn answer<P: Protocol>(request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+    ///     match request.purpose() {
+    ///         Purpose::Answer => reply.text("The whole work, with tools.").await?,
+    ///         _ => reply.text("One call of a small model, without tools.").await?,
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    fn purpose(&self) -> Purpose {
+        Purpose::Answer
+    }
+
+    /// Returns the form that the answer shall have, if it is not free text. `None` by default.
+    ///
+    /// Nothing checks the answer: a model with structured output keeps the form, and an agent may write the JSON
+    /// itself.
+    fn answer_format(&self) -> Option<AnswerFormat<'_>> {
+        None
     }
 
     /// Returns the user's answer in a dialog of the front end to the question that ended the previous turn.
@@ -292,6 +326,70 @@ impl<'a> Message<'a> {
             role,
             text: text.into(),
         }
+    }
+}
+
+/// The purpose of a request.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Purpose {
+    /// An answer for the user.
+    #[default]
+    Answer,
+    /// A title for the conversation.
+    Title,
+    /// Facts of the conversation that the client wants to remember.
+    Memory,
+    /// A summary that replaces the conversation so far.
+    Compaction,
+}
+
+/// The form that an answer shall have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AnswerFormat<'a> {
+    /// Any JSON object.
+    Json,
+    /// JSON that matches a schema.
+    Schema(AnswerSchema<'a>),
+}
+
+/// The schema that an answer shall match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct AnswerSchema<'a> {
+    /// The name; empty if there is none.
+    pub name: Cow<'a, str>,
+    /// A description for the model; empty if there is none.
+    pub description: Cow<'a, str>,
+    /// The JSON schema.
+    pub schema: Json,
+    /// `true` if the answer must match it exactly.
+    pub strict: bool,
+}
+
+impl<'a> AnswerSchema<'a> {
+    /// Creates a schema that an answer must match exactly.
+    #[must_use]
+    pub fn new(name: impl Into<Cow<'a, str>>, schema: Json) -> Self {
+        Self {
+            name: name.into(),
+            description: Cow::Borrowed(""),
+            schema,
+            strict: true,
+        }
+    }
+
+    /// Reads the members `name`, `description`, `schema` and `strict`; `None` without a schema.
+    #[cfg(any(feature = "openai", feature = "responses"))]
+    pub(crate) fn read(json: &Json) -> Option<Self> {
+        let text = |name| Some(json.get(name)?.string()?.into_owned());
+        let schema = json.get("schema")?;
+        Some(Self {
+            description: text("description").unwrap_or_default().into(),
+            strict: json.get("strict").and_then(|strict| strict.as_bool()) == Some(true),
+            ..Self::new(text("name").unwrap_or_default(), schema)
+        })
     }
 }
 

@@ -46,8 +46,8 @@ pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, plain_text};
 pub(crate) use conversation::LONGEST_NAME;
 pub use conversation::{
-    Attachment, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, Role, Tool,
-    ToolResult,
+    AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, Document,
+    HistoryItem, Message, Purpose, Role, Tool, ToolResult,
 };
 pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};

@@ -3,16 +3,33 @@
 use std::borrow::Cow;
 
 use super::{Content, ContentPart, Input, Item, ResponsesRequest};
-use crate::models::split_reminder;
+use crate::json::Json;
+use crate::models::{is_wrapping, split_reminder};
 use crate::protocol::{
-    Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role, Tool, ToolResult,
+    AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, HistoryItem,
+    Message, Purpose, Role, Tool, ToolResult,
 };
+
+/// The beginnings and ends of the texts that Codex sends in the user's place: 0.169.0, recorded, but for
+/// `<user_instructions>`, which earlier versions send. The last one is the summary of a compaction, which a model
+/// wrote.
+const WRAPPINGS: &[(&str, &str)] = &[
+    ("<environment_context>", "</environment_context>"),
+    ("<user_instructions>", "</user_instructions>"),
+    ("# AGENTS.md instructions for ", "</INSTRUCTIONS>"),
+    ("<turn_aborted>", "</turn_aborted>"),
+    (
+        "Another language model started to solve this problem and produced a summary of its thinking process.",
+        "",
+    ),
+];
 
 impl Conversation for ResponsesRequest {
     /// Returns the history: the instructions, then the input. Reasoning and items of other kinds
-    /// are skipped; images and files of a message, and of a call's output, are attachments. The
-    /// prefix that Copilot's command line adds to the user's text, the time, is a message of its
-    /// own with [`Role::Other`].
+    /// are skipped; images and files of a message, and of a call's output, are attachments. A text
+    /// that Codex sends in the user's place is a message of its own with [`Role::Other`]:
+    /// `<environment_context>`, `<user_instructions>`, the instructions of an `AGENTS.md`, `<turn_aborted>`,
+    /// and the summary of a compaction. So is the time, which Copilot's command line puts before the text.
     fn raw_history(&self) -> impl Iterator<Item = HistoryItem<'_>> + Send {
         let system = self.instructions.as_deref();
         let system = system.filter(|text| !text.is_empty());
@@ -36,17 +53,49 @@ impl Conversation for ResponsesRequest {
             tool
         })
     }
+
+    /// Recognizes Codex's requests for a title and for a summary by their metadata, and by the item
+    /// `compaction_trigger` (0.169.0, recorded).
+    fn purpose(&self) -> Purpose {
+        let metadata = self.unknown.get("client_metadata");
+        let turn = metadata.and_then(|metadata| metadata.get("x-codex-turn-metadata"));
+        // An object in the text of a string.
+        let turn = turn.and_then(|turn| Json::parse(turn.string()?.into_owned()).ok());
+        let is = |name: &str, expected: &str| {
+            let value = turn.as_ref().and_then(|turn| turn.get(name));
+            value.is_some_and(|value| value.string().as_deref() == Some(expected))
+        };
+        let last = self.input.items().last();
+        let is_triggered = last.is_some_and(|item| item.kind == "compaction_trigger");
+        if is("request_kind", "compaction") || is_triggered {
+            Purpose::Compaction
+        } else if is("thread_source", "thread_title") {
+            Purpose::Title
+        } else {
+            Purpose::Answer
+        }
+    }
+
+    /// Returns the form in `text.format`.
+    fn answer_format(&self) -> Option<AnswerFormat<'_>> {
+        let format = self.text.as_ref()?.get("format")?;
+        match &*format.get("type")?.string()? {
+            "json_object" => Some(AnswerFormat::Json),
+            "json_schema" => AnswerSchema::read(&format).map(AnswerFormat::Schema),
+            _ => None,
+        }
+    }
 }
 
 fn items(item: &Item) -> impl Iterator<Item = HistoryItem<'_>> {
-    let mut reminder = None;
+    let mut others = Vec::new();
     let (said, content) = if item.is_message() {
-        let (role, mut text) = (role(item), item.content.text());
+        let (role, mut text) = (role(item), Some(item.content.text()));
         if role == Role::User {
-            (reminder, text) = split_reminder(text);
+            text = own_text(&item.content, &mut others);
         }
-        let message = Message::new(role, text);
-        (Some(HistoryItem::Message(message)), &item.content)
+        let message = text.map(|text| HistoryItem::Message(Message::new(role, text)));
+        (message, &item.content)
     } else if item.is_call() {
         let name = item.name.as_deref().unwrap_or_default();
         let mut call = Call::new(name, item.arguments.as_deref().unwrap_or_default());
@@ -62,11 +111,40 @@ fn items(item: &Item) -> impl Iterator<Item = HistoryItem<'_>> {
         (None, &Content::Null)
     };
     let attachments = content.parts().iter().filter_map(attachment);
-    let reminder = reminder.map(|text| HistoryItem::Message(Message::new(Role::Other, text)));
-    reminder
-        .into_iter()
+    let others = others.into_iter();
+    let others = others.map(|text| HistoryItem::Message(Message::new(Role::Other, text)));
+    others
         .chain(said)
         .chain(attachments.map(HistoryItem::Attachment))
+}
+
+/// Returns the user's own text, and adds the texts that a client sent in the user's place to `others`. `None` if
+/// there is nothing else.
+fn own_text<'a>(content: &'a Content, others: &mut Vec<Cow<'a, str>>) -> Option<Cow<'a, str>> {
+    let parts = content.parts();
+    let is_other = |text: &str| is_wrapping(text, WRAPPINGS);
+    if !parts.iter().filter_map(ContentPart::said).any(is_other) {
+        let text = content.text();
+        if is_other(&text) {
+            others.push(text);
+            return None;
+        }
+        let (reminder, text) = split_reminder(text);
+        others.extend(reminder);
+        return Some(text);
+    }
+    let (wrapped, own): (Vec<_>, Vec<_>) = parts
+        .iter()
+        .partition(|part| part.said().is_some_and(is_other));
+    let wrapped = wrapped.into_iter().filter_map(ContentPart::said);
+    others.extend(wrapped.map(Cow::Borrowed));
+    if own.is_empty() {
+        return None;
+    }
+    let own = own.into_iter().filter_map(ContentPart::said);
+    let (reminder, text) = split_reminder(own.collect::<Vec<_>>().join("\n").into());
+    others.extend(reminder);
+    Some(text)
 }
 
 /// Returns the image or file of a part.

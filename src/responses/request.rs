@@ -38,6 +38,8 @@ pub struct ResponsesRequest {
     pub tools: List<Tool>,
     /// The choice among the tools: `none`, `auto`, `required`, or an object.
     pub tool_choice: Option<Json>,
+    /// Settings of the answer's text: an object with its `format`.
+    pub text: Option<Json>,
     /// The response that this request continues, for servers that store responses.
     pub previous_response_id: Option<String>,
     /// The stored conversation: its id, or an object with its id.
@@ -55,6 +57,7 @@ model!(ResponsesRequest, null: absent {
     stream: "stream",
     tools: "tools",
     tool_choice: "tool_choice",
+    text: "text",
     previous_response_id: "previous_response_id",
     conversation: "conversation",
     prompt_cache_key: "prompt_cache_key",

@@ -30,3 +30,11 @@ pub(crate) fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'
         }
     }
 }
+
+/// Returns `true` if a text is one that a client wrote in the user's place: it begins and ends as one of `forms`.
+pub(crate) fn is_wrapping(text: &str, forms: &[(&str, &str)]) -> bool {
+    let text = text.trim();
+    // Only a text that is nothing else: the same words inside a text are the user's.
+    let is = |(open, close): &(&str, &str)| text.starts_with(open) && text.ends_with(close);
+    forms.iter().any(is)
+}
