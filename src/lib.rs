@@ -71,7 +71,7 @@
 //! | `responses` | the Responses protocol of OpenAI | |
 //! | `ui_stream` | web pages with `useChat` of the AI SDK | |
 //! | `ag_ui` | CopilotKit and other AG-UI apps | |
-//! | `openai` + `responses` + `anthropic` | `Router::mount_model`: an agent as a model in all three | |
+//! | `openai` + `responses` + `anthropic` | `Router::mount_model` and `Router::mount_catch_all`: an agent as a model in all three | |
 //! | `http-body` | [`Body`] as an `http_body::Body`, and `Router::handle_body` | |
 //! | `tower` | [`Router`] as a `tower_service::Service` | |
 //! | `tokio` | keep-alive and upload timeouts, with the timer of tokio's runtime; one built by hand needs [`enable_time`](protocol::Environment::ticks) | |

@@ -61,7 +61,7 @@
 //!
 //! # Failures
 //!
-//! A failed turn is not repeated. Before the first output, for which the head
+//! A failed turn is not repeated, unless the connection is cut: then every client sends it once more. Before the first output, for which the head
 //! [waits](crate::Router::first_output_timeout), a failure has a status. Every response with status 200 has the header
 //! `x-should-retry: false`; a failure closes the open block, is written as text if there was none,
 //! and ends the stream with an `error` event. As a result Claude Code, Copilot's command line, the

@@ -89,7 +89,8 @@
 //! | reasoning, sources, usage | yes | yes | yes |
 //! | keep-alive events | yes | yes | yes |
 //! | a tool call, several calls; there and back | yes | yes | yes |
-//! | an incomplete answer, and one that says nothing | yes | yes | yes |
+//! | an incomplete answer; a sentence for one that says nothing | yes | yes | yes |
+//! | a wanted schema, with `parse` | yes | yes | yes |
 //! | failure on the way, at once, and without `stream`: the agent runs once | yes | yes | yes |
 //! | failure that may be run again: without `stream` three runs | yes | yes | yes, streams as well |
 //! | a relayed stream, whole and cut | yes | yes | yes |
