@@ -66,6 +66,26 @@ await run({
     const alive = (await iterate('slow')).filter(({ type, delta }) => type === 'message_delta' && delta.stop_reason === null);
     if (alive.length === 0) throw new Error('nothing was sent in the silence');
   },
+  'a tool runner': async () => {
+    const run = async (input) => `${4.2} at ${input.port}`;
+    const tool = { type: 'custom', ...tools[0], run, parse: (input) => input };
+    const runner = client.beta.messages.toolRunner({ model: 'tool', ...base, tools: [tool] });
+    // It asks for a thread first, and then sends the whole conversation.
+    same(text(await runner), 'get_tide=4.2 at Brest');
+  },
+  'a wanted form': async () => {
+    const schema = { type: 'object', properties: { height: { type: 'number' } }, required: ['height'], additionalProperties: false };
+    const format = { type: 'json_schema', schema, parse: JSON.parse };
+    same((await client.messages.parse({ model: 'formed', ...base, output_config: { format } })).parsed_output, { height: 4.2 });
+  },
+  'a list of models': async () => {
+    const models = [];
+    for await (const model of client.models.list()) models.push(model);
+    const found = models.find(({ id }) => id === 'words');
+    same([found.type, found.display_name, found.created_at], ['model', 'words', '1970-01-01T00:00:00Z']);
+    same((await client.models.retrieve('words')).id, 'words');
+    same((await failure(client.models.retrieve('nobody'))).status, 404);
+  },
   'an agent that says nothing': async () => {
     same(text(await final('silent')), 'There is no answer.');
   },

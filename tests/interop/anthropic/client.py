@@ -6,6 +6,7 @@ import sys
 import time
 
 import anthropic
+import pydantic
 
 URL = sys.argv[1]
 client = anthropic.Anthropic(base_url=URL, api_key="none", timeout=20)
@@ -212,12 +213,41 @@ def leaves():
     raise AssertionError("the agent runs on")
 
 
+class Tide(pydantic.BaseModel):
+    height: float
+
+
+def tool_runner():
+    @anthropic.beta_tool
+    def get_tide(port: str) -> str:
+        """The tide."""
+        return f"4.2 at {port}"
+
+    # It asks for a thread first, and then sends the whole conversation.
+    runner = client.beta.messages.tool_runner(model="tool", tools=[get_tide], **BASE)
+    same(text(runner.until_done()), "get_tide=4.2 at Brest")
+
+
+def formed():
+    same(client.messages.parse(model="formed", output_format=Tide, **BASE).parsed_output, Tide(height=4.2))
+
+
+def listed():
+    found = next(model for model in client.models.list() if model.id == "words")
+    same((found.type, found.display_name, found.created_at.year), ("model", "words", 1970))
+    same(client.models.retrieve("words").id, "words")
+    same(failure(client.models.retrieve, "nobody").status_code, 404)
+
+
 CASES = {
     "text, iterated": text_iterated,
     "text, helper": text_helper,
     "text, whole": text_whole,
     "reasoning and status": reasoning,
     "keep-alive": keep_alive,
+    "a tool runner": tool_runner,
+    "a list of models": listed,
+    "a wanted form": formed,
     "an agent that says nothing": lambda: same(text(final("silent")), "There is no answer."),
     "tool call, helper": tool_helper,
     "tool call, whole": tool_whole,

@@ -1,8 +1,12 @@
 // Goes through every situation with the AI SDK. Prints one JSON line for each.
-import { createOpenAI } from '@ai-sdk/openai';
-import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
+import { execFile } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 
-import { TIDE, TWO, WORDS, count, dropped, failure, once, run, same } from './cases.mjs';
+import { createOpenAI } from '@ai-sdk/openai';
+import { Output, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
+
+import { NOTHING, TIDE, TWO, WORDS, count, dropped, failure, once, run, same } from './cases.mjs';
 
 const baseURL = process.argv[2];
 const openai = createOpenAI({ baseURL, apiKey: 'none' });
@@ -99,9 +103,24 @@ await run({
     same([text(parts), finish(parts)], ['cut off', 'length']);
     same((await whole('length')).finishReason, 'length');
   },
+  'a wanted form': async () => {
+    const schema = jsonSchema({ type: 'object', properties: { height: { type: 'number' } }, required: ['height'], additionalProperties: false });
+    same((await whole('formed', { output: Output.object({ schema }) })).output, { height: 4.2 });
+  },
+  "the guide's snippet": async () => {
+    const guide = await readFile(new URL('../../../src/guide/responses.md', import.meta.url), 'utf8');
+    const snippet = guide.match(/```js\n(.*?)```/s)[1];
+    const program = snippet.replace('http://127.0.0.1:7777/v1', baseURL);
+    if (program === snippet) throw new Error('the snippet has another base URL');
+    // Here, where its packages are found.
+    const file = new URL('node_modules/snippet.mjs', import.meta.url);
+    await writeFile(file, program);
+    const { stdout } = await promisify(execFile)(process.execPath, [file.pathname], { timeout: 20_000 });
+    same(stdout, 'One moment. get_tide=4.2 m at BrestOne moment. get_tide=4.2 m at Brest');
+  },
   'nothing said': async () => {
     const parts = await stream('nothing');
-    same([text(parts), finish(parts)], ['', 'stop']);
+    same([text(parts), finish(parts)], [NOTHING, 'stop']);
   },
   'failure on the way: one run': async () => {
     const parts = await runs(() => stream('fails'));

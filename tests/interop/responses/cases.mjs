@@ -3,6 +3,7 @@
 export const HELLO = [{ role: 'user', content: 'Hello' }];
 export const WORDS =
   'Hello\n"quoted" \\ \u2028 é 🦀 \n\n**T**\n\n| a |\n| --- |\n| 1 |\n\n\n\n**Error:** half of it\n\ndata: [DONE]\n\nend\n\n**Sources**\n\n- [Source](https://a.example)\n';
+export const NOTHING = 'There is no answer.';
 export const TIDE = { type: 'object', properties: { port: { type: 'string' } } };
 export const TWO = [['call_A', 'get_tide', { n: 1 }], ['call_B', 'get_tide', { n: 2 }]];
 

@@ -1,7 +1,7 @@
 // Goes through every situation with the official Node client. Prints one JSON line for each.
 import OpenAI from 'openai';
 
-import { HELLO, TIDE, TWO, WORDS, count, dropped, failure, once, run, same } from './cases.mjs';
+import { HELLO, NOTHING, TIDE, TWO, WORDS, count, dropped, failure, once, run, same } from './cases.mjs';
 
 const baseURL = process.argv[2];
 // With the retries that it has by default.
@@ -88,8 +88,13 @@ await run({
     same([response.status, response.incomplete_details.reason], ['incomplete', 'max_output_tokens']);
     same((await iterate('length')).at(-1).type, 'response.incomplete');
   },
+  'a wanted form': async () => {
+    const schema = { type: 'object', properties: { height: { type: 'number' } }, required: ['height'], additionalProperties: false };
+    const format = { type: 'json_schema', name: 'tide', strict: true, schema };
+    same(JSON.parse((await client.responses.parse({ model: 'formed', input: HELLO, text: { format } })).output_text), { height: 4.2 });
+  },
   'nothing said': async () => {
-    same([(await helper('nothing')).output_text, (await whole('nothing')).output], ['', []]);
+    same([(await helper('nothing')).output_text, (await whole('nothing')).output_text], [NOTHING, NOTHING]);
   },
   'failure on the way: one run': async () => {
     const events = await runs(() => iterate('fails'));

@@ -6,6 +6,7 @@ import sys
 import time
 
 import openai
+import pydantic
 
 # With the retries that it has by default.
 client = openai.OpenAI(base_url=sys.argv[1], api_key="none", timeout=20)
@@ -26,6 +27,7 @@ WORDS = (
     'Hello\n"quoted" \\ \u2028 é 🦀 \n\n**T**\n\n| a |\n| --- |\n| 1 |\n\n\n\n**Error:** half of it\n\n'
     "data: [DONE]\n\nend\n\n**Sources**\n\n- [Source](https://a.example)\n"
 )
+NOTHING = "There is no answer."
 TWO = [("call_A", "get_tide", '{"n":1}'), ("call_B", "get_tide", '{"n":2}')]
 
 
@@ -209,6 +211,14 @@ def leaves():
     raise AssertionError("the agent was not dropped")
 
 
+class Tide(pydantic.BaseModel):
+    height: float
+
+
+def formed():
+    same(client.responses.parse(model="formed", input=HELLO, text_format=Tide).output_parsed, Tide(height=4.2))
+
+
 CASES = {
     "text, streamed": text_streamed,
     "text, helper": text_helper,
@@ -222,7 +232,8 @@ CASES = {
     "two calls": lambda: same((calls(helper("calls", tools=TOOLS)), calls(whole("calls", tools=TOOLS))), (TWO, TWO)),
     "usage": usage,
     "incomplete": incomplete,
-    "nothing said": lambda: same((helper("nothing").output_text, whole("nothing").output), ("", [])),
+    "a wanted form": formed,
+    "nothing said": lambda: same((helper("nothing").output_text, whole("nothing").output_text), (NOTHING, NOTHING)),
     "failure on the way: one run": fails_on_the_way,
     "failure at once: one run": lambda: same(once(failure, iterate, "fails-at-once").body["message"], "The model is away."),
     "failure, whole: one run": fails_whole,

@@ -11,13 +11,14 @@ use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use serde_json::json;
 
 use crate::Failure;
-use crate::openai::{Confirm, Tool, Words};
+use crate::openai::{Confirm, Formed, Tool, Words};
 
 /// All of them.
 pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
     let mut router = router
         .mount(Model::new("words"), Words)?
         .mount(Model::new("tool"), Tool)?
+        .mount(Model::new("formed"), Formed)?
         .mount(Model::new("confirm"), Confirm)?;
     for name in NATIVE {
         router = router.mount(Model::new(name), Native(name))?;

@@ -7,8 +7,8 @@ use copilot_wire::openai::{
     TokenLogprob, ToolCall, ToolCallDelta, Usage,
 };
 use copilot_wire::protocol::{
-    self, AgentError, Citation, Confirmation, Conversation, Notice, Protocol, Status, Table,
-    Verdict,
+    self, AgentError, AnswerFormat, Citation, Confirmation, Conversation, Notice, Protocol, Status,
+    Table, Verdict,
 };
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use serde_json::json;
@@ -66,6 +66,22 @@ impl<P: Protocol> Agent<P> for Tool {
         }
         reply.text(&results.join(", ")).await?;
         Ok(())
+    }
+}
+
+/// Writes the height of the tide in the wanted form.
+pub(crate) struct Formed;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Formed {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        let said = match request.answer_format() {
+            Some(AnswerFormat::Schema(wanted)) if wanted.schema.text().contains("\"height\"") => {
+                r#"{"height":4.2}"#
+            }
+            _ => "There is no schema.",
+        };
+        Ok(reply.text(said).await?)
     }
 }
 

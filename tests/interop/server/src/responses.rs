@@ -8,13 +8,16 @@ use copilot_wire::responses::{Ending, Item, Model, Relay, Responses};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 
 use crate::Failure;
-use crate::openai::{Confirm, Tool, Words};
+use crate::openai::{Confirm, Formed, Tool, Words};
 
 /// Mounts one model for each situation.
 pub(crate) fn mount(router: Router) -> Result<Router, Failure> {
     let mut router = router
         .mount(Model::new("words"), Words)?
         .mount(Model::new("tool"), Tool)?
+        // Of the guide's snippet.
+        .mount(Model::new("analyst"), Tool)?
+        .mount(Model::new("formed"), Formed)?
         .mount(Model::new("confirm"), Confirm)?;
     for name in NATIVE {
         router = router.mount(Model::new(name), Native(name))?;
