@@ -62,7 +62,8 @@
 //! # Failures
 //!
 //! A failed turn is not repeated, unless the connection is cut: then every client sends it once more. Before the first output, for which the head
-//! [waits](crate::Router::first_output_timeout), a failure has a status. Every response with status 200 has the header
+//! [waits](crate::Router::first_output_timeout), a failure has a status: 424 in place of 400, after which Claude Code
+//! from version 2.1.330 on repeats a request with fewer features. Every response with status 200 has the header
 //! `x-should-retry: false`; a failure closes the open block, is written as text if there was none,
 //! and ends the stream with an `error` event. As a result Claude Code, Copilot's command line, the
 //! Anthropic clients and the AI SDK send only one request. The header is sent before the end of
@@ -102,7 +103,7 @@ use std::borrow::Cow;
 use bytes::Bytes;
 use http::header::HeaderName;
 use http::request::Parts;
-use http::{HeaderMap, HeaderValue, Response};
+use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::json::Json;
 use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
@@ -194,11 +195,18 @@ impl Protocol for Anthropic {
         headers.insert(SHOULD_RETRY, HeaderValue::from_static("false"));
     }
 
+    /// A turn that failed has the status 424 here in place of 400: after 400 and 422 Claude Code repeats the
+    /// request, in versions from 2.1.330 on, five times with fewer features, whatever the header says.
     fn refuse(refusal: &Refusal) -> Response<Bytes> {
-        refusal.to_response(
+        let mut response = refusal.to_response(
             HeaderValue::from_static("application/json"),
             ErrorObject::refusal(refusal).to_body(),
-        )
+        );
+        let has_failed = refusal.kind() == "agent_failed";
+        if has_failed && refusal.status() == StatusCode::BAD_REQUEST {
+            *response.status_mut() = StatusCode::FAILED_DEPENDENCY;
+        }
+        response
     }
 }
 

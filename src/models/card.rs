@@ -26,12 +26,26 @@ pub struct Card {
 /// The list of models in the form that the clients of one dialect read.
 #[derive(Clone, Copy, Debug)]
 pub struct Catalog {
-    /// Returns `true` if the client that sent these headers reads this form.
-    pub is_for: fn(&HeaderMap) -> bool,
-    /// Writes the list as a JSON document.
-    pub list: fn(&[&Card]) -> Vec<u8>,
-    /// Writes one model as a JSON document.
-    pub model: fn(&Card) -> Vec<u8>,
+    is_for: fn(&HeaderMap) -> bool,
+    list: fn(&[&Card]) -> Vec<u8>,
+    model: fn(&Card) -> Vec<u8>,
+}
+
+impl Catalog {
+    /// Creates a form. `is_for` returns `true` if the client that sent these headers reads it; `list` writes the list and
+    /// `model` one model, each as a JSON document.
+    #[must_use]
+    pub const fn new(
+        is_for: fn(&HeaderMap) -> bool,
+        list: fn(&[&Card]) -> Vec<u8>,
+        model: fn(&Card) -> Vec<u8>,
+    ) -> Self {
+        Self {
+            is_for,
+            list,
+            model,
+        }
+    }
 }
 
 impl Card {

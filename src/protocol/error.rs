@@ -152,7 +152,8 @@ impl AgentError {
     /// Sets the status of the response, for an answer without a stream and for a turn that fails
     /// before its first output where the head of a stream
     /// [waits for that](crate::Router::first_output_timeout). After the head of a stream it has no effect. The
-    /// default is 400, which clients do not retry, or 503 for a [retryable](Self::retryable) failure.
+    /// default is 400, which clients do not retry, or 503 for a [retryable](Self::retryable) failure. A protocol
+    /// whose clients do retry 400 sends another status in its place.
     ///
     /// Some clients ignore `x-should-retry: false`, and run a turn again after 429 and statuses from 500 on.
     #[must_use]

@@ -72,7 +72,7 @@ fn every_stream_forbids_a_retry_unless_the_mount_allows_it() {
 #[test]
 fn a_failure_without_a_stream_is_a_status() {
     for (is_final, status, kind) in [
-        (true, 400, ErrorObject::INVALID_REQUEST),
+        (true, 424, ErrorObject::INVALID_REQUEST),
         (false, 503, ErrorObject::OVERLOADED),
     ] {
         let fails = agent(move |_, reply| async move {

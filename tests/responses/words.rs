@@ -6,7 +6,7 @@ use copilot_wire::protocol::{
     Table, ToolCall, ToolRun, Usage,
 };
 use copilot_wire::responses::{Ending, ErrorObject, Item, Responses};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::rules::{End, check};
 use crate::support::{HI, answer, fixture, post, router};

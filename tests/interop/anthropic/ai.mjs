@@ -66,7 +66,7 @@ await run({
   'failure, whole: one request': async () => {
     fetch.posts = 0;
     const error = await failure(generateText({ model: anthropic('fails'), prompt: 'Hello' }));
-    same([fetch.posts, error.statusCode, error.message], [1, 400, 'The model is away.']);
+    same([fetch.posts, error.statusCode, error.message], [1, 424, 'The model is away.']);
   },
   'failure, whole, that may be retried: three requests': async () => {
     fetch.posts = 0;

@@ -134,7 +134,7 @@ await run({
   },
   'failure, whole: one request': async () => {
     const [posts, error] = await posted('fails', (messages, body) => messages.create(body));
-    same([posts, error.constructor.name, error.status, error.error.error.message], [1, 'BadRequestError', 400, 'The model is away.']);
+    same([posts, error.constructor.name, error.status, error.error.error.message], [1, 'APIError', 424, 'The model is away.']);
     if (!error.requestID?.startsWith('req_')) throw new Error('no request id');
   },
   'failure, whole, that may be retried: three requests': async () => {

@@ -137,7 +137,7 @@ def length_and_refusal():
 
 def failure_on_the_way():
     posts, error = posted("fails", final)
-    same((posts, type(error).__name__), (1, "BadRequestError" if error.status_code == 400 else "APIStatusError"))
+    same((posts, type(error).__name__), (1, "APIStatusError"))
     assert "The model is away." in str(error), str(error)
     same(posted("panics", final)[0], 1)
     same(posted("overloaded", final)[0], 1)
@@ -151,7 +151,7 @@ def failure_at_once():
 
 def failure_whole():
     posts, error = posted("fails", whole)
-    same((posts, type(error).__name__, error.status_code), (1, "BadRequestError", 400))
+    same((posts, type(error).__name__, error.status_code), (1, "APIStatusError", 424))
     same(error.body["error"]["message"], "The model is away.")
     assert error.request_id.startswith("req_")
 
