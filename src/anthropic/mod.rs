@@ -61,9 +61,10 @@
 //!
 //! # Failures
 //!
-//! A failed turn is not repeated, unless the connection is cut: then every client sends it once more. Before the first output, for which the head
-//! [waits](crate::Router::first_output_timeout), a failure has a status: 424 in place of 400, after which Claude Code
-//! from version 2.1.330 on repeats a request with fewer features. Every response with status 200 has the header
+//! A failed turn is not repeated, unless the connection is cut: then every client sends it once more. Before the
+//! first output, for which the head [waits](crate::Router::first_output_timeout), a failure has a status: 424 in place
+//! of 400, after which Claude Code from version 2.1.330 on repeats a request with fewer features. Every response with
+//! status 200 has the header
 //! `x-should-retry: false`; a failure closes the open block, is written as text if there was none,
 //! and ends the stream with an `error` event. As a result Claude Code, Copilot's command line, the
 //! Anthropic clients and the AI SDK send only one request. The header is sent before the end of

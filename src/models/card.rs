@@ -78,7 +78,7 @@ impl Card {
 #[derive(Clone, Debug, Default)]
 struct Cards {
     all: Vec<(String, Card)>,
-    /// The forms of dialects that do not read OpenAI's, with their refusals.
+    /// The forms of dialects that do not read the common one, with their refusals.
     catalogs: Vec<(Catalog, Refuse)>,
 }
 
@@ -92,7 +92,7 @@ impl Cards {
         self.at(base).find(|card| card.id == id)
     }
 
-    /// Returns the form that the client with these headers reads; `None` for OpenAI's.
+    /// Returns the form that the client with these headers reads; `None` for the common one.
     fn catalog(&self, headers: &HeaderMap) -> Option<&(Catalog, Refuse)> {
         let mut catalogs = self.catalogs.iter();
         catalogs.find(|(catalog, _)| (catalog.is_for)(headers))

@@ -28,8 +28,8 @@ pub trait Dialect: Protocol {
     /// The path of requests below a client's base URL, such as `/chat/completions`.
     const PATH: &'static str;
 
-    /// The form in which clients of this dialect read the list of models, if it is not OpenAI's. The default
-    /// is `None`.
+    /// The form in which clients of this dialect read the list of models, if it is not the common one with `object`
+    /// and `data`. The default is `None`.
     const CATALOG: Option<Catalog> = None;
 
     /// Returns the requested model; empty if the request has none.

@@ -380,9 +380,9 @@ impl<'a> AnswerSchema<'a> {
         }
     }
 
-    /// Reads the members `name`, `description`, `schema` and `strict`; `None` without a schema.
-    #[cfg(any(feature = "openai", feature = "responses"))]
-    pub(crate) fn read(json: &Json) -> Option<Self> {
+    /// Reads the members `name`, `description`, `schema` and `strict` of an object; `None` without a schema.
+    #[must_use]
+    pub fn read(json: &Json) -> Option<Self> {
         let text = |name| Some(json.get(name)?.string()?.into_owned());
         let schema = json.get("schema")?;
         Some(Self {

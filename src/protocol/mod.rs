@@ -58,7 +58,7 @@ pub use part::{
     TableError, ToolCall, ToolRun, Usage,
 };
 pub use refusal::Refusal;
-#[cfg(any(feature = "anthropic", feature = "openai", feature = "responses"))]
+#[allow(unused_imports, reason = "for the protocols of language models")]
 pub(crate) use session::NO_ANSWER;
 pub use session::{Failure, Session, TextFrame};
 pub use text_template::TextMember;

@@ -9,7 +9,7 @@ use crate::json::template::Template;
 use crate::json::{Escape, escape};
 
 /// The text of an answer in which the agent said nothing: without any, coding clients repeat the request or fail.
-#[cfg(any(feature = "anthropic", feature = "openai", feature = "responses"))]
+#[allow(dead_code, reason = "for the protocols of language models")]
 pub(crate) const NO_ANSWER: &str = "There is no answer.";
 
 /// The bytes around every piece of text of a reply, as long as the session stays as it is.

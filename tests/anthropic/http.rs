@@ -148,7 +148,7 @@ fn an_answer_beyond_the_limit_is_a_failure() {
     let mut body = ask("Hi");
     body["stream"] = json!(false);
     let (head, text) = post(&long, &body);
-    assert_eq!(head.status, 400);
+    assert_eq!(head.status, 424);
     assert_eq!(head.headers["x-should-retry"], "false");
     assert!(text.starts_with(r#"{"type":"error","error":{"type":"invalid_request_error","#));
 }
