@@ -10,7 +10,7 @@ use crate::protocol::{Confirmation, EventError, Protocol, ToolCall, consent};
 /// An emulated front end, which stores the conversation as the real one does.
 ///
 /// The steps of a turn: call [`prompt`](Self::prompt), send the [`request`](Self::request), pass the
-/// body to [`decode`](Self::decode) in pieces and every event to [`hear`](Self::receive), and call
+/// body to [`decode`](Self::decode) in pieces and every event to [`receive`](Self::receive), and call
 /// [`next`](Self::next) at the end of the body. [`Harness`](super::Harness) does this in process.
 pub trait FrontEnd: Send {
     /// The protocol.
