@@ -7,8 +7,7 @@
 
 use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
-/// Escapes a text of several lines. Only `
-/// ` ends a line, alone or after `\r`.
+/// Escapes a text of several lines. Only `\n` ends a line, alone or after `\r`.
 #[must_use]
 pub fn lines(text: &str) -> String {
     // A carriage return alone would let the rest of a line overwrite its beginning.
