@@ -27,6 +27,7 @@ mod decoder;
 mod env;
 mod error;
 pub(crate) mod markdown;
+mod one_line;
 mod part;
 pub(crate) mod redacted;
 mod refusal;
@@ -53,6 +54,9 @@ pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, ContextTooLong, EventError, SendError};
 pub use markdown::escape_markdown;
+pub use one_line::OneLine;
+#[cfg(feature = "testing")]
+pub(crate) use one_line::is_hidden;
 pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Question, Status, Table,
     TableError, ToolCall, ToolRun, Usage,

@@ -1,12 +1,12 @@
 //! The report of a turn, for operators.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use http::Extensions;
 
-use super::{AgentError, Env, Refusal, Usage};
+use super::{AgentError, Env, OneLine, Refusal, Usage};
 
 /// The report of one turn, made once, when the turn is over: its agent is done, its reply and its
 /// body are dropped. A request that was refused in place of an answer is reported too.
@@ -109,32 +109,16 @@ impl fmt::Display for Turn<'_> {
             outcome => outcome.as_str(),
         };
         write!(f, " {word}")?;
-        let mut line = OneLine(f);
         match &self.outcome {
             Outcome::Failed { error, .. } => {
                 let at = error.location();
-                write!(line, ": {error}, at {}:{}", at.file(), at.line())
+                write!(f, ": {}, at {}:{}", OneLine(error), at.file(), at.line())
             }
-            Outcome::Refused(refusal) => write!(line, " ({}): {refusal}", refusal.status()),
+            Outcome::Refused(refusal) => {
+                write!(f, " ({}): {}", refusal.status(), OneLine(refusal))
+            }
             _ => Ok(()),
         }
-    }
-}
-
-/// A writer of control characters, including line breaks, as escapes.
-struct OneLine<'a, 'f>(&'a mut fmt::Formatter<'f>);
-
-impl fmt::Write for OneLine<'_, '_> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        for c in text.chars() {
-            // A line break in a message would start a second log line, which anybody could make
-            // look like another report.
-            match c.is_control() {
-                true => write!(self.0, "{}", c.escape_default())?,
-                false => self.0.write_char(c)?,
-            }
-        }
-        Ok(())
     }
 }
 
@@ -296,7 +280,7 @@ fn trace(turn: &Turn<'_>, span: &tracing::Span) {
     match turn.outcome {
         Outcome::Failed { error, sent } => event!(
             error,
-            error = %error,
+            error = %OneLine(error),
             location = %error.location(),
             sent,
             "turn failed"
@@ -305,7 +289,7 @@ fn trace(turn: &Turn<'_>, span: &tracing::Span) {
         Outcome::Refused(refusal) => event!(
             info,
             status = refusal.status().as_u16(),
-            reason = %refusal,
+            reason = %OneLine(refusal),
             "request refused"
         ),
         Outcome::Answered | Outcome::Cancelled | Outcome::ShutDown | Outcome::ClientLeft => {

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::json::Json;
-use crate::protocol::{Citation, Level, Notice, Status, Table, ToolRun, Usage};
+use crate::protocol::{Citation, Level, Notice, OneLine, Status, Table, ToolRun, Usage};
 
 /// The effect of an event on a user, in the terms of the shared vocabulary.
 ///
@@ -54,28 +54,28 @@ impl Effect {
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Text(text) => write!(f, "text: {}", Line(text)),
-            Self::Reasoning(text) => write!(f, "reasoning: {}", Line(text)),
+            Self::Text(text) => write!(f, "text: {}", OneLine(text)),
+            Self::Reasoning(text) => write!(f, "reasoning: {}", OneLine(text)),
             Self::Status(status) => {
                 let level = match status.level {
                     Level::Info => "status",
                     Level::Warning => "warning",
                     Level::Error => "error",
                 };
-                write!(f, "{level}: {}", Line(&status.message))?;
+                write!(f, "{level}: {}", OneLine(&status.message))?;
                 let mut sep = " (";
                 for (name, value) in &status.details {
-                    write!(f, "{sep}{}: {}", Line(name), Line(value))?;
+                    write!(f, "{sep}{}: {}", OneLine(name), OneLine(value))?;
                     sep = ", ";
                 }
                 f.write_str(if status.details.is_empty() { "" } else { ")" })
             }
             Self::ToolRun(run) => {
-                let (name, arguments) = (Line(&run.name), Line(run.arguments.text()));
+                let (name, arguments) = (OneLine(&run.name), OneLine(run.arguments.text()));
                 write!(f, "ran: {name} {arguments} ")?;
                 match &run.outcome {
-                    Ok(result) => write!(f, "-> {}", Line(result.text())),
-                    Err(message) => write!(f, "failed: {}", Line(message)),
+                    Ok(result) => write!(f, "-> {}", OneLine(result.text())),
+                    Err(message) => write!(f, "failed: {}", OneLine(message)),
                 }
             }
             Self::Usage(usage) => write!(
@@ -84,10 +84,10 @@ impl fmt::Display for Effect {
                 usage.input_tokens, usage.output_tokens
             ),
             Self::Citation(citation) => {
-                write!(f, "citation: {}", Line(&citation.title))?;
+                write!(f, "citation: {}", OneLine(&citation.title))?;
                 match &citation.url {
                     // The title may be the address, which is then not written twice.
-                    Some(url) if *url != citation.title => write!(f, " <{}>", Line(url)),
+                    Some(url) if *url != citation.title => write!(f, " <{}>", OneLine(url)),
                     _ => Ok(()),
                 }
             }
@@ -97,13 +97,13 @@ impl fmt::Display for Effect {
                 f.write_str("suggestions:")?;
                 let mut sep = " ";
                 for suggestion in suggestions {
-                    write!(f, "{sep}{}", Line(suggestion))?;
+                    write!(f, "{sep}{}", OneLine(suggestion))?;
                     sep = " | ";
                 }
                 Ok(())
             }
-            Self::Error(notice) => write!(f, "error: {}", Line(&notice.message)),
-            Self::Other { name, data } => write!(f, "{}: {}", Line(name), Line(data.text())),
+            Self::Error(notice) => write!(f, "error: {}", OneLine(&notice.message)),
+            Self::Other { name, data } => write!(f, "{}: {}", OneLine(name), OneLine(data.text())),
         }
     }
 }
@@ -112,26 +112,7 @@ fn rows(f: &mut fmt::Formatter<'_>, word: &str, table: &Table) -> fmt::Result {
     write!(
         f,
         "{word}: {} {}",
-        Line(&table.name),
-        Line(table.rows.text())
+        OneLine(&table.name),
+        OneLine(table.rows.text())
     )
-}
-
-/// Text on one line: line breaks and other control characters are escaped, so none forges a line.
-pub(super) struct Line<'a>(pub(super) &'a str);
-
-impl fmt::Display for Line<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut rest = self.0;
-        while let Some(at) = rest.find(char::is_control) {
-            let (clean, tail) = rest.split_at(at);
-            f.write_str(clean)?;
-            let mut tail = tail.chars();
-            if let Some(control) = tail.next() {
-                write!(f, "{}", control.escape_default())?;
-            }
-            rest = tail.as_str();
-        }
-        f.write_str(rest)
-    }
 }

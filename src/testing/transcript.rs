@@ -3,9 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
-use super::effect::{Effect, Line};
+use super::effect::Effect;
 use super::front_end::Next;
-use crate::protocol::{Confirmation, Protocol, ToolCall};
+use crate::protocol::{Confirmation, OneLine, Protocol, ToolCall};
 
 /// The record of one turn: every event with its time, its effect on the user, and the next action.
 ///
@@ -113,7 +113,7 @@ impl<P: Protocol> Transcript<P> {
                 | (Some(Effect::Reasoning(_)), Effect::Reasoning(text), Some((_, line))) => {
                     // Joined: how an agent's text was cut into pieces is chance, and must not make
                     // two transcripts differ.
-                    line.push_str(&Line(text).to_string());
+                    line.push_str(&OneLine(text).to_string());
                 }
                 _ => lines.push((*time, effects.to_string())),
             }
@@ -125,20 +125,20 @@ impl<P: Protocol> Transcript<P> {
         match &self.next {
             Next::Calls(calls) => {
                 for call in calls {
-                    let (name, arguments) = (Line(&call.name), call.arguments.text());
-                    end(format!("call: {name} {}", Line(arguments)));
+                    let (name, arguments) = (OneLine(&call.name), call.arguments.text());
+                    end(format!("call: {name} {}", OneLine(arguments)));
                 }
             }
             Next::Question(asked) => {
                 let words =
-                    [&asked.id, &asked.title, &asked.message].map(|word| Line(word).to_string());
+                    [&asked.id, &asked.title, &asked.message].map(|word| OneLine(word).to_string());
                 end(format!("question: {}", words.join(" ").trim_end()));
             }
             Next::Nothing | Next::Broken(_) => {}
         }
         self.faults
             .iter()
-            .for_each(|fault| end(format!("fault: {}", Line(fault))));
+            .for_each(|fault| end(format!("fault: {}", OneLine(fault))));
         lines
     }
 }

@@ -4,11 +4,13 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
-use copilot_wire::Router;
-use copilot_wire::protocol::{Env, Environment, Outcome, Ticks};
+use copilot_wire::protocol::{AgentError, Env, Environment, Outcome, Protocol, Refusal, Ticks};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::StreamExt;
 use futures::executor::block_on;
+use http::StatusCode;
 use http::request::Parts;
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 
 use crate::support::*;
 
@@ -187,4 +189,66 @@ fn a_report_is_a_line() {
              content-type must be application/json",
         ]
     );
+}
+
+/// Says what is not to be seen in a log as it is.
+struct Sly;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Sly {
+    async fn answer(&self, _: Request<P>, _: Reply<P>) -> Result<(), AgentError> {
+        Err(std::io::Error::other(hidden().collect::<String>()).into())
+    }
+}
+
+/// Returns all characters that control or format others, or end a line.
+fn hidden() -> impl Iterator<Item = char> {
+    use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
+    ('\0'..=char::MAX).filter(|character| {
+        matches!(
+            character.general_category(),
+            Control | Format | LineSeparator | ParagraphSeparator
+        )
+    })
+}
+
+#[test]
+fn a_report_shows_no_character_that_hides_others() {
+    let lines = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&lines);
+    let router = Router::new()
+        .observe(move |turn| log.lock().unwrap().push(turn.to_string()))
+        .guard(
+            async |parts: Parts| match parts.headers.contains_key("x-refuse") {
+                true => Err(Refusal::new(
+                    StatusCode::FORBIDDEN,
+                    hidden().collect::<String>(),
+                )),
+                false => Ok(parts),
+            },
+        )
+        .mount(descriptor("one"), Sly)
+        .unwrap();
+    let asked = || post("/one/query");
+    drop(text(
+        handle(&router, asked(), chunks(human("x"))).into_body(),
+    ));
+    drop(ask(&router, asked().header("x-refuse", "1"), human("x")));
+    let lines = lines.lock().unwrap();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    for line in lines.iter() {
+        let seen: Vec<char> = hidden().filter(|it| line.contains(*it)).collect();
+        assert!(seen.is_empty(), "{seen:?}");
+        for shown in [
+            "\\n",
+            "\\r",
+            "\\u{1b}",
+            "\\u{9b}",
+            "\\u{202e}",
+            "\\u{2028}",
+            "\\u{e0041}",
+        ] {
+            assert!(line.contains(shown), "{shown}");
+        }
+    }
 }

@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::rule::{Level, Rule};
+use crate::protocol::is_hidden;
 
 /// The limit in bytes of an excerpt.
 const EXCERPT: usize = 400;
@@ -120,16 +121,6 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Returns `true` if a character is invisible and changes how its neighbours are shown: a line end for some
-/// terminals and readers, a byte order mark, or one that sets the direction of writing.
-fn is_unseen(c: char) -> bool {
-    matches!(
-        c,
-        '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{61c}' | '\u{200e}' | '\u{200f}'
-            | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'
-    )
-}
-
 /// Formats bytes as text without loss, up to the limit.
 pub(super) fn shown(bytes: &[u8]) -> String {
     let (kept, cut) = bytes.split_at(bytes.len().min(EXCERPT));
@@ -138,7 +129,7 @@ pub(super) fn shown(bytes: &[u8]) -> String {
         for c in chunk.valid().chars() {
             // The backslash too, or an escape could not be told from the same letters in the
             // answer.
-            if c.is_control() || c == '\\' || is_unseen(c) {
+            if c == '\\' || is_hidden(c) {
                 out.extend(c.escape_default());
             } else {
                 out.push(c);
