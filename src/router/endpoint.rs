@@ -1,5 +1,6 @@
 //! The handler of a route.
 
+use std::fmt;
 use std::future::poll_fn;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
@@ -59,7 +60,8 @@ pub trait Endpoint: Send + Sync {
 }
 
 /// An HTTP request as an [`Endpoint`] receives it: its head, its whole body, and the parameters of the path.
-#[derive(Debug)]
+///
+/// `Debug` prints the method, the route, the names of the headers and the size of the body: the rest may be secret.
 #[non_exhaustive]
 pub struct Call {
     /// The head of the request.
@@ -220,6 +222,18 @@ impl Call {
             None => AgentError::DEFAULT.to_owned(),
         };
         Err(Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, message))
+    }
+}
+
+impl fmt::Debug for Call {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headers: Vec<_> = self.parts.headers.keys().collect();
+        f.debug_struct("Call")
+            .field("method", &self.parts.method)
+            .field("route", &self.path)
+            .field("headers", &headers)
+            .field("body", &format_args!("{} bytes", self.body.len()))
+            .finish_non_exhaustive()
     }
 }
 

@@ -5,13 +5,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use copilot_wire::github::Mount;
+use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{AgentError, Protocol, Refusal};
-use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use copilot_wire::router::{Call, Endpoint, MountError, Site};
+use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
 use futures::executor::block_on;
 use futures::{Stream, StreamExt, stream};
 use http::header::{ORIGIN, RETRY_AFTER, WWW_AUTHENTICATE};
 use http::request::Parts;
-use http::{HeaderValue, StatusCode};
+use http::{HeaderValue, Method, Response, StatusCode};
 
 use crate::support::*;
 
@@ -233,4 +235,37 @@ fn handling_a_request_is_send() {
     }
     let router = Router::new().guard(api_key);
     send(router.handle(http::Request::new(stream())));
+}
+
+/// A route that answers with what `Debug` shows of its request.
+struct Shown;
+
+#[async_trait]
+impl Endpoint for Shown {
+    async fn call(&self, call: Call) -> Response<Body> {
+        Response::new(Body::full(format!("{call:?}")))
+    }
+}
+
+impl copilot_wire::router::Mount for Shown {
+    type Protocol = OpenBb;
+
+    fn mount(self, _: Arc<dyn Agent<OpenBb>>, site: &mut Site<'_>) -> Result<(), MountError> {
+        site.route(Method::POST, "/{chat}/shown", Self)
+    }
+}
+
+#[test]
+fn a_call_shows_no_secret_of_its_request() {
+    let router = Router::new().mount(Shown, Greeter).unwrap();
+    let request = post("/sesame-path/shown?key=sesame-query")
+        .header("authorization", "Bearer sesame-key")
+        .header("cookie", "id=sesame-cookie")
+        .header("x-custom", "sesame-header");
+    let (status, shown) = ask(&router, request, r#"{"key":"sesame-body"}"#.to_owned());
+    assert_eq!(status, 200, "{shown}");
+    assert!(!shown.contains("sesame"), "{shown}");
+    for known in ["POST", "/{chat}/shown", "authorization", "21 bytes"] {
+        assert!(shown.contains(known), "{known}: {shown}");
+    }
 }
