@@ -46,7 +46,8 @@ impl Limits {
         }
     }
 
-    /// Reads the whole body of a POST. The bodies of other methods are ignored.
+    /// Reads the whole body of a POST, without a byte order mark before it. The bodies of other methods are
+    /// ignored.
     pub(super) async fn read<B, D, E>(
         &self,
         parts: &Parts,
@@ -85,7 +86,12 @@ impl Limits {
         loop {
             let next = poll_fn(|cx| self.poll_next(cx, body.as_mut(), &mut deadline, env));
             let Some(chunk) = next.await? else {
-                return Ok(Bytes::from_owner(whole));
+                // RFC 8259, section 8.1: a parser may ignore a byte order mark before JSON.
+                let mark = match whole.bytes.starts_with(BYTE_ORDER_MARK) {
+                    true => BYTE_ORDER_MARK.len(),
+                    false => 0,
+                };
+                return Ok(Bytes::from_owner(whole).slice(mark..));
             };
             let Ok(mut chunk) = chunk else {
                 let message = "the request body broke off";
@@ -137,6 +143,9 @@ impl Limits {
             .retryable()
     }
 }
+
+/// U+FEFF in UTF-8, which some Windows programs write before a text.
+const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 
 /// The remaining memory for request bodies, in bytes.
 #[derive(Clone)]

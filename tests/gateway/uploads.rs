@@ -231,3 +231,38 @@ fn a_body_with_a_wrong_signature_is_read_up_to_the_limit_of_the_mount() {
     let response = handle(&router, signed, endless.boxed());
     assert_eq!(response.status(), 413);
 }
+
+/// Some programs on Windows write a byte order mark before a text.
+#[test]
+fn a_byte_order_mark_before_a_body_is_ignored() {
+    let router = Router::new()
+        .mount(descriptor("one"), Echo)
+        .unwrap()
+        .mount("one", Echo)
+        .unwrap()
+        .mount(Mount::unverified(), Echo)
+        .unwrap();
+    for (path, body) in [
+        ("/one/query", human("hello")),
+        ("/v1/chat/completions", user("one", "hello")),
+        ("/github", user("one", "hello")),
+    ] {
+        let (status, plain) = ask(&router, post(path), body.clone());
+        assert_eq!(status, 200, "{path}: {plain}");
+        let (status, marked) = ask(&router, post(path), format!("\u{feff}{body}"));
+        assert_eq!(status, 200, "{path}: {marked}");
+        assert!(marked.contains("hello"), "{path}: {marked}");
+        // Once, and before the text.
+        for body in [format!("\u{feff}\u{feff}{body}"), format!("{body}\u{feff}")] {
+            assert_ne!(ask(&router, post(path), body).0, 200, "{path}");
+        }
+    }
+    // In pieces, whose first one is a part of the mark.
+    let body = format!("\u{feff}{}", human("hello")).into_bytes();
+    let pieces: Vec<_> = body
+        .iter()
+        .map(|byte| Ok(Bytes::from(vec![*byte])))
+        .collect();
+    let response = handle(&router, post("/one/query"), stream::iter(pieces).boxed());
+    assert_eq!(response.status(), 200);
+}
