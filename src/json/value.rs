@@ -12,7 +12,7 @@ use super::error::WriteError;
 use super::escape::{Escape, escape_raw};
 use super::kind::Kind;
 use super::serializer::{RAW_VALUE, write};
-use super::string::unescape;
+use super::string::{replace_lone_surrogates, unescape};
 
 /// A JSON value as raw text: a slice of the original bytes, validated but not decoded.
 ///
@@ -52,6 +52,15 @@ impl Json {
     /// Creates a value from a slice that the scanner has accepted.
     pub(super) fn trusted(bytes: Bytes) -> Self {
         Self(bytes)
+    }
+
+    /// Returns the value with `\ufffd` in place of every escape of an unpaired surrogate, which stands for no
+    /// character: some readers refuse it, and others cannot write it again.
+    pub(crate) fn with_whole_characters(self) -> Self {
+        match replace_lone_surrogates(self.text()) {
+            Some(text) => Self(text.into()),
+            None => self,
+        }
     }
 
     /// Returns the text. This checks again that it is UTF-8, at about 50 bytes per nanosecond.

@@ -227,7 +227,7 @@ impl Usage {
 }
 
 /// A source of the answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Citation {
     /// The title.
@@ -297,9 +297,10 @@ pub enum TableError {
     NotRows,
 }
 
-/// Serializes rows and checks that they are an array of objects.
+/// Serializes rows and checks that they are an array of objects. A raw value among them may have an unpaired
+/// surrogate, which becomes U+FFFD as in all text.
 fn rows<T: Serialize + ?Sized>(rows: &T) -> Result<Json, TableError> {
-    let rows = Json::encode(rows)?;
+    let rows = Json::encode(rows)?.with_whole_characters();
     let objects =
         rows.kind() == Kind::Array && rows.elements().all(|row| row.kind() == Kind::Object);
     if objects {

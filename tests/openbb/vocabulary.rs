@@ -1,7 +1,7 @@
 //! The shared parts of a reply in this protocol.
 
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Descriptor, Message, OpenBb, QueryRequest};
+use copilot_wire::openbb::{Artifact, Descriptor, Message, OpenBb, QueryRequest};
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, EventDecoder, Failure,
     Level, Notice, Part, Protocol, Question, SendError, Session as _, Status, Table, ToolCall,
@@ -353,5 +353,30 @@ fn a_failure_is_visible_text() {
         workspace::read(&out).unwrap().text,
         // A paragraph of its own.
         "\n\nThe database is away.\u{2028}"
+    );
+}
+
+/// The surrogates of a raw value as those of a text.
+#[test]
+fn an_unpaired_surrogate_in_a_cell_is_replaced() {
+    let rows = r#"[{"a\udc00":"\ud83d \ud83d\ude00 \\ud83d","b":["\ude00"]}]"#;
+    let rows = Json::parse(rows).unwrap();
+    let expected = r#"[{"a\ufffd":"\ufffd \ud83d\ude00 \\ud83d","b":["\ufffd"]}]"#;
+    let table = Table::new("T", &rows).unwrap();
+    assert_eq!(table.rows.text(), expected);
+    let kind = || ChartKind::Bar {
+        x: "a".into(),
+        y: vec!["c".into()],
+    };
+    assert_eq!(
+        Chart::new("C", kind(), &rows).unwrap().rows.text(),
+        expected
+    );
+    let artifact = Artifact::table(&rows).unwrap();
+    assert_eq!(artifact.content.unwrap().text(), expected);
+    let shown = write(&new(), &[Part::Table(&table)]).unwrap();
+    assert!(
+        shown.contains(r#""\ufffd \ud83d\ude00 \\ud83d""#),
+        "{shown}"
     );
 }

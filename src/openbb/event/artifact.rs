@@ -107,7 +107,8 @@ model!(Artifact {
 
 /// Serializes rows and checks that they are an array of objects.
 pub(in crate::openbb) fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, ArtifactError> {
-    let rows = crate::json::model::encode(rows)?;
+    // As in the shared vocabulary: an unpaired surrogate in a raw value becomes U+FFFD.
+    let rows = crate::json::model::encode(rows)?.with_whole_characters();
     let is_object = |row: Json| row.kind() == Kind::Object;
     if rows.kind() == Kind::Array && rows.elements().all(is_object) {
         Ok(rows)
