@@ -1,5 +1,7 @@
 //! The state of one reply, and the writing of its events.
 
+use std::collections::HashMap;
+
 use super::chunk::Chunk;
 use super::chunk_form::ChunkForm;
 use super::copilot_error::CopilotError;
@@ -41,7 +43,8 @@ pub struct Session {
     frame: TextFrame,
     /// The agent's slug, for errors.
     agent: String,
-    citations: Vec<Citation>,
+    /// The queued citations, each with its place.
+    citations: HashMap<Citation, usize>,
     notices: Vec<Notice>,
     /// Set once a `copilot_*` event has been written.
     named: bool,
@@ -101,7 +104,7 @@ impl Session {
             head,
             frame,
             agent: request.agent.clone().unwrap_or_default(),
-            citations: Vec::new(),
+            citations: HashMap::new(),
             notices: Vec::new(),
             named: false,
             ending: Vec::new(),
@@ -173,7 +176,7 @@ impl Session {
             return;
         }
         if self.notices.is_empty() {
-            let citations = std::mem::take(&mut self.citations);
+            let citations = self.take_citations();
             let references: List<_> = citations.iter().map(Reference::of_citation).collect();
             // Serializing strings and raw values cannot fail, here and below.
             let _ = named("copilot_references", out, |place| {
@@ -192,11 +195,21 @@ impl Session {
         self.named = true;
     }
 
+    /// Takes the queued citations, in their order.
+    fn take_citations(&mut self) -> Vec<Citation> {
+        let mut citations: Vec<_> = std::mem::take(&mut self.citations).into_iter().collect();
+        citations.sort_unstable_by_key(|(_, place)| *place);
+        citations
+            .into_iter()
+            .map(|(citation, _)| citation)
+            .collect()
+    }
+
     /// Writes the queued citations and notices as Markdown, because another event takes precedence.
     fn yield_to_text(&mut self, out: &mut Vec<u8>) {
         let notices = std::mem::take(&mut self.notices);
         let mut text: String = notices.iter().map(Notice::to_markdown).collect();
-        let citations = std::mem::take(&mut self.citations);
+        let citations = self.take_citations();
         if !citations.is_empty() {
             text.push_str(&markdown::sources(&citations));
         }
@@ -241,8 +254,9 @@ impl protocol::Session for Session {
             Part::Reasoning(_) | Part::Usage(_) => {}
             Part::Cite(citation) => {
                 // Sent at the end, in one event: a second one would fail in `gh debug-cli`.
-                if !self.citations.contains(citation) {
-                    self.citations.push(citation.clone());
+                let place = self.citations.len();
+                if !self.citations.contains_key(citation) {
+                    self.citations.insert(citation.clone(), place);
                 }
             }
             Part::Table(table) => self.write_text(&table.to_markdown(), out),

@@ -2,8 +2,8 @@
 //!
 //! The sizes are such that quadratic work takes minutes.
 
-use copilot_wire::github::ChatRequest;
-use copilot_wire::protocol::Conversation;
+use copilot_wire::github::{ChatRequest, GitHub};
+use copilot_wire::protocol::{Citation, Conversation, Env, Part, Protocol, Session as _};
 
 const MANY: usize = 50_000;
 const LONG: usize = 4 * 1024 * 1024;
@@ -144,4 +144,27 @@ fn depth_needs_no_stack() {
             let _ = request.dialog_answer();
         }
     }
+}
+
+#[test]
+fn citations_are_written_in_linear_time() {
+    const ALL: usize = 100_000;
+    let request = ChatRequest::from_json(r#"{"messages":[]}"#).unwrap();
+    let mut session = GitHub::session(&request, &Env::default());
+    let mut out = Vec::new();
+    for at in 0..ALL {
+        let citation = Citation::new("The same long title of every source")
+            .url(format!("https://a.example/{at}"));
+        // Each is cited twice, and shown once.
+        for _ in 0..2 {
+            session.part(Part::Cite(&citation), &mut out).unwrap();
+        }
+    }
+    session.finish(&mut out);
+    let text = String::from_utf8(out).unwrap();
+    let places: Vec<usize> = [0, 1, ALL / 2, ALL - 1]
+        .map(|at| text.find(&format!("\"https://a.example/{at}\"")).unwrap())
+        .to_vec();
+    assert!(places.is_sorted(), "{places:?}");
+    assert_eq!(text.matches("\"type\":\"citation\"").count(), ALL);
 }
