@@ -1,6 +1,6 @@
 //! Calls: their forms by era, checks before they are sent, and several at once.
 
-use copilot_wire::json::Members;
+use copilot_wire::json::{Json, Members};
 use copilot_wire::openbb::{
     AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, DataSource, Event,
     ExecuteAgentTool, ExecuteClientSql, FunctionCall, GetDirectRetrievalData, GetParamsOptions,
@@ -68,6 +68,35 @@ fn the_form_of_the_era() {
         first.text(),
         r#"{"widget_uuid":"4dd0de8d-50cc-ff0a-4dd0-de8d50ccff0a","origin":"OpenBB API","id":"stock_price","input_args":{"symbol":"TSLA"}}"#,
     );
+}
+
+/// A widget that nobody can be asked for does not cost the data of the others, in the form of any era.
+#[test]
+fn a_source_without_ids_is_left_out() {
+    let read = |widgets: &str| {
+        read(format!(
+            r#"{{"messages":[{{"role":"human","content":"hi"}}],"widgets":{widgets}}}"#
+        ))
+    };
+    let odd = r#"{"uuid":"","origin":"","widget_id":"","name":"odd"}"#;
+    let half = r#"{"uuid":"4dd0de8d-50cc-ff0a-4dd0-de8d50ccff0a","origin":"o","widget_id":""}"#;
+    let good = r#"{"uuid":"5dd0de8d-50cc-ff0a-4dd0-de8d50ccff0a","origin":"o","widget_id":"w"}"#;
+    let today = read(&format!(r#"{{"primary":[{odd},{half},{good}]}}"#));
+    let mut more = all_widgets(&today);
+    more.unknown.push("more", Json::encode(&1).unwrap());
+    let call = called(&today, more).unwrap();
+    let arguments = call.get("input_arguments").unwrap();
+    assert_eq!(
+        arguments.text(),
+        r#"{"more":1,"data_sources":[{"widget_uuid":"5dd0de8d-50cc-ff0a-4dd0-de8d50ccff0a","origin":"o","id":"w","input_args":{}}]}"#
+    );
+    let old = read(&format!(r#"[{odd},{{"uuid":"u","name":"W"}}]"#));
+    let call = called(&old, all_widgets(&old)).unwrap();
+    let arguments = call.get("input_arguments").unwrap();
+    assert!(arguments.text().contains(r#""u""#), "{}", arguments.text());
+    let none = read(&format!(r#"{{"primary":[{odd},{half}]}}"#));
+    let refused = data(&none, FunctionCall::from(all_widgets(&none)));
+    assert!(matches!(refused, Err(SendError::Invalid(_))), "{refused:?}");
 }
 
 /// The call equals the examples in the two documents of October 2024, byte for byte.

@@ -197,7 +197,7 @@ impl FunctionCall {
 const MODEL_ARGUMENTS: &str = "copilot_function_call_arguments";
 
 /// Returns an object with new members appended. A new member replaces all others with its name.
-pub(super) fn with_members(object: &Json, new: Vec<(String, Json)>) -> Json {
+pub(in crate::openbb) fn with_members(object: &Json, new: Vec<(String, Json)>) -> Json {
     let last: HashMap<&str, usize> = new
         .iter()
         .enumerate()

@@ -30,5 +30,6 @@ pub use turn_state::{TurnState, TurnUsage};
 pub use widget_data::{DataSource, GetParamsOptions, GetWidgetData, ParamOptionsQuery};
 
 pub(super) use check::prepare;
+pub(super) use function_call::with_members;
 pub(super) use schema::check as check_schema;
 pub(super) use widget_data::sources_object;

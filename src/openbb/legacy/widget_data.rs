@@ -3,7 +3,7 @@
 use super::Era;
 use crate::json::model::Field;
 use crate::json::{Json, List, Members};
-use crate::openbb::call::sources_object;
+use crate::openbb::call::{sources_object, with_members};
 use crate::openbb::{DataSource, FunctionCall};
 use crate::protocol::SendError;
 
@@ -18,36 +18,34 @@ pub(in crate::openbb) fn in_era(arguments: &Json, era: Era) -> Result<Option<Jso
     if arguments.get("data_sources").is_none() {
         return Ok(None);
     }
-    let sources = data_sources(arguments);
-    let invalid = |message: &str| Err(SendError::Invalid(message.to_owned()));
+    let mut sources = data_sources(arguments);
+    let count = sources.len();
+    // One odd widget of a dashboard must not cost the data of the others.
+    sources.retain(|source| match era >= Era::E5 {
+        true => !source.origin.is_empty() && !source.id.is_empty(),
+        // Before January 2025 the id on the dashboard was all there was.
+        false => source.widget_uuid.is_some(),
+    });
     if sources.is_empty() {
-        return invalid("a call for data names no widget");
+        let message = "a call for data names no widget by the ids that its request's form needs";
+        return Err(SendError::Invalid(message.to_owned()));
+    }
+    if era >= Era::V1 {
+        let named = (sources.len() < count).then(|| List::from(sources).to_raw());
+        let with = |named| with_members(arguments, vec![("data_sources".to_owned(), named)]);
+        return Ok(named.map(with));
     }
     if era >= Era::E5 {
-        if sources
-            .iter()
-            .any(|source| source.origin.is_empty() || source.id.is_empty())
-        {
-            return invalid("a data source needs an origin and an id");
-        }
-        if era >= Era::V1 {
-            return Ok(None);
-        }
         let older = sources.into_iter().map(|source| DataSource {
             widget_uuid: None,
             ..source
         });
         return Ok(Some(sources_object(&older.collect(), &Members::new())));
     }
-    // Before January 2025 the id on the dashboard was all there was; a source without one has no
-    // older form.
-    let uuids: Option<Vec<String>> = sources
+    let uuids: Vec<String> = sources
         .into_iter()
-        .map(|source| source.widget_uuid)
+        .filter_map(|source| source.widget_uuid)
         .collect();
-    let Some(uuids) = uuids else {
-        return invalid("in this request's form a widget needs a uuid");
-    };
     let json = |text: &String| crate::openbb::request::string(text);
     let mut object = Members::new();
     match uuids.as_slice() {
