@@ -46,13 +46,19 @@ impl ErrorObject {
         }
     }
 
+    /// The code of a failure after which clients run the turn again.
+    pub(super) const AGAIN: &'static str = "server_error";
+
+    /// The code of a failure after which no known client runs the turn again.
+    pub(super) const ONCE: &'static str = "invalid_prompt";
+
     pub(super) fn failure(failure: &Failure<'_>) -> Self {
         // After `server_error` Codex and Copilot's command line repeat the turn six times; after
         // `invalid_prompt` they display the message.
         let code = match (failure.too_long, failure.retryable) {
             (true, _) => Refusal::TOO_LONG,
-            (_, true) => "server_error",
-            _ => "invalid_prompt",
+            (_, true) => Self::AGAIN,
+            _ => Self::ONCE,
         };
         Self::new(code, failure.message)
     }

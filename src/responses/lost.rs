@@ -9,7 +9,7 @@ use crate::protocol::AgentError;
 /// Writes the failure of a response whose server died.
 pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
     // No known client runs the turn again at this code.
-    let error = ErrorObject::new("invalid_prompt", AgentError::LOST);
+    let error = ErrorObject::new(ErrorObject::ONCE, AgentError::LOST);
     let begun = last_response(first_event);
     let mut event = StreamEvent {
         sequence_number: Some(next),
@@ -38,13 +38,15 @@ pub(super) fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
 }
 
 /// Returns the response object of the last event that has one.
-pub(super) fn last_response(events: &[u8]) -> Option<Response> {
-    let lines = events.split(|byte| *byte == b'\n');
-    let data = lines.filter_map(|line| line.strip_prefix(b"data: "));
-    let mut responses = data.filter_map(|data| {
-        let event = StreamEvent::parse(&Bytes::copy_from_slice(data)).ok()?;
-        event.response
-    });
+pub(super) fn last_response(bytes: &[u8]) -> Option<Response> {
     // The last one has the state that the client saw last.
+    let mut responses = events(bytes).filter_map(|event| event.response);
     responses.next_back().map(|response| *response)
+}
+
+/// Returns an iterator over events as this crate writes them, without `[DONE]`.
+pub(super) fn events(bytes: &[u8]) -> impl DoubleEndedIterator<Item = StreamEvent> {
+    let lines = bytes.split(|byte| *byte == b'\n');
+    let data = lines.filter_map(|line| line.strip_prefix(b"data: "));
+    data.filter_map(|data| StreamEvent::parse(&Bytes::copy_from_slice(data)).ok())
 }

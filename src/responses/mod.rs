@@ -69,7 +69,9 @@
 //!    zeros if it is not known, because version 2 of the AI SDK's provider takes no end without numbers.
 //! 7. Before the first output a failure has a status: the head [waits](crate::Router::first_output_timeout) for that.
 //!    Later it is `response.failed`, with the code `invalid_prompt`, after which no client runs the
-//!    turn again, or `server_error` if the agent said that it may be run again.
+//!    turn again, or `server_error` if the agent said that it may be run again. A failed response of the background
+//!    that is asked for as an object has its output so far, and the code `server_error`, which is what the schema
+//!    calls a failure of the server: no client runs a turn again because of an object.
 //! 8. Silence is broken with a repeated `response.in_progress`: comments do not reset the idle clock
 //!    of Codex.
 //!

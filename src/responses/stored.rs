@@ -3,11 +3,12 @@
 use async_trait::async_trait;
 use http::{Method, Response, StatusCode};
 
-use super::Responses;
-use super::lost::{last_response, lost};
+use super::lost::{events, last_response, lost};
+use super::{Accumulator, ErrorObject, EventKind, Responses};
 use crate::agent::Body;
+use crate::json::List;
 use crate::protocol::{Protocol as _, Refusal};
-use crate::replies::{ReplyEnd, ReplyId, ReplyState, UserReplies, unavailable};
+use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies, unavailable};
 use crate::router::{Call, Endpoint, MountError, Site, json, stream};
 
 /// Adds the routes of the responses to requests at `path`.
@@ -64,19 +65,49 @@ impl Found {
     async fn document(&self) -> Result<Response<Body>, Refusal> {
         // A client that polls is a reader: its reply is not abandoned.
         self.replies.note_reader(&self.id);
-        // The last event is `[DONE]`.
         let from = match self.state.end {
-            None | Some(ReplyEnd::Lost) => 0,
+            None => 0,
+            Some(ReplyEnd::Failed | ReplyEnd::Lost) => {
+                return self.failed().await.map_err(unavailable);
+            }
+            // The last event is `[DONE]`.
             Some(_) => self.state.next.saturating_sub(2),
         };
         let page = self.replies.read(&self.id, from).await;
-        let mut events = page.map_err(unavailable)?.events;
-        if self.state.end == Some(ReplyEnd::Lost) {
-            let mut failure = Vec::new();
-            lost(&events, self.state.next, &mut failure);
-            events = failure.into();
+        Ok(begun(&page.map_err(unavailable)?.events))
+    }
+
+    /// Returns the object of a response that has failed, with its output so far.
+    async fn failed(&self) -> Result<Response<Body>, StoreError> {
+        let (mut log, mut from) = (Vec::new(), 0);
+        while from < self.state.next {
+            let page = self.replies.read(&self.id, from).await?;
+            log.extend_from_slice(&page.events);
+            if page.next <= from {
+                break;
+            }
+            from = page.next;
         }
-        Ok(begun(&events))
+        if self.state.end == Some(ReplyEnd::Lost) {
+            let begun = log.clone();
+            lost(&begun, self.state.next, &mut log);
+        }
+        let mut whole = Accumulator::new();
+        for mut event in events(&log) {
+            if let (EventKind::Failed, Some(response)) = (&event.kind, &mut event.response) {
+                // The event repeats complete items only. The others are put together from their pieces.
+                response.output = List::new();
+            }
+            // The limit is larger than a reply may be.
+            let _ = whole.push(&event);
+        }
+        let mut response = whole.finish();
+        let code = response.error.as_mut().and_then(|it| it.code.as_mut());
+        if let Some(code) = code.filter(|code| *code == ErrorObject::ONCE) {
+            // Nobody runs a turn again for the object of a response.
+            *code = ErrorObject::AGAIN.to_owned();
+        }
+        Ok(json(StatusCode::OK, response.to_json()))
     }
 
     /// Waits for the end of the response, for some seconds.

@@ -1,6 +1,7 @@
 //! Replies that outlive the connection that asked for them.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+mod failed;
 mod faults;
 mod health;
 mod here;
