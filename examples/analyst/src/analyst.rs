@@ -4,7 +4,9 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use copilot_wire::openbb::{GetWidgetData, OpenBb, PromptSuggestions, QueryRequest, Tier, Widget};
+use copilot_wire::openbb::{
+    Era, GetWidgetData, OpenBb, PromptSuggestions, QueryRequest, Tier, Widget,
+};
 use copilot_wire::protocol::{
     AgentError, Answer, Chart, Citation, Conversation, Protocol, Status, Table,
 };
@@ -203,13 +205,20 @@ fn phrases(prompt: &str) -> HashSet<String> {
 fn at_hand(request: &QueryRequest) -> Vec<&Widget> {
     // Looked up rather than searched for: a request may have many widgets and a long prompt.
     let phrases = phrases(&request.prompt().unwrap_or_default());
+    let by_backend = Era::from_request(request) >= Era::E5;
+    // Without its ids nobody could be asked for it.
+    let has_data = |widget: &Widget| match by_backend {
+        _ if widget.is_container() => false,
+        true => !widget.origin.is_empty() && !widget.widget_id.is_empty(),
+        false => widget.id().is_some(),
+    };
     let is_named = |widget: &Widget| {
         let name: Vec<String> = words(&widget.name).collect();
         phrases.contains(&name.join(" "))
     };
     let named = request.widgets().map(|(_, widget)| widget);
     let named: Vec<_> = named
-        .filter(|widget| !widget.is_container() && is_named(widget))
+        .filter(|widget| has_data(widget) && is_named(widget))
         .collect();
     if !named.is_empty() {
         return named;
@@ -218,7 +227,7 @@ fn at_hand(request: &QueryRequest) -> Vec<&Widget> {
         let widgets = request.widgets().filter(move |(tier, _)| *tier == wanted);
         widgets
             .map(|(_, widget)| widget)
-            .filter(|widget| !widget.is_container())
+            .filter(|widget| has_data(widget))
             .collect()
     };
     let pointed_at: Vec<_> = of_tier(Tier::Primary);

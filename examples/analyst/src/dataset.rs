@@ -18,6 +18,8 @@ pub(crate) struct Dataset {
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Rows(Rows),
+    /// A table without rows.
+    Empty,
     Text(String),
 }
 
@@ -60,6 +62,7 @@ impl Dataset {
     pub(crate) fn new(name: &str, id: &str, text: &str) -> Self {
         let content = match Rows::parse(text) {
             Some(rows) => Content::Rows(rows),
+            None if text.trim() == "[]" => Content::Empty,
             None => Content::Text(text.to_owned()),
         };
         Self {
@@ -74,12 +77,16 @@ impl Dataset {
         let name = escape_markdown(&self.name);
         match &self.content {
             Content::Rows(rows) => format!("**{name}** has {}", rows.facts()),
+            Content::Empty => format!("**{name}** has no rows."),
             Content::Text(text) => {
-                let words = text.split_whitespace().count();
+                let words = match text.split_whitespace().count() {
+                    1 => "1 word".to_owned(),
+                    count => format!("{count} words"),
+                };
                 let start: String = text.chars().take(160).collect();
                 let dots = if start.len() < text.len() { "…" } else { "" };
                 let start = escape_markdown(&start);
-                format!("**{name}** is a text of {words} words. It begins: “{start}{dots}”")
+                format!("**{name}** is a text of {words}. It begins: “{start}{dots}”")
             }
         }
     }

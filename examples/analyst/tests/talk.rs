@@ -80,6 +80,45 @@ async fn names_and_cells_are_plain_text() {
     assert_eq!(text.lines().next(), Some(expected), "{text}");
 }
 
+#[tokio::test]
+async fn a_table_without_rows_is_no_text() {
+    for (data, expected) in [
+        ("[]", "**W** has no rows."),
+        ("one", "**W** is a text of 1 word. It begins: “one”"),
+        (
+            "one two",
+            "**W** is a text of 2 words. It begins: “one two”",
+        ),
+    ] {
+        let widget = Widget::new("Sample", "w", "W", "");
+        let workspace = Workspace::new();
+        let workspace = workspace.widget(Tier::Primary, widget, Answer::text(data));
+        let mut harness = harness(workspace);
+        harness.prompt("What does it say?").await.unwrap();
+        let turn = harness.answer_itself().await.unwrap();
+        assert_eq!(turn.text().trim_end(), expected);
+    }
+}
+
+#[tokio::test]
+async fn a_widget_without_an_id_does_not_cost_the_turn() {
+    let rows = serde_json::json!([{"date": "2024-10-14", "close": 231.3}]);
+    let odd = || {
+        let mut widget = Widget::new("Sample", "", "Odd", "");
+        widget.uuid = "c276369e-e469-4689-b5fe-3f8c76f7c45a".to_owned();
+        Workspace::new().widget(Tier::Primary, widget, Answer::data(&rows).unwrap())
+    };
+    let widget = Widget::new("Sample", "prices", "Prices", "");
+    let both = odd().widget(Tier::Primary, widget, Answer::data(&rows).unwrap());
+    let turn = harness(both).prompt("What does it say?").await.unwrap();
+    assert_eq!(turn.calls().len(), 1, "{turn}");
+    assert!(turn.to_string().contains("prices"), "{turn}");
+    // Nothing to ask for is no failure.
+    let turn = harness(odd()).prompt("What does it say?").await.unwrap();
+    assert!(turn.calls().is_empty(), "{turn}");
+    assert!(turn.text().contains("the built-in analyst"), "{turn}");
+}
+
 fn prices() -> Workspace {
     let rows = serde_json::json!([{"date": "2024-10-14", "close": 231.3}]);
     let widget = |name: &str| Widget::new("Sample", name, name, "");
