@@ -59,6 +59,7 @@ pub(crate) async fn run(options: &Options, screen: &mut Screen) -> Result<Verdic
         lines: Lines::new(options.message.is_none()),
         voice: Voice::new(screen),
         verdict: Verdict::Clean,
+        left: 0,
     };
     match &options.message {
         Some(text) => talk.once(text).await,

@@ -24,6 +24,9 @@ const TURNS: usize = 50;
 /// The limit in bytes of a refusal.
 const REFUSAL: usize = 64 * 1024;
 
+/// The limit in bytes of what an agent answers to one message of the user, over all turns.
+const ANSWERS: usize = 32 * 1024 * 1024;
+
 /// A conversation of an emulated front end with an agent.
 pub(super) struct Talk<'a> {
     pub(super) front: Undo<'a>,
@@ -35,6 +38,8 @@ pub(super) struct Talk<'a> {
     pub(super) lines: Lines,
     pub(super) voice: Voice<'a>,
     pub(super) verdict: Verdict,
+    /// The number of bytes that the agent may still answer to the latest message.
+    pub(super) left: usize,
 }
 
 /// The state of a conversation after a turn.
@@ -97,6 +102,7 @@ impl Talk<'_> {
         // front end would send it along with the next one.
         let mark = self.front.mark();
         self.front.prompt(text);
+        self.left = ANSWERS;
         for _ in 0..TURNS {
             self.voice.has_output = false;
             let turn = self.turn().await?;
@@ -162,6 +168,12 @@ impl Talk<'_> {
         while let Some(piece) = body.next().await {
             match piece {
                 Ok(bytes) => {
+                    // The front end keeps all of it, and so does the log.
+                    let Some(left) = self.left.checked_sub(bytes.len()) else {
+                        self.wrong(&format!("the answer is longer than {ANSWERS} bytes"))?;
+                        return Ok(Turn::Over);
+                    };
+                    self.left = left;
                     blocks.pass(&bytes);
                     self.front.reads(&bytes);
                     // Logged before it is decoded: replaying must repeat also what an error broke

@@ -80,6 +80,13 @@ impl<P: Protocol> Agent<P> for Servant {
                 reply.text("Waiting.\n").await?;
                 std::future::pending().await
             }
+            "endless" => {
+                let line = "x".repeat(64 * 1024);
+                let _leaving = Leaving(self.left.clone());
+                loop {
+                    reply.text(&line).await?;
+                }
+            }
             "show" => {
                 reply.status(Status::new("Looking")).await?;
                 let rows = [std::collections::BTreeMap::from([("price", 7)])];
@@ -178,6 +185,22 @@ fn what_reorders_a_terminal_is_escaped() {
     let seen = run(&["chat", &server.url(""), "-p", "openai", "-m", text], "");
     let shown = r"You said a\u{202e}b\u{2066}c\u{200f}d\u{61c}e\u{1b}.";
     assert_eq!(seen.out.trim_end(), shown);
+}
+
+#[test]
+fn an_endless_answer_ends() {
+    let (server, gone) = serve();
+    let url = server.url("");
+    let seen = run(&["chat", &url, "-p", "openai", "-m", "endless"], "");
+    assert_eq!(seen.status, 1, "{}", seen.err);
+    let end = "WRONG: the answer is longer than 33554432 bytes\n";
+    assert!(
+        seen.out.ends_with(end),
+        "{}",
+        &seen.out[seen.out.len() - 200..]
+    );
+    assert!(seen.out.len() < 33_554_432 + 1000);
+    gone.recv_timeout(Duration::from_secs(20)).unwrap();
 }
 
 #[test]
