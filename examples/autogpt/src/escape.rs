@@ -40,18 +40,21 @@ pub fn shown_length(text: &str) -> usize {
 /// Returns a text of which a question shows at most so many characters, with a note of what is left out.
 #[must_use]
 pub fn shortened_to(text: &str, most: usize) -> String {
-    if shown_length(text) <= most {
-        return text.to_owned();
-    }
     let mut length = Shown::default();
-    let fits = |(_, character): &(usize, char)| {
-        length.add(*character);
-        length.all + CUT_NOTE > most
-    };
-    let end = text.char_indices().find(fits);
-    let (start, rest) = text.split_at(end.map_or(0, |(end, _)| end));
-    let left = rest.chars().count();
-    format!("{start}\n[Cut: {left} more characters are left out.]")
+    // The end of what fits with the note behind it.
+    let mut end = 0;
+    for (at, character) in text.char_indices() {
+        if length.all + CUT_NOTE <= most {
+            end = at;
+        }
+        length.add(character);
+        if length.all > most {
+            let (start, rest) = text.split_at(end);
+            let left = rest.chars().count();
+            return format!("{start}\n[Cut: {left} more characters are left out.]");
+        }
+    }
+    text.to_owned()
 }
 
 /// The space for the note of what is left out.

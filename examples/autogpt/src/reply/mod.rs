@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::json::Value;
 
-pub(crate) use limit::{LONGEST, cut};
+pub(crate) use limit::LONGEST;
 pub use repair::repair_request;
 pub use thoughts::Thoughts;
 pub use tools::read_tool_call;

@@ -4,8 +4,9 @@ use super::state::{Phase, Thread};
 use super::thread::{InputContext, Position, Verdict, with_reminder};
 use super::{EventKind, NEXT_INPUT, Proposal, Reason};
 use crate::digest::hex_digest;
+use crate::escape::shortened_to;
 use crate::message::{Message, Role};
-use crate::reply::{Command, HUMAN_FEEDBACK, LONGEST, Reply, ReplyRules, cut};
+use crate::reply::{Command, HUMAN_FEEDBACK, LONGEST, Reply, ReplyRules};
 use crate::settings::{Asking, Feedback};
 
 /// The number of commands that loop detection compares.
@@ -55,7 +56,7 @@ impl Thread {
         let limit = settings.limits.damaged_replies;
         let excerpt = self
             .latest_reply()
-            .map(|reply| cut(&reply.content, EXCERPT_CHARS));
+            .map(|reply| shortened_to(&reply.content, EXCERPT_CHARS));
         if settings.reply == ReplyRules::Hardened {
             self.limit_latest_reply();
         }
@@ -74,9 +75,9 @@ impl Thread {
     /// Cuts the latest reply, which has no command, before it is remembered and sent to the model again.
     fn limit_latest_reply(&mut self) {
         if let Some(reply) = self.latest_reply() {
-            reply.content = cut(&reply.content, LONGEST);
+            reply.content = shortened_to(&reply.content, LONGEST);
             if let Some(call) = &mut reply.call {
-                call.arguments = cut(&call.arguments, LONGEST);
+                call.arguments = shortened_to(&call.arguments, LONGEST);
             }
         }
     }

@@ -5,10 +5,11 @@ use super::state::{Phase, Thread};
 use super::thread::{InputContext, Position};
 use super::{End, EventKind, Reason};
 use crate::command::Outcome;
+use crate::escape::shortened_to;
 use crate::json::Value;
 use crate::message::{Message, Role};
 use crate::prompt::reminder;
-use crate::reply::{Command, LONGEST, ReplyRules, cut};
+use crate::reply::{Command, LONGEST, ReplyRules};
 use crate::settings::{Asking, Feedback};
 
 /// The result of a command that the user answered with feedback.
@@ -162,7 +163,7 @@ impl Thread {
             other => other.to_string(),
         };
         let args = match settings.reply {
-            ReplyRules::Hardened => cut(&args, LONGEST),
+            ReplyRules::Hardened => shortened_to(&args, LONGEST),
             ReplyRules::Original => args,
         };
         let mut text = format!("Command {} threw the following error: {args}", command.name);

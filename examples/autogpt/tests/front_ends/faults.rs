@@ -66,8 +66,12 @@ fn yes(chat: &Chat<'_>) -> serde_json::Value {
 #[tokio::test]
 async fn what_is_shown_and_repeated_of_a_useless_reply_is_bounded() {
     for front in FRONTS {
-        for size in [1, 100, 1_000_000] {
-            let words = "word ".repeat(size);
+        // Also characters that are longer as they are shown: as escapes, or as several bytes.
+        let kinds = ["word ", "\\u202e", "\u{a0}", "日本語 ", "<b>![x]"];
+        let sizes = [1, 100, 1_000_000].map(|size| ("word ", size));
+        let kinds = kinds.map(|kind| (kind, 20_000));
+        for (kind, size) in sizes.into_iter().chain(kinds) {
+            let words = kind.repeat(size);
             for reply in [
                 words.clone(),
                 format!(r#"{{"thoughts": [{{{words}"#),
@@ -82,11 +86,19 @@ async fn what_is_shown_and_repeated_of_a_useless_reply_is_bounded() {
                 let mut chat = Chat::new(&bench, front);
                 chat.say("make an effect").await;
                 let length = chat.stream.len();
-                assert!(length < 100_000, "{front:?} {size}: {length}");
+                assert!(length < 70_000, "{front:?} {kind:?} {size}: {length}");
                 let sent = bench.script.latest_request().concat();
-                assert!(sent.len() < 60_000, "{front:?} {size}: {}", sent.len());
+                assert!(
+                    sent.len() < 60_000,
+                    "{front:?} {kind:?} {size}: {}",
+                    sent.len()
+                );
                 let is_cut = |text: &str| text.contains("[Cut: ") || text.contains("［Cut： ");
-                assert_eq!(is_cut(&chat.stream), size > 1_000, "{front:?} {size}");
+                assert_eq!(
+                    is_cut(&chat.stream),
+                    size > 1_000,
+                    "{front:?} {kind:?} {size}"
+                );
                 chat.question();
             }
         }
