@@ -5,17 +5,21 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use autogpt::front_end::{FrontEnd, routes};
 use autogpt::runner::AutoGpt;
+use copilot_wire::replies::Replies;
 use tokio::net::TcpListener;
 
 /// Serves the agent on this machine until Ctrl-C or `SIGTERM`. Questions are signed with `secret`, else with a
-/// random key.
+/// random key of all servers that share `replies`.
 pub(crate) async fn serve(
     agent: AutoGpt,
+    replies: Replies,
     port: u16,
     secret: Option<[u8; 32]>,
 ) -> Result<(), Box<dyn Error>> {
     let (mount, signer) = analyst::github_mount()?;
-    let router = routes(FrontEnd::new(agent), mount)?.hosts(analyst::LOOPBACK);
+    let router = routes(FrontEnd::new(agent), mount)?
+        .resumable(replies)
+        .hosts(analyst::LOOPBACK);
     let router = match secret {
         Some(secret) => router.secret(secret),
         None => router,

@@ -5,6 +5,10 @@ use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::time::Duration;
 
+use copilot_wire::replies::{MemoryReplyStore, Replies, StoreError as ReplyStoreError};
+#[cfg(feature = "redis")]
+use copilot_wire_redis::RedisReplyStore;
+
 use crate::command::{
     BrowseWebsite, DoNothing, ExecutePython, MemoryAdd, Registry, WebSearch, file_commands,
 };
@@ -47,7 +51,7 @@ pub struct Setup {
     /// `AUTOGPT_WORKSPACE`: the folder that file commands can access.
     pub workspace: PathBuf,
     /// `AUTOGPT_STATE`: the storage of runs and memories. `None` stores them in memory, where a
-    /// memory ends with its run.
+    /// memory ends with its run. Replies are with the runs if these are in Redis, else in memory.
     pub state: Option<State>,
     /// `AUTOGPT_SECRET`: the key with which questions are signed, as 64 hexadecimal digits; see
     /// [`secret_key`](Self::secret_key).
@@ -153,6 +157,9 @@ pub enum SetupError {
     /// The program was built without support for Redis.
     #[error("AUTOGPT_STATE is a redis url: build the program with `--features redis`")]
     NoRedis,
+    /// The replies in Redis cannot be reached.
+    #[error(transparent)]
+    Replies(#[from] ReplyStoreError),
     /// The HTTP client for the model cannot be created.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -248,6 +255,18 @@ impl Setup {
         ))
     }
 
+    /// Returns the replies of a server, which a page can resume: in Redis if the runs are there, else in memory.
+    ///
+    /// # Errors
+    ///
+    /// [`SetupError`]
+    pub async fn replies(&self) -> Result<Replies, SetupError> {
+        match &self.state {
+            Some(State::Redis(url)) => self.redis_replies(url).await,
+            _ => Ok(Replies::per_user(MemoryReplyStore::new(), tokio::spawn)),
+        }
+    }
+
     fn endpoint(&self) -> Result<Endpoint, SetupError> {
         let base = self.base.as_deref().unwrap_or(OPENAI);
         Ok(Endpoint::new(base, self.key.as_deref(), MODEL_TIME)?)
@@ -334,6 +353,17 @@ impl Setup {
             Arc::new(store),
             Arc::new(RedisMemories::new(redis, embedder)),
         ))
+    }
+
+    #[cfg(feature = "redis")]
+    async fn redis_replies(&self, url: &str) -> Result<Replies, SetupError> {
+        let store = RedisReplyStore::connect(url).prefix("autogpt:").await?;
+        Ok(Replies::per_user(store, tokio::spawn))
+    }
+
+    #[cfg(not(feature = "redis"))]
+    async fn redis_replies(&self, _: &str) -> Result<Replies, SetupError> {
+        Err(SetupError::NoRedis)
     }
 
     #[cfg(not(feature = "redis"))]

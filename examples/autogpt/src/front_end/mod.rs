@@ -31,7 +31,7 @@ mod style;
 
 use std::sync::Arc;
 
-use copilot_wire::protocol::{AgentError, Confirmation, Protocol, SendError};
+use copilot_wire::protocol::{AgentError, Confirmation, Protocol, SendError, Verdict};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 
 use self::event_writer::EventWriter;
@@ -45,8 +45,8 @@ pub use routes::routes;
 
 /// The agent, ready to be mounted. Clones share it.
 ///
-/// Conversations and questions belong to the [`User`](copilot_wire::protocol::User) of a request. Without one, which
-/// [`routes`] sets from a key, all callers are one user.
+/// Conversations and questions belong to the [`User`](copilot_wire::protocol::User) of a request, which [`routes`] sets
+/// from a key. All callers without one are one user.
 #[derive(Clone, Debug)]
 pub struct FrontEnd {
     agent: Arc<AutoGpt>,
@@ -76,6 +76,10 @@ impl<P: Protocol> Agent<P> for FrontEnd {
             .await
             .map_err(user_error)?;
         let (turn, void) = request::turn(&request, conversation, open.as_ref());
+        if void == Some(Void::Verdict(Verdict::Used)) {
+            // Perhaps by a copy of this request, which another server got.
+            self.agent.await_copy(&turn).await.map_err(user_error)?;
+        }
         let mut writer = EventWriter::new(&reply);
         let end = match self.agent.turn(turn, &mut writer).await {
             // The client is gone, so there is nobody to report to.

@@ -109,9 +109,6 @@ fn is_continued<P: Protocol>(request: &Request<P>) -> bool {
 }
 
 /// Returns the user's answer, as far as it counts: in a dialog by its id, in text by the verdict on its code.
-///
-/// It may use the question up, so the turn must follow at once: a copy of the request that reads its answer later
-/// must find the turn claimed.
 fn answer<P: Protocol>(
     request: &Request<P>,
     open: Option<&Question>,

@@ -12,7 +12,9 @@ use crate::digest::hex_digest;
 /// Mounts the agent on every front end: the OpenBB Workspace, GitHub Copilot behind `mount`, Meilisearch
 /// chat clients, web pages, as the model `autogpt` for clients of language models, and the playground at `/`.
 ///
-/// Where nobody has set the [`User`] of a request, its header `authorization` is the user.
+/// Where nobody has set the [`User`] of a request, its header `authorization` is the user. All callers without one
+/// are one user, so that they too can resume an answer on a router with
+/// [resumable](Router::resumable) replies.
 ///
 /// # Errors
 ///
@@ -35,11 +37,17 @@ pub fn routes(agent: FrontEnd, mount: Mount) -> Result<Router, MountError> {
 }
 
 fn with_user(mut parts: Parts) -> Parts {
-    let key = parts.headers.get(AUTHORIZATION);
-    if let (None, Some(key)) = (parts.extensions.get::<User>(), key) {
+    if parts.extensions.get::<User>().is_none() {
+        let key = parts
+            .headers
+            .get(AUTHORIZATION)
+            .map(|key| String::from_utf8_lossy(key.as_bytes()));
         // A digest: no user whose id is the text of a key is the owner of that key.
-        let id = hex_digest(&["authorization", &String::from_utf8_lossy(key.as_bytes())]);
-        parts.extensions.insert(User::new(id));
+        let user = match &key {
+            Some(key) => hex_digest(&["authorization", key]),
+            None => hex_digest(&["anonymous"]),
+        };
+        parts.extensions.insert(User::new(user));
     }
     parts
 }

@@ -132,15 +132,10 @@ impl<'a> ActiveTurn<'a> {
         }
     }
 
-    /// Answers a turn again. `shown` of its events were shown already.
-    pub(super) async fn replay(
-        mut self,
-        record: Record,
-        shown: usize,
-    ) -> Result<TurnEnd, TurnError> {
+    /// Answers a turn again.
+    pub(super) async fn replay(mut self, record: Record) -> Result<TurnEnd, TurnError> {
         let run = self.restore(&record)?;
         self.record = record;
-        self.shown = shown;
         self.perform(run).await
     }
 

@@ -6,7 +6,7 @@
 //! `AutoGpt::renew` extends at the same time.
 
 mod active_turn;
-mod entry;
+mod claims;
 mod record;
 mod turn;
 
@@ -14,7 +14,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use self::active_turn::ActiveTurn;
-use self::entry::Entry;
 use self::record::Record;
 use crate::command::Registry;
 use crate::env::Env;
@@ -85,8 +84,8 @@ impl AutoGpt {
     /// Answers a turn.
     ///
     /// A turn that was answered before gets the same events again, and runs nothing. Of copies that
-    /// arrive at the same time, on any servers that share the store, one does the work and the
-    /// others show its events as they are saved. Dropping the future stops before the next effect;
+    /// arrive at the same time, on any servers that share the store, one does the work, and the
+    /// others wait for it and show the same events. Dropping the future stops before the next effect;
     /// the same turn sent again then continues, but a command whose result was lost is not run
     /// again.
     ///
@@ -94,24 +93,20 @@ impl AutoGpt {
     ///
     /// [`TurnError`]
     pub async fn turn(&self, turn: Turn, sink: &mut dyn EventSink) -> Result<TurnEnd, TurnError> {
-        let (claim, shown) = match self.enter(&turn, sink).await? {
-            Entry::Claimed(claim, shown) => (claim, shown),
-            Entry::Answered(end) => return Ok(end),
-        };
+        let claim = self.claim(&turn.conversation).await?;
         // Both are polled only while the reply is read: a turn that nobody reads loses its lease.
         tokio::select! {
-            end = self.work(turn, sink, &claim, shown) => end,
+            end = self.work(turn, sink, &claim) => end,
             lost = self.renew(&claim) => Err(lost),
         }
     }
 
-    /// Answers a turn of a claimed conversation. `shown` of its events were shown already.
+    /// Answers a turn of a claimed conversation.
     async fn work(
         &self,
         turn: Turn,
         sink: &mut dyn EventSink,
         claim: &Claim,
-        shown: usize,
     ) -> Result<TurnEnd, TurnError> {
         // Loaded after the claim, so nobody else saves from here on.
         let saved = self.store.load(&turn.conversation).await?;
@@ -119,7 +114,7 @@ impl AutoGpt {
         let active = ActiveTurn::new(self, sink, claim, revision);
         let old = saved.map(|saved| Record::read(&saved.record));
         match old.transpose().map_err(|_| TurnError::Unreadable)? {
-            Some(record) if record.turn == turn.id => active.replay(record, shown).await,
+            Some(record) if record.turn == turn.id => active.replay(record).await,
             Some(record) if turn.answer == Answer::Void => active.ask_again(record, turn).await,
             None if turn.answer == Answer::Void => Ok(TurnEnd::NoRun),
             Some(record) => active.next(record, turn).await,
@@ -156,12 +151,17 @@ impl AutoGpt {
 
     /// Returns the next effect of the run of a conversation.
     async fn effect(&self, conversation: &Conversation) -> Result<Option<Effect>, TurnError> {
-        let Some(saved) = self.store.load(conversation).await? else {
+        let Some(record) = self.record(conversation).await? else {
             return Ok(None);
         };
-        let record = Record::read(&saved.record).map_err(|_| TurnError::Unreadable)?;
         let run = self.machine.restore(&record.run);
         Ok(Some(run.map_err(|_| TurnError::Unreadable)?.effect()))
+    }
+
+    async fn record(&self, conversation: &Conversation) -> Result<Option<Record>, TurnError> {
+        let saved = self.store.load(conversation).await?;
+        let record = saved.map(|saved| Record::read(&saved.record)).transpose();
+        record.map_err(|_| TurnError::Unreadable)
     }
 
     /// Returns the input for a question about a command that cannot be shown as a whole.

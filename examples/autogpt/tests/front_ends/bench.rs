@@ -22,6 +22,7 @@ use bytes::Bytes;
 use copilot_wire::github::Mount;
 use copilot_wire::github::verify::RequestSigner;
 use copilot_wire::protocol::{Env, Environment};
+use copilot_wire::replies::{MemoryReplyStore, Replies};
 use copilot_wire::{Body, Router};
 use futures::stream;
 use http::{HeaderMap, Request, Response};
@@ -109,7 +110,10 @@ impl Bench {
         agent.wait = Duration::ZERO;
         let signer = RequestSigner::from_seed(b"autogpt");
         let mount = Mount::verified(signer.key_set());
-        let router = routes(FrontEnd::new(agent), mount).unwrap();
+        let replies = Replies::per_user(MemoryReplyStore::new(), tokio::spawn);
+        let router = routes(FrontEnd::new(agent), mount)
+            .unwrap()
+            .resumable(replies);
         let ahead = Arc::new(AtomicU64::new(0));
         Self {
             // With a secret of its own: without one, all routers of a process know of each other's questions, and
@@ -146,6 +150,15 @@ impl Bench {
     /// Returns the number of times the effect ran.
     pub(crate) fn runs(&self) -> usize {
         self.effect.runs()
+    }
+
+    /// Asks for a document or a stream.
+    pub(crate) async fn get(&self, path: &str, headers: &HeaderMap) -> Response<Body> {
+        let mut request = Request::get(path)
+            .body(stream::empty::<Result<Bytes, Infallible>>())
+            .unwrap();
+        request.headers_mut().extend(headers.clone());
+        self.router.handle(request).await
     }
 
     /// Posts a request, signed if it is for GitHub's route.

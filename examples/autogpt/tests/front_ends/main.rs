@@ -21,3 +21,4 @@ mod consent;
 mod faults;
 mod golden;
 mod plain;
+mod resumes;

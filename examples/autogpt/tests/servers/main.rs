@@ -145,21 +145,85 @@ fn a_turn_that_reaches_two_servers_runs_once() {
 }
 
 #[test]
-fn servers_without_a_common_secret_ask_again() {
+fn servers_without_a_secret_share_the_key_of_their_redis() {
     let site = Site::new();
     let (one, two) = (site.server_with(30, ""), site.server_with(30, ""));
+    // The first request of a server loads the key, and does not wait for it for long.
+    for server in [&one, &two] {
+        Chat::new("goal first").send(server);
+    }
     let chat = Chat::new("goal secret");
     let question = chat.send(&one);
-    let answer = chat.then(&question, &yes(&question));
-    let again = answer.send(&two);
-    assert!(
-        again.starts_with("I cannot find my own question"),
-        "{again}"
-    );
-    assert_eq!(site.effects(), 0);
-    let end = answer.then(&again, &yes(&again)).send(&two);
+    let end = chat.then(&question, &yes(&question)).send(&two);
     assert!(end.contains("**Task complete.**"), "{end}");
     assert_eq!(site.effects(), 1);
+}
+
+#[test]
+fn a_page_resumes_at_another_server() {
+    let site = Site::new();
+    let (one, two) = (site.server(30), site.server(30));
+    let ask = |server: &Program, key: &str, path: &str| {
+        let mut client = Client::connect(server.address).unwrap();
+        client
+            .request("GET", path, &["connection: close", key], b"")
+            .unwrap();
+        client
+    };
+    let message = |role: &str, text: &str| json!({"id": role, "role": role, "parts": [{"type": "text", "text": text}]});
+    let post = |messages: &[Value]| {
+        let body = json!({"id": "c1", "trigger": "submit-message", "messages": messages});
+        let mut client = Client::connect(one.address)
+            .unwrap()
+            .key("authorization: Bearer ada");
+        client.post("/api/chat", body.to_string()).unwrap();
+        client
+    };
+    let goal = message("user", "goal pause");
+    let asked = text(&post(std::slice::from_ref(&goal)).response().unwrap().1);
+    let mut cut = post(&[
+        goal,
+        message("assistant", &asked),
+        message("user", &yes(&asked)),
+    ]);
+    cut.head().unwrap();
+    let mut seen = String::new();
+    // The command has run, and the model is asked what to do with its result.
+    while !seen.contains("Running") {
+        seen.push_str(&String::from_utf8(cut.chunk().unwrap()).unwrap());
+    }
+    site.model.wait_for_calls("goal pause", 2);
+    drop(cut);
+    let path = "/api/chat/c1/stream";
+    for (key, path) in [
+        ("authorization: Bearer bob", path),
+        ("authorization: Bearer ada", "/api/chat/c2/stream"),
+    ] {
+        assert_eq!(ask(&two, key, path).head().unwrap().status, 204);
+    }
+    let mut resumed = ask(&two, "authorization: Bearer ada", path);
+    site.model.open_gate();
+    let (head, whole) = resumed.response().unwrap();
+    assert_eq!(head.status, 200);
+    assert!(whole.starts_with(&seen), "{seen}\n\n{whole}");
+    assert!(whole.ends_with("data: [DONE]\n\n"), "{whole}");
+    assert_eq!(
+        text(&whole).matches("**Task complete.**").count(),
+        1,
+        "{whole}"
+    );
+    assert_eq!(whole.matches(r#""type":"start""#).count(), 1, "{whole}");
+    assert_eq!(site.effects(), 1);
+}
+
+/// Returns the text of a stream for a page.
+fn text(stream: &str) -> String {
+    let data = stream
+        .lines()
+        .filter_map(|line| line.strip_prefix("data: "));
+    let data = data.filter_map(|data| serde_json::from_str::<Value>(data).ok());
+    data.filter_map(|data| Some(data["delta"].as_str()?.to_owned()))
+        .collect()
 }
 
 #[test]

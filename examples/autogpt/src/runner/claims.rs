@@ -1,0 +1,61 @@
+use std::future::pending;
+use std::time::Duration;
+
+use super::{AutoGpt, Turn, TurnError};
+use crate::store::{Claim, Conversation, StoreError};
+
+/// The interval at which a waiting turn asks the store.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+impl AutoGpt {
+    /// Claims a conversation, as soon as nobody else has it.
+    pub(super) async fn claim(&self, conversation: &Conversation) -> Result<Claim, TurnError> {
+        loop {
+            if let Some(claim) = self.store.claim(conversation).await? {
+                return Ok(claim);
+            }
+            // Asked again, as a store has no way to tell of a change.
+            tokio::time::sleep(INTERVAL).await;
+        }
+    }
+
+    /// Waits up to a second for somebody to begin a turn: whoever has used up its answer may not have claimed the
+    /// conversation yet.
+    ///
+    /// # Errors
+    ///
+    /// [`TurnError`]
+    pub async fn await_copy(&self, turn: &Turn) -> Result<(), TurnError> {
+        for _ in 0..10 {
+            let record = self.record(&turn.conversation).await?;
+            if record.is_some_and(|record| record.turn == turn.id) {
+                break;
+            }
+            tokio::time::sleep(INTERVAL).await;
+        }
+        Ok(())
+    }
+
+    /// Renews a claim three times per lease. Returns when another server has claimed the
+    /// conversation.
+    ///
+    /// While the store is unreachable, it is retried more often. A claim lost meanwhile is detected
+    /// by the next save, or before the next effect.
+    pub(super) async fn renew(&self, claim: &Claim) -> TurnError {
+        let Some(lease) = claim.lease() else {
+            return pending().await;
+        };
+        // Two renewals may fail before the lease ends.
+        let mut wait = lease / 3;
+        loop {
+            tokio::time::sleep(wait).await;
+            wait = match self.store.renew(claim).await {
+                Ok(()) => lease / 3,
+                Err(StoreError::Conflict) => return TurnError::Elsewhere,
+                // The store may be back in a moment, and the lease still runs: tried again soon,
+                // and given up only by the store.
+                Err(_) => lease / 30,
+            };
+        }
+    }
+}
