@@ -1,11 +1,13 @@
 //! Responses of the background that fail.
 
 use copilot_wire::protocol::{AgentError, Conversation as _};
+use copilot_wire::replies::{ReplyEnd, ReplyStore as _};
 use copilot_wire::responses::{Responses, ResponsesRequest};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use http::Method;
 
-use crate::protocols::json;
+use crate::faults::Spy;
+use crate::protocols::{background, json};
 use crate::server::{in_virtual_time, memory, read, replies, router, seconds, send, text};
 
 /// Reasons, says some words, and fails.
@@ -74,5 +76,31 @@ fn a_failed_response_of_the_background_has_its_output_so_far() {
             let code = format!(r#""error":{{"code":"{streamed}""#);
             assert!(text(&stream).contains(&code), "{}", text(&stream));
         }
+    });
+}
+
+#[test]
+fn a_lost_response_of_the_background_has_its_output_so_far() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        let one = router::<Responses>(Stumbler, Some(replies(store.clone())));
+        let two = router::<Responses>(Stumbler, Some(replies(store.clone())));
+        let posted = send(
+            &one,
+            "ada",
+            Method::POST,
+            "/v1/responses",
+            &background(false),
+        );
+        let begun = json(posted.await).await;
+        seconds(2).await;
+        store.seal(&store.last(), ReplyEnd::Lost).await.unwrap();
+        let path = format!("/v1/responses/{}", begun["id"].as_str().unwrap());
+        let object = json(send(&two, "ada", Method::GET, &path, "").await).await;
+        assert_eq!(object["status"], "failed", "{object}");
+        assert_eq!(object["id"], begun["id"]);
+        assert_eq!(object["error"]["code"], "server_error", "{object}");
+        let text = &object["output"][1]["content"][0]["text"];
+        assert_eq!(text, "Half of the answer", "{object}");
     });
 }
