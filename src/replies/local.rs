@@ -22,7 +22,7 @@ use crate::agent::{Key, Wakers};
 const RING: usize = 256 * 1024;
 
 /// The limit of one append in bytes, unless a frame is larger: the size of a page that is read.
-const BATCH: usize = 64 * 1024;
+pub(super) const BATCH: usize = 64 * 1024;
 
 pub(super) struct Local(Mutex<State>);
 

@@ -250,7 +250,12 @@ impl ReplyStore for MemoryReplyStore {
         Ok(())
     }
 
-    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError> {
+    async fn append(
+        &self,
+        id: &ReplyId,
+        first: u64,
+        events: Bytes,
+    ) -> Result<Duration, StoreError> {
         let mut state = self.lock();
         let left = self.limit.saturating_sub(state.size);
         let mut log = state.log(id)?;
@@ -259,7 +264,7 @@ impl ReplyStore for MemoryReplyStore {
         }
         // Stored already: the writer did not get the answer and tries again.
         if first < log.next || events.is_empty() {
-            return Ok(());
+            return Ok(Duration::ZERO);
         }
         if first > log.next {
             return Err(StoreError::Gone);
@@ -276,7 +281,7 @@ impl ReplyStore for MemoryReplyStore {
         state.size += size;
         drop(state);
         waiting.for_each(Waker::wake);
-        Ok(())
+        Ok(Duration::ZERO)
     }
 
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {

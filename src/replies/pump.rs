@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_core::Stream as _;
 
 use super::Replies;
-use super::local::Local;
+use super::local::{BATCH, Local};
 use super::store::{ConversationKey, ReplyEnd, ReplyId, ReplyMeta, ReplyState, StoreError};
 use crate::agent::{Body, Running};
 use crate::protocol::{AgentError, Env, Ticks};
@@ -31,6 +31,8 @@ pub(super) struct Pump {
     local: Arc<Local>,
     env: Env,
     ticks: Option<Ticks>,
+    /// Ends the time for which new events gather before they are appended.
+    pace: Option<Ticks>,
     /// The body, until its last frame.
     body: Option<Body>,
     /// The end of the body.
@@ -38,13 +40,14 @@ pub(super) struct Pump {
     log: Log,
     job: Option<Job>,
     /// The call to the store that does the job; `None` while the next attempt waits for a tick.
-    work: Option<Work<Result<(), StoreError>>>,
+    work: Option<Work<Result<Duration, StoreError>>>,
     /// Waits until somebody cancels the reply at the store.
     cancelled: Option<Work<()>>,
     /// Asks for readers elsewhere.
     look: Option<Work<Result<ReplyState, StoreError>>>,
-    /// The size of the reply, in bytes.
+    /// The size of the reply, and of what the store has of it, in bytes.
     size: usize,
+    appended: usize,
     /// The number of events that are stored, although storing has ended, before the end is written.
     cut: u64,
     /// The number of ticks since the start, without a reader, and of waiting for the store at the end.
@@ -91,6 +94,7 @@ impl Pump {
             local,
             env: env.clone(),
             ticks: env.ticks(TICK),
+            pace: None,
             body: Some(body),
             end: ReplyEnd::Done,
             log: Log::Open,
@@ -99,6 +103,7 @@ impl Pump {
             cancelled: None,
             look: None,
             size: 0,
+            appended: 0,
             cut: 0,
             age: 0,
             idle: 0,
@@ -121,9 +126,15 @@ impl Pump {
             let store = &shared.store;
             let work = async {
                 match call {
-                    Job::Create(meta, _) => store.create(&id, &meta).await,
+                    Job::Create(meta, _) => {
+                        store.create(&id, &meta).await?;
+                        Ok(Duration::ZERO)
+                    }
                     Job::Append(first, events, _) => store.append(&id, first, events).await,
-                    Job::Seal(end) => store.seal(&id, end).await.map(drop),
+                    Job::Seal(end) => {
+                        store.seal(&id, end).await?;
+                        Ok(Duration::ZERO)
+                    }
                 }
             };
             shared.ask(&env, work).await
@@ -306,6 +317,9 @@ impl Pump {
                 return;
             }
             let is_open = self.log == Log::Open;
+            if is_open && self.gathers(cx) {
+                return;
+            }
             let is_stored = |unstored: &(u64, _, _)| is_open || unstored.0 < self.cut;
             match self.local.unstored().filter(is_stored) {
                 Some((first, events, next)) => self.begin(Job::Append(first, events, next)),
@@ -317,13 +331,30 @@ impl Pump {
         }
     }
 
+    /// Returns `true` while new events gather. Local readers have them, and the end does not wait.
+    fn gathers(&mut self, cx: &mut Context<'_>) -> bool {
+        let waits = self.body.is_some() && self.size - self.appended < BATCH;
+        let pace = self.pace.as_mut().filter(|_| waits);
+        let gathers = pace.is_some_and(|pace| pace.as_mut().poll_next(cx).is_pending());
+        if !gathers {
+            self.pace = None;
+        }
+        gathers
+    }
+
     /// Handles a result of the store.
-    fn answered(&mut self, result: Result<(), StoreError>) {
+    fn answered(&mut self, result: Result<Duration, StoreError>) {
         match (self.job.take(), result) {
-            (Some(Job::Create(..)), Ok(()))
+            (Some(Job::Create(..)), Ok(_))
             // An earlier attempt has succeeded, although its answer was lost.
             | (Some(Job::Create(_, true)), Err(StoreError::Exists)) => self.created(),
-            (Some(Job::Append(_, _, next)), Ok(())) => self.local.stored(next),
+            (Some(Job::Append(_, events, next)), Ok(time)) => {
+                self.local.stored(next);
+                self.appended += events.len();
+                if !time.is_zero() {
+                    self.pace = self.env.ticks(time.min(TICK));
+                }
+            }
             (Some(job), Err(StoreError::Unavailable(_) | StoreError::Full))
                 if self.ticks.is_some() =>
             {

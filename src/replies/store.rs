@@ -42,11 +42,17 @@ pub trait ReplyStore: Send + Sync + fmt::Debug {
     /// Idempotent: when the log has events from `first` on already, they are these, and nothing happens. So
     /// whoever repeats an append repeats it with the same events.
     ///
+    /// Returns the time for which the writer should let new events gather before its next append: zero where an
+    /// append costs nothing, little while somebody reads the log on another server, and more while nobody does.
+    /// What gathers is lost if the writer's process is killed. The first append of a log, a full batch of 64 KiB and
+    /// the last events never wait; more than a second counts as one.
+    ///
     /// # Errors
     ///
     /// [`StoreError::Sealed`] when the log has its end, [`StoreError::Gone`] when there is no such log or
     /// events before `first` are missing, [`StoreError::Full`] or [`StoreError::Unavailable`].
-    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError>;
+    async fn append(&self, id: &ReplyId, first: u64, events: Bytes)
+    -> Result<Duration, StoreError>;
 
     /// Writes the end of a log, after which nothing can be appended. The first end stays and is returned.
     ///

@@ -10,6 +10,7 @@ use copilot_wire::replies::{
 };
 use futures::executor::block_on;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::{Asker, Server, code};
 
@@ -34,7 +35,12 @@ impl ReplyStore for Common {
     async fn create(&self, id: &ReplyId, meta: &ReplyMeta) -> Result<(), StoreError> {
         self.here()?.create(id, meta).await
     }
-    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError> {
+    async fn append(
+        &self,
+        id: &ReplyId,
+        first: u64,
+        events: Bytes,
+    ) -> Result<Duration, StoreError> {
         self.here()?.append(id, first, events).await
     }
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {

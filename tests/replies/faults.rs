@@ -37,6 +37,8 @@ struct State {
     fails: Option<(std::ops::Range<usize>, Fault)>,
     /// All calls of a method fail.
     fails_all: Option<(&'static str, Fault)>,
+    /// What appends answer.
+    pace: Duration,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -78,6 +80,10 @@ impl Spy {
             Some((call, Fault::Untrue(number))) if call == name => Some(number),
             _ => None,
         }
+    }
+
+    pub(crate) fn pace(&self, time: Duration) {
+        self.0.state.lock().unwrap().pace = time;
     }
 
     pub(crate) fn last(&self) -> ReplyId {
@@ -140,9 +146,15 @@ impl ReplyStore for Spy {
         self.call("create", self.0.store.create(id, meta)).await
     }
 
-    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError> {
-        self.call("append", self.0.store.append(id, first, events))
-            .await
+    async fn append(
+        &self,
+        id: &ReplyId,
+        first: u64,
+        events: Bytes,
+    ) -> Result<Duration, StoreError> {
+        let time = self.0.state.lock().unwrap().pace;
+        let append = self.call("append", self.0.store.append(id, first, events));
+        append.await.map(|_| time)
     }
 
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {

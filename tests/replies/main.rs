@@ -7,6 +7,7 @@ mod health;
 mod here;
 mod limits;
 mod memory;
+mod pace;
 mod paths;
 mod protocols;
 mod server;
