@@ -39,14 +39,14 @@ impl Drop for Lease<'_> {
     }
 }
 
-/// Renews the lease, and looks which of the replies that run here are cancelled: the message that said so
+/// Renews the lease, and looks which of the replies that run here are cancelled where the message that said so
 /// may have been lost.
 pub(crate) async fn renew(
     connection: &Connection,
     names: &Names,
     notifications: &Notifications,
 ) -> Result<(), Fault> {
-    let runs = notifications.runs();
+    let (runs, turns) = notifications.to_search();
     let mut commands = redis::pipe();
     // Unlike SET, this works while Redis is full.
     let milliseconds = LEASE.as_millis() as u64;
@@ -66,5 +66,6 @@ pub(crate) async fn renew(
             notifications.cancel(run);
         }
     }
+    notifications.searched(turns);
     Ok(())
 }

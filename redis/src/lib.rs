@@ -25,5 +25,6 @@ mod notifications;
 mod scripts;
 mod store;
 mod tail;
+mod writers;
 
 pub use store::{Connect, RedisReplyStore};

@@ -43,10 +43,7 @@ impl Entry {
                 .ok_or_else(Fault::unexpected)?;
             return Ok(Self::End(end));
         }
-        let numbers = id.split_once('-').and_then(|(first, count)| {
-            Some((first.parse::<u64>().ok()?, count.parse::<u64>().ok()?))
-        });
-        match numbers {
+        match numbers(id) {
             Some((0, _)) => Ok(Self::Head),
             Some((first, count)) => Ok(Self::Events {
                 first: first - 1,
@@ -54,6 +51,21 @@ impl Entry {
                 events: value,
             }),
             None => Err(Fault::unexpected()),
+        }
+    }
+
+    /// Writes a message that has the same events as an entry.
+    pub(crate) fn message(id: &str, events: &[u8]) -> Vec<u8> {
+        [id.as_bytes(), b"\n", events].concat()
+    }
+
+    /// Parses such a message. Others say only that something has changed.
+    pub(crate) fn parse_message(message: &[u8]) -> Option<(u64, u64, Bytes)> {
+        let line = message.iter().position(|byte| *byte == b'\n')?;
+        let (id, events) = (message.get(..line)?, message.get(line + 1..)?);
+        match numbers(std::str::from_utf8(id).ok()?)? {
+            (0, _) | (_, 0) => None,
+            (first, count) => Some((first - 1, count, Bytes::copy_from_slice(events))),
         }
     }
 
@@ -66,12 +78,20 @@ impl Entry {
     }
 }
 
+/// Parses the id of an entry.
+fn numbers(id: &str) -> Option<(u64, u64)> {
+    let (first, count) = id.split_once('-')?;
+    Some((first.parse().ok()?, count.parse().ok()?))
+}
+
 /// An event is missing in a log.
 pub(crate) struct Gap;
 
 /// Collects the events from a number on, until a page is full.
 pub(crate) struct Collector {
     next: u64,
+    /// The number of the event after the last one of the log, where that is before `next`.
+    last: u64,
     events: Vec<u8>,
     end: Option<ReplyEnd>,
     is_full: bool,
@@ -82,6 +102,7 @@ impl Collector {
     pub(crate) fn new(from: u64) -> Self {
         Self {
             next: from,
+            last: 0,
             events: Vec::new(),
             end: None,
             is_full: false,
@@ -101,10 +122,11 @@ impl Collector {
                 events,
             } => {
                 let skip = self.next - first;
+                self.last = first.saturating_add(count);
                 if skip == 0 && self.events.is_empty() && events.len() <= PAGE {
                     // The usual case, without a copy.
                     self.events = events;
-                    self.next += count;
+                    self.next = self.last;
                 } else if skip < count {
                     self.add_part(events.get(skip_events(&events, skip)..).unwrap_or_default());
                 }
@@ -129,6 +151,11 @@ impl Collector {
     /// Returns the number of the next event.
     pub(crate) fn next(&self) -> u64 {
         self.next
+    }
+
+    /// Returns the number of the next event, or of the one after the last event of the log where that is before.
+    pub(crate) fn clamped(&self) -> u64 {
+        self.next.min(self.last)
     }
 
     /// Returns `true` if nothing can be added: there is no space, or the log has ended.

@@ -68,14 +68,14 @@ impl Names {
         format!("{}alive:{}", self.prefix, self.process)
     }
 
-    /// Returns the prefix of the channels on which processes learn which reply to cancel.
-    pub(crate) fn cancel_channels(&self) -> String {
-        format!("{}cancel:", self.prefix)
+    /// Returns the prefix of the channels on which processes learn what others want of the replies they run.
+    pub(crate) fn processes(&self) -> String {
+        format!("{}process:", self.prefix)
     }
 
-    /// Returns this process's channel of replies to cancel.
-    pub(crate) fn cancel_channel(&self) -> String {
-        format!("{}cancel:{}", self.prefix, self.process)
+    /// Returns the channel of this process.
+    pub(crate) fn channel(&self) -> String {
+        format!("{}process:{}", self.prefix, self.process)
     }
 }
 

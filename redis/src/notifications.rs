@@ -1,9 +1,11 @@
 //! The subscription of a process: it says when to look at a log again, and who is cancelled.
 //!
 //! Messages get lost where a connection breaks. So nothing depends on them but how soon something is
-//! noticed: readers look once a second, and cancelled replies are looked for with each renewal of the lease.
+//! noticed: readers look once a second while they hear nothing, and cancelled replies are looked for when a new
+//! subscription is there, and with each renewal of the lease while there is none.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,8 +17,10 @@ use tokio::sync::{mpsc, watch};
 use tokio::time::timeout;
 
 use crate::connection::TIMEOUT;
+use crate::log::Entry;
 use crate::names::{Names, parse};
 use crate::tail::Tail;
+use crate::writers::Writers;
 
 /// The time between two looks for subscriptions that nobody uses any more, and between two pings.
 const TIDY: Duration = Duration::from_secs(5);
@@ -28,7 +32,13 @@ pub(crate) struct Notifications {
     /// The logs that are read here.
     logs: Mutex<HashMap<ReplyId, Arc<Tail>>>,
     runs: Mutex<HashMap<ReplyId, watch::Sender<bool>>>,
+    /// The logs that are written here.
+    pub(crate) writers: Writers,
     requests: mpsc::UnboundedSender<ReplyId>,
+    /// Counts the beginnings and ends of subscriptions: odd while there is one.
+    turns: AtomicU64,
+    /// The value of `turns` at the last search for cancelled replies.
+    searched: AtomicU64,
 }
 
 impl Notifications {
@@ -40,7 +50,10 @@ impl Notifications {
             Self {
                 logs,
                 runs,
+                writers: Writers::default(),
                 requests,
+                turns: AtomicU64::new(0),
+                searched: AtomicU64::new(0),
             },
             queue,
         )
@@ -85,6 +98,19 @@ impl Notifications {
         }
     }
 
+    /// Returns the replies of which a message may have been lost, and what to [record](Self::searched) once it is
+    /// known which of them are cancelled.
+    pub(crate) fn to_search(&self) -> (Vec<ReplyId>, u64) {
+        let turns = self.turns.load(Ordering::Acquire);
+        let runs = self.runs();
+        let is_heard = turns % 2 == 1 && self.searched.load(Ordering::Acquire) == turns;
+        (if is_heard { Vec::new() } else { runs }, turns)
+    }
+
+    pub(crate) fn searched(&self, turns: u64) {
+        self.searched.store(turns, Ordering::Release);
+    }
+
     /// Wakes all readers of a log.
     fn changed(&self, id: &ReplyId) {
         if let Some(tail) = lock(&self.logs).get(id) {
@@ -126,6 +152,10 @@ pub(crate) async fn run(
                 sink,
             };
             let _ = subscription.serve(messages, &mut queue).await;
+            let turns = notifications.turns.load(Ordering::Acquire);
+            notifications
+                .turns
+                .store(turns + turns % 2, Ordering::Release);
         }
         // The next connection subscribes to all logs, so neither need wait for it.
         notifications.remove_unused();
@@ -148,8 +178,9 @@ impl Subscription<'_> {
         mut messages: impl futures_util::Stream<Item = Msg> + Unpin,
         queue: &mut mpsc::UnboundedReceiver<ReplyId>,
     ) -> Option<()> {
-        let own = self.names.cancel_channel();
+        let own = self.names.channel();
         within(self.sink.subscribe(&own)).await?;
+        self.notifications.turns.fetch_add(1, Ordering::AcqRel);
         self.subscribe(&self.notifications.logs()).await?;
         let mut tidy = tokio::time::interval(TIDY);
         let mut requests = Vec::new();
@@ -171,11 +202,21 @@ impl Subscription<'_> {
     fn notify(&self, message: &Msg, own: &str) {
         let channel = message.get_channel_name();
         if channel == own {
-            if let Some(id) = parse(&String::from_utf8_lossy(message.get_payload_bytes())) {
-                self.notifications.cancel(&id);
+            let order = String::from_utf8_lossy(message.get_payload_bytes());
+            let order = order.split_once(' ');
+            match order.and_then(|(verb, id)| Some((verb, parse(id)?))) {
+                Some(("cancel", id)) => self.notifications.cancel(&id),
+                Some(("read", id)) => self.notifications.writers.follow(&id),
+                _ => {}
             }
         } else if let Some(id) = self.names.log_of_channel(channel) {
-            self.notifications.changed(&id);
+            let Some(tail) = self.notifications.subscribed(&id) else {
+                return;
+            };
+            match Entry::parse_message(message.get_payload_bytes()) {
+                Some((first, count, events)) => tail.append(first, count, events),
+                None => tail.changed(),
+            }
         }
     }
 

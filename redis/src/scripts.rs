@@ -17,8 +17,12 @@ pub(crate) const END: &str = "18446744073709551615-18446744073709551615";
 /// Keys: the log, and the latest reply of the conversation if there is one. Arguments: process, lifetime,
 /// retention, the id of the reply. Returns `ok` or `exists`.
 const CREATE: &str = "\
-if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
-redis.call('XADD', KEYS[1], '0-1', 'd', ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. (KEYS[2] or ''))
+local head = ARGV[1] .. ' ' .. ARGV[3] .. ' ' .. (KEYS[2] or '')
+local added = redis.pcall('XADD', KEYS[1], '0-1', 'd', head)
+if type(added) == 'table' and added.err then
+  if redis.call('EXISTS', KEYS[1]) == 1 then return 'exists' end
+  return added
+end
 redis.call('PEXPIRE', KEYS[1], ARGV[2])
 if KEYS[2] then redis.call('SET', KEYS[2], ARGV[4], 'PX', ARGV[2]) end
 return 'ok'";
@@ -70,20 +74,21 @@ return 'ok'";
 /// Writes the end of a log. Where there is no space for it, the log is deleted: its readers get a failure
 /// rather than nothing for ever.
 ///
-/// Keys: the log, the mark of a cancelled reply, the mark of its readers. Arguments: the id and the word of the end, channel, the id
-/// of the reply. Returns the end, or `gone`.
+/// Keys: the log, the mark of a cancelled reply, the mark of its readers. Arguments: the id and the word of the
+/// end, channel, the id of the reply. Returns the end, or `gone`.
 const SEAL: &str = "\
-local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
-if not last then return 'gone' end
-if last[1] == ARGV[1] then return last[2][2] end
-local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2][2]
-local retention, latest = string.match(head, '^%S+ (%d+) (.*)$')
-local added = redis.pcall('XADD', KEYS[1], ARGV[1], 'end', ARGV[2])
-redis.call('PUBLISH', ARGV[3], '')
+local added = redis.pcall('XADD', KEYS[1], 'NOMKSTREAM', ARGV[1], 'end', ARGV[2])
+if not added then return 'gone' end
 if type(added) == 'table' and added.err then
+  local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
+  if last[1] == ARGV[1] then return last[2][2] end
+  redis.call('PUBLISH', ARGV[3], '')
   redis.call('DEL', KEYS[1], KEYS[2], KEYS[3])
   return 'gone'
 end
+redis.call('PUBLISH', ARGV[3], '')
+local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2][2]
+local retention, latest = string.match(head, '^%S+ (%d+) (.*)$')
 redis.call('PEXPIRE', KEYS[1], retention)
 redis.call('DEL', KEYS[2])
 if latest ~= '' and redis.call('GET', latest) == ARGV[4] then
@@ -100,7 +105,7 @@ local last = redis.call('XREVRANGE', KEYS[1], '+', '-', 'COUNT', 1)[1]
 if not last then return 'gone' end
 if last[1] == ARGV[1] then return 'ok' end
 local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1][2][2]
-redis.call('PUBLISH', ARGV[3] .. string.match(head, '^%S+'), ARGV[2])
+redis.call('PUBLISH', ARGV[3] .. string.match(head, '^%S+'), 'cancel ' .. ARGV[2])
 redis.call('SET', KEYS[2], '', 'PX', math.max(redis.call('PTTL', KEYS[1]), 1))
 return 'ok'";
 
@@ -112,14 +117,17 @@ local id = redis.call('GET', KEYS[1])
 if id and redis.call('EXISTS', ARGV[1] .. id) == 1 then return id end
 return ''";
 
-/// Finds out whether the process that writes a log still lives.
+/// Tells the process that writes a log that somebody reads it elsewhere, and finds out whether it still lives.
 ///
-/// Keys: the log. Arguments: the prefix of all leases, and what is in a lease that was given up. Returns `alive`,
-/// `dead` if there is no lease, `ended` if it was given up, or `gone`.
-const PRODUCER: &str = "\
+/// Keys: the log. Arguments: the prefix of all leases, what is in a lease that was given up, the prefix of the
+/// channels of processes, the id of the reply. Returns `alive`, `dead` if there is no lease, `ended` if it was given
+/// up, or `gone`.
+const FOLLOW: &str = "\
 local head = redis.call('XRANGE', KEYS[1], '0-1', '0-1')[1]
 if not head then return 'gone' end
-local lease = redis.call('GET', ARGV[1] .. string.match(head[2][2], '^%S+'))
+local process = string.match(head[2][2], '^%S+')
+redis.call('PUBLISH', ARGV[3] .. process, 'read ' .. ARGV[4])
+local lease = redis.call('GET', ARGV[1] .. process)
 if not lease then return 'dead' end
 if lease == ARGV[2] then return 'ended' end
 return 'alive'";
@@ -133,7 +141,7 @@ pub(crate) struct Scripts {
     pub(crate) seal: Script,
     pub(crate) cancel: Script,
     pub(crate) latest: Script,
-    pub(crate) producer: Script,
+    pub(crate) follow: Script,
 }
 
 impl Scripts {
@@ -146,7 +154,7 @@ impl Scripts {
             seal: Script::new(SEAL),
             cancel: Script::new(CANCEL),
             latest: Script::new(LATEST),
-            producer: Script::new(PRODUCER),
+            follow: Script::new(FOLLOW),
         }
     }
 }

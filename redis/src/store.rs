@@ -1,10 +1,9 @@
 //! The store of replies.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::future::IntoFuture;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -35,8 +34,10 @@ const DEAD_AFTER: Duration = Duration::from_secs(3);
 const ATTENDED: Duration = Duration::from_secs(60);
 /// The numbers of entries that are read at a time: few at first, because one may be as large as a page.
 const ENTRIES: [usize; 3] = [2, 8, 128];
-/// The number of logs of which the next event is remembered.
-const REMEMBERED: usize = 65_536;
+/// The time for which events gather before they are appended: what is lost if this process is killed.
+const PACE: Duration = Duration::from_millis(333);
+/// The same while somebody reads them on another server.
+const FOLLOWED_PACE: Duration = Duration::from_millis(25);
 
 /// A store of replies in Redis.
 ///
@@ -59,8 +60,6 @@ struct Shared {
     names: Names,
     notifications: Notifications,
     scripts: Scripts,
-    /// The number of the next event of logs that are written here, where it is certain.
-    next: Mutex<HashMap<ReplyId, u64>>,
 }
 
 /// Connects to Redis once it is awaited.
@@ -104,7 +103,6 @@ impl Connect {
             names: Names::new(self.prefix).map_err(random)?,
             notifications,
             scripts: Scripts::new(),
-            next: Mutex::default(),
         });
         lease::renew(&shared.connection, &shared.names, &shared.notifications).await?;
         let (one, two) = (Arc::clone(&shared), Arc::clone(&shared));
@@ -143,32 +141,35 @@ impl ReplyStore for RedisReplyStore {
             .arg(millis(meta.retention));
         script.arg(id.to_string());
         done(self.shared.connection.script(&script).await?)?;
-        self.shared.set_next(id, 0);
+        self.shared.notifications.writers.set_next(id, 0);
         Ok(())
     }
 
-    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError> {
+    async fn append(
+        &self,
+        id: &ReplyId,
+        first: u64,
+        events: Bytes,
+    ) -> Result<Duration, StoreError> {
         let count = count_events(&events);
-        if count == 0 {
-            return Ok(());
-        }
-        // Unknown while it is under way, and after a failure: what Redis has then is for Redis to say.
-        if self.shared.take_next(id) == Some(first) {
-            match self.shared.append(id, first, count, &events).await {
-                Ok(true) => {
-                    self.shared.set_next(id, first.saturating_add(count));
-                    return Ok(());
-                }
-                Ok(false) => return Err(StoreError::Gone),
-                Err(fault) if fault.is_refused() => {}
-                Err(fault) => return Err(fault.into()),
+        let writers = &self.shared.notifications.writers;
+        if count > 0 {
+            // Unknown while it is under way, and after a failure: what Redis has then is for Redis to say.
+            let is_next = writers.take_next(id) == Some(first);
+            if !is_next || !self.shared.append(id, first, count, &events).await? {
+                self.shared
+                    .append_checked(id, first, count, &events)
+                    .await?;
             }
         }
-        self.shared.append_checked(id, first, count, &events).await
+        Ok(match writers.is_followed(id) {
+            true => FOLLOWED_PACE,
+            false => PACE,
+        })
     }
 
     async fn seal(&self, id: &ReplyId, end: ReplyEnd) -> Result<ReplyEnd, StoreError> {
-        self.shared.take_next(id);
+        self.shared.notifications.writers.remove(id);
         self.shared.seal(id, end).await
     }
 
@@ -178,7 +179,7 @@ impl ReplyStore for RedisReplyStore {
             Some(tail) => tail,
             None => {
                 // What has ended needs no subscription.
-                let (page, _) = self.shared.look(id, from).await?;
+                let Look { page, .. } = self.shared.look(id, from).await?;
                 if is_news(&page) {
                     return Ok(page);
                 }
@@ -186,20 +187,22 @@ impl ReplyStore for RedisReplyStore {
             }
         };
         let mut changes = tail.changes();
+        let mut is_silent = false;
         loop {
             changes.mark_unchanged();
             if let Some(page) = self.shared.find(&tail, id, from).await? {
                 return Ok(page);
             }
-            if timeout_at(deadline, changes.changed()).await.is_err() {
-                break;
+            // Also tells the process that writes the log that somebody waits.
+            if tail.claim_check(is_silent) && self.shared.is_lost(&tail, id).await? {
+                self.shared.seal(id, ReplyEnd::Lost).await?;
+                return Ok(self.shared.look(id, from).await?.page);
             }
+            if is_silent {
+                return Ok(Page::new(Bytes::new(), from, None));
+            }
+            is_silent = timeout_at(deadline, changes.changed()).await.is_err();
         }
-        if tail.claim_check() && self.shared.is_lost(&tail, id).await? {
-            self.shared.seal(id, ReplyEnd::Lost).await?;
-            return Ok(self.shared.look(id, from).await?.0);
-        }
-        Ok(Page::new(Bytes::new(), from, None))
     }
 
     async fn state(&self, id: &ReplyId) -> Result<ReplyState, StoreError> {
@@ -232,10 +235,7 @@ impl ReplyStore for RedisReplyStore {
         let names = &self.shared.names;
         let mut script = self.shared.scripts.cancel.key(names.log(id));
         script.key(names.cancelled(id));
-        script
-            .arg(END)
-            .arg(id.to_string())
-            .arg(names.cancel_channels());
+        script.arg(END).arg(id.to_string()).arg(names.processes());
         done(self.shared.connection.script(&script).await?)
     }
 
@@ -256,25 +256,38 @@ impl ReplyStore for RedisReplyStore {
 }
 
 impl Shared {
-    /// Appends to a log that has all events before `first`. Returns `false` if there is no such log.
+    /// Appends to a log that has all events before `first`, and sends them to its readers elsewhere if there are any.
+    /// Returns `false` if Redis refuses that.
     async fn append(
         &self,
         id: &ReplyId,
         first: u64,
         count: u64,
         events: &Bytes,
-    ) -> Result<bool, Fault> {
-        let log = self.names.log(id);
+    ) -> Result<bool, StoreError> {
+        let (log, writers) = (self.names.log(id), &self.notifications.writers);
+        let entry = entry(first, count);
         let mut commands = redis::pipe();
-        commands
-            .cmd("XADD")
-            .arg(&log)
-            .arg("NOMKSTREAM")
-            .arg(entry(first, count));
-        commands.arg("d").arg(&**events);
-        commands.cmd("PUBLISH").arg(&log).arg("");
-        let answers = self.connection.pipeline(&commands).await?;
-        Ok(answers.first().is_some_and(|added| *added != Value::Nil))
+        let add = commands.cmd("XADD").arg(&log).arg("NOMKSTREAM");
+        add.arg(&entry).arg("d").arg(&**events);
+        if writers.is_followed(id) {
+            let message = Entry::message(&entry, events);
+            commands.cmd("PUBLISH").arg(&log).arg(message);
+        }
+        let answers = match self.connection.pipeline(&commands).await {
+            Ok(answers) => answers,
+            Err(fault) if fault.is_refused() => return Ok(false),
+            Err(fault) => return Err(fault.into()),
+        };
+        if answers.first().is_none_or(|added| *added == Value::Nil) {
+            return Err(StoreError::Gone);
+        }
+        // The number of processes that have got the message.
+        if matches!(answers.get(1), Some(Value::Int(1..))) {
+            writers.follow(id);
+        }
+        writers.set_next(id, first.saturating_add(count));
+        Ok(true)
     }
 
     /// Appends to a log of which it is not known what it has.
@@ -294,7 +307,7 @@ impl Shared {
             .arg(END);
         let answer = word(self.connection.script(&script).await?)?;
         if let Ok(next) = answer.parse() {
-            self.set_next(id, next);
+            self.notifications.writers.set_next(id, next);
             return Ok(());
         }
         match answer.parse() {
@@ -333,7 +346,7 @@ impl Shared {
                 (Found::Nothing, _) => return Ok(None),
                 (Found::Apart, _) => {
                     drop(turn);
-                    let (page, _) = self.look(id, from).await?;
+                    let Look { page, .. } = self.look(id, from).await?;
                     return Ok(is_news(&page).then_some(page));
                 }
                 (Found::Look, None) => turn = Some(tail.turn.lock().await),
@@ -347,22 +360,22 @@ impl Shared {
             ));
         }
         let changes = tail.count();
-        let (page, is_complete) = match self.look(id, from).await {
+        let look = match self.look(id, from).await {
             Err(error @ StoreError::Unavailable(_)) => {
                 tail.fail();
                 return Err(error);
             }
             looked => looked?,
         };
-        tail.add(from, &page, is_complete.then_some(changes));
-        Ok(is_news(&page).then_some(page))
+        tail.add(look.from, &look.page, look.is_all.then_some(changes));
+        Ok(is_news(&look.page).then_some(look.page))
     }
 
-    /// Reads what there is of a log from an event on. Returns `true` as well if that is all.
-    async fn look(&self, id: &ReplyId, from: u64) -> Result<(Page, bool), StoreError> {
+    /// Reads what there is of a log from an event on.
+    async fn look(&self, id: &ReplyId, from: u64) -> Result<Look, StoreError> {
         let log = self.names.log(id);
         let mut page = Collector::new(from);
-        let mut is_complete = false;
+        let mut is_all = false;
         for count in ENTRIES {
             let start = format!("{}-0", page.next().saturating_add(1));
             let mut commands = redis::pipe();
@@ -371,28 +384,35 @@ impl Shared {
             before.arg("-").arg("COUNT").arg(1);
             let after = commands.cmd("XRANGE").arg(&log).arg(&start);
             after.arg("+").arg("COUNT").arg(count);
-            let mut entries = 0;
-            for answer in self.connection.pipeline(&commands).await? {
-                for entry in Entry::parse_all(answer)? {
-                    entries += 1;
-                    page.add(entry).map_err(|_| StoreError::Gone)?;
-                }
+            let answers = self.connection.pipeline(&commands).await?;
+            let mut entries = Vec::new();
+            for answer in answers {
+                entries.push(Entry::parse_all(answer)?);
             }
-            if entries == 0 {
+            let found = entries.get(1).map_or(0, Vec::len);
+            if found == 0 && entries.first().is_none_or(Vec::is_empty) {
                 return Err(StoreError::Gone);
             }
-            is_complete = entries < count && !page.is_full();
-            if entries < count || page.is_full() {
+            for entry in entries.into_iter().flatten() {
+                page.add(entry).map_err(|_| StoreError::Gone)?;
+            }
+            is_all = found < count && !page.is_full();
+            if found < count || page.is_full() {
                 break;
             }
         }
-        Ok((page.finish(), is_complete))
+        Ok(Look {
+            from: page.clamped().min(from),
+            page: page.finish(),
+            is_all,
+        })
     }
 
     /// Returns `true` if the process that writes a log has been dead for a while.
     async fn is_lost(&self, tail: &Tail, id: &ReplyId) -> Result<bool, StoreError> {
-        let mut script = self.scripts.producer.key(self.names.log(id));
+        let mut script = self.scripts.follow.key(self.names.log(id));
         script.arg(self.names.leases()).arg(lease::GIVEN_UP);
+        script.arg(self.names.processes()).arg(id.to_string());
         let answer = self.connection.script(&script).await.and_then(word);
         let is_dead = answer.as_ref().is_ok_and(|answer| answer == "dead");
         let since = tail.note_producer(is_dead);
@@ -406,23 +426,13 @@ impl Shared {
     }
 }
 
-impl Shared {
-    /// Returns the number of the next event of a log if it is known, and forgets it.
-    fn take_next(&self, id: &ReplyId) -> Option<u64> {
-        self.next
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(id)
-    }
-
-    fn set_next(&self, id: &ReplyId, number: u64) {
-        let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
-        if next.len() >= REMEMBERED {
-            // It only saves Redis some work.
-            next.clear();
-        }
-        next.insert(*id, number);
-    }
+/// A part of a log, as Redis has returned it.
+struct Look {
+    /// The number of its first event, or of the next event of the log if fewer were there than the reader has.
+    from: u64,
+    page: Page,
+    /// There was no more.
+    is_all: bool,
 }
 
 impl Drop for RedisReplyStore {

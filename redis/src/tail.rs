@@ -101,13 +101,30 @@ impl Tail {
         *self.changes.borrow()
     }
 
+    /// Adds the events of a message, if they are the next ones, and wakes all readers.
+    pub(crate) fn append(&self, first: u64, count: u64, events: Bytes) {
+        let mut state = self.lock();
+        let changes = self.count();
+        if state.looked.is_none() || state.end.is_some() || first != state.next {
+            drop(state);
+            return self.changed();
+        }
+        state.push(first, events);
+        state.next = first.saturating_add(count);
+        state.looked = Some(Instant::now());
+        // What was all before is all with these.
+        let is_complete = state.complete == Some(changes);
+        state.complete = is_complete.then_some(changes + 1);
+        self.changed();
+    }
+
     /// Returns what is known from event `from` on.
     pub(crate) fn find(&self, from: u64) -> Found {
         let state = self.lock();
         if !state.is_fresh() {
             return Found::Look;
         }
-        if from == state.next {
+        if from >= state.next {
             return match (state.end, state.complete) {
                 (Some(end), _) => Found::Page(Page::new(Bytes::new(), from, Some(end))),
                 (None, Some(complete)) if complete == self.count() => Found::Nothing,
@@ -116,7 +133,7 @@ impl Tail {
         }
         let after = state.pages.partition_point(|(first, _)| *first <= from);
         let page = after.checked_sub(1).and_then(|at| state.pages.get(at));
-        match page.filter(|_| from < state.next) {
+        match page {
             Some((first, events)) => {
                 let next = state.pages.get(after).map_or(state.next, |(next, _)| *next);
                 let events = events.slice(skip_events(events, from - first)..);
@@ -127,22 +144,18 @@ impl Tail {
         }
     }
 
-    /// Adds what a look has found from event `from` on. `complete` is the number of changes before it if it
-    /// has found all there was.
+    /// Adds what a look has found from event `from` on, which the log has or gets next. `complete` is the number
+    /// of changes before it if it has found all there was.
     pub(crate) fn add(&self, from: u64, page: &Page, complete: Option<u64>) {
         let mut state = self.lock();
         if from != state.next || !state.is_fresh() {
             state.clear();
         }
+        (state.next, state.end) = (from, page.end);
         if !page.events.is_empty() {
-            state.size += page.events.len();
-            state.pages.push_back((from, page.events.clone()));
+            state.push(from, page.events.clone());
+            state.next = page.next;
         }
-        while state.size > RING && state.pages.len() > 1 {
-            let first = state.pages.pop_front();
-            state.size -= first.map_or(0, |(_, events)| events.len());
-        }
-        (state.next, state.end) = (page.next, page.end);
         (state.looked, state.complete) = (Some(Instant::now()), complete);
     }
 
@@ -156,10 +169,14 @@ impl Tail {
         self.lock().failed.is_some_and(|failed| failed >= start)
     }
 
-    /// Returns `true` if the caller is to check the process that writes this log. The others need not.
-    pub(crate) fn claim_check(&self) -> bool {
+    /// Returns `true` if the caller is to check the process that writes this log: before the first reader waits, and
+    /// after a silence. The others need not.
+    pub(crate) fn claim_check(&self, is_silent: bool) -> bool {
         let mut state = self.lock();
-        let is_due = state.checked.is_none_or(|at| at.elapsed() >= CHECK);
+        let is_due = match state.checked {
+            Some(at) => is_silent && at.elapsed() >= CHECK,
+            None => true,
+        };
         if is_due {
             state.checked = Some(Instant::now());
         }
@@ -196,6 +213,16 @@ impl Tail {
 impl State {
     fn is_fresh(&self) -> bool {
         self.looked.is_some_and(|looked| looked.elapsed() < FRESH)
+    }
+
+    /// Adds events, of which the first one has the number `first`.
+    fn push(&mut self, first: u64, events: Bytes) {
+        self.size += events.len();
+        self.pages.push_back((first, events));
+        while self.size > RING && self.pages.len() > 1 {
+            let first = self.pages.pop_front();
+            self.size -= first.map_or(0, |(_, events)| events.len());
+        }
     }
 
     fn clear(&mut self) {

@@ -199,7 +199,7 @@ async fn full() {
     let full = loop {
         let large = format!("data: {}\n\n", "x".repeat(100_000));
         match store.append(&id, number, large.into()).await {
-            Ok(()) => number += 1,
+            Ok(_) => number += 1,
             Err(error) => break error,
         }
     };
@@ -293,7 +293,7 @@ async fn evicting() {
         let other = log(&writer, 1).await;
         let appended = writer.append(&other, 1, large.clone().into()).await;
         assert!(
-            matches!(appended, Ok(()) | Err(StoreError::Gone)),
+            matches!(appended, Ok(_) | Err(StoreError::Gone)),
             "{appended:?}"
         );
     }

@@ -22,7 +22,7 @@ fn looks(redis: &Redis) -> u64 {
 }
 
 #[tokio::test]
-async fn they_share_one_look() {
+async fn they_share_what_messages_bring() {
     let redis = Redis::start("");
     let (writer, reader) = (redis.store().await, Arc::new(redis.store().await));
     let id = log(&writer, 1).await;
@@ -42,9 +42,9 @@ async fn they_share_one_look() {
         let whole = (events(0, 20).to_vec(), ReplyEnd::Done);
         assert_eq!(reader.unwrap().unwrap(), whole);
     }
-    // Each for itself would need two thousand at least.
+    // The messages have the events. By looks, each for itself, it would take two thousand.
     let looks = looks(&redis) - before;
-    assert!((20..400).contains(&looks), "{looks}");
+    assert!(looks < 20, "{looks}");
 }
 
 /// Readers at any place, of a log that grows by small and large entries, get all of it.

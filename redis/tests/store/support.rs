@@ -44,7 +44,7 @@ pub(crate) async fn insist(
     loop {
         match store.append(id, number, events(number, 1)).await {
             Err(StoreError::Unavailable(_)) => sleep(Duration::from_millis(50)).await,
-            answer => return answer,
+            answer => return answer.map(drop),
         }
     }
 }
