@@ -7,8 +7,8 @@ use copilot_wire::replies::StoreError;
 use redis::aio::MultiplexedConnection;
 use redis::io::tcp::TcpSettings;
 use redis::{
-    AsyncConnectionConfig, Client, Cmd, IntoConnectionInfo, Pipeline, RedisError, ScriptInvocation,
-    Value,
+    AsyncConnectionConfig, Client, Cmd, ErrorKind, IntoConnectionInfo, Pipeline, RedisError,
+    ScriptInvocation, Value,
 };
 use tokio::sync::Mutex;
 
@@ -31,6 +31,8 @@ struct State {
     /// Counts connections, so that a late failure of an old one does not close its successor.
     number: u64,
     failed: Option<(Instant, Fault)>,
+    /// The loss of the connection was reported, and its return was not.
+    is_lost: bool,
 }
 
 impl Connection {
@@ -74,22 +76,17 @@ impl Connection {
         {
             return Err(fault.clone());
         }
-        let config = AsyncConnectionConfig::new()
-            .set_connection_timeout(Some(TIMEOUT))
-            .set_response_timeout(Some(TIMEOUT));
-        let opened = self
-            .client
-            .get_multiplexed_async_connection_with_config(&config);
-        match opened.await {
+        match connect(&self.client).await {
             Ok(open) => {
                 state.number += 1;
                 state.failed = None;
                 state.open = Some(open.clone());
+                state.report(None);
                 Ok((open, state.number))
             }
-            Err(error) => {
-                let fault = Fault::new(&error);
+            Err(fault) => {
                 state.failed = Some((Instant::now(), fault.clone()));
+                state.report(Some(&fault));
                 Err(fault)
             }
         }
@@ -102,30 +99,95 @@ impl Connection {
             Ok(answer) => return Ok(answer),
             Err(error) => error,
         };
+        let fault = Fault::new(&error);
         // A server that has become a replica: the address may lead to its successor by now.
         let is_replica = error.code() == Some("READONLY");
         if error.is_io_error() || error.is_unrecoverable_error() || is_replica {
             let mut state = self.state.lock().await;
             if state.number == number {
                 state.open = None;
+                state.report(Some(&fault));
             }
         }
-        Err(Fault::new(&error))
+        Err(fault)
+    }
+}
+
+impl State {
+    /// Logs that the connection is lost, or back: one line each.
+    fn report(&mut self, fault: Option<&Fault>) {
+        let was_lost = std::mem::replace(&mut self.is_lost, fault.is_some());
+        #[cfg(feature = "tracing")]
+        match fault {
+            Some(fault) if !was_lost => {
+                tracing::warn!("{fault}: replies are not stored until Redis is back");
+            }
+            None if was_lost => tracing::info!("redis: connected again"),
+            _ => {}
+        }
+        #[cfg(not(feature = "tracing"))]
+        let _ = was_lost;
+    }
+}
+
+/// Opens a connection, unless it leads to a server of a kind that is not supported.
+async fn connect(client: &Client) -> Result<MultiplexedConnection, Fault> {
+    let config = AsyncConnectionConfig::new()
+        .set_connection_timeout(Some(TIMEOUT))
+        .set_response_timeout(Some(TIMEOUT));
+    let opened = client.get_multiplexed_async_connection_with_config(&config);
+    let mut connection = opened.await.map_err(|error| Fault::new(&error))?;
+    // Every user may send it, and it changes nothing. What does not know it is not a cluster.
+    let hello = redis::cmd("HELLO").query_async(&mut connection).await;
+    match hello.map_err(|error| (Fault::new(&error), error)) {
+        Ok(hello) => mode(hello).map(|()| connection),
+        Err((fault, error)) if fault.is_lasting || error.is_io_error() => Err(fault),
+        Err(_) => Ok(connection),
+    }
+}
+
+/// Refuses the mode of a server that is not one for itself, from its answer to HELLO: names and values in turns.
+fn mode(hello: Value) -> Result<(), Fault> {
+    let Value::Array(hello) = hello else {
+        return Ok(());
+    };
+    let text = |value: &Value| redis::from_redis_value_ref::<String>(value).ok();
+    let at = hello
+        .iter()
+        .position(|it| text(it).as_deref() == Some("mode"));
+    let mode = at.and_then(|at| text(hello.get(at + 1)?));
+    let unsupported = |what| Err(Fault::lasting(what));
+    match mode.as_deref() {
+        Some("cluster") => {
+            unsupported("Redis Cluster is not supported, only one server and its replicas")
+        }
+        Some("sentinel") => {
+            unsupported("Redis Sentinel is not supported: connect to the server itself")
+        }
+        _ => Ok(()),
     }
 }
 
 /// Parses the URL of a server.
 pub(crate) fn client(url: &str) -> Result<Client, StoreError> {
-    if url.starts_with("rediss:") {
-        #[cfg(not(feature = "tls"))]
+    let scheme = url.split(':').next().unwrap_or_default();
+    for what in ["sentinel", "cluster"] {
+        if scheme.to_ascii_lowercase().contains(what) {
+            let message =
+                format!("a URL of a {what} is not supported, only redis:// and rediss://");
+            return Err(StoreError::Unavailable(message.into()));
+        }
+    }
+    #[cfg(not(feature = "tls"))]
+    if scheme.eq_ignore_ascii_case("rediss") {
         return Err(StoreError::Unavailable(
             "rediss:// needs the feature `tls`".into(),
         ));
-        #[cfg(feature = "tls")]
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // Without a provider the first connection panics. Fails where another thread was faster.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
+    }
+    #[cfg(feature = "tls")]
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // Without a provider the first connection with TLS panics. Fails where another thread was faster.
+        let _ = rustls::crypto::ring::default_provider().install_default();
     }
     // Errors of the parser may show a part of the URL, which has the password.
     let invalid = |_| StoreError::Unavailable("invalid Redis URL".into());
@@ -140,41 +202,65 @@ pub(crate) fn client(url: &str) -> Result<Client, StoreError> {
 /// The failure of a command. It contains neither the command nor the server's message, which may
 /// repeat the command.
 #[derive(Clone, Debug)]
-pub(crate) struct Fault(String);
+pub(crate) struct Fault {
+    text: String,
+    /// It lasts until somebody changes the URL, the user's rights or the server.
+    pub(crate) is_lasting: bool,
+}
 
 impl Fault {
     pub(crate) fn new(error: &RedisError) -> Self {
         // An error in a pipeline has the codes of its commands.
         let errors = error.clone().into_server_errors();
         let first = errors.as_deref().and_then(|errors| errors.first());
-        Self(
-            match first.map(|(_, error)| error.code()).or(error.code()) {
-                Some(code) => code.to_owned(),
-                None if error.is_timeout() => "timeout".to_owned(),
-                // The library has no other sign of it.
-                None if error.to_string().contains("invalid peer certificate") => {
-                    "invalid certificate".to_owned()
-                }
-                None if error.is_io_error() => "connection failed".to_owned(),
-                None => error.category().to_owned(),
+        let code = first.map(|(_, error)| error.code()).or(error.code());
+        let message = error.to_string();
+        let has = |text| message.contains(text);
+        match code {
+            // The library has no other sign of these.
+            _ if has("refused to switch database") => Self::lasting("no such database"),
+            _ if has("invalid peer certificate") => Self::lasting("invalid certificate"),
+            _ if has("received corrupt message") => Self::lasting("no TLS at this address"),
+            Some(code @ ("WRONGPASS" | "NOAUTH" | "NOPERM")) => Self::lasting(code),
+            Some(code) => Self::passing(code),
+            None => match error.kind() {
+                ErrorKind::AuthenticationFailed => Self::lasting(error.category()),
+                ErrorKind::Parse => Self::lasting("not an answer of Redis"),
+                _ if error.is_timeout() => Self::passing("timeout"),
+                _ if error.is_io_error() => Self::passing("connection failed"),
+                _ => Self::passing(error.category()),
             },
-        )
+        }
+    }
+
+    fn passing(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            is_lasting: false,
+        }
+    }
+
+    fn lasting(text: &str) -> Self {
+        Self {
+            text: text.to_owned(),
+            is_lasting: true,
+        }
     }
 
     /// Creates the fault of an answer of a form that this command does not have.
     pub(crate) fn unexpected() -> Self {
-        Self("unexpected answer".to_owned())
+        Self::passing("unexpected answer")
     }
 
     /// Returns `true` if Redis understood the command and refused it for what its keys contain.
     pub(crate) fn is_refused(&self) -> bool {
-        self.0 == "ERR"
+        self.text == "ERR"
     }
 }
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "redis: {}", self.0)
+        write!(f, "redis: {}", self.text)
     }
 }
 
@@ -182,7 +268,7 @@ impl std::error::Error for Fault {}
 
 impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
-        match fault.0.as_str() {
+        match fault.text.as_str() {
             "OOM" => Self::Full,
             _ => Self::Unavailable(Box::new(fault)),
         }

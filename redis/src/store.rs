@@ -76,8 +76,10 @@ impl RedisReplyStore {
     ///
     /// # Errors
     ///
-    /// Awaiting it fails with [`StoreError::Unavailable`] when the URL is not valid or the server cannot be
-    /// reached.
+    /// Awaiting it fails with [`StoreError::Unavailable`] when the URL is not valid, the password, the rights or the
+    /// certificate are wrong, the answer is not one of Redis, or the server is one of Redis Cluster or Redis
+    /// Sentinel. While the server is away or full it succeeds, within 4 seconds: the store connects later, and until
+    /// then its calls fail.
     pub fn connect(url: impl Into<String>) -> Connect {
         Connect {
             url: url.into(),
@@ -104,7 +106,12 @@ impl Connect {
             notifications,
             scripts: Scripts::new(),
         });
-        lease::renew(&shared.connection, &shared.names, &shared.notifications).await?;
+        let renewed = lease::renew(&shared.connection, &shared.names, &shared.notifications).await;
+        if let Err(fault) = renewed
+            && fault.is_lasting
+        {
+            return Err(fault.into());
+        }
         let (one, two) = (Arc::clone(&shared), Arc::clone(&shared));
         let tasks = [
             tokio::spawn(async move {
