@@ -270,6 +270,8 @@ impl From<Fault> for StoreError {
     fn from(fault: Fault) -> Self {
         match fault.text.as_str() {
             "OOM" => Self::Full,
+            // The key has something that is no log.
+            "WRONGTYPE" => Self::Gone,
             _ => Self::Unavailable(Box::new(fault)),
         }
     }

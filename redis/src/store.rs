@@ -235,7 +235,13 @@ impl ReplyStore for RedisReplyStore {
         let names = &self.shared.names;
         let mut script = self.shared.scripts.latest.key(names.latest(conversation));
         script.arg(names.logs());
-        Ok(parse(&word(self.shared.connection.script(&script).await?)?))
+        match self.shared.connection.script(&script).await.and_then(word) {
+            Ok(id) => Ok(parse(&id)),
+            Err(fault) => match fault.into() {
+                StoreError::Gone => Ok(None),
+                error => Err(error),
+            },
+        }
     }
 
     async fn cancel(&self, id: &ReplyId) -> Result<(), StoreError> {

@@ -8,8 +8,8 @@ use copilot_wire::replies::{MemoryReplyStore, Replies, ReplyStore};
 ///
 /// # Errors
 ///
-/// When the arguments are not these, Redis cannot be reached, or the program was built without the feature
-/// `redis`.
+/// When the arguments are not these, the URL, its password or the certificate of Redis is wrong, or the program was
+/// built without the feature `redis`. It starts while Redis is away.
 pub async fn replies(
     mut arguments: impl Iterator<Item = String>,
 ) -> Result<Option<Replies>, Box<dyn Error>> {

@@ -124,9 +124,13 @@ fn redis_needs_the_feature() {
 /// With the feature `redis`, where `redis-server` is installed.
 #[cfg(feature = "redis")]
 mod redis {
+    use std::fs::{self, File};
+    use std::thread::sleep;
+    use std::time::Duration;
+
     use server_tests::{Program, Redis};
 
-    use super::{check, command, refusal};
+    use super::{begin, check, command, refusal};
 
     #[test]
     fn several_servers_share_their_replies() {
@@ -138,13 +142,34 @@ mod redis {
         check(other.address, one.address);
     }
 
+    /// Its answers are ordinary ones until Redis is there. The log has a line for each change.
     #[test]
-    fn without_redis_it_does_not_start() {
+    fn it_starts_without_redis() {
         let mut redis = Redis::start().unwrap();
         redis.kill().unwrap();
-        let url = redis.url().replace("redis://", "redis://:secret@");
-        let told = refusal(&["--redis", &url]);
-        assert!(told.contains("connection failed"), "{told}");
+        let name = format!("copilot-wire-axum-server-{}", std::process::id());
+        let file = std::env::temp_dir().join(name);
+        let log = || fs::read_to_string(&file).unwrap();
+        let url = redis.url();
+        let mut command = command(&["--redis", &url]);
+        let server = Program::start(command.stderr(File::create(&file).unwrap())).unwrap();
+        assert!(begin(server.address, "c0").contains("start"));
+        let lost = "redis: connection failed: replies are not stored until Redis is back";
+        assert_eq!(log().matches(lost).count(), 1, "{}", log());
+
+        redis.restart().unwrap();
+        while !log().contains("redis: connected again") {
+            sleep(Duration::from_millis(20));
+        }
+        check(server.address, server.address);
+        assert_eq!(log().matches("redis: ").count(), 2, "{}", log());
+        fs::remove_file(&file).unwrap();
+    }
+
+    #[test]
+    fn it_does_not_start_with_a_url_of_something_else() {
+        let told = refusal(&["--redis", "redis+sentinel://:secret@127.0.0.1/main"]);
+        assert!(told.contains("a URL of a sentinel is not supported"), "{told}");
         assert!(!told.contains("secret"), "{told}");
     }
 }

@@ -4,10 +4,12 @@
 
 mod contract;
 mod cost;
+mod data;
 mod expiry;
 mod outages;
 mod producers;
 mod redis;
 mod secrets;
 mod shared;
+mod starts;
 mod support;

@@ -1,0 +1,189 @@
+//! A store is created while Redis is not as it should be.
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::process::{Command, Stdio};
+
+use bytes::Bytes;
+use copilot_wire::protocol::{AgentError, Protocol};
+use copilot_wire::replies::{Replies, ReplyStore, StoreError};
+use copilot_wire::{Agent, Reply, Request, Router, async_trait, ui_stream};
+use copilot_wire_redis::RedisReplyStore;
+use futures_util::StreamExt;
+use tokio::time::{Duration, sleep};
+
+use crate::redis::Redis;
+use crate::support::{id, log, meta, soon};
+
+struct Talker;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Talker {
+    async fn answer(&self, _: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        for number in 0..100 {
+            reply.text(format!(" {number}")).await?;
+            sleep(Duration::from_millis(10)).await;
+        }
+        Ok(())
+    }
+}
+
+/// Checks that a server with this store answers, whatever the store does.
+async fn answers(store: RedisReplyStore) {
+    let replies = Replies::single_user(store, tokio::spawn);
+    let router = Router::new().resumable(replies);
+    let router = router.mount(ui_stream::Mount::new(), Talker).unwrap();
+    let body = r#"{"id":"c","messages":[{"id":"m","role":"user","parts":[{"type":"text","text":"?"}]}],"trigger":"submit-message"}"#;
+    let request = http::Request::post("/api/chat").header("content-type", "application/json");
+    let body = futures_util::stream::iter([Ok::<_, std::io::Error>(Bytes::from(body))]);
+    let response = router.handle(request.body(body).unwrap()).await;
+    let all: Vec<_> = response
+        .into_body()
+        .map(|frame| frame.unwrap())
+        .collect()
+        .await;
+    let all = String::from_utf8(all.concat()).unwrap();
+    let words = (0..100).map(|number| all.matches(&format!("\" {number}\"")).count());
+    assert_eq!(words.collect::<Vec<_>>(), [1; 100], "{all}");
+    assert!(all.contains("\"type\":\"finish\""), "{all}");
+}
+
+/// Checks that it stores replies in the end.
+async fn recovers(store: &RedisReplyStore) {
+    let create = async {
+        while store.create(&id(), &meta()).await.is_err() {
+            sleep(Duration::from_millis(50)).await;
+        }
+    };
+    soon(create).await;
+    log(store, 3).await;
+}
+
+#[tokio::test]
+async fn redis_is_away() {
+    let mut redis = Redis::start("");
+    redis.kill();
+    let store = redis.store().await;
+    let error = store.create(&id(), &meta()).await.unwrap_err();
+    let text = "reply store unavailable: redis: connection failed";
+    assert_eq!(error.to_string(), text);
+    soon(answers(redis.store().await)).await;
+    redis.restart();
+    recovers(&store).await;
+}
+
+#[tokio::test]
+async fn redis_is_full() {
+    let redis = Redis::start("--maxmemory 1mb --maxmemory-policy noeviction");
+    redis.command("CONFIG SET maxmemory 1");
+    let store = redis.store().await;
+    let error = store.create(&id(), &meta()).await.unwrap_err();
+    assert!(matches!(error, StoreError::Full), "{error:?}");
+    soon(answers(redis.store().await)).await;
+    redis.command("CONFIG SET maxmemory 0");
+    recovers(&store).await;
+}
+
+#[tokio::test]
+async fn redis_stands_still() {
+    let redis = Redis::start("");
+    redis.signal("STOP");
+    let store = redis.store().await;
+    let error = store.create(&id(), &meta()).await.unwrap_err();
+    let text = "reply store unavailable: redis: timeout";
+    assert_eq!(error.to_string(), text);
+    soon(answers(redis.store().await)).await;
+    redis.signal("CONT");
+    recovers(&store).await;
+}
+
+/// Listens, and does with each connection what the function says.
+fn listen(serve: impl Fn(TcpStream) + Send + Sync + Clone + 'static) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for socket in listener.incoming() {
+            let serve = serve.clone();
+            std::thread::spawn(move || serve(socket.unwrap()));
+        }
+    });
+    address
+}
+
+#[tokio::test]
+async fn a_server_that_never_answers() {
+    let silent = listen(|mut socket| drop(socket.read_to_end(&mut Vec::new())));
+    let store = RedisReplyStore::connect(format!("redis://{silent}/"));
+    soon(answers(store.await.unwrap())).await;
+}
+
+#[tokio::test]
+async fn a_server_of_something_else() {
+    for rubbish in [
+        &b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n"[..],
+        b"\x15\x03\x03\x00\x02\x02\x46",
+        b"220 mail ESMTP\r\n",
+        b"\0\xff\xfe\r\n\r\n",
+    ] {
+        let other = listen(move |mut socket| {
+            let _ = socket.read(&mut [0; 100]);
+            let _ = socket.write_all(rubbish);
+            let _ = socket.read_to_end(&mut Vec::new());
+        });
+        let error = RedisReplyStore::connect(format!("redis://{other}/")).await;
+        let text = "reply store unavailable: redis: not an answer of Redis";
+        assert_eq!(error.unwrap_err().to_string(), text);
+    }
+}
+
+#[tokio::test]
+async fn a_cluster() {
+    let redis = Redis::start("--cluster-enabled yes");
+    for slots in [0, 16383] {
+        redis.command(&format!("CLUSTER ADDSLOTSRANGE {} {slots}", slots.min(1)));
+        let error = RedisReplyStore::connect(redis.url()).await.unwrap_err();
+        let text = "reply store unavailable: redis: Redis Cluster is not supported";
+        assert!(error.to_string().starts_with(text), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn a_sentinel() {
+    let port = listen_nowhere();
+    let file = std::env::temp_dir().join(format!("copilot-wire-sentinel-{port}"));
+    std::fs::write(&file, format!("port {port}\nbind 127.0.0.1\n")).unwrap();
+    let mut sentinel = Command::new("redis-server")
+        .arg(&file)
+        .arg("--sentinel")
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let address = format!("127.0.0.1:{port}");
+    while TcpStream::connect(&address).is_err() {
+        sleep(Duration::from_millis(20)).await;
+    }
+    let error = RedisReplyStore::connect(format!("redis://{address}/")).await;
+    sentinel.kill().unwrap();
+    sentinel.wait().unwrap();
+    std::fs::remove_file(file).unwrap();
+    let error = error.unwrap_err().to_string();
+    let text = "reply store unavailable: redis: Redis Sentinel is not supported";
+    assert!(error.starts_with(text), "{error}");
+    for (scheme, what) in [
+        ("redis+sentinel", "sentinel"),
+        ("rediss-sentinel", "sentinel"),
+        ("redis+cluster", "cluster"),
+    ] {
+        let error = RedisReplyStore::connect(format!("{scheme}://10.0.0.1:26379/main")).await;
+        let error = error.unwrap_err().to_string();
+        assert!(
+            error.contains(&format!("a URL of a {what} is not supported")),
+            "{error}"
+        );
+    }
+}
+
+fn listen_nowhere() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
+}
