@@ -139,7 +139,6 @@ impl Nginx {
             address.port()
         ));
         fs::create_dir_all(&folder).unwrap();
-        let upstream: String = servers.iter().map(|it| format!("server {it};")).collect();
         let path = folder.display();
         let configuration = format!(
             "daemon off; pid {path}/pid; error_log {path}/error.log;
@@ -147,19 +146,9 @@ impl Nginx {
             http {{
                 access_log off; client_body_temp_path {path}/body; proxy_temp_path {path}/proxy;
                 fastcgi_temp_path {path}/f; uwsgi_temp_path {path}/u; scgi_temp_path {path}/s;
-                upstream agents {{ {upstream} }}
-                server {{
-                    listen {address};
-                    location / {{
-                        proxy_pass http://agents;
-                        proxy_http_version 1.1;
-                        proxy_set_header connection \"\";
-                        proxy_set_header host $host;
-                        proxy_buffering off;
-                        proxy_read_timeout 1h;
-                    }}
-                }}
-            }}"
+                {}
+            }}",
+            of_guide(address, servers)
         );
         fs::write(folder.join("nginx.conf"), configuration).unwrap();
         let program = if PathBuf::from("/usr/sbin/nginx").exists() {
@@ -184,6 +173,18 @@ impl Nginx {
             child,
         }
     }
+}
+
+/// Returns the configuration that the guide shows, with these servers.
+fn of_guide(address: SocketAddr, servers: &[SocketAddr]) -> String {
+    let guide = include_str!("../../../src/guide/resumable.md");
+    let block = &guide[guide.find("upstream agents {").unwrap()..];
+    let mut block = block[..block.find("```").unwrap()].to_owned();
+    for (of_guide, server) in ["10.0.0.11:7777", "10.0.0.12:7777"].iter().zip(servers) {
+        assert!(block.contains(of_guide), "{block}");
+        block = block.replace(of_guide, &server.to_string());
+    }
+    block.replace("server {", &format!("server {{ listen {address};"))
 }
 
 impl Drop for Nginx {
