@@ -220,7 +220,6 @@ impl Fault {
             // The library has no other sign of these.
             _ if has("refused to switch database") => Self::lasting("no such database"),
             _ if has("invalid peer certificate") => Self::lasting("invalid certificate"),
-            _ if has("received corrupt message") => Self::lasting("no TLS at this address"),
             Some(code @ ("WRONGPASS" | "NOAUTH" | "NOPERM")) => Self::lasting(code),
             Some(code) => Self::passing(code),
             None => match error.kind() {

@@ -140,6 +140,32 @@ async fn cancelled_responses() {
     assert!(soon(first.all()).await.contains("\"status\":\"cancelled\""));
 }
 
+/// A client asks on the other server for what follows any number: everybody else reads and cancels as ever.
+#[tokio::test]
+async fn numbers_beyond_the_reply() {
+    let cluster = Cluster::start();
+    let (one, other) = (cluster.one.address, cluster.other.address);
+    let asked = [0, 1 << 53, u64::MAX - 1, u64::MAX].map(async |number| {
+        let mut first = send(one, "POST", "/v1/responses", response("count 2 60000")).await;
+        first.until_text("Run ").await;
+        let path = format!("/v1/responses/{}", response_id(&first.bytes));
+        let far = format!("{path}?stream=true&starting_after={number}");
+        let far = send(other, "GET", &far, None).await;
+        assert_eq!(far.status, 200);
+        // After a second it is noted as a reader.
+        tokio::time::sleep(Duration::from_millis(1500)).await;
+        let mut again = send(other, "GET", &format!("{path}?stream=true"), None).await;
+        again.until_text("Run ").await;
+        assert_eq!(send(other, "GET", &path, None).await.status, 200);
+        let cancel = format!("{path}/cancel");
+        let cancelled = send(other, "POST", &cancel, Some(json!({}))).await;
+        assert_eq!(cancelled.status, 200, "{number}");
+        assert!(again.all().await.contains("\"cancelled\""));
+        far.all().await;
+    });
+    soon(join_all(asked)).await;
+}
+
 /// The ids of one user are as unknown to another one as random ones.
 #[tokio::test]
 async fn other_users() {

@@ -109,7 +109,6 @@ async fn tls() {
 
     // What goes wrong is named, without a secret.
     let [authority, stranger] = ["authority.pem", "stranger.pem"].map(|it| certificates.path(it));
-    let plain = redis.port().to_string();
     for (url, authority, reason) in [
         (url.clone(), &stranger, "invalid certificate"),
         (
@@ -121,13 +120,6 @@ async fn tls() {
             url.replace("sesame", "wr0ng"),
             &authority,
             "authentication failed",
-        ),
-        // One port has TLS, the other one has not.
-        (url.replace("rediss", "redis"), &authority, "Unavailable"),
-        (
-            url.replace(&port.to_string(), &plain),
-            &authority,
-            "Unavailable",
         ),
     ] {
         let output = server(&url, authority)
