@@ -164,3 +164,33 @@ async fn rolling_restart() {
         resumed.iter().filter(|it| **it > 0).count()
     );
 }
+
+/// Both servers are killed in mid-answer and started again, one after the other: there is always one that answers,
+/// and nginx finds it.
+#[tokio::test]
+async fn killed_behind_nginx() {
+    let redis = Redis::start("");
+    let mut servers = [Server::start(&redis, ""), Server::start(&redis, "")];
+    let addresses = [servers[0].address, servers[1].address];
+    let nginx = Nginx::start(&addresses).await;
+    let ask = async |id: String, prompt: &str| {
+        let answer = send(nginx.address, "POST", "/api/chat", chat(&id, prompt)).await;
+        assert_eq!(answer.status, 200, "{id}");
+        answer
+    };
+    for at in [0, 1] {
+        let long = (0..8).map(|number| ask(format!("long-{at}-{number}"), "count 10000 20"));
+        let mut long = soon(join_all(long)).await;
+        for answer in &mut long {
+            answer.until_text("\" 1\"").await;
+        }
+        servers[at].signal("KILL");
+        servers[at].ended().await;
+        drop(long);
+        for number in 0..10 {
+            let short = ask(format!("short-{at}-{number}"), "count 3 1").await;
+            assert!(soon(short.all()).await.contains("\"type\":\"finish\""));
+        }
+        servers[at] = Server::restart(&redis, addresses[at]).await;
+    }
+}
