@@ -21,9 +21,7 @@ pub enum UpstreamError {
     #[error("the search engine {}{}", .0, advice(.0))]
     Refused(#[from] ApiError),
     /// The key may chat, and not search.
-    #[error(
-        "the search engine answers, but no search is allowed: set MEILI_KEY to a key with the action `search`"
-    )]
+    #[error("the key may chat, and not search: set MEILI_KEY to a key with the action `search`")]
     SearchForbidden,
     /// The name of the workspace cannot be part of an address.
     #[error(transparent)]

@@ -2,6 +2,7 @@
 //! `MEILI_URL` and `MEILI_KEY` it asks a real one.
 
 use std::error::Error;
+use std::io::{self, Write as _};
 use std::net::Ipv4Addr;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -124,7 +125,8 @@ async fn run() -> Result<(), Box<dyn Error>> {
     let bridge = Bridge::new(upstream.clone(), &model).shared_key(shared_key);
     let router = meilisearch_copilot::router(bridge, Env::default())?.observe(|turn| {
         if turn.outcome.is_fault() {
-            println!("meilisearch-copilot: {turn}");
+            // Whoever read it may be gone, which is no reason to stop.
+            let _ = writeln!(io::stdout(), "meilisearch-copilot: {turn}");
         }
     });
 
