@@ -278,7 +278,9 @@ impl Replies {
                 self.shared.supersede(id, meta, env);
             }
             self.shared.health.add_unstored();
-            return Ok(Body::run_session(agent, request, session, env));
+            let body = Body::run_session(agent, request, session, env);
+            body.set_unstored(true);
+            return Ok(body);
         };
         // Removes the run if this future is dropped.
         let guard = Guard(self, id);

@@ -246,7 +246,7 @@ fn past_the_number_of_runs_replies_are_ordinary() {
             drop(read_some(body, 100).await);
         }
         assert_eq!(replies.running(), 2);
-        assert_eq!(*outcomes.lock().unwrap(), ["client_left"]);
+        assert_eq!(*outcomes.lock().unwrap(), ["client_left, unstored"]);
         let path = "/api/chat/chat-1/stream";
         let eve = send(&router, "eve", Method::GET, path, "").await;
         assert_eq!(eve.status(), StatusCode::NO_CONTENT);
@@ -275,7 +275,7 @@ fn one_user_does_not_take_all_runs() {
             drop(read_some(ask::<UiStream>(&router, "ada").await, 100).await);
             assert_eq!(replies.running(), run.min(2));
         }
-        assert_eq!(*outcomes.lock().unwrap(), ["client_left"]);
+        assert_eq!(*outcomes.lock().unwrap(), ["client_left, unstored"]);
         drop(ask::<UiStream>(&router, "bob").await);
         assert_eq!(replies.running(), 3);
         seconds(5).await;
