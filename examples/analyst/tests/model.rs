@@ -177,7 +177,12 @@ async fn a_model_that_refuses_fails_the_turn_for_good() {
         for path in PATHS {
             let (model, served) = refusing(error.to_owned());
             let (status, error) = failure(model, path).await;
-            assert_eq!((status, &error["message"]), (400, &json!(message)));
+            // After 400 Claude Code tries again with fewer features.
+            let expected = match path.ends_with("/messages") && message.starts_with("Sorry") {
+                true => 424,
+                false => 400,
+            };
+            assert_eq!((status, &error["message"]), (expected, &json!(message)));
             served.join().unwrap();
         }
     }
