@@ -85,13 +85,8 @@ fn a_lost_response_of_the_background_has_its_output_so_far() {
         let store = Spy::new(memory());
         let one = router::<Responses>(Stumbler, Some(replies(store.clone())));
         let two = router::<Responses>(Stumbler, Some(replies(store.clone())));
-        let posted = send(
-            &one,
-            "ada",
-            Method::POST,
-            "/v1/responses",
-            &background(false),
-        );
+        let post = background(false);
+        let posted = send(&one, "ada", Method::POST, "/v1/responses", &post);
         let begun = json(posted.await).await;
         seconds(2).await;
         store.seal(&store.last(), ReplyEnd::Lost).await.unwrap();
