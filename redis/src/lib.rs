@@ -14,8 +14,21 @@
 //! # }
 //! ```
 //!
-//! Needs Redis 6.2 or later, or what speaks like it, as one server and its replicas; not Redis Cluster.
-//! The server must not evict keys: `maxmemory-policy noeviction`.
+//! Needs Redis 6.2 or later, or what speaks like it, as one server and its replicas; not Redis Cluster, not Redis
+//! Sentinel. The server must not evict keys: `maxmemory-policy noeviction`.
+//!
+//! # Cost
+//!
+//! Events gather for a third of a second before they are appended, or for 25 milliseconds while somebody reads
+//! the log on another server. A process that is killed loses the events that it has not appended: whoever reads
+//! the log then gets what it has, and [`ReplyEnd::Lost`](copilot_wire::replies::ReplyEnd::Lost).
+//!
+//! # Features
+//!
+//! | feature | what |
+//! |---|---|
+//! | `tls` | URLs with `rediss://` |
+//! | `tracing` | a line when the connection is lost, and one when it is back, without a part of the URL |
 
 mod connection;
 mod lease;

@@ -9,7 +9,7 @@
 //!
 //! | part | runs | does |
 //! |---|---|---|
-//! | pump | as a task, one per reply | polls the body, which runs the agent; puts frames into local memory; appends them to the log, one append at a time |
+//! | pump | as a task, one per reply | polls the body, which runs the agent; puts frames into local memory; appends them to the log, one append at a time, as often as the store asks for |
 //! | tail | in the body of each response | takes events from local memory, or from the log where this process does not run the reply |
 //!
 //! A tail never waits for the log while local memory has what it needs, and the pump waits for tails only once nothing

@@ -169,7 +169,10 @@ mod redis {
     #[test]
     fn it_does_not_start_with_a_url_of_something_else() {
         let told = refusal(&["--redis", "redis+sentinel://:secret@127.0.0.1/main"]);
-        assert!(told.contains("a URL of a sentinel is not supported"), "{told}");
+        assert!(
+            told.contains("a URL of a sentinel is not supported"),
+            "{told}"
+        );
         assert!(!told.contains("secret"), "{told}");
     }
 }

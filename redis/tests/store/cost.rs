@@ -158,16 +158,20 @@ fn counted(redis: &Redis) -> (u64, u64) {
 #[tokio::test]
 async fn a_thousand_tokens() {
     let is_full = std::env::var_os("FULL").is_some();
-    for rate in if is_full { &[10, 50, 500][..] } else { &[50] } {
+    for rate in if is_full { &[500, 50, 10][..] } else { &[50] } {
         let (nowhere, here, elsewhere) = tokio::join!(
             cost(*rate, Reader::Nowhere),
             cost(*rate, Reader::Here),
             cost(*rate, Reader::Elsewhere),
         );
         println!("{rate} a second: {nowhere:?} {here:?} {elsewhere:?}");
+        if *rate < 50 {
+            // It takes so long that leases and pings count.
+            continue;
+        }
         // For each frame, the writer and the reader together.
         assert!(elsewhere.commands <= 2 * TOKENS, "{elsewhere:?}");
-        for cost in [nowhere, here].into_iter().filter(|_| *rate >= 50) {
+        for cost in [nowhere, here] {
             assert!(cost.commands <= 100, "{cost:?}");
             assert!(cost.bytes * 10 <= cost.payload * 13, "{cost:?}");
         }
