@@ -127,7 +127,12 @@ impl ReplyStore for Mortal {
         self.store.create(id, meta).await
     }
 
-    async fn append(&self, id: &ReplyId, first: u64, events: Bytes) -> Result<(), StoreError> {
+    async fn append(
+        &self,
+        id: &ReplyId,
+        first: u64,
+        events: Bytes,
+    ) -> Result<Duration, StoreError> {
         self.store.append(id, first, events).await
     }
 
