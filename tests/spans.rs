@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 use copilot_wire::openbb::Descriptor;
-use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::protocol::{AgentError, Conversation, Protocol, User};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
@@ -96,6 +96,11 @@ impl<P: Protocol> Agent<P> for Echo {
 /// Takes one turn, and nothing else of the subscriber's.
 fn turn(log: &Log, prompt: &str, guarded: bool) {
     let router = Router::new()
+        .base_path("/agents")
+        .guard(async |mut parts: http::request::Parts| {
+            parts.extensions.insert(User::new("ada"));
+            Ok(parts)
+        })
         .mount(Descriptor::new("echo", "Echo", "Repeats"), Echo)
         .unwrap();
     let body = format!(r#"{{"messages":[{{"role":"human","content":"{prompt}"}}]}}"#);
@@ -138,7 +143,8 @@ fn a_turn_is_a_span_around_its_agent() {
     let (parent, fields) = &log.spans[1];
     assert_eq!(*parent, Some(0), "the span of the server");
     assert_eq!(fields["protocol"], "openbb");
-    assert_eq!(fields["path"], "/v1/query");
+    assert_eq!(fields["path"], "/agents/v1/query");
+    assert_eq!(fields["user"], "ada");
     assert_eq!(fields["conversation_id"], "talk-1");
     assert_eq!(fields["trace_id"], "0af7651916cd43dd8448eb211c80319c");
     assert_eq!(fields["parent_id"], "b7ad6b7169203331");
@@ -183,5 +189,9 @@ fn a_refusal_is_no_error() {
     assert_eq!(
         (&*fields["outcome"], &*fields["status"]),
         ("refused", "415")
+    );
+    assert_eq!(
+        (&*fields["path"], &*fields["user"]),
+        ("/agents/v1/query", "ada")
     );
 }

@@ -17,7 +17,7 @@ mod wakeup;
 pub use body::{Body, Run};
 pub use reply::{IntoEnding, IntoOutput, Reply};
 pub use request::Request;
-pub(crate) use turns::{Running, Turns};
+pub(crate) use turns::{Busy, Running, Turns};
 #[cfg(feature = "resumable")]
 pub(crate) use wakers::{Key, Wakers};
 

@@ -28,12 +28,10 @@ struct Inner<P: Protocol> {
     headers: HeaderMap,
     extensions: Extensions,
     params: Vec<(Box<str>, Box<str>)>,
-    /// The path of the route.
+    /// The path at which clients reach the route, with its parameters by name.
     path: Option<Arc<str>>,
     env: Env,
     consent: Consent,
-    /// The path at which clients reach the route.
-    mount: Option<Arc<str>>,
     /// The answer to a question, once it is checked: a check uses the question up.
     answer: OnceLock<Option<Answer>>,
 }
@@ -52,7 +50,6 @@ impl<P: Protocol> Request<P> {
             path: None,
             env: Env::default(),
             consent: Consent::of_process(),
-            mount: None,
             answer: OnceLock::new(),
         }))
     }
@@ -77,15 +74,15 @@ impl<P: Protocol> Request<P> {
         self
     }
 
+    /// Sets the path at which clients reach the route.
     pub(crate) fn with_path(mut self, path: Arc<str>) -> Self {
         self.0.path = Some(path);
         self
     }
 
-    /// Sets the consent of the server, and the path at which clients reach the route.
-    pub(crate) fn with_consent(mut self, consent: &Consent, mount: Arc<str>) -> Self {
+    /// Sets the consent of the server.
+    pub(crate) fn with_consent(mut self, consent: &Consent) -> Self {
         self.0.consent = consent.clone();
-        self.0.mount = Some(mount);
         self
     }
 
@@ -94,7 +91,7 @@ impl<P: Protocol> Request<P> {
         self
     }
 
-    /// Returns the path of the route.
+    /// Returns the path at which clients reach the route.
     pub(super) fn path(&self) -> Option<Arc<str>> {
         self.0.path.clone()
     }
@@ -222,8 +219,8 @@ impl<P: Protocol> Request<P> {
         let inner = &*self.0;
         // The values with their lengths, as they may have any character.
         let params = inner.params.iter();
-        let mount = inner.mount.clone().unwrap_or_default();
-        let path = params.fold(mount, |path, (_, value)| {
+        let path = inner.path.clone().unwrap_or_default();
+        let path = params.fold(path, |path, (_, value)| {
             format!("{path} {} {value}", value.len()).into()
         });
         // Not from the headers: some have the id of a trace.

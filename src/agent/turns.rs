@@ -16,9 +16,20 @@ use crate::protocol::Ticks;
 #[derive(Clone, Default)]
 pub(crate) struct Turns(Arc<Mutex<State>>);
 
+/// The reason why no turn can begin now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Busy {
+    /// The server shuts down.
+    Draining,
+    /// As many turns as there may be are running.
+    Full,
+}
+
 #[derive(Default)]
 struct State {
     running: BTreeMap<u64, Stop>,
+    /// The number of turns among them.
+    turns: usize,
     /// The key of the newest entry.
     last: u64,
     /// No new turns begin.
@@ -47,6 +58,17 @@ pub(crate) struct Running(Arc<Entry>);
 struct Entry {
     turns: Turns,
     key: u64,
+    is_turn: bool,
+}
+
+impl State {
+    fn admits(&self, limit: usize) -> Result<(), Busy> {
+        match (self.draining, self.turns < limit) {
+            (true, _) => Err(Busy::Draining),
+            (false, false) => Err(Busy::Full),
+            (false, true) => Ok(()),
+        }
+    }
 }
 
 impl Turns {
@@ -55,23 +77,28 @@ impl Turns {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns `true` once no new turns begin.
-    pub(crate) fn is_draining(&self) -> bool {
-        self.lock().draining
+    /// Checks that a turn could begin, where at most `limit` may run at a time.
+    pub(crate) fn admits(&self, limit: usize) -> Result<(), Busy> {
+        self.lock().admits(limit)
     }
 
-    /// Adds a request; `None` if it would begin a turn and none may begin.
-    pub(crate) fn enter(&self, is_turn: bool) -> Option<Running> {
+    /// Adds a request, if it is no turn or that turn may begin.
+    pub(crate) fn enter(&self, is_turn: bool, limit: usize) -> Result<Running, Busy> {
         let mut state = self.lock();
-        if is_turn && state.draining {
-            return None;
+        if is_turn {
+            state.admits(limit)?;
+            state.turns += 1;
         }
         state.last += 1;
         let key = state.last;
         state.running.insert(key, Stop::default());
         drop(state);
         let turns = self.clone();
-        Some(Running(Arc::new(Entry { turns, key })))
+        Ok(Running(Arc::new(Entry {
+            turns,
+            key,
+            is_turn,
+        })))
     }
 
     /// Lets no new turns begin, and waits for the requests that are being answered. When `patience` is ready,
@@ -142,7 +169,7 @@ impl Running {
     /// Returns `true` once no new turns begin.
     #[cfg(feature = "resumable")]
     pub(crate) fn is_draining(&self) -> bool {
-        self.0.turns.is_draining()
+        self.0.turns.lock().draining
     }
 
     /// Waits until no turn goes on. Only the task that polled last is woken.
@@ -166,6 +193,7 @@ impl Drop for Entry {
     fn drop(&mut self) {
         let mut state = self.turns.lock();
         let stop = state.running.remove(&self.key);
+        state.turns -= usize::from(self.is_turn);
         let waiting = state.running.is_empty().then(|| state.waiting.take());
         drop(state);
         drop(stop);

@@ -15,7 +15,7 @@ use super::{GitHub, Skill, SkillCall, SkillReply};
 use crate::agent::{Agent, Body};
 use crate::json::Json;
 use crate::protocol::{Protocol, Refusal};
-use crate::router::{self, Call, Endpoint, MountError, Site, json};
+use crate::router::{self, Call, Endpoint, MountError, RouteKind, Site, json};
 
 /// The mount options of an agent or a skill.
 ///
@@ -264,6 +264,10 @@ impl<E: Endpoint> Endpoint for Gated<E> {
     fn protocol(&self) -> Option<&'static str> {
         self.endpoint.protocol()
     }
+
+    fn kind(&self) -> RouteKind {
+        self.endpoint.kind()
+    }
 }
 
 /// The liveness probe; most samples answer it with a short text.
@@ -273,6 +277,10 @@ struct Probe;
 impl Endpoint for Probe {
     async fn call(&self, _: Call) -> Response<Body> {
         text("OK")
+    }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Document
     }
 }
 
@@ -320,6 +328,10 @@ impl<S: Skill> Endpoint for SkillEndpoint<S> {
             Ok(SkillReply::Json(answer)) => json(StatusCode::OK, answer.as_bytes().clone()),
             Err(refusal) => self.refuse(&refusal.code("skill_failed")),
         }
+    }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Turn
     }
 }
 

@@ -9,7 +9,7 @@ use crate::agent::Body;
 use crate::json::model::object;
 use crate::json::{Escape, ValueWriter};
 use crate::protocol::Refusal;
-use crate::router::{Call, Endpoint, MountError, Site, json};
+use crate::router::{Call, Endpoint, MountError, RouteKind, Site, json};
 
 /// An entry of the list of models.
 #[derive(Clone, Debug)]
@@ -167,6 +167,10 @@ impl Endpoint for OneModel {
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         (self.1)(refusal).map(Body::full)
+    }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Document
     }
 }
 

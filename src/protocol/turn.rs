@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use http::Extensions;
 
-use super::{AgentError, Env, OneLine, Refusal, Usage};
+use super::{AgentError, Env, OneLine, Refusal, Usage, User};
 
 /// The report of one turn, made once, when the turn is over: its agent is done, its reply and its
 /// body are dropped. A request that was refused in place of an answer is reported too.
@@ -17,9 +17,13 @@ use super::{AgentError, Env, OneLine, Refusal, Usage};
 pub struct Turn<'a> {
     /// The name of the protocol.
     pub protocol: &'static str,
-    /// The path of the route, such as `/chats/{workspace}/chat/completions`: one of a few, so it may
-    /// label a metric. Empty for a body that was made without a router.
+    /// The path at which clients reach the route, with the [base path](crate::Router::base_path) and with the
+    /// parameters by name, such as `/agents/chats/{workspace}/chat/completions`: one of a few, so it may label a
+    /// metric. Empty for a body that was made without a router.
     pub path: &'a str,
+    /// The id of the [`User`] whom a guard or middleware has found, also if a later guard refused the request. There
+    /// may be many users, so it is no label of a metric.
+    pub user: Option<&'a str>,
     /// The id of the conversation, when the front end sent one.
     pub conversation_id: Option<&'a str>,
     /// The outcome: answered, refused, failed, and so on.
@@ -38,8 +42,8 @@ pub struct Turn<'a> {
     pub events: u64,
     /// The tokens that the agent reported with [`Reply::usage`](crate::Reply::usage).
     pub usage: Option<Usage>,
-    /// The extensions of the request, to which guards and middleware add, for example, the user. Empty for a
-    /// request that was refused.
+    /// The extensions of the request, to which guards and middleware add. Those of a request that a guard refused
+    /// are what that guard got.
     pub extensions: &'a Extensions,
 }
 
@@ -195,6 +199,7 @@ impl Record {
             "turn",
             protocol = self.protocol,
             path = self.path.as_deref(),
+            user = self.user(),
             conversation_id = self.conversation_id.as_deref(),
             trace_id,
             parent_id,
@@ -219,11 +224,16 @@ impl Record {
             .map(|start| self.env.now().duration_since(start).unwrap_or_default())
     }
 
+    fn user(&self) -> Option<&str> {
+        self.extensions.get::<User>().map(|user| &*user.id)
+    }
+
     /// Reports the turn.
     pub(crate) fn finish(&self, outcome: Outcome<'_>, progress: Progress) {
         let turn = Turn {
             protocol: self.protocol,
             path: self.path.as_deref().unwrap_or_default(),
+            user: self.user(),
             conversation_id: self.conversation_id.as_deref(),
             outcome,
             detached: progress.detached,
@@ -258,12 +268,14 @@ fn trace(turn: &Turn<'_>, span: &tracing::Span) {
         .is_disabled()
         .then_some((turn.protocol, turn.path))
         .unzip();
+    let user = turn.user.filter(|_| span.is_disabled());
     macro_rules! event {
         ($level:ident, $($fields:tt)*) => {
             tracing::$level!(
                 target: "copilot_wire",
                 protocol,
                 path,
+                user,
                 outcome = turn.outcome.as_str(),
                 detached = turn.detached.then_some(true),
                 unstored = turn.unstored.then_some(true),

@@ -9,7 +9,7 @@ use crate::agent::Body;
 use crate::json::List;
 use crate::protocol::{Protocol as _, Refusal};
 use crate::replies::{ReplyEnd, ReplyId, ReplyState, StoreError, UserReplies, unavailable};
-use crate::router::{Call, Endpoint, MountError, Site, json, stream};
+use crate::router::{Call, Endpoint, MountError, RouteKind, Site, json, stream};
 
 /// Adds the routes of the responses to requests at `path`.
 pub(super) fn mount(path: &str, site: &mut Site<'_>) -> Result<(), MountError> {
@@ -177,6 +177,10 @@ impl Endpoint for Stored {
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         refuse(refusal)
     }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Resume
+    }
 }
 
 impl Cancel {
@@ -202,5 +206,9 @@ impl Endpoint for Cancel {
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         refuse(refusal)
+    }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Stop
     }
 }

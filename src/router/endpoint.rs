@@ -19,6 +19,40 @@ use crate::protocol::{AgentError, Env, Outcome, Progress, Protocol, Record, Refu
 #[cfg(feature = "resumable")]
 use crate::replies::UserReplies;
 
+/// The purpose of a route, in the extensions of every request: guards and agents find it there, and observers in
+/// [`Turn::extensions`](crate::protocol::Turn::extensions).
+///
+/// This guard counts turns only:
+///
+/// ```
+/// use copilot_wire::Router;
+/// use copilot_wire::protocol::Refusal;
+/// use copilot_wire::router::RouteKind;
+/// # fn count(_: &http::HeaderMap) -> Result<(), Refusal> { Ok(()) }
+///
+/// let router = Router::new().guard(async |parts: http::request::Parts| {
+///     if parts.extensions.get() == Some(&RouteKind::Turn) {
+///         count(&parts.headers)?;
+///     }
+///     Ok(parts)
+/// });
+/// # let _ = router;
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum RouteKind {
+    /// Begins a turn of an agent, or a call of a skill.
+    Turn,
+    /// Sends a reply that has begun: all of it, the rest of it, or its state.
+    Resume,
+    /// Cancels a reply that runs.
+    Stop,
+    /// Returns a document, such as a list of agents or models.
+    Document,
+    /// Does something else, such as to take feedback.
+    Other,
+}
+
 /// The handler of a route, which a [`Mount`](super::Mount) adds to a [`Site`](super::Site).
 #[async_trait]
 pub trait Endpoint: Send + Sync {
@@ -57,6 +91,15 @@ pub trait Endpoint: Send + Sync {
     fn protocol(&self) -> Option<&'static str> {
         None
     }
+
+    /// Returns the purpose of the route. By default it is a turn if there is a [protocol](Self::protocol), and
+    /// otherwise something else.
+    fn kind(&self) -> RouteKind {
+        match self.protocol() {
+            Some(_) => RouteKind::Turn,
+            None => RouteKind::Other,
+        }
+    }
 }
 
 /// An HTTP request as an [`Endpoint`] receives it: its head, its whole body, and the parameters of the path.
@@ -74,6 +117,8 @@ pub struct Call {
     pub(super) params: super::Params,
     /// The path of the route.
     pub(super) path: Arc<str>,
+    /// The path at which clients reach the route, with its parameters by name.
+    pub(super) public_path: Arc<str>,
     pub(super) router: super::Router,
     pub(super) running: Running,
 }
@@ -136,12 +181,11 @@ impl Call {
         let is_stream = P::is_stream(&message);
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
-        let mount = self.router.inner.base.join_shared(&self.path);
         let request = Request::<P>::from_parts(self.parts, message)
             .with_params(self.params)
-            .with_path(self.path)
+            .with_path(self.public_path)
             .with_env(&self.router.inner.env)
-            .with_consent(&self.router.inner.consent, mount);
+            .with_consent(&self.router.inner.consent);
         #[cfg(feature = "resumable")]
         if let Some(replies) = &self.router.inner.replies {
             let inner = &self.router.inner;
@@ -197,7 +241,9 @@ impl Call {
         &self,
         work: impl Future<Output = Result<T, AgentError>>,
     ) -> Result<T, Refusal> {
-        let record = Record::new(self.env(), P::NAME).path(Some(Arc::clone(&self.path)));
+        let record = Record::new(self.env(), P::NAME)
+            .path(Some(Arc::clone(&self.public_path)))
+            .extensions(self.parts.extensions.clone());
         let mut work = pin!(work);
         let outcome =
             poll_fn(
@@ -345,6 +391,10 @@ pub(super) struct Document<F>(pub(super) F);
 impl<F: Fn(&Call) -> Vec<u8> + Send + Sync> Endpoint for Document<F> {
     async fn call(&self, call: Call) -> Response<Body> {
         json(StatusCode::OK, (self.0)(&call))
+    }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Document
     }
 }
 

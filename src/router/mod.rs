@@ -1,5 +1,6 @@
 //! One HTTP request in, one response out: paths, CORS, limits and refusals.
 
+mod admission;
 mod cors;
 mod endpoint;
 mod guard;
@@ -19,7 +20,7 @@ pub use cors::Cors;
 pub(crate) use endpoint::json;
 #[cfg(feature = "resumable")]
 pub(crate) use endpoint::stream;
-pub use endpoint::{Call, Endpoint};
+pub use endpoint::{Call, Endpoint, RouteKind};
 pub use site::{Mount, MountError, Site};
 
 use std::any::TypeId;
@@ -28,13 +29,13 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::{Buf, Bytes};
+use bytes::Buf;
 use futures_core::Stream;
-use http::header::{ALLOW, RETRY_AFTER};
+use http::header::ALLOW;
 use http::request::Parts;
 use http::{Extensions, HeaderValue, Method, Request, Response, StatusCode};
 
-use crate::agent::{Agent, Body, Reply, Running, Turns, agent_fn};
+use crate::agent::{Agent, Body, Reply, Turns, agent_fn};
 use crate::protocol::consent::Consent;
 use crate::protocol::{AgentError, Env, Outcome, Progress, Record, Refusal, Turn};
 #[cfg(feature = "resumable")]
@@ -81,6 +82,8 @@ struct Inner {
     env: Env,
     consent: Consent,
     turns: Turns,
+    /// `None` for any number.
+    max_turns: Option<usize>,
     /// `None` for the default.
     first_output_timeout: Option<Duration>,
     #[cfg(feature = "resumable")]
@@ -168,8 +171,8 @@ impl Router {
     ///
     /// Guards run in the order in which they were added, on every route, including documents and
     /// routes that are mounted later; only preflights are exempt. [`Site::guard`] adds one to some
-    /// agents. The extensions are dropped at the end of the turn, so a permit in them limits the number of
-    /// concurrent turns.
+    /// agents. The [`RouteKind`] in the extensions says what the route is for, so that a limit of turns can let stops
+    /// and resumed replies pass; [`max_turns`](Self::max_turns) is such a limit.
     ///
     /// ```
     /// use copilot_wire::Router;
@@ -237,6 +240,25 @@ impl Router {
     #[must_use]
     pub fn first_output_timeout(mut self, timeout: Duration) -> Self {
         self.edit().first_output_timeout = Some(timeout);
+        self
+    }
+
+    /// Sets the number of turns that may run at a time; further ones are refused with status 503 and
+    /// `retry-after`. The default is any number.
+    ///
+    /// A turn counts from the last byte of its request until its response is sent or dropped and its agent is done:
+    /// uploads that stall do not count. Documents, stops and resumed replies do not count either, so all of them work
+    /// while every turn is taken.
+    ///
+    /// ```
+    /// use copilot_wire::Router;
+    ///
+    /// let router = Router::new().max_turns(64);
+    /// # let _ = router;
+    /// ```
+    #[must_use]
+    pub fn max_turns(mut self, turns: usize) -> Self {
+        self.edit().max_turns = Some(turns);
         self
     }
 
@@ -442,9 +464,11 @@ impl Router {
         D: Buf,
     {
         let endpoint = &route.endpoint;
+        let path = self.inner.base.join_shared(&route.text);
         let protocol = endpoint.protocol();
         let record = protocol.map(|protocol| Record::new(&self.inner.env, protocol));
-        let response = match self.inner.admit(route, parts, body).await {
+        let mut seen = Extensions::new();
+        let response = match self.inner.admit(route, parts, body, &mut seen).await {
             Ok((parts, body, running)) => {
                 let call = Call {
                     #[cfg(feature = "resumable")]
@@ -456,6 +480,7 @@ impl Router {
                     params,
                     body,
                     path: Arc::clone(&route.text),
+                    public_path: Arc::clone(&path),
                     router: self.clone(),
                     running: running.clone(),
                 };
@@ -467,7 +492,7 @@ impl Router {
         };
         // The turn of an agent is reported at its end.
         if let (Some(record), Some(refusal)) = (record, response.extensions().get::<Refusal>()) {
-            let record = record.path(Some(Arc::clone(&route.text)));
+            let record = record.path(Some(path)).extensions(seen);
             let bytes = response.body().size().unwrap_or_default();
             let progress = Progress {
                 bytes,
@@ -495,39 +520,6 @@ enum Found<'a> {
 impl Inner {
     fn first_output_timeout(&self) -> Duration {
         self.first_output_timeout.unwrap_or(FIRST_OUTPUT_TIMEOUT)
-    }
-
-    /// Checks a request and reads its body.
-    async fn admit<B, D, E>(
-        &self,
-        route: &Route,
-        mut parts: Parts,
-        body: B,
-    ) -> Result<(Parts, Bytes, Running), Refusal>
-    where
-        B: Stream<Item = Result<D, E>>,
-        D: Buf,
-    {
-        let is_turn = route.endpoint.protocol().is_some();
-        if is_turn && self.turns.is_draining() {
-            return Err(shutting_down());
-        }
-        // Guards, then the endpoint, then the body: a caller who may not call cannot make the
-        // server read.
-        for guard in self.guards.iter().chain(&route.guards) {
-            parts = guard.check(parts).await?;
-        }
-        route.endpoint.admit(&parts)?;
-        let body = match route.endpoint.has_body() {
-            true => {
-                let limits = self.limits.at_most(route.endpoint.body_limit());
-                limits.read(&parts, body, &self.env).await?
-            }
-            false => Bytes::new(),
-        };
-        // Again: the body may have taken longer than the server has.
-        let running = self.turns.enter(is_turn).ok_or_else(shutting_down)?;
-        Ok((parts, body, running))
     }
 
     fn find(&self, request: &Parts) -> Found<'_> {
@@ -592,14 +584,6 @@ pub(crate) fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>
     template
         .and_then(|template| template.matches(path))
         .unwrap_or_default()
-}
-
-/// Returns the refusal of a turn by a server that shuts down. It has not begun, so another server may take it.
-fn shutting_down() -> Refusal {
-    let message = "the server is shutting down";
-    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
-        .code("overloaded")
-        .header(RETRY_AFTER, HeaderValue::from_static("5"))
 }
 
 fn refuse(refusal: &Refusal) -> Response<Body> {

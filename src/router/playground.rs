@@ -12,7 +12,7 @@ use http::header::{
 use http::{HeaderMap, StatusCode, header};
 use http::{HeaderValue, Method, Response};
 
-use super::{Call, Endpoint, Inner, MountError, Router};
+use super::{Call, Endpoint, Inner, MountError, RouteKind, Router};
 use crate::agent::Body;
 #[cfg(feature = "testing")]
 use crate::json::Escape;
@@ -120,6 +120,10 @@ impl Endpoint for Page {
             .unwrap_or(HeaderValue::from_static("default-src 'none'"));
         headers.insert(CONTENT_SECURITY_POLICY, policy);
         response
+    }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Document
     }
 }
 

@@ -234,7 +234,8 @@ impl<F: FrontEnd> Harness<F> {
         let params = path_params(F::PATH, parts.uri.path());
         let request = Request::<F::Protocol>::from_parts(parts, message)
             .with_params(params)
-            .with_consent(&self.consent, F::PATH.into());
+            .with_path(F::PATH.into())
+            .with_consent(&self.consent);
 
         let faults = Arc::new(Mutex::new(Vec::new()));
         let observed = Arc::clone(&faults);

@@ -12,7 +12,7 @@ use crate::protocol::{Protocol, Refusal, Tool};
 use crate::replies::unavailable;
 #[cfg(feature = "resumable")]
 use crate::router::stream;
-use crate::router::{self, Call, Endpoint, MountError, Site};
+use crate::router::{self, Call, Endpoint, MountError, RouteKind, Site};
 
 /// Mounts an agent for pages on the AI SDK, at `POST /api/chat`, which is where `useChat` posts.
 ///
@@ -177,6 +177,10 @@ impl Endpoint for Resume {
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         UiStream::refuse(refusal).map(Body::full)
     }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Resume
+    }
 }
 
 /// `POST {api}/{chat}/stop`: cancels the reply, wherever it runs. Nothing to cancel is no error.
@@ -199,5 +203,9 @@ impl Endpoint for Stop {
 
     fn refuse(&self, refusal: &Refusal) -> Response<Body> {
         UiStream::refuse(refusal).map(Body::full)
+    }
+
+    fn kind(&self) -> RouteKind {
+        RouteKind::Stop
     }
 }

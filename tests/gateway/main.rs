@@ -1,6 +1,11 @@
 //! Tests of a router as a gateway: base path, guards, limits of uploads, and reports.
 
-#![cfg(all(feature = "openbb", feature = "github", feature = "openai"))]
+#![cfg(all(
+    feature = "openbb",
+    feature = "github",
+    feature = "meilisearch",
+    feature = "openai"
+))]
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing)]
 

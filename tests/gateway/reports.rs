@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use copilot_wire::protocol::{AgentError, Env, Environment, Outcome, Protocol, Refusal, Ticks};
-use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use copilot_wire::router::RouteKind;
+use copilot_wire::{Agent, Reply, Request, Router, async_trait, meilisearch};
 use futures::StreamExt;
 use futures::executor::block_on;
 use http::StatusCode;
@@ -155,6 +156,80 @@ fn a_refused_request_is_reported_and_no_fault() {
         reports[1].starts_with("/v1/chat/completions refused"),
         "{reports:?}"
     );
+}
+
+/// Agents at several places are told apart, and so are users, also of turns that are refused.
+#[test]
+fn a_report_names_the_whole_path_and_the_user() {
+    let reports = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&reports);
+    let router = Router::new()
+        .base_path("/agents")
+        .guard(async |mut parts: Parts| {
+            parts
+                .extensions
+                .insert(copilot_wire::protocol::User::new("ada"));
+            Ok(parts)
+        })
+        .guard(
+            async |parts: Parts| match parts.headers.contains_key("x-late") {
+                true => Err(Refusal::new(
+                    StatusCode::TOO_MANY_REQUESTS,
+                    "too many requests",
+                )),
+                false => Ok(parts),
+            },
+        )
+        .observe(move |turn| {
+            let kind = turn.extensions.get::<RouteKind>();
+            let (path, user, outcome) = (turn.path, turn.user, turn.outcome.as_str());
+            log.lock()
+                .unwrap()
+                .push(format!("{path} {user:?} {kind:?} {outcome}"));
+        })
+        .mount(descriptor("one"), Echo)
+        .unwrap()
+        .mount(meilisearch::Mount::new(), Echo)
+        .unwrap();
+    let tail = r#"Some("ada") Some(Turn)"#;
+    let chat = "/chats/a/chat/completions";
+    for (request, body, path, outcome) in [
+        (
+            post("/agents/one/query"),
+            human("hello"),
+            "/agents/one/query",
+            "answered",
+        ),
+        // A proxy has stripped the path.
+        (
+            post("/one/query"),
+            human("hello"),
+            "/agents/one/query",
+            "answered",
+        ),
+        (
+            post("/one/query"),
+            "[]".into(),
+            "/agents/one/query",
+            "refused",
+        ),
+        (
+            post("/one/query").header("x-late", "1"),
+            human("hello"),
+            "/agents/one/query",
+            "refused",
+        ),
+        (
+            post(chat),
+            user("m", "hello"),
+            "/agents/chats/{workspace}/chat/completions",
+            "answered",
+        ),
+    ] {
+        drop(ask(&router, request, body));
+        let reports = std::mem::take(&mut *reports.lock().unwrap());
+        assert_eq!(reports, [format!("{path} {tail} {outcome}")]);
+    }
 }
 
 /// The line for a log is one line, and says where and why.

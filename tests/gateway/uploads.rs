@@ -44,6 +44,31 @@ fn stalled_uploads_share_a_budget_and_others_are_served() {
     assert_eq!(response.status(), 400, "the budget is whole again");
 }
 
+/// A turn begins when its body is there, and ends when its response is gone.
+#[test]
+fn stalled_uploads_take_no_turn() {
+    let router = Router::new()
+        .max_turns(1)
+        .mount(descriptor("one"), Echo)
+        .unwrap();
+    let upload = || Box::pin(router.handle(post("/one/query").body(stalled(9)).unwrap()));
+    let mut uploads: Vec<_> = (0..40).map(|_| upload()).collect();
+    for upload in &mut uploads {
+        assert!(poll(upload.as_mut()).is_pending());
+    }
+    assert_eq!(ask(&router, post("/one/query"), human("hello")).0, 200);
+    let turn = handle(&router, post("/one/query"), chunks(human("wait")));
+    assert_eq!(turn.status(), 200);
+    // Before its body is read.
+    let request = post("/one/query").header("expect", "100-continue");
+    let refused = handle(&router, request, unread());
+    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.headers()["retry-after"], "5");
+    assert_eq!(get(&router, "/agents.json").0, 200);
+    drop(turn);
+    assert_eq!(ask(&router, post("/one/query"), human("hello")).0, 200);
+}
+
 /// The bytes of a request are in the budget until its agent drops them.
 #[test]
 fn a_request_under_way_is_in_the_budget() {

@@ -13,4 +13,5 @@ mod protocols;
 mod server;
 mod shutdown;
 mod stop;
+mod turns;
 mod users;

@@ -1,0 +1,71 @@
+//! Admits a request: guards, the body, and a place among the running turns.
+
+use bytes::{Buf, Bytes};
+use futures_core::Stream;
+use http::header::RETRY_AFTER;
+use http::request::Parts;
+use http::{Extensions, HeaderValue, StatusCode};
+
+use super::{Inner, Route, RouteKind};
+use crate::agent::{Busy, Running};
+use crate::protocol::Refusal;
+
+impl Inner {
+    /// Checks a request and reads its body. `seen` gets the extensions of the request, as far as guards have added
+    /// to them, for the report of a refusal.
+    pub(super) async fn admit<B, D, E>(
+        &self,
+        route: &Route,
+        mut parts: Parts,
+        body: B,
+        seen: &mut Extensions,
+    ) -> Result<(Parts, Bytes, Running), Refusal>
+    where
+        B: Stream<Item = Result<D, E>>,
+        D: Buf,
+    {
+        let kind = route.endpoint.kind();
+        parts.extensions.insert(kind);
+        // Guards, then the endpoint, then the body: a caller who may not call cannot make the
+        // server read.
+        for guard in self.guards.iter().chain(&route.guards) {
+            self.note(&parts, seen);
+            parts = guard.check(parts).await?;
+        }
+        self.note(&parts, seen);
+        route.endpoint.admit(&parts)?;
+        let is_turn = kind == RouteKind::Turn;
+        let limit = self.max_turns.unwrap_or(usize::MAX);
+        if is_turn {
+            self.turns.admits(limit).map_err(busy)?;
+        }
+        let body = match route.endpoint.has_body() {
+            true => {
+                let limits = self.limits.at_most(route.endpoint.body_limit());
+                limits.read(&parts, body, &self.env).await?
+            }
+            false => Bytes::new(),
+        };
+        // Only now, so that a body that stalls takes no turn from others.
+        let running = self.turns.enter(is_turn, limit).map_err(busy)?;
+        Ok((parts, body, running))
+    }
+
+    fn note(&self, parts: &Parts, seen: &mut Extensions) {
+        // A guard that refuses a request drops its extensions. Without an observer nobody reads them.
+        if self.env.is_observed() {
+            seen.clone_from(&parts.extensions);
+        }
+    }
+}
+
+/// Returns the refusal of a turn that cannot begin. It has not begun, so it may be repeated, at another server too.
+fn busy(reason: Busy) -> Refusal {
+    let message = match reason {
+        Busy::Draining => "the server is shutting down",
+        Busy::Full => "too many turns at a time",
+    };
+    Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
+        .code("overloaded")
+        .header(RETRY_AFTER, HeaderValue::from_static("5"))
+}
