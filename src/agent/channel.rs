@@ -391,9 +391,12 @@ impl<P: Protocol> Channel<P> {
         progress.bytes += bytes as u64;
     }
 
-    /// Records the usage of the answer.
-    pub(super) fn spent(&self, usage: Usage) {
-        self.lock().progress.usage = Some(usage);
+    /// Adds to the usage of the answer, and returns the sum.
+    pub(super) fn spend(&self, usage: Usage) -> Usage {
+        let mut state = self.lock();
+        let sum = state.progress.usage.get_or_insert_default();
+        *sum += usage;
+        *sum
     }
 
     /// Records that the reply was dropped.

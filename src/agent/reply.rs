@@ -121,18 +121,26 @@ impl<P: Protocol> Reply<P> {
         self.part(Part::Error(&notice)).await
     }
 
-    /// Reports the tokens that the reply has used so far. The last report counts. Nothing is sent to
-    /// front ends without token counts.
+    /// Adds the tokens of one call of a model to those of the turn. Front ends and observers get the sum of all
+    /// calls, those without token counts nothing.
+    ///
+    /// A provider that repeats its figures within one stream has a total of that stream, which counts once: report
+    /// the last one, as a [`Relay`](crate::models::Relay) does.
     ///
     /// # Errors
     ///
-    /// [`SendError::Closed`] when the client has disconnected.
+    /// [`SendError::Closed`] when the client has disconnected. Observers get the tokens nevertheless, from the first
+    /// poll on.
     pub async fn usage(&self, usage: Usage) -> Result<(), SendError> {
-        self.part(Part::Usage(&usage)).await?;
-        // For observers, also where the front end has no place for it: the part then writes nothing
-        // and succeeds.
-        self.channel.spent(usage);
-        Ok(())
+        let mut sum = self.channel.spend(usage);
+        loop {
+            self.part(Part::Usage(&sum)).await?;
+            // Another thread may have added to it and written a larger sum before this one.
+            match self.channel.spend(Usage::default()) {
+                now if now == sum => return Ok(()),
+                now => sum = now,
+            }
+        }
     }
 
     /// Asks the user a question and ends the turn. The answer is the next request's

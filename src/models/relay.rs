@@ -4,7 +4,9 @@ use std::future::Future;
 
 use crate::agent::Reply;
 use crate::json::JsonError;
-use crate::protocol::{ContextTooLong, EventDecoder, EventError, Protocol, SendError, ToolCall};
+use crate::protocol::{
+    ContextTooLong, EventDecoder, EventError, Protocol, SendError, ToolCall, Usage,
+};
 
 /// A protocol of language models whose streams can be relayed.
 pub trait Upstream: Protocol {
@@ -37,12 +39,14 @@ pub trait Upstream: Protocol {
     /// Converts an event to output of a reply. `None`: the reply writes its own.
     fn output(event: &Self::Event) -> Option<Self::Output>;
 
-    /// Writes the text, the reasoning and the usage of an event, which was added to `answer`.
+    /// Writes the text and the reasoning of an event.
     fn text<P: Protocol>(
         event: &Self::Event,
-        answer: &Self::Accumulator,
         reply: &Reply<P>,
     ) -> impl Future<Output = Result<(), SendError>> + Send;
+
+    /// Returns the tokens of the answer so far, if `event`, which was added to `answer`, changes them.
+    fn usage(event: &Self::Event, answer: &Self::Accumulator) -> Option<Usage>;
 
     /// Returns the answer; `None` if it is not complete.
     fn finish(answer: Self::Accumulator) -> Option<Self::Answer>;
@@ -57,7 +61,7 @@ pub trait Upstream: Protocol {
 
 /// A relay of another server's events, for example a model's, into a reply.
 ///
-/// Pass it the bytes as they arrive. [`text`](Self::text) relays the text in a reply of any
+/// Pass it the bytes as they arrive, and take one relay for each stream. [`text`](Self::text) relays the text in a reply of any
 /// protocol. [`forward`](Self::forward) relays events in a reply of the same protocol: the reply's own
 /// ids, numbers, time and model replace the upstream ones, unknown members are retained, and the upstream
 /// end is dropped, because the reply has its own. Both collect the answer, calls included, for
@@ -88,6 +92,8 @@ pub trait Upstream: Protocol {
 pub struct Relay<U: Upstream> {
     decoder: EventDecoder<U>,
     answer: U::Accumulator,
+    /// The tokens that the reply has been told of.
+    reported: Usage,
     is_over: bool,
 }
 
@@ -143,9 +149,9 @@ impl From<TooLarge> for SendError {
     }
 }
 
-/// The next event, and the answer with it.
+/// The next event, and the tokens of the answer with it.
 type Step<'a, U> = Result<
-    Option<(&'a <U as Protocol>::Event, &'a <U as Upstream>::Accumulator)>,
+    Option<(&'a <U as Protocol>::Event, Option<Usage>)>,
     RelayError<<U as Upstream>::Failure>,
 >;
 
@@ -162,6 +168,7 @@ impl<U: Upstream> Relay<U> {
         Self {
             decoder,
             answer,
+            reported: Usage::default(),
             is_over: false,
         }
     }
@@ -197,7 +204,7 @@ impl<U: Upstream> Relay<U> {
             });
         }
         self.is_over = U::is_last(event);
-        Ok(Some((event, &self.answer)))
+        Ok(Some((event, U::usage(event, &self.answer))))
     }
 
     /// Relays events unchanged, in a reply whose output they can be.
@@ -224,7 +231,8 @@ impl<U: Upstream> Relay<U> {
     }
 
     /// Relays the text, the reasoning and the usage, in a reply of any protocol. Of several choices, the
-    /// first counts.
+    /// first counts. Figures that the server repeats within the stream are totals of that stream and count once; those
+    /// of several relays into one reply [add up](Reply::usage).
     ///
     /// # Errors
     ///
@@ -235,8 +243,13 @@ impl<U: Upstream> Relay<U> {
         reply: &Reply<P>,
     ) -> Result<(), RelayError<U::Failure>> {
         let mut input = bytes;
-        while let Some((event, answer)) = self.step(&mut input)? {
-            U::text(event, answer, reply).await?;
+        while let Some((event, usage)) = self.step(&mut input)? {
+            U::text(event, reply).await?;
+            if let Some(usage) = usage {
+                let more = usage.since(self.reported);
+                self.reported += more;
+                reply.usage(more).await?;
+            }
         }
         Ok(())
     }

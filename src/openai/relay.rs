@@ -4,7 +4,7 @@ use super::{Accumulator, ChatCompletion, ChatCompletionChunk, ErrorObject, Event
 use crate::agent::Reply;
 use crate::json::{Json, JsonError};
 use crate::models::{self, TooLarge, Upstream};
-use crate::protocol::{Protocol, SendError, ToolCall};
+use crate::protocol::{Protocol, SendError, ToolCall, Usage};
 
 /// A relay of another server's chunks into a reply.
 pub type Relay = models::Relay<OpenAi>;
@@ -46,11 +46,7 @@ impl Upstream for OpenAi {
         }
     }
 
-    async fn text<P: Protocol>(
-        event: &Event,
-        _: &Accumulator,
-        reply: &Reply<P>,
-    ) -> Result<(), SendError> {
+    async fn text<P: Protocol>(event: &Event, reply: &Reply<P>) -> Result<(), SendError> {
         let Event::Chunk(chunk) = event else {
             return Ok(());
         };
@@ -68,10 +64,14 @@ impl Upstream for OpenAi {
                 }
             }
         }
-        if let Some(usage) = &chunk.usage {
-            reply.usage(usage.into()).await?;
-        }
         Ok(())
+    }
+
+    fn usage(event: &Event, _: &Accumulator) -> Option<Usage> {
+        match event {
+            Event::Chunk(chunk) => chunk.usage.as_ref().map(Usage::from),
+            _ => None,
+        }
     }
 
     /// If only the `[DONE]` is missing, the answer is complete.

@@ -1,6 +1,7 @@
 //! The parts of the shared vocabulary.
 
 use std::borrow::Cow;
+use std::ops::AddAssign;
 
 use serde::Serialize;
 
@@ -169,7 +170,7 @@ impl ToolRun {
     }
 }
 
-/// The tokens that a reply took: totals, not increments.
+/// The tokens of one call of a model, or of all calls of a turn. Sums saturate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Usage {
@@ -223,6 +224,28 @@ impl Usage {
     #[must_use]
     pub const fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        *self = self.zip(other, u64::saturating_add);
+    }
+}
+
+impl Usage {
+    /// Returns what was added to `earlier` figures.
+    pub(crate) fn since(self, earlier: Self) -> Self {
+        self.zip(earlier, u64::saturating_sub)
+    }
+
+    fn zip(self, other: Self, join: fn(u64, u64) -> u64) -> Self {
+        Self {
+            input_tokens: join(self.input_tokens, other.input_tokens),
+            output_tokens: join(self.output_tokens, other.output_tokens),
+            cached_input_tokens: join(self.cached_input_tokens, other.cached_input_tokens),
+            reasoning_tokens: join(self.reasoning_tokens, other.reasoning_tokens),
+        }
     }
 }
 

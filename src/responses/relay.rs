@@ -4,7 +4,7 @@ use super::{Accumulator, ErrorObject, Event, EventKind, Response, Responses, Str
 use crate::agent::Reply;
 use crate::json::JsonError;
 use crate::models::{self, TooLarge, Upstream};
-use crate::protocol::{Protocol, SendError, ToolCall};
+use crate::protocol::{Protocol, SendError, ToolCall, Usage};
 
 /// A relay of another server's events into a reply.
 pub type Relay = models::Relay<Responses>;
@@ -48,11 +48,7 @@ impl Upstream for Responses {
         }
     }
 
-    async fn text<P: Protocol>(
-        event: &Event,
-        _: &Accumulator,
-        reply: &Reply<P>,
-    ) -> Result<(), SendError> {
+    async fn text<P: Protocol>(event: &Event, reply: &Reply<P>) -> Result<(), SendError> {
         let Event::Stream(event) = event else {
             return Ok(());
         };
@@ -60,16 +56,20 @@ impl Upstream for Responses {
         match event.kind {
             EventKind::TextDelta | EventKind::RefusalDelta => reply.text(delta).await?,
             EventKind::SummaryDelta | EventKind::ReasoningDelta => reply.reasoning(delta).await?,
-            _ => {
-                let response = event.response.as_ref();
-                let usage = response.and_then(|response| response.usage.as_ref());
-                // Earlier responses have no usage, or that of their part.
-                if let Some(usage) = usage.filter(|_| event.is_last()) {
-                    reply.usage(usage.into()).await?;
-                }
-            }
+            _ => {}
         }
         Ok(())
+    }
+
+    fn usage(event: &Event, _: &Accumulator) -> Option<Usage> {
+        match event {
+            // Earlier responses have no usage, or that of their part.
+            Event::Stream(event) if event.is_last() => {
+                let response = event.response.as_ref()?;
+                response.usage.as_ref().map(Usage::from)
+            }
+            _ => None,
+        }
     }
 
     fn finish(answer: Accumulator) -> Option<Response> {
