@@ -141,10 +141,29 @@ impl Router {
             + Agent<crate::anthropic::Anthropic>
             + 'static,
     {
+        self.mount_model_at("/v1", name, agent)
+    }
+
+    /// Mounts an agent as [`mount_model`](Self::mount_model) does, at another base URL: `base` is its path, such as
+    /// `/bull/v1`. Models at different base URLs have lists and names of their own, and their turns have different
+    /// [paths](crate::protocol::Turn::path).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`mount`](Self::mount).
+    pub fn mount_model_at<A>(self, base: &str, name: &str, agent: A) -> Result<Self, MountError>
+    where
+        A: Agent<crate::openai::OpenAi>
+            + Agent<crate::responses::Responses>
+            + Agent<crate::anthropic::Anthropic>
+            + 'static,
+    {
         let agent = Arc::new(agent);
-        self.mount(crate::openai::Model::new(name), Arc::clone(&agent))?
-            .mount(crate::responses::Model::new(name), Arc::clone(&agent))?
-            .mount(crate::anthropic::Model::new(name), agent)
+        self.with(|site| {
+            site.mount(crate::openai::Model::new(name).base(base), agent.clone())?;
+            site.mount(crate::responses::Model::new(name).base(base), agent.clone())?;
+            site.mount(crate::anthropic::Model::new(name).base(base), agent)
+        })
     }
 
     /// Mounts an agent as [`mount_model`](Self::mount_model) does, for requests with this name and every other

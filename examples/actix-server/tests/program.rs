@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use server_tests::{Client, Nginx, Program};
+use server_tests::{Nginx, Place, Program, crowd};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_actix-example");
 
@@ -18,18 +18,17 @@ fn a_signal_lets_streams_finish() {
     }
 }
 
-/// They are closed after a while, which lets the others in.
+/// Silent connections are closed after a while, which lets the others in.
 #[test]
-fn silent_connections_do_not_keep_others_out_for_long() {
+fn a_crowd_does_not_keep_others_out_for_long() {
     let limited = "ulimit -n 256; exec \"$0\" --port 0";
     let mut command = Command::new("sh");
     let program = Program::start(command.args(["-c", limited, SERVER])).unwrap();
-    let connect = || Client::connect(program.address).unwrap();
-    let silent: Vec<Client> = (0..300).map(|_| connect()).collect();
-    let mut visitor = connect();
-    visitor.request("GET", "/agents.json", &[], b"").unwrap();
-    assert_eq!(visitor.response().unwrap().0.status, 200);
-    drop(silent);
+    let place = Place {
+        path: "/v1/query",
+        key: "x-none: 1",
+    };
+    crowd(program.address, place).unwrap();
 }
 
 /// nginx speaks HTTP/1.0 to its upstream by default, where a stream that is cut looks like one that has ended.
@@ -43,7 +42,13 @@ fn a_long_answer_fails_when_the_server_stops() {
         .chain(nginx.as_ref().map(|nginx| nginx.address))
         .collect();
     let (answers, status) = program
-        .stop_in_long_answers(&addresses, "x-none: 1")
+        .stop_in_long_answers(
+            &addresses,
+            Place {
+                path: "/v1/chat/completions",
+                key: "x-none: 1",
+            },
+        )
         .unwrap();
     for answer in answers {
         let end = answer.rsplit("\n\n").nth(1).unwrap();

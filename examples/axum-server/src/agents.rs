@@ -32,19 +32,19 @@ pub(crate) fn mount(router: Router, pace: Option<Duration>) -> Result<Router, Mo
             .enable(Switch::WidgetDashboardSearch),
             Arc::clone(&analyst),
         )?
-        .mount_model("analyst", Arc::clone(&analyst))?
+        .mount_model_at("/analyst/v1", "analyst", Arc::clone(&analyst))?
         // Whoever calls has a key, so GitHub's own signature is not needed.
         .mount(github::Mount::unverified(), Arc::clone(&analyst))?
         .mount(meilisearch::Mount::new(), Arc::clone(&analyst))?
         .mount(ui_stream::Mount::new(), Arc::clone(&analyst))?
         .mount(ag_ui::Mount::new(), analyst)?
         .mount(describe("butler", "Butler", "Knows who you are."), Butler)?
-        .mount_model("butler", Butler)?
+        .mount_model_at("/butler/v1", "butler", Butler)?
         .mount(
             describe("counter", "Counter", "Counts your words."),
             Counter,
         )?
-        .mount_model("counter", Counter)
+        .mount_model_at("/counter/v1", "counter", Counter)
 }
 
 /// Knows who asks: the guard has left it in the request.

@@ -9,31 +9,22 @@ mod metrics;
 mod replies;
 mod settings;
 
-use std::future::IntoFuture as _;
 use std::io;
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::Router;
 use axum::routing::get;
-use axum::serve::ListenerExt;
 use copilot_wire::router::MountError;
+use hyper_server::serve_app;
+use hyper_util::service::TowerToHyperService;
 use tokio::net::TcpListener;
-use tokio::sync::oneshot;
-use tokio::time::{sleep, timeout};
 
 use crate::keys::Keys;
-use crate::limits::{PerMinute, Turns};
+use crate::limits::PerMinute;
 use crate::metrics::Metrics;
 
 pub use replies::replies;
 pub use settings::{Settings, SettingsError};
-
-/// The time for which running turns go on once the server is asked to stop.
-const GRACE: Duration = Duration::from_secs(10);
-
-/// The time that clients have after that to read how their turns ended.
-const LAST: Duration = Duration::from_secs(1);
 
 /// The routes of a server, and the agents among them.
 #[derive(Debug)]
@@ -65,7 +56,6 @@ pub fn gateway(
     let observer = Arc::clone(&metrics);
     let keys = Arc::new(Keys::new(settings.keys));
     let per_minute = Arc::new(PerMinute::new(settings.per_minute));
-    let turns = Turns::new(settings.turns);
     // In this order: who asks, then how much.
     let agents = copilot_wire::Router::new()
         .base_path("/agents")
@@ -77,10 +67,7 @@ pub fn gateway(
             let per_minute = Arc::clone(&per_minute);
             async move { per_minute.check(parts) }
         })
-        .guard(move |parts| {
-            let turns = turns.clone();
-            async move { turns.check(parts) }
-        })
+        .max_turns(settings.turns)
         .observe(move |turn| observer.add(turn));
     let replies = settings.replies.clone();
     let agents = match settings.replies {
@@ -103,8 +90,9 @@ pub fn gateway(
     Ok(App { routes, agents })
 }
 
-/// Serves `app` until `stop` is ready. Then no turn begins; what still runs after ten seconds ends as a failure,
-/// which its client sees.
+/// Serves `app` until `stop` is ready. Then no turn begins; what still runs after five seconds ends as a failure,
+/// which its client sees. `axum::serve` would wait without end for the head of a request, and has no limit of
+/// connections.
 ///
 /// # Errors
 ///
@@ -112,18 +100,8 @@ pub fn gateway(
 pub async fn serve(
     listener: TcpListener,
     app: App,
-    stop: impl Future<Output = ()> + Send + 'static,
+    stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    // Without this a stream of small events stalls for 40 ms at a time.
-    let listener = listener.tap_io(|socket| drop(socket.set_nodelay(true)));
-    let (stopping, stopped) = oneshot::channel::<()>();
-    let served = axum::serve(listener, app.routes).with_graceful_shutdown(async {
-        let _ = stopped.await;
-    });
-    let served = tokio::spawn(served.into_future());
-    stop.await;
-    // No new connections. The open ones end with their turns; one whose client does not read is closed.
-    drop(stopping);
-    app.agents.drain(sleep(GRACE)).await;
-    timeout(LAST, served).await.map_or(Ok(()), |served| served?)
+    let routes = TowerToHyperService::new(app.routes);
+    serve_app(listener, routes, app.agents, stop).await
 }

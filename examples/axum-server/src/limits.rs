@@ -1,16 +1,16 @@
-//! Limits: requests of a user in a minute, and turns at a time.
+//! A limit of the turns that a user may begin in a minute.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use copilot_wire::protocol::{Refusal, User};
+use copilot_wire::router::RouteKind;
 use http::header::RETRY_AFTER;
 use http::request::Parts;
 use http::{HeaderValue, StatusCode};
-use tokio::sync::Semaphore;
 
-/// Limits how many requests a user may send in a minute.
+/// Limits how many turns a user may begin in a minute.
 pub(crate) struct PerMinute {
     limit: u32,
     counts: Mutex<Counts>,
@@ -30,9 +30,9 @@ impl PerMinute {
     }
 
     pub(crate) fn check(&self, parts: Parts) -> Result<Parts, Refusal> {
-        // Documents are not turns.
-        let Some(User { id: user, .. }) = parts.extensions.get().filter(|_| parts.method == "POST")
-        else {
+        // Documents, stops and resumed replies are not turns.
+        let is_turn = parts.extensions.get() == Some(&RouteKind::Turn);
+        let Some(User { id: user, .. }) = parts.extensions.get().filter(|_| is_turn) else {
             return Ok(parts);
         };
         let now = SystemTime::now().duration_since(UNIX_EPOCH);
@@ -50,26 +50,5 @@ impl PerMinute {
         let refusal = Refusal::new(StatusCode::TOO_MANY_REQUESTS, "too many requests");
         let refusal = refusal.code("rate_limited");
         Err(refusal.header(RETRY_AFTER, HeaderValue::from(60 - now % 60)))
-    }
-}
-
-/// Limits how many turns there are at a time.
-#[derive(Clone)]
-pub(crate) struct Turns(Arc<Semaphore>);
-
-impl Turns {
-    pub(crate) fn new(limit: usize) -> Self {
-        Self(Arc::new(Semaphore::new(limit)))
-    }
-
-    /// Leaves a permit in the extensions, which are dropped when the turn is over.
-    pub(crate) fn check(&self, mut parts: Parts) -> Result<Parts, Refusal> {
-        let permit = Arc::clone(&self.0).try_acquire_owned().map_err(|_| {
-            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, "too many turns at a time")
-                .code("overloaded")
-                .header(RETRY_AFTER, HeaderValue::from_static("5"))
-        })?;
-        parts.extensions.insert(Arc::new(permit));
-        Ok(parts)
     }
 }

@@ -25,6 +25,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn greet(address: SocketAddr) {
     println!("axum-server: listening on http://{address}");
     println!("  OpenBB Workspace   add http://{address}/agents, with your key as X-API-KEY");
-    println!("  OpenAI clients     base URL http://{address}/agents/v1, with your key");
+    println!("  OpenAI clients     base URL http://{address}/agents/analyst/v1, with your key");
     println!("  Prometheus         scrape http://{address}/metrics");
 }

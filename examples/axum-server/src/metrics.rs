@@ -4,19 +4,19 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
-use copilot_wire::protocol::{Turn, User};
+use copilot_wire::protocol::Turn;
 use copilot_wire::replies::StoreHealth;
 
 /// Sums over all turns.
 #[derive(Default)]
 pub(crate) struct Metrics(Mutex<BTreeMap<Labels, Sums>>);
 
-/// All are one of a few: the routes, the outcomes, the users with a key.
+/// All are one of a few: users are in the log and not here.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Labels {
+    protocol: &'static str,
     path: String,
     outcome: &'static str,
-    user: String,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -36,13 +36,9 @@ impl Metrics {
     /// Adds a turn that is over.
     pub(crate) fn add(&self, turn: &Turn<'_>) {
         let labels = Labels {
+            protocol: turn.protocol,
             path: turn.path.to_owned(),
             outcome: turn.outcome.as_str(),
-            user: turn
-                .extensions
-                .get::<User>()
-                .map_or("", |user| &user.id)
-                .to_owned(),
         };
         let usage = turn.usage.unwrap_or_default();
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -79,12 +75,12 @@ impl fmt::Display for Metrics {
             writeln!(f, "# TYPE {name} counter")?;
             for (labels, sums) in &all {
                 let Labels {
+                    protocol,
                     path,
                     outcome,
-                    user,
                 } = labels;
-                // Escaped as Prometheus wants it: paths and users of the settings are plain text.
-                let labels = format!("path={path:?},outcome={outcome:?},user={user:?}");
+                // Escaped as Prometheus wants it: the paths of routes are plain text.
+                let labels = format!("protocol={protocol:?},path={path:?},outcome={outcome:?}");
                 writeln!(f, "{name}{{{labels}}} {}", value(sums))?;
             }
         }

@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use server_tests::{Client, Nginx, Place, Program, Response, stress};
+use server_tests::{Client, Nginx, Place, Program, Response, crowd, stress};
 
 const KEY: &str = "authorization: Bearer sesame";
 const OTHER_KEY: &str = "x-api-key: poppy";
@@ -62,9 +62,9 @@ fn three_agents_answer_who_has_a_key_and_are_counted() {
 
     let (_, metrics) = get(&program, "/metrics", "accept: text/plain");
     for line in [
-        r#"agent_turns_total{path="/butler/query",outcome="answered",user="ali"} 1"#,
-        r#"agent_turns_total{path="/butler/query",outcome="answered",user="dorothy"} 1"#,
-        r#"agent_turns_total{path="/butler/query",outcome="refused",user=""} 3"#,
+        r#"agent_turns_total{protocol="openbb",path="/agents/butler/query",outcome="answered"} 2"#,
+        r#"agent_turns_total{protocol="openbb",path="/agents/butler/query",outcome="refused"} 3"#,
+        r#"agent_turns_total{protocol="openbb",path="/agents/counter/query",outcome="answered"} 1"#,
     ] {
         assert!(metrics.contains(line), "{metrics}");
     }
@@ -101,7 +101,7 @@ fn a_signal_lets_streams_finish() {
     client
         .request(
             "POST",
-            "/agents/v1/chat/completions",
+            "/agents/analyst/v1/chat/completions",
             &headers,
             body.as_bytes(),
         )
@@ -137,6 +137,22 @@ fn without_keys_it_does_not_start() {
     }
 }
 
+/// With half as many turns as there are uploads that stall.
+#[test]
+fn a_crowd_keeps_nobody_out() {
+    let limited = "ulimit -n 256; exec \"$0\"";
+    let mut command = Command::new("sh");
+    command.args(["-c", limited, env!("CARGO_BIN_EXE_axum-server")]);
+    command.env("ADDRESS", "127.0.0.1:0");
+    command.env("API_KEYS", "ali=sesame").env("TURNS", "20");
+    let program = Program::start(&mut command).unwrap();
+    let place = Place {
+        path: "/agents/counter/query",
+        key: KEY,
+    };
+    crowd(program.address, place).unwrap();
+}
+
 /// The router's budget for bodies is 256 MiB, whoever has a key.
 #[test]
 fn what_never_ends_costs_a_bounded_amount_and_keeps_nobody_out() {
@@ -161,7 +177,11 @@ fn a_long_answer_fails_when_the_server_stops() {
         .into_iter()
         .chain(nginx.as_ref().map(|nginx| nginx.address))
         .collect();
-    let (answers, status) = program.stop_in_long_answers(&addresses, KEY).unwrap();
+    let place = Place {
+        path: "/agents/analyst/v1/chat/completions",
+        key: KEY,
+    };
+    let (answers, status) = program.stop_in_long_answers(&addresses, place).unwrap();
     for answer in answers {
         let end = answer.rsplit("\n\n").nth(1).unwrap();
         assert!(end.contains("The server is shutting down"), "{end}");

@@ -5,6 +5,8 @@
 
 use std::net::SocketAddr;
 use std::process::{Command, Output};
+use std::thread::sleep;
+use std::time::Duration;
 
 use server_tests::{Client, Program};
 
@@ -35,11 +37,14 @@ fn ask(server: SocketAddr, key: &str, method: &str, path: &str) -> (u16, String)
     (head.status, body)
 }
 
+fn chat(id: &str) -> String {
+    let message = r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"Hello"}]}"#;
+    format!(r#"{{"id":"{id}","messages":[{message}],"trigger":"submit-message"}}"#)
+}
+
 /// Starts an answer of the analyst, and leaves after its first bytes, which are returned.
 fn begin(server: SocketAddr, chat: &str) -> String {
-    let message = r#"{"id":"m1","role":"user","parts":[{"type":"text","text":"Hello"}]}"#;
-    let body = format!(r#"{{"id":"{chat}","messages":[{message}],"trigger":"submit-message"}}"#);
-    let mut client = send(server, ALI, "POST", "", &body);
+    let mut client = send(server, ALI, "POST", "", &self::chat(chat));
     assert_eq!(client.head().unwrap().status, 200);
     String::from_utf8(client.chunk().unwrap()).unwrap()
 }
@@ -83,6 +88,27 @@ fn a_reply_outlives_its_connection() {
         .unwrap();
     let (_, metrics) = client.response().unwrap();
     assert!(metrics.contains("\nreply_store_up 1\n"), "{metrics}");
+}
+
+#[test]
+fn with_all_turns_taken_a_reply_is_resumed_and_stopped() {
+    let server = Program::start(command(&["--resumable"]).env("TURNS", "1")).unwrap();
+    let address = server.address;
+    begin(address, "c1");
+    let refused = send(address, ALI, "POST", "", &chat("c2")).response();
+    let (refused, body) = refused.unwrap();
+    assert_eq!(refused.status, 503, "{body}");
+    assert_eq!(refused.header("retry-after"), Some("5"));
+    let mut reader = send(address, ALI, "GET", "/c1/stream", "");
+    assert_eq!(reader.head().unwrap().status, 200);
+    assert_eq!(ask(address, ALI, "POST", "/c1/stop").0, 204);
+    // The turn is free once its agent is dropped, which may be a little later.
+    let status = || {
+        let mut client = send(address, ALI, "POST", "", &chat("c3"));
+        client.head().unwrap().status
+    };
+    let mut tries = (0..500).inspect(|_| sleep(Duration::from_millis(10)));
+    assert!(tries.any(|_| status() == 200));
 }
 
 #[test]

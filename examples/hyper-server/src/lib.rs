@@ -1,8 +1,9 @@
-//! Serves a [`Router`] with hyper.
+//! Serves a [`Router`] with hyper, by itself or among other routes.
 
 mod silent;
 
 use std::convert::Infallible;
+use std::error::Error;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
@@ -10,7 +11,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use copilot_wire::Router;
-use hyper::service::service_fn;
+use hyper::body::{Body, Bytes, Incoming};
+use hyper::service::{Service, service_fn};
+use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::GracefulShutdown;
@@ -52,6 +55,31 @@ pub async fn serve(
     router: Router,
     stop: impl Future<Output = ()>,
 ) -> io::Result<()> {
+    let agents = router.clone();
+    let app = service_fn(move |request| {
+        let agents = agents.clone();
+        async move { Ok::<_, Infallible>(agents.handle_body(request).await) }
+    });
+    serve_app(listener, app, router, stop).await
+}
+
+/// Serves `app`, which has the agents of `router` among its routes, as [`serve`] does.
+///
+/// # Errors
+///
+/// When the listener fails for good.
+pub async fn serve_app<S, B>(
+    listener: TcpListener,
+    app: S,
+    router: Router,
+    stop: impl Future<Output = ()>,
+) -> io::Result<()>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
     let graceful = GracefulShutdown::new();
     let silent = Silent::default();
     let mut connections = JoinSet::new();
@@ -96,12 +124,11 @@ pub async fn serve(
         // an HTTP/2 preface, or a preface and no request.
         let (entry, overdue) = silent.add(PATIENCE);
         let entry = Mutex::new(Some(entry));
-        let router = router.clone();
+        let app = app.clone();
         let service = service_fn(move |request| {
             // The lock is never held where something can panic.
             drop(entry.lock().map(|mut entry| entry.take()));
-            let router = router.clone();
-            async move { Ok::<_, Infallible>(router.handle_body(request).await) }
+            app.call(request)
         });
         let connection = builder
             .serve_connection(TokioIo::new(socket), service)

@@ -5,7 +5,7 @@
 
 use std::process::Command;
 
-use server_tests::{Client, Nginx, Place, Program, stress};
+use server_tests::{Client, Nginx, Place, Program, crowd, stress};
 
 const SERVER: &str = env!("CARGO_BIN_EXE_hyper-server");
 
@@ -46,6 +46,12 @@ fn silent_connections_do_not_keep_others_out() {
     }
     ask(&mut visitor);
     ask(&mut Client::connect(program.address).unwrap());
+    drop(silent);
+    let place = Place {
+        path: "/v1/query",
+        key: "x-none: 1",
+    };
+    crowd(program.address, place).unwrap();
 }
 
 /// The router's budget for bodies is 256 MiB.
@@ -74,7 +80,13 @@ fn a_long_answer_fails_when_the_server_stops() {
         .chain(nginx.as_ref().map(|nginx| nginx.address))
         .collect();
     let (answers, status) = program
-        .stop_in_long_answers(&addresses, "x-none: 1")
+        .stop_in_long_answers(
+            &addresses,
+            Place {
+                path: "/v1/chat/completions",
+                key: "x-none: 1",
+            },
+        )
         .unwrap();
     for answer in answers {
         let end = answer.rsplit("\n\n").nth(1).unwrap();

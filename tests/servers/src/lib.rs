@@ -18,4 +18,4 @@ pub use program::Program;
 pub use puppet::{PATHS, PIECE, Puppet, chunk, say, say_to, sorry};
 pub use redis::Redis;
 pub use server::{SERVERS, Server, Start};
-pub use stress::{Cost, Place, stress};
+pub use stress::{Cost, Place, crowd, stress};

@@ -4,7 +4,7 @@ use std::io::{self, BufRead, BufReader};
 use std::net::SocketAddr;
 use std::process::{Child, Command, ExitStatus, Stdio};
 
-use crate::Client;
+use crate::{Client, Place};
 
 /// A running program that prints `http://ADDRESS` first. Dropping it kills it.
 #[derive(Debug)]
@@ -96,8 +96,8 @@ impl Program {
         Ok((String::from_utf8_lossy(&answer).into_owned(), self.wait()?))
     }
 
-    /// Asks it to stop by `SIGTERM` while its analyst streams answers of many seconds to clients of OpenAI, one at
-    /// each of `addresses`, of the program or of a proxy in front; returns the answers and how it ended.
+    /// Asks it to stop by `SIGTERM` while its analyst, at `place`, streams answers of many seconds to clients of
+    /// OpenAI, one at each of `addresses`, of the program or of a proxy in front; returns the answers and how it ended.
     ///
     /// # Errors
     ///
@@ -105,7 +105,7 @@ impl Program {
     pub fn stop_in_long_answers(
         mut self,
         addresses: &[SocketAddr],
-        key: &str,
+        place: Place<'_>,
     ) -> io::Result<(Vec<String>, ExitStatus)> {
         // The analyst repeats what tools say: 2,500 words here, one every 15 milliseconds.
         let calls = (0..10).map(|id| {
@@ -123,8 +123,12 @@ impl Program {
         );
         let ask = |address: &SocketAddr| {
             let mut client = Client::connect(*address)?;
-            let headers = ["content-type: application/json", key, "connection: close"];
-            client.request("POST", "/v1/chat/completions", &headers, body.as_bytes())?;
+            let headers = [
+                "content-type: application/json",
+                place.key,
+                "connection: close",
+            ];
+            client.request("POST", place.path, &headers, body.as_bytes())?;
             client.head()?;
             let answer = client.chunk()?;
             Ok((client, answer))

@@ -70,6 +70,36 @@ pub fn stress(start: impl Fn() -> Program, place: Place<'_>) -> io::Result<Cost>
     })
 }
 
+/// Crowds a server that has 256 descriptors: 40 uploads that stall, 10 clients that never read their answers, and 300
+/// that send nothing. Another visitor must be served meanwhile.
+///
+/// # Errors
+///
+/// When another visitor is not served.
+pub fn crowd(address: SocketAddr, place: Place<'_>) -> io::Result<()> {
+    let Place { path, key } = place;
+    let head = format!(
+        "POST {path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n{key}\r\n"
+    );
+    let mut clients = Vec::new();
+    for _ in 0..40 {
+        let mut upload = Client::connect(address)?;
+        upload.send(format!("{head}content-length: 1000\r\n\r\n{{").as_bytes())?;
+        clients.push(upload);
+    }
+    for _ in 0..10 {
+        let mut reader = Client::connect(address)?;
+        let body = say("hello");
+        reader.send(format!("{head}content-length: {}\r\n\r\n{body}", body.len()).as_bytes())?;
+        clients.push(reader);
+    }
+    visit(address, place)?;
+    for _ in 0..300 {
+        clients.push(Client::connect(address)?);
+    }
+    visit(address, place)
+}
+
 /// Asks an agent something small.
 fn visit(address: SocketAddr, place: Place<'_>) -> io::Result<()> {
     let mut client = Client::connect(address)?;
