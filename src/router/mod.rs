@@ -154,8 +154,8 @@ impl Router {
     /// ```
     /// use copilot_wire::Router;
     ///
-    /// // In front: `proxy_pass http://127.0.0.1:7777/;` or `nest_service("/agents", router)`, which
-    /// // strip the path, or `proxy_pass http://127.0.0.1:7777;`, which does not.
+    /// // In front: `proxy_pass http://127.0.0.1:7777/;`, which strips the path, or without the slash at its end,
+    /// // which does not.
     /// let router = Router::new().base_path("/agents");
     /// # let _ = router;
     /// ```
