@@ -132,8 +132,7 @@ pub(crate) struct Record {
     protocol: &'static str,
     path: Option<Arc<str>>,
     conversation_id: Option<String>,
-    /// The extensions of the request. They are dropped at the end of the turn, so a permit in them limits
-    /// the number of concurrent turns.
+    /// The extensions of the request, which are dropped at the end of the turn.
     extensions: Extensions,
     /// `None` if there is no observer.
     start: Option<SystemTime>,

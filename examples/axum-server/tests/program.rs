@@ -48,6 +48,11 @@ fn three_agents_answer_who_has_a_key_and_are_counted() {
         let (head, reply) = ask(&program, &path, KEY, "Hello there");
         assert_eq!(head.status, 200, "{id}");
         assert!(reply.contains(answer), "{reply}");
+        let (_, models) = get(&program, &format!("/agents/{id}/v1/models"), KEY);
+        assert_eq!(models.matches("\"id\"").count(), 1, "{models}");
+        let path = format!("/agents/{id}/v1/messages");
+        let (head, _) = ask(&program, &path, KEY, "Hello there");
+        assert_eq!(head.status, 200, "{id}");
     }
     let (_, reply) = ask(&program, "/agents/butler/query", OTHER_KEY, "Hello");
     assert!(reply.contains("At your service, dorothy."), "{reply}");
@@ -65,6 +70,8 @@ fn three_agents_answer_who_has_a_key_and_are_counted() {
         r#"agent_turns_total{protocol="openbb",path="/agents/butler/query",outcome="answered"} 2"#,
         r#"agent_turns_total{protocol="openbb",path="/agents/butler/query",outcome="refused"} 3"#,
         r#"agent_turns_total{protocol="openbb",path="/agents/counter/query",outcome="answered"} 1"#,
+        r#"agent_turns_total{protocol="anthropic",path="/agents/counter/v1/messages",outcome="answered"} 1"#,
+        r#"agent_turns_total{protocol="anthropic",path="/agents/butler/v1/messages",outcome="answered"} 1"#,
     ] {
         assert!(metrics.contains(line), "{metrics}");
     }
