@@ -18,6 +18,8 @@ use std::sync::Arc;
 
 #[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
 use crate::agent::Agent;
+#[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
+use crate::models::{Dialect, Model};
 #[cfg(any(
     feature = "playground",
     all(feature = "anthropic", feature = "openai", feature = "responses"),
@@ -160,9 +162,12 @@ impl Router {
     {
         let agent = Arc::new(agent);
         self.with(|site| {
-            site.mount(crate::openai::Model::new(name).base(base), agent.clone())?;
-            site.mount(crate::responses::Model::new(name).base(base), agent.clone())?;
-            site.mount(crate::anthropic::Model::new(name).base(base), agent)
+            site.mount(model::<crate::openai::OpenAi>(base, name), agent.clone())?;
+            site.mount(
+                model::<crate::responses::Responses>(base, name),
+                agent.clone(),
+            )?;
+            site.mount(model::<crate::anthropic::Anthropic>(base, name), agent)
         })
     }
 
@@ -188,4 +193,11 @@ impl Router {
             .mount(responses, Arc::clone(&agent))?
             .mount(anthropic, agent)
     }
+}
+
+/// Creates a model below the path of a base URL.
+#[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
+fn model<P: Dialect>(base: &str, name: &str) -> Model<P> {
+    let base = base.strip_suffix('/').unwrap_or(base);
+    Model::new(name).path(format!("{base}{}", P::PATH))
 }

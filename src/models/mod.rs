@@ -129,13 +129,6 @@ impl<P: Dialect> Model<P> {
         self
     }
 
-    /// Sets the path of the client's base URL.
-    #[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
-    pub(crate) fn base(self, base: &str) -> Self {
-        let base = base.strip_suffix('/').unwrap_or(base);
-        self.path(format!("{base}{}", P::PATH))
-    }
-
     /// Returns the name of the model.
     #[must_use]
     pub fn id(&self) -> &str {
