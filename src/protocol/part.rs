@@ -244,6 +244,7 @@ impl Usage {
             input_tokens: join(self.input_tokens, other.input_tokens),
             output_tokens: join(self.output_tokens, other.output_tokens),
             cached_input_tokens: join(self.cached_input_tokens, other.cached_input_tokens),
+            cache_write_tokens: join(self.cache_write_tokens, other.cache_write_tokens),
             reasoning_tokens: join(self.reasoning_tokens, other.reasoning_tokens),
         }
     }
