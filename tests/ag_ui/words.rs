@@ -228,7 +228,7 @@ fn usage_is_sent_at_the_end() {
     // Clients take no number beyond 2^53 - 1.
     let most = 9_007_199_254_740_991_u64;
     let usage = json!([{
-        "inputTokens": 10, "outputTokens": most, "totalTokens": most,
+        "inputTokens": 11, "outputTokens": most, "totalTokens": most,
         "reasoningTokens": 2, "cachedInputTokens": 4,
     }]);
     assert_eq!(answer.one("RUN_FINISHED")["usage"], usage);
