@@ -108,6 +108,9 @@
     allow(dead_code, unused_imports, unused_macros, unused_mut, unused_variables)
 )]
 
+// What `json::Wire` derives names this crate, here as anywhere.
+extern crate self as copilot_wire;
+
 #[cfg(feature = "ag_ui")]
 pub mod ag_ui;
 pub mod agent;
@@ -171,6 +174,17 @@ pub use async_trait::async_trait;
 pub use protocol::Protocol;
 #[doc(inline)]
 pub use router::Router;
+
+/// What the code that `json::Wire` derives calls.
+#[doc(hidden)]
+pub mod __private {
+    pub use crate::json::wire::{
+        Wire, deserialize, is_unset, object, parse, serialize, take, take_fixed, to_json,
+    };
+    pub use crate::protocol::redacted::{Hidden, Redact};
+    pub use bytes::Bytes;
+    pub use serde::{Deserialize, Deserializer, Serialize, Serializer};
+}
 
 /// Compiles the examples of the README.
 #[cfg(all(doctest, feature = "openai", feature = "openbb"))]

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::json::model::{Field, json_api, model};
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
+use crate::json::wire::json_api;
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
 use crate::protocol::redacted::Size;
 use crate::protocol::{Attachment, AttachmentContent};
 
@@ -53,7 +53,7 @@ impl Default for Content {
     }
 }
 
-impl Field for Content {
+impl Wire for Content {
     const EXPECTED: &'static str = "text or a list of parts";
 
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
@@ -94,10 +94,12 @@ impl<T: Into<String>> From<T> for Content {
 }
 
 /// One part of a message: a text or a file.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct Part {
     /// The type: `text`, `image`, `audio`, `video` or `document`; in 0.0.x also `binary`.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The text of a `text` part.
     pub text: Option<String>,
@@ -119,37 +121,22 @@ pub struct Part {
     pub unknown: Members,
 }
 
-model!(Part {
-    kind: "type" always,
-    text: "text",
-    source: "source",
-    mime_type: "mimeType",
-    data: "data",
-    url: "url",
-    id: "id",
-    filename: "filename",
-    metadata: "metadata",
-});
-
 /// The source of a file.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct Source {
     /// The type: `data`, `url` or `file`.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The content in base64, the address, or the provider's id of the file.
+    #[wire(always)]
     pub value: String,
     /// The media type.
     pub mime_type: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Source {
-    kind: "type" always,
-    value: "value" always,
-    mime_type: "mimeType",
-});
 
 impl Part {
     fn text(&self) -> Option<&str> {

@@ -12,8 +12,7 @@ use super::payload::{
     ToolCallChunk, ToolCallEnd, ToolCallResult, ToolCallStart,
 };
 use super::request::ToolCall;
-use crate::json::model::Field;
-use crate::json::{Escape, Json, Kind, Members, ValueWriter};
+use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
 use crate::protocol::EventError;
 use crate::protocol::typed::outputs;
 
@@ -158,7 +157,7 @@ events! {
 }
 
 /// Appends a payload as a frame: one line of data that ends with LF, because clients fail at CR.
-pub(super) fn frame(payload: &impl Field, out: &mut Vec<u8>) {
+pub(super) fn frame(payload: &impl Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(b"data: ");
     payload.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     out.extend_from_slice(b"\n\n");

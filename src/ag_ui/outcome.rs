@@ -1,25 +1,20 @@
 //! The end of a run: outcome, interrupts and usage.
 
-use crate::json::model::model;
-use crate::json::{Json, List, Members};
+use crate::json::{Json, List, Members, Wire};
 use crate::protocol::Usage;
 
 /// The outcome of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Outcome {
     /// `success`, `interrupt` or, from 1.0 on, `cancelled`.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The interrupts that the run waits for.
     pub interrupts: List<Interrupt>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Outcome {
-    kind: "type" always,
-    interrupts: "interrupts",
-});
 
 impl Outcome {
     /// Creates the outcome of a run that waits for the user.
@@ -35,12 +30,15 @@ impl Outcome {
 
 /// Something that a run waits for. The next request has the answer in
 /// [`resume`](super::RunAgentInput::resume); apps cannot make one without.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct Interrupt {
     /// The id that the answer names.
+    #[wire(always)]
     pub id: String,
     /// The reason, such as `confirm`.
+    #[wire(always)]
     pub reason: String,
     /// The message for the user.
     pub message: Option<String>,
@@ -55,16 +53,6 @@ pub struct Interrupt {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Interrupt {
-    id: "id" always,
-    reason: "reason" always,
-    message: "message",
-    tool_call_id: "toolCallId",
-    response_schema: "responseSchema",
-    expires_at: "expiresAt",
-    metadata: "metadata",
-});
 
 impl Interrupt {
     /// Creates an interrupt.
@@ -100,8 +88,9 @@ impl Interrupt {
 }
 
 /// The tokens that one model took.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct TokenUsage {
     /// The provider.
     pub provider: Option<String>,
@@ -120,16 +109,6 @@ pub struct TokenUsage {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(TokenUsage {
-    provider: "provider",
-    model: "model",
-    input_tokens: "inputTokens",
-    output_tokens: "outputTokens",
-    total_tokens: "totalTokens",
-    reasoning_tokens: "reasoningTokens",
-    cached_input_tokens: "cachedInputTokens",
-});
 
 /// The largest number that a reader takes: 2^53 - 1.
 const MAX_TOKENS: u64 = (1 << 53) - 1;

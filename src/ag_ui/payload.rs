@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::content::Content;
 use super::outcome::{Interrupt, Outcome, TokenUsage};
 use super::request::Message;
-use crate::json::model::{encode, model};
+use crate::json::wire::encode;
 use crate::json::{Json, Kind, List, WriteError};
 use crate::protocol::typed::payloads;
 

@@ -7,8 +7,7 @@ use http::StatusCode;
 
 use super::content::Content;
 use super::mount::Settings;
-use crate::json::model::{Field as _, model, names};
-use crate::json::{Json, JsonError, Kind, List, Members};
+use crate::json::{Json, JsonError, Kind, List, Members, Wire};
 use crate::protocol::{self, Refusal};
 
 /// A request of an app: `RunAgentInput`, with the whole conversation.
@@ -22,12 +21,15 @@ use crate::protocol::{self, Refusal};
 ///     br#"{"threadId":"thread-1","runId":"run-1","state":{},"messages":[{"id":"u1","role":"user","content":"Hello"}],"tools":[],"context":[],"forwardedProps":{}}"#,
 /// );
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase", null_is_absent)]
 pub struct RunAgentInput {
     /// The id of the conversation.
+    #[wire(always)]
     pub thread_id: String,
     /// The id of this run.
+    #[wire(always)]
     pub run_id: String,
     /// The version of the protocol. Apps on 0.0.x do not send it.
     pub protocol_version: Option<String>,
@@ -36,10 +38,13 @@ pub struct RunAgentInput {
     /// The state that app and agent share; `null` when there is none.
     pub state: Json,
     /// The conversation, oldest message first.
+    #[wire(always)]
     pub messages: List<Message>,
     /// The tools that the app runs.
+    #[wire(always)]
     pub tools: List<Tool>,
     /// Context from the app, such as the open page.
+    #[wire(always)]
     pub context: List<Context>,
     /// Anything that the app passes on; `null` when there is none.
     pub forwarded_props: Json,
@@ -47,21 +52,9 @@ pub struct RunAgentInput {
     pub resume: List<ResumeEntry>,
     /// Members that this crate does not know.
     pub unknown: Members,
+    #[wire(skip)]
     pub(super) settings: Arc<Settings>,
 }
-
-model!(RunAgentInput, null: absent {
-    thread_id: "threadId" always,
-    run_id: "runId" always,
-    protocol_version: "protocolVersion",
-    parent_run_id: "parentRunId",
-    state: "state",
-    messages: "messages" always,
-    tools: "tools" always,
-    context: "context" always,
-    forwarded_props: "forwardedProps",
-    resume: "resume",
-});
 
 impl RunAgentInput {
     /// Creates a request to answer `messages`. State and forwarded properties are empty objects,
@@ -100,12 +93,15 @@ impl RunAgentInput {
 }
 
 /// One message of the conversation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase", null_is_absent)]
 pub struct Message {
     /// The id.
+    #[wire(always)]
     pub id: String,
     /// `user`, `assistant`, `system`, `developer`, `tool`, `reasoning` or `activity`.
+    #[wire(always)]
     pub role: String,
     /// The content; for a tool the result of the call.
     pub content: Option<Content>,
@@ -122,17 +118,6 @@ pub struct Message {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Message, null: absent {
-    id: "id" always,
-    role: "role" always,
-    content: "content",
-    name: "name",
-    tool_calls: "toolCalls",
-    tool_call_id: "toolCallId",
-    error: "error",
-    metadata: "metadata",
-});
 
 impl Message {
     /// Creates a message without content.
@@ -184,39 +169,34 @@ impl Message {
 pub(super) const FAILED: &str = "failed";
 
 /// A call that the assistant makes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(fixed(type = "function", after = id), null_is_absent)]
 pub struct ToolCall {
     /// The id of the call.
+    #[wire(always)]
     pub id: String,
     /// The function and its arguments.
+    #[wire(always)]
     pub function: FunctionCall,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-model!(ToolCall, null: absent {
-    id: "id" always,
-    "type" = "function",
-    function: "function" always,
-});
-
 /// A function and its arguments.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct FunctionCall {
     /// The name of the tool.
+    #[wire(always)]
     pub name: String,
     /// The arguments, as JSON text.
+    #[wire(always)]
     pub arguments: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(FunctionCall, null: absent {
-    name: "name" always,
-    arguments: "arguments" always,
-});
 
 impl ToolCall {
     /// Creates a call. `arguments` is the text of a JSON object.
@@ -252,24 +232,21 @@ impl TryFrom<&ToolCall> for protocol::ToolCall {
 }
 
 /// A tool that the app runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Tool {
     /// The name to call it by.
+    #[wire(always)]
     pub name: String,
     /// A description.
+    #[wire(always)]
     pub description: String,
     /// The JSON schema of its arguments.
     pub parameters: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Tool, null: absent {
-    name: "name" always,
-    description: "description" always,
-    parameters: "parameters",
-});
 
 impl Tool {
     /// Creates a tool.
@@ -285,29 +262,30 @@ impl Tool {
 }
 
 /// Something that the app says about itself.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Context {
     /// A description of the value.
+    #[wire(always)]
     pub description: String,
     /// The value: text, or JSON text.
+    #[wire(always)]
     pub value: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-model!(Context, null: absent {
-    description: "description" always,
-    value: "value" always,
-});
-
 /// The answer to an interrupt.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase", null_is_absent)]
 pub struct ResumeEntry {
     /// The id of the interrupt.
+    #[wire(always)]
     pub interrupt_id: String,
     /// The status of the interrupt.
+    #[wire(always)]
     pub status: ResumeStatus,
     /// The answer; `null` when there is none.
     pub payload: Json,
@@ -315,14 +293,8 @@ pub struct ResumeEntry {
     pub unknown: Members,
 }
 
-model!(ResumeEntry, null: absent {
-    interrupt_id: "interruptId" always,
-    status: "status" always,
-    payload: "payload",
-});
-
 /// The status of an interrupt.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum ResumeStatus {
     /// The payload is the answer.
@@ -331,13 +303,9 @@ pub enum ResumeStatus {
     #[default]
     Cancelled,
     /// Something that this crate does not know.
+    #[wire(other)]
     Other(String),
 }
-
-names!(ResumeStatus {
-    Resolved: "resolved",
-    Cancelled: "cancelled",
-});
 
 impl ResumeEntry {
     /// Creates an answer.

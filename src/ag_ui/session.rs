@@ -15,7 +15,7 @@ use super::payload::{
 };
 use super::request::FAILED;
 use super::{Event, RunAgentInput, ToolCall, check};
-use crate::json::model::raw_object;
+use crate::json::wire::raw_object;
 use crate::json::{Escape, Json, Kind, ObjectWriter, ValueWriter};
 use crate::protocol::{
     self, ChartKind, Citation, Env, Failure, Level, Part, Question, SendError, Session as _,

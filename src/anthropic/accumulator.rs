@@ -8,8 +8,7 @@ use bytes::Bytes;
 use super::{
     ContentBlock, Delta, Event, Message, MessageDelta, Stop, TextBlock, ThinkingBlock, Usage,
 };
-use crate::json::Json;
-use crate::json::model::Field;
+use crate::json::{Json, Wire};
 use crate::models::TooLarge;
 
 /// An accumulator that assembles events to a message.
@@ -255,7 +254,7 @@ impl Building {
 }
 
 /// Returns a copy that does not keep its event in memory.
-fn own<T: Field + Clone>(value: &T) -> T {
+fn own<T: Wire + Clone>(value: &T) -> T {
     T::from_raw(&value.to_raw()).unwrap_or_else(|| value.clone())
 }
 

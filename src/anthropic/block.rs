@@ -6,8 +6,8 @@ use std::fmt;
 use serde::Serialize;
 
 use super::content::join;
-use crate::json::model::{Field, json_api, model};
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, WriteError};
+use crate::json::wire::json_api;
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire, WriteError};
 use crate::protocol::ToolCall;
 use crate::protocol::redacted::Size;
 
@@ -37,7 +37,7 @@ impl ContentBlock {
     }
 }
 
-impl Field for ContentBlock {
+impl Wire for ContentBlock {
     const EXPECTED: &'static str = "a content block";
 
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
@@ -70,22 +70,18 @@ impl Field for ContentBlock {
 }
 
 /// A text block.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(fixed(type = "text"), null_is_absent)]
 pub struct TextBlock {
     /// The text.
+    #[wire(always)]
     pub text: String,
     /// The sources of the text, each an object with a `type`.
     pub citations: List<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(TextBlock, null: absent {
-    "type" = "text",
-    text: "text" always,
-    citations: "citations",
-});
 
 impl TextBlock {
     /// Creates a text block.
@@ -110,22 +106,19 @@ impl fmt::Debug for TextBlock {
 }
 
 /// A thinking block.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(fixed(type = "thinking"), null_is_absent)]
 pub struct ThinkingBlock {
     /// The reasoning.
+    #[wire(always)]
     pub thinking: String,
     /// The opaque text by which the server recognizes the block.
+    #[wire(always)]
     pub signature: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ThinkingBlock, null: absent {
-    "type" = "thinking",
-    thinking: "thinking" always,
-    signature: "signature" always,
-});
 
 impl ThinkingBlock {
     /// Creates a thinking block.
@@ -151,25 +144,22 @@ impl fmt::Debug for ThinkingBlock {
 }
 
 /// A call of a tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(fixed(type = "tool_use"))]
 pub struct ToolUseBlock {
     /// The id, which the result repeats.
+    #[wire(always)]
     pub id: String,
     /// The name of the tool.
+    #[wire(always)]
     pub name: String,
     /// The arguments: an object.
+    #[wire(always)]
     pub input: Json,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ToolUseBlock {
-    "type" = "tool_use",
-    id: "id" always,
-    name: "name" always,
-    input: "input" always,
-});
 
 impl ToolUseBlock {
     /// Creates a call; `input` serializes to an object.
@@ -185,7 +175,7 @@ impl ToolUseBlock {
         Ok(Self {
             id: id.into(),
             name: name.into(),
-            input: crate::json::model::encode(input)?,
+            input: crate::json::wire::encode(input)?,
             unknown: Members::new(),
         })
     }
@@ -202,10 +192,12 @@ impl From<&ToolUseBlock> for ToolCall {
 }
 
 /// The result of a call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(fixed(type = "tool_result"), null_is_absent)]
 pub struct ToolResultBlock {
     /// The id of the call.
+    #[wire(always)]
     pub tool_use_id: String,
     /// A text, a list of blocks, or absent.
     pub content: Option<Json>,
@@ -215,13 +207,6 @@ pub struct ToolResultBlock {
     pub unknown: Members,
 }
 
-model!(ToolResultBlock, null: absent {
-    "type" = "tool_result",
-    tool_use_id: "tool_use_id" always,
-    content: "content",
-    is_error: "is_error",
-});
-
 impl ToolResultBlock {
     /// Creates a result with a text.
     #[must_use]
@@ -229,7 +214,7 @@ impl ToolResultBlock {
         Self {
             tool_use_id: tool_use_id.into(),
             // Serializing a string cannot fail.
-            content: crate::json::model::encode(text).ok(),
+            content: crate::json::wire::encode(text).ok(),
             ..Self::default()
         }
     }

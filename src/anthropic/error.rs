@@ -4,8 +4,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::json::model::{Field as _, model, object, raw_object};
-use crate::json::{Escape, Members, ValueWriter};
+use crate::json::wire::{object, raw_object};
+use crate::json::{Escape, Members, ValueWriter, Wire};
 use crate::protocol::redacted::Cut;
 use crate::protocol::{Failure, Refusal};
 
@@ -13,21 +13,19 @@ use crate::protocol::{Failure, Refusal};
 ///
 /// It does not implement `Error`. `Debug` does not print the message: messages of servers may
 /// contain keys.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct ErrorObject {
     /// The class, such as `invalid_request_error` or `overloaded_error`.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The message for the user.
+    #[wire(always)]
     pub message: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ErrorObject, null: absent {
-    kind: "type" always,
-    message: "message" always,
-});
 
 impl ErrorObject {
     /// The class of a failure after which clients may repeat the request.

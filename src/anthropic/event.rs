@@ -7,8 +7,8 @@ use bytes::Bytes;
 use super::{
     ContentBlock, ErrorObject, Message, MessageDelta, Stop, StopReason, ToolUseBlock, Usage,
 };
-use crate::json::model::{Field, object};
-use crate::json::{Escape, Json, JsonError, Kind, Reader, ValueWriter};
+use crate::json::wire::object;
+use crate::json::{Escape, Json, JsonError, Kind, Reader, ValueWriter, Wire};
 use crate::protocol::EventError;
 use crate::protocol::redacted::Size;
 
@@ -84,7 +84,7 @@ impl fmt::Debug for Delta {
     }
 }
 
-impl Field for Delta {
+impl Wire for Delta {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if !reader.is(Kind::Object) {
             return Ok(None);
@@ -208,7 +208,7 @@ impl Event {
 }
 
 /// Reads a member that an event must have.
-fn member<T: Field>(json: &Json, name: &str) -> Result<T, EventError> {
+fn member<T: Wire>(json: &Json, name: &str) -> Result<T, EventError> {
     let value = json.get(name).and_then(|value| T::from_raw(&value));
     value.ok_or(EventError::Invalid("an event must have its object"))
 }

@@ -1,12 +1,12 @@
 //! Messages that answer requests.
 
 use super::{ContentBlock, ToolUseBlock};
-use crate::json::model::{model, names, present};
-use crate::json::{Json, List, Members};
+use crate::json::wire::present;
+use crate::json::{Json, List, Members, Wire};
 use crate::protocol;
 
 /// The reason why a message ended.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum StopReason {
     /// The answer is complete.
@@ -23,21 +23,14 @@ pub enum StopReason {
     /// The answer was refused.
     Refusal,
     /// Any other reason.
+    #[wire(other)]
     Other(String),
 }
 
-names!(StopReason {
-    EndTurn: "end_turn",
-    ToolUse: "tool_use",
-    MaxTokens: "max_tokens",
-    StopSequence: "stop_sequence",
-    PauseTurn: "pause_turn",
-    Refusal: "refusal",
-});
-
 /// Token counts. Every count is the total so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Usage {
     /// The number of tokens in the request, without those of a cache.
     pub input_tokens: Option<u64>,
@@ -46,17 +39,11 @@ pub struct Usage {
     /// The number of tokens in the request that were written to a cache.
     pub cache_creation_input_tokens: Option<u64>,
     /// The number of tokens in the answer.
+    #[wire(always)]
     pub output_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Usage, null: absent {
-    input_tokens: "input_tokens",
-    cache_read_input_tokens: "cache_read_input_tokens",
-    cache_creation_input_tokens: "cache_creation_input_tokens",
-    output_tokens: "output_tokens" always,
-});
 
 impl Usage {
     /// Creates token counts of a request and its answer.
@@ -116,37 +103,34 @@ impl From<&Usage> for protocol::Usage {
 }
 
 /// A message: the complete answer to a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(fixed(type = "message", after = id), null_is_absent)]
 pub struct Message {
     /// The id of the message.
+    #[wire(always)]
     pub id: String,
     /// The role: `assistant`.
+    #[wire(always)]
     pub role: String,
     /// The name of the model.
+    #[wire(always)]
     pub model: String,
     /// The blocks of the answer.
+    #[wire(always)]
     pub content: List<ContentBlock>,
     /// The reason why the message ended; `None` before its end.
+    #[wire(always, read = present)]
     pub stop_reason: Option<StopReason>,
     /// The stop sequence that was reached.
+    #[wire(always)]
     pub stop_sequence: Option<String>,
     /// The token counts.
+    #[wire(always)]
     pub usage: Usage,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Message, null: absent {
-    id: "id" always,
-    "type" = "message",
-    role: "role" always,
-    model: "model" always,
-    content: "content" always,
-    stop_reason: "stop_reason" always => present,
-    stop_sequence: "stop_sequence" always,
-    usage: "usage" always,
-});
 
 impl Message {
     /// Returns the text of all text blocks.
@@ -171,24 +155,21 @@ impl Message {
 }
 
 /// The end of a message: the member `delta` of `message_delta`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Stop {
     /// The reason why the message ended.
+    #[wire(always, read = present)]
     pub stop_reason: Option<StopReason>,
     /// The stop sequence that was reached.
+    #[wire(always)]
     pub stop_sequence: Option<String>,
     /// Details of a refusal: an object with `type`, `category` and `explanation`.
     pub stop_details: Option<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Stop, null: absent {
-    stop_reason: "stop_reason" always => present,
-    stop_sequence: "stop_sequence" always,
-    stop_details: "stop_details",
-});
 
 impl From<StopReason> for Stop {
     fn from(reason: StopReason) -> Self {
@@ -200,22 +181,19 @@ impl From<StopReason> for Stop {
 }
 
 /// A change of the message: its end, and the token counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(fixed(type = "message_delta"), null_is_absent)]
 pub struct MessageDelta {
     /// The end of the message; without a reason the message continues.
+    #[wire(always)]
     pub delta: Stop,
     /// The token counts.
+    #[wire(always)]
     pub usage: Usage,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(MessageDelta, null: absent {
-    "type" = "message_delta",
-    delta: "delta" always,
-    usage: "usage" always,
-});
 
 impl From<Usage> for MessageDelta {
     fn from(usage: Usage) -> Self {

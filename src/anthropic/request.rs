@@ -5,8 +5,7 @@ use http::StatusCode;
 use serde::Serialize;
 
 use super::{Content, ContentBlock, ErrorObject, ToolUseBlock};
-use crate::json::model::{Field as _, model};
-use crate::json::{Json, Kind, List, Members, WriteError};
+use crate::json::{Json, Kind, List, Members, Wire, WriteError};
 use crate::protocol::Refusal;
 
 /// A request for a message, for clients and servers.
@@ -22,16 +21,19 @@ use crate::protocol::Refusal;
 ///     br#"{"model":"claude","max_tokens":1024,"messages":[{"role":"user","content":"Hello"}],"stream":true}"#,
 /// );
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct MessagesRequest {
     /// The requested model; empty if there is none.
+    #[wire(always)]
     pub model: String,
     /// The maximum number of tokens in the answer. Agents ignore it.
     pub max_tokens: Option<u64>,
     /// The system prompt.
     pub system: Content,
     /// The conversation, oldest message first. Never empty in a request that was read.
+    #[wire(always)]
     pub messages: List<MessageParam>,
     /// Set if the answer should be streamed; absent means `false`.
     pub stream: Option<bool>,
@@ -46,18 +48,6 @@ pub struct MessagesRequest {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(MessagesRequest, null: absent {
-    model: "model" always,
-    max_tokens: "max_tokens",
-    system: "system",
-    messages: "messages" always,
-    stream: "stream",
-    tools: "tools",
-    tool_choice: "tool_choice",
-    output_config: "output_config",
-    metadata: "metadata",
-});
 
 impl MessagesRequest {
     /// Creates a request.
@@ -106,8 +96,7 @@ impl MessagesRequest {
         member: impl Into<String>,
         value: &T,
     ) -> Result<Self, WriteError> {
-        self.unknown
-            .push(member, crate::json::model::encode(value)?);
+        self.unknown.push(member, crate::json::wire::encode(value)?);
         Ok(self)
     }
 
@@ -185,21 +174,19 @@ fn add(one: (usize, usize), other: (usize, usize)) -> (usize, usize) {
 }
 
 /// A message of a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct MessageParam {
     /// The role: `user`, `assistant` or `system`.
+    #[wire(always)]
     pub role: String,
     /// The content.
+    #[wire(always)]
     pub content: Content,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(MessageParam, null: absent {
-    role: "role" always,
-    content: "content" always,
-});
 
 impl MessageParam {
     /// Creates a message.
@@ -235,12 +222,15 @@ impl MessageParam {
 }
 
 /// A tool that a request offers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Tool {
     /// The type: absent or `custom` for a tool of the client, any other for one of the server.
+    #[wire(name = "type")]
     pub kind: Option<String>,
     /// The name.
+    #[wire(always)]
     pub name: String,
     /// The description.
     pub description: Option<String>,
@@ -249,13 +239,6 @@ pub struct Tool {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Tool, null: absent {
-    kind: "type",
-    name: "name" always,
-    description: "description",
-    input_schema: "input_schema",
-});
 
 impl Tool {
     /// Creates a tool of the client, without a schema.

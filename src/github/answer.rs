@@ -4,30 +4,26 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
-use crate::json::model::{model, present};
-use crate::json::{Json, JsonError, Members};
+use crate::json::wire::present;
+use crate::json::{Json, JsonError, Members, Wire};
 
 /// The user's answer to a confirmation: an element of `copilot_confirmations` in GitHub's
 /// documentation.
 ///
 /// The client can change all of it: it is the user's data, and proves nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct Answer {
     /// The answer: `accepted` or `dismissed`. Any other value counts as a refusal.
     pub state: String,
     /// The data that the agent sent with the confirmation, unchanged. `None` if it was `null`, on
     /// which GitHub's own SDK throws.
+    #[wire(read = present)]
     pub confirmation: Option<Json>,
     /// Members that have no field here.
     pub unknown: Members,
 }
-
-model!(Answer, escape: Json {
-    state: "state",
-    // `null` is retained apart from absent, so that the answer is written again as it was read.
-    confirmation: "confirmation" => present,
-});
 
 impl Answer {
     /// Creates an answer that accepts a confirmation with this data.

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 use super::confirmation::Confirmation;
 use super::copilot_error::CopilotError;
 use super::reference::Reference;
-use crate::json::model::{Field, json_api};
-use crate::json::{Escape, Json, JsonError, Kind, List, Reader, ValueWriter};
+use crate::json::wire::json_api;
+use crate::json::{Escape, Json, JsonError, Kind, List, Reader, ValueWriter, Wire};
 use crate::protocol::EventError;
 
 /// A default event with more than a piece of text: a complete chunk with `id` and `model`, a chunk
@@ -19,7 +19,7 @@ pub struct Chunk(Json);
 
 json_api!(Chunk);
 
-impl Field for Chunk {
+impl Wire for Chunk {
     const ESCAPE: Escape = Escape::Json;
 
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {

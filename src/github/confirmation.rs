@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::json::model::model;
-use crate::json::{Json, Kind, Members};
+use crate::json::{Json, Kind, Members, Wire};
 use crate::protocol::{self, SendError};
 
 /// A question to the user that ends the turn: `copilot_confirmation` on the wire,
@@ -20,27 +19,24 @@ use crate::protocol::{self, SendError};
 /// assert_eq!(question.confirmation.text(), r#"{"id":"id-123","flag":"copilot"}"#);
 /// # Ok::<(), copilot_wire::protocol::SendError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct Confirmation {
     /// The type: always `action`, the only supported one.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The title of the dialog.
+    #[wire(always)]
     pub title: String,
     /// The text of the question, below the title.
+    #[wire(always)]
     pub message: String,
     /// The data that is returned with the answer. VS Code displays no dialog without it.
     pub confirmation: Json,
     /// Members that have no field here.
     pub unknown: Members,
 }
-
-model!(Confirmation, escape: Json {
-    kind: "type" always,
-    title: "title" always,
-    message: "message" always,
-    confirmation: "confirmation",
-});
 
 impl Confirmation {
     /// Creates a confirmation. The id identifies its answer; make it unique in the conversation.

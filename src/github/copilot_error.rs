@@ -1,33 +1,39 @@
 //! Errors that are displayed to the user.
 
-use crate::json::Members;
-use crate::json::model::{model, names, present};
+use crate::json::wire::present;
+use crate::json::{Members, Wire};
 use crate::protocol::Notice;
 
 /// An error to display to the user: an element of `copilot_errors` (the SDK's `createErrorsEvent`).
 ///
 /// VS Code displays the message as a warning. The debug command line requires that no member is
 /// empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct CopilotError {
     /// The part that failed.
+    #[wire(name = "type")]
     pub kind: ErrorKind,
     /// A code of the agent's choice. For VS Code `sso` means that single sign-on is missing, and
     /// `identifier` is then the value of the header `X-GitHub-SSO`.
+    #[wire(always)]
     pub code: String,
     /// The displayed message.
+    #[wire(always)]
     pub message: String,
     /// The id of the object that the error is about: a reference, or the name of a function.
+    #[wire(always)]
     pub identifier: String,
     /// The agent's slug. The platform adds it.
+    #[wire(read = present)]
     pub agent: Option<String>,
     /// Members that have no field here.
     pub unknown: Members,
 }
 
 /// The part that failed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A reference: `reference`.
@@ -37,28 +43,15 @@ pub enum ErrorKind {
     /// The agent: `agent`.
     Agent,
     /// A value that is not documented; empty if there is none.
+    #[wire(other)]
     Other(String),
 }
-
-names!(ErrorKind {
-    Reference: "reference",
-    Function: "function",
-    Agent: "agent"
-});
 
 impl Default for ErrorKind {
     fn default() -> Self {
         Self::Other(String::new())
     }
 }
-
-model!(CopilotError, escape: Json {
-    kind: "type",
-    code: "code" always,
-    message: "message" always,
-    identifier: "identifier" always,
-    agent: "agent" => present,
-});
 
 impl CopilotError {
     /// Creates an error. None of the three texts should be empty.

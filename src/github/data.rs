@@ -1,8 +1,7 @@
 //! Typed data of references.
 
 use super::page_url::PageUrl;
-use crate::json::model::{Field, model};
-use crate::json::{Json, JsonError, Kind, List, Members, Reader};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, Wire};
 
 /// The data of a reference, by its type: the types of GitHub's documentation on context passing, of
 /// VS Code and of copilot-go.
@@ -47,13 +46,13 @@ impl<'a> Data<'a> {
             value.string().unwrap_or_default().into_owned()
         };
         Some(match kind {
-            "client.file" => Self::ClientFile(Field::from_raw(data)?),
-            "client.selection" => Self::ClientSelection(Field::from_raw(data)?),
-            "github.repository" => Self::Repository(Box::new(Field::from_raw(data)?)),
+            "client.file" => Self::ClientFile(Wire::from_raw(data)?),
+            "client.selection" => Self::ClientSelection(Wire::from_raw(data)?),
+            "github.repository" => Self::Repository(Box::new(Wire::from_raw(data)?)),
             "github.current-url" => Self::CurrentUrl(text("url")),
-            "github.file" => Self::File(Box::new(Field::from_raw(data)?)),
-            "github.snippet" => Self::Snippet(Box::new(Field::from_raw(data)?)),
-            "github.agent" => Self::Agent(Field::from_raw(data)?),
+            "github.file" => Self::File(Box::new(Wire::from_raw(data)?)),
+            "github.snippet" => Self::Snippet(Box::new(Wire::from_raw(data)?)),
+            "github.agent" => Self::Agent(Wire::from_raw(data)?),
             "github.redacted" => Self::Redacted(text("type")),
             _ => return None,
         })
@@ -89,21 +88,18 @@ impl Exclusion {
 }
 
 /// An open file. The reference's id is its path, relative to the repository if there is one.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, escape = Json)]
 pub struct ClientFile {
     /// The language, as VS Code's id.
     pub language: Option<String>,
     /// The complete text, or a marker, see [`exclusion`](Self::exclusion).
+    #[wire(always)]
     pub content: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ClientFile, null: absent, escape: Json {
-    language: "language",
-    content: "content" always,
-});
 
 impl ClientFile {
     /// Returns the reason why the text is missing, if it is.
@@ -114,41 +110,37 @@ impl ClientFile {
 }
 
 /// A position in a file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, escape = Json)]
 pub struct Position {
     /// The line, from 0.
+    #[wire(always, read = integer)]
     pub line: u64,
     /// The column, from 0.
+    #[wire(always, read = integer)]
     pub col: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-model!(Position, null: absent, escape: Json {
-    line: "line" always => integer,
-    col: "col" always => integer,
-});
-
 /// Selected lines of an open file. An empty selection is sent as its complete line.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, escape = Json)]
 pub struct ClientSelection {
     /// The position at which the selection starts.
+    #[wire(always)]
     pub start: Position,
     /// The position at which the selection ends.
+    #[wire(always)]
     pub end: Position,
     /// The text, or a marker, see [`exclusion`](Self::exclusion).
+    #[wire(always)]
     pub content: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ClientSelection, null: absent, escape: Json {
-    start: "start" always,
-    end: "end" always,
-    content: "content" always,
-});
 
 impl ClientSelection {
     /// Returns the reason why the text is missing, if it is.
@@ -159,10 +151,12 @@ impl ClientSelection {
 }
 
 /// A repository. VS Code sends only its name, owner and id.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase", null_is_absent, escape = Json)]
 pub struct Repository {
     /// The id as text. Recorded requests have a number, the documentation a string.
+    #[wire(read = id)]
     pub id: Option<String>,
     /// The name.
     pub name: Option<String>,
@@ -175,8 +169,10 @@ pub struct Repository {
     /// The description.
     pub description: Option<String>,
     /// The commit that the user views.
+    #[wire(name = "commitOID")]
     pub commit_oid: Option<String>,
     /// The full name of the ref, such as `refs/heads/main`.
+    #[wire(name = "ref")]
     pub git_ref: Option<String>,
     /// The short name of the ref and its type.
     pub ref_info: Option<RefInfo>,
@@ -188,73 +184,59 @@ pub struct Repository {
     pub unknown: Members,
 }
 
-model!(Repository, null: absent, escape: Json {
-    id: "id" => id,
-    name: "name",
-    owner_login: "ownerLogin",
-    owner_type: "ownerType",
-    readme_path: "readmePath",
-    description: "description",
-    commit_oid: "commitOID",
-    git_ref: "ref",
-    ref_info: "refInfo",
-    visibility: "visibility",
-    languages: "languages",
-});
-
 /// A ref with its short name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, escape = Json)]
 pub struct RefInfo {
     /// The short name, such as `main`.
     pub name: Option<String>,
     /// The type: `branch` or `tag`.
+    #[wire(name = "type")]
     pub kind: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-model!(RefInfo, null: absent, escape: Json {
-    name: "name",
-    kind: "type",
-});
-
 /// A language of a repository.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, escape = Json)]
 pub struct Language {
     /// The name.
+    #[wire(always)]
     pub name: String,
     /// The share in percent.
+    #[wire(always)]
     pub percent: f64,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-model!(Language, null: absent, escape: Json {
-    name: "name" always,
-    percent: "percent" always,
-});
-
 /// A file of a repository, or lines of one. Its content can be fetched with the request's token.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase", null_is_absent, escape = Json)]
 pub struct RepositoryFile {
     /// The URL of the file's page on github.com.
     pub url: Option<String>,
     /// The path in the repository.
     pub path: Option<String>,
     /// The ref.
+    #[wire(name = "ref")]
     pub git_ref: Option<String>,
     /// The SHA of the commit.
+    #[wire(name = "commitOID")]
     pub commit_oid: Option<String>,
     /// The repository's id as text; sent as a number or a string.
+    #[wire(name = "repoID", read = id)]
     pub repo_id: Option<String>,
     /// The repository's name.
     pub repo_name: Option<String>,
     /// The repository's owner.
     pub repo_owner: Option<String>,
     /// The language, as GitHub's id.
+    #[wire(name = "languageID", read = id)]
     pub language_id: Option<String>,
     /// The name of the language.
     pub language_name: Option<String>,
@@ -263,19 +245,6 @@ pub struct RepositoryFile {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(RepositoryFile, null: absent, escape: Json {
-    url: "url",
-    path: "path",
-    git_ref: "ref",
-    commit_oid: "commitOID",
-    repo_id: "repoID" => id,
-    repo_name: "repoName",
-    repo_owner: "repoOwner",
-    language_id: "languageID" => id,
-    language_name: "languageName",
-    range: "range",
-});
 
 impl RepositoryFile {
     /// Parses the URL of the page into owner, repository and path.
@@ -286,44 +255,38 @@ impl RepositoryFile {
 }
 
 /// The lines of a snippet.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, escape = Json)]
 pub struct LineRange {
     /// The first line.
+    #[wire(read = line)]
     pub start: Option<u64>,
     /// The last line.
+    #[wire(read = line)]
     pub end: Option<u64>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-model!(LineRange, null: absent, escape: Json {
-    start: "start" => line,
-    end: "end" => line,
-});
-
 /// The agent that wrote a message.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, escape = Json)]
 pub struct AgentProfile {
     /// The App's id as text; sent as a number or a string.
+    #[wire(read = id)]
     pub id: Option<String>,
     /// The App's slug.
     pub login: Option<String>,
     /// The URL of the picture.
+    #[wire(name = "avatarURL")]
     pub avatar_url: Option<String>,
     /// The URL of the profile page.
     pub url: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(AgentProfile, null: absent, escape: Json {
-    id: "id" => id,
-    login: "login",
-    avatar_url: "avatarURL",
-    url: "url",
-});
 
 /// Reads an integer, also one with a fraction of zero: senders write `0` and `0.0`.
 fn integer(reader: &mut Reader<'_>) -> Result<Option<u64>, JsonError> {

@@ -6,8 +6,7 @@ use super::chunk::Chunk;
 use super::confirmation::Confirmation;
 use super::copilot_error::CopilotError;
 use super::reference::Reference;
-use crate::json::model::Field as _;
-use crate::json::{Json, List};
+use crate::json::{Json, List, Wire};
 use crate::protocol::EventError;
 use crate::sse::{self, EventName};
 

@@ -5,26 +5,30 @@ use std::fmt;
 
 use super::answer::Answer;
 use super::reference::Reference;
-use crate::json::model::{Field, json_api, model, present};
-use crate::json::{Escape, Json, JsonError, Kind, List, Members, Reader, ValueWriter};
+use crate::json::wire::{json_api, present};
+use crate::json::{Escape, Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
 use crate::protocol::redacted::{Cut, Size};
 
 /// A message of a request, with the members of recorded requests, GitHub's SDK, VS Code and
 /// `gh debug-cli`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct Message {
     /// The role: `user`, `assistant` or `system`; also `function`, `tool` or any other text.
     pub role: String,
     /// The author's name. `_session` marks the context message of github.com.
+    #[wire(read = present)]
     pub name: Option<String>,
     /// The content.
     pub content: Option<Content>,
     /// The references. On a user message they are context; on an assistant message they are those
     /// that the agent sent in that turn.
+    #[wire(name = "copilot_references")]
     pub references: List<Reference>,
     /// Answers to confirmations. Only those on the last message count, see
     /// [`ChatRequest::answers`](super::ChatRequest::answers).
+    #[wire(name = "copilot_confirmations")]
     pub confirmations: List<Answer>,
     /// Members that have no field here, and the fields above that were sent as `null` or empty.
     pub unknown: Members,
@@ -56,7 +60,7 @@ impl Content {
 
 json_api!(Content);
 
-impl Field for Content {
+impl Wire for Content {
     const ESCAPE: Escape = Escape::Json;
     const EXPECTED: &'static str = "a text or parts";
 
@@ -119,14 +123,6 @@ impl fmt::Debug for FunctionCall {
             .finish()
     }
 }
-
-model!(Message, escape: Json {
-    role: "role",
-    name: "name" => present,
-    content: "content",
-    references: "copilot_references",
-    confirmations: "copilot_confirmations",
-});
 
 impl Message {
     /// Creates a message with a role and a content.

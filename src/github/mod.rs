@@ -81,13 +81,13 @@ pub use session_info::SessionInfo;
 pub use skill::{Skill, SkillCall, SkillReply};
 pub use verified::Verified;
 
+use crate::json::Wire;
 use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, StatusCode};
 
-use crate::json::model::Field;
 use crate::protocol::{
     Capabilities, Decode, Env, EventError, Events, Protocol, Refusal, TextMember,
 };
@@ -117,7 +117,7 @@ impl Protocol for GitHub {
             let message = "the request body is empty";
             return Err(Refusal::new(StatusCode::BAD_REQUEST, message));
         }
-        let request = <ChatRequest as Field>::parse(&body)?;
+        let request = <ChatRequest as Wire>::parse(&body)?;
         if request.messages.is_empty() {
             let refusal = Refusal::new(StatusCode::UNPROCESSABLE_ENTITY, "must not be empty");
             return Err(refusal.at("messages"));

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::data::Data;
-use crate::json::model::{Field, model, present};
-use crate::json::{Json, Kind, Members};
+use crate::json::wire::present;
+use crate::json::{Json, Kind, Members, Wire};
 use crate::protocol::{Citation, SendError};
 
 /// An attachment of a message: a file, a repository or a source. It is an element of
@@ -27,14 +27,17 @@ use crate::protocol::{Citation, SendError};
 /// );
 /// # Ok::<(), copilot_wire::protocol::SendError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct Reference {
     /// The type on the wire, such as `client.file`.
+    #[wire(name = "type")]
     pub kind: String,
     /// The id. Its meaning depends on the type.
     pub id: String,
     /// The data, unchanged. [`typed`](Self::typed) reads it by the type.
+    #[wire(read = present)]
     pub data: Option<Json>,
     /// `true` if the client attached it automatically, `false` if the user chose it.
     pub is_implicit: Option<bool>,
@@ -45,25 +48,23 @@ pub struct Reference {
 }
 
 /// The display name, icon and URL of a reference.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct Metadata {
     /// The name. Clients may hide a reference without one.
+    #[wire(read = present)]
     pub display_name: Option<String>,
     /// The URI of an icon. The documentation's example has `icon`, which is not a URI; VS Code
     /// parses the value as a URI, so omit it rather than send such a value.
+    #[wire(read = present)]
     pub display_icon: Option<String>,
     /// The URL of the content.
+    #[wire(read = present)]
     pub display_url: Option<String>,
     /// Members that have no field here, and the fields above that were sent as `null` or empty.
     pub unknown: Members,
 }
-
-model!(Metadata, escape: Json {
-    display_name: "display_name" => present,
-    display_icon: "display_icon" => present,
-    display_url: "display_url" => present,
-});
 
 impl Metadata {
     /// Creates metadata with a display name.
@@ -75,14 +76,6 @@ impl Metadata {
         }
     }
 }
-
-model!(Reference, escape: Json {
-    kind: "type",
-    id: "id",
-    data: "data" => present,
-    is_implicit: "is_implicit",
-    metadata: "metadata",
-});
 
 impl Reference {
     /// Creates a reference for clients to display: with a name, and with `"data":{}`, because VS

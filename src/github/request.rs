@@ -9,28 +9,32 @@ use super::chunk_form::ChunkForm;
 use super::context::Context;
 use super::message::Message;
 use super::session_info::SessionInfo;
-use crate::json::model::{Field as _, model, object, present};
-use crate::json::{Escape, Json, Kind, List, Members, ValueWriter};
+use crate::json::wire::{object, present};
+use crate::json::{Escape, Json, Kind, List, Members, ValueWriter, Wire};
 
 /// The request of a turn: the complete conversation, oldest message first.
 ///
 /// Every member may be absent, `null` or of a wrong type, and unknown members are retained.
 /// [`to_json`](Self::to_json) writes all members, so a client or a proxy loses nothing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct ChatRequest {
     /// `copilot_thread_id`: the id of the conversation, the same in all its turns. The debug
     /// command line creates a new one for each request.
+    #[wire(name = "copilot_thread_id", read = present)]
     pub thread_id: Option<String>,
     /// The messages, oldest first. On github.com the last three are the client's context message,
     /// an empty one with the attachments, and the prompt.
     pub messages: List<Message>,
     /// The slug of the App.
+    #[wire(read = present)]
     pub agent: Option<String>,
     /// Members that have no field here, and the fields above that were sent as `null` or empty:
     /// sampling parameters ([`sampling`](Self::sampling)), `tools`, `model` and so on.
     pub unknown: Members,
     /// The form of the text chunks in the reply. It is not on the wire: the mount sets it.
+    #[wire(skip)]
     pub chunks: ChunkForm,
 }
 
@@ -54,12 +58,6 @@ pub struct Sampling {
     /// The stop sequences; on the wire one string or several.
     pub stop: Vec<String>,
 }
-
-model!(ChatRequest, escape: Json {
-    thread_id: "copilot_thread_id" => present,
-    messages: "messages",
-    agent: "agent" => present,
-});
 
 impl ChatRequest {
     /// Creates a request with these messages, for clients.

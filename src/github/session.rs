@@ -8,8 +8,7 @@ use super::copilot_error::CopilotError;
 use super::event::{Event, Output};
 use super::reference::Reference;
 use super::request::ChatRequest;
-use crate::json::model::Field as _;
-use crate::json::{Escape, List, ObjectWriter, ValueWriter, WriteError, write_raw};
+use crate::json::{Escape, List, ObjectWriter, ValueWriter, Wire, WriteError, write_raw};
 use crate::protocol::{
     self, AgentError, Citation, Confirmation, Env, Failure, Notice, Part, SendError, Session as _,
     TextFrame, markdown,

@@ -4,10 +4,10 @@ use std::ops::{Deref, DerefMut};
 
 use super::error::JsonError;
 use super::kind::Kind;
-use super::model::Field;
 use super::object_writer::ValueWriter;
 use super::reader::Reader;
 use super::value::Json;
+use super::wire::Wire;
 
 /// A list that retains invalid elements instead of failing.
 ///
@@ -122,7 +122,7 @@ impl<'a, T> IntoIterator for &'a mut List<T> {
     }
 }
 
-impl<T: Field> Field for List<T> {
+impl<T: Wire> Wire for List<T> {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if !reader.is(Kind::Array) {
             return Ok(None);
@@ -185,6 +185,6 @@ impl<T: Field> Field for List<T> {
 
     fn drop_odd(&mut self) {
         self.odd = None;
-        self.known.iter_mut().for_each(Field::drop_odd);
+        self.known.iter_mut().for_each(Wire::drop_odd);
     }
 }

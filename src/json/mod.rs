@@ -50,7 +50,6 @@ mod kind;
 pub(crate) mod lanes;
 mod list;
 mod members;
-pub(crate) mod model;
 mod nesting;
 mod object_writer;
 mod reader;
@@ -62,7 +61,10 @@ mod string;
 pub(crate) mod template;
 mod value;
 mod walk;
+pub(crate) mod wire;
 
+/// Implements the trait of this name.
+pub use copilot_wire_derive::Wire;
 pub use error::{JsonError, WriteError};
 pub use escape::{Escape, escape};
 pub use kind::Kind;
@@ -74,3 +76,4 @@ pub use serializer::write;
 pub(crate) use string::string_between;
 pub use value::{Json, write_raw};
 pub use walk::{ArrayIter, ObjectIter};
+pub use wire::Wire;

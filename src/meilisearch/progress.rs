@@ -3,34 +3,40 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::json::model::{Field as _, model};
-use crate::json::{Json, JsonError, Kind, Members};
+use crate::json::{Json, JsonError, Kind, Members, Wire};
 use crate::protocol::redacted::Size;
 
 /// `_meiliSearchProgress`: the start of a search. `Debug` does not print the arguments.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct Progress {
     /// The id of the notification, unrelated to `call_id`. An empty one is replaced by a random
     /// one.
+    #[wire(skip)]
     pub id: String,
     /// The id of the search, which its sources and appended messages repeat. The model's provider
     /// chose it.
+    #[wire(always)]
     pub call_id: String,
     /// The name of the function: `_meiliSearchInIndex`.
+    #[wire(always)]
     pub function_name: String,
     /// The arguments of the function, as written by the model. They are not always valid JSON: see
     /// [`search`](Self::search).
+    #[wire(always)]
     pub function_arguments: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 /// The arguments of a search. `Debug` does not print the query.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, escape = Json)]
 pub struct Search {
     /// The uid of the index that is searched.
+    #[wire(always)]
     pub index_uid: String,
     /// The search query. The server treats an absent one as empty.
     pub q: Option<String>,
@@ -83,18 +89,6 @@ impl Progress {
         Some(progress)
     }
 }
-
-model!(Progress, escape: Json {
-    call_id: "call_id" always,
-    function_name: "function_name" always,
-    function_arguments: "function_arguments" always,
-});
-
-model!(Search, null: absent, escape: Json {
-    index_uid: "index_uid" always,
-    q: "q",
-    filter: "filter",
-});
 
 impl Search {
     /// Creates a search in an index.

@@ -1,7 +1,6 @@
 //! The state of one reply, and the writing of its chunks.
 
-use crate::json::model::Field as _;
-use crate::json::{Escape, Json, escape, write};
+use crate::json::{Escape, Json, Wire, escape, write};
 use crate::protocol::{self, Citation, Env, Part, SendError, Session as _, TextFrame, markdown};
 
 use super::{Call, ChatRequest, Event, Failure, FinishReason, Provider, Tools, Unknown};

@@ -1,7 +1,6 @@
 //! Notifications with the documents of a search.
 
-use crate::json::model::{Field as _, model};
-use crate::json::{Json, Kind, Members};
+use crate::json::{Json, Kind, Members, Wire};
 use crate::protocol::EventError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -10,15 +9,19 @@ use serde::de::DeserializeOwned;
 /// displayed attributes only.
 ///
 /// It is empty if the search found nothing, or if its filter was refused.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct Sources {
     /// The id of the notification, unrelated to `call_id`. An empty one is replaced by a random
     /// one.
+    #[wire(skip)]
     pub id: String,
     /// The id of the search.
+    #[wire(always)]
     pub call_id: String,
     /// The documents, unchanged: an array of objects.
+    #[wire(name = "sources", always)]
     pub documents: Json,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -74,8 +77,3 @@ impl Sources {
         is_list(sources.documents.kind()).then_some(sources)
     }
 }
-
-model!(Sources, escape: Json {
-    call_id: "call_id" always,
-    documents: "sources" always,
-});

@@ -6,7 +6,7 @@ use http::{HeaderMap, Method, Response, StatusCode};
 
 use super::Dialect;
 use crate::agent::Body;
-use crate::json::model::object;
+use crate::json::wire::object;
 use crate::json::{Escape, ValueWriter};
 use crate::protocol::Refusal;
 use crate::router::{Call, Endpoint, MountError, RouteKind, Site, json};

@@ -1,8 +1,8 @@
 //! Chunks of streamed completions.
 
 use super::{Delta, FinishReason, Logprobs, Usage};
-use crate::json::model::{model, present};
-use crate::json::{List, Members};
+use crate::json::wire::present;
+use crate::json::{List, Members, Wire};
 
 /// A chunk of a streamed completion.
 ///
@@ -17,8 +17,9 @@ use crate::json::{List, Members};
 /// let usage = ChatCompletionChunk::from(Usage::new(19, 10));
 /// assert!(usage.choices.is_empty());
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(fixed(object = "chat.completion.chunk", after = id), null_is_absent)]
 pub struct ChatCompletionChunk {
     /// The id of the completion.
     pub id: Option<String>,
@@ -26,31 +27,21 @@ pub struct ChatCompletionChunk {
     pub created: Option<u64>,
     /// The name of the model.
     pub model: Option<String>,
+    /// The service tier of the request.
+    pub service_tier: Option<String>,
+    /// The configuration of the model.
+    pub system_fingerprint: Option<String>,
     /// The additions to the choices. Empty in the chunk with the usage; `null` is read as empty.
+    #[wire(always)]
     pub choices: List<Choice>,
     /// The usage.
     pub usage: Option<Usage>,
-    /// The configuration of the model.
-    pub system_fingerprint: Option<String>,
-    /// The service tier of the request.
-    pub service_tier: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 // The order is that of the official API. GitHub's SDK writes a short form without the members
 // before the choices.
-model!(ChatCompletionChunk, null: absent {
-    id: "id",
-    "object" = "chat.completion.chunk",
-    created: "created",
-    model: "model",
-    service_tier: "service_tier",
-    system_fingerprint: "system_fingerprint",
-    choices: "choices" always,
-    usage: "usage",
-});
-
 impl ChatCompletionChunk {
     /// Creates a chunk with additions to choices.
     #[must_use]
@@ -95,28 +86,25 @@ impl From<Usage> for ChatCompletionChunk {
 }
 
 /// An addition to one choice.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Choice {
     /// The index of the choice. Choices may be interleaved.
+    #[wire(always)]
     pub index: u32,
     /// The piece of the message that this chunk adds.
+    #[wire(always)]
     pub delta: Delta,
     /// The log probabilities of its tokens.
     pub logprobs: Option<Logprobs>,
     /// The reason why the choice ended, in its last chunk. An empty text, which some servers send
     /// instead of `null`, is read as `None`.
+    #[wire(always, read = present)]
     pub finish_reason: Option<FinishReason>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Choice, null: absent {
-    index: "index" always,
-    delta: "delta" always,
-    logprobs: "logprobs",
-    finish_reason: "finish_reason" always => present,
-});
 
 impl Choice {
     /// Creates an addition to a choice.

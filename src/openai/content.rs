@@ -5,8 +5,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::model::{Field, json_api};
-use crate::json::{Json, JsonError, Kind, Reader, ValueWriter};
+use crate::json::wire::json_api;
+use crate::json::{Json, JsonError, Kind, Reader, ValueWriter, Wire};
 use crate::protocol::redacted::Size;
 
 /// The content of a message.
@@ -61,7 +61,7 @@ impl Content {
 
 json_api!(Content);
 
-impl Field for Content {
+impl Wire for Content {
     const EXPECTED: &'static str = "content";
 
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {

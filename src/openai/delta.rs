@@ -1,19 +1,20 @@
 //! Additions of a chunk to a message.
 
 use super::{Content, FunctionDelta, ToolCallDelta};
-use crate::json::model::{Field, model};
-use crate::json::{JsonError, Kind, List, Members, Reader};
+use crate::json::{JsonError, Kind, List, Members, Reader, Wire};
 
 /// An addition to the message of a choice.
 ///
 /// Members outside the protocol, such as `reasoning_content`, are in `unknown`, for reading and
 /// writing.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Delta {
     /// The role, `assistant`, only in the first chunk of the choice.
     pub role: Option<String>,
     /// A piece of the answer's text.
+    #[wire(read = content)]
     pub content: Option<String>,
     /// A piece of a refusal.
     pub refusal: Option<String>,
@@ -24,14 +25,6 @@ pub struct Delta {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Delta, null: absent {
-    role: "role",
-    content: "content" => content,
-    refusal: "refusal",
-    tool_calls: "tool_calls",
-    function_call: "function_call",
-});
 
 impl Delta {
     /// Creates a piece of the answer's text.
@@ -59,5 +52,5 @@ fn content(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError>
         let text = Content::read_from(reader)?.map(|parts| parts.text().into_owned());
         return Ok(text.filter(|text| !text.is_empty()).map(Some));
     }
-    Field::read_from(reader)
+    Wire::read_from(reader)
 }

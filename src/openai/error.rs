@@ -4,8 +4,8 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::json::model::{Field, model, object};
-use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, ValueWriter};
+use crate::json::wire::object;
+use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, ValueWriter, Wire};
 use crate::protocol::redacted::Cut;
 use crate::protocol::{Failure, Refusal};
 
@@ -16,27 +16,25 @@ use crate::protocol::{Failure, Refusal};
 ///
 /// It does not implement `Error`. `Debug` prints only its codes and names: messages of servers may
 /// contain keys.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct ErrorObject {
     /// The message for the user.
+    #[wire(always)]
     pub message: String,
     /// The class, such as `server_error` or `invalid_request_error`.
+    #[wire(name = "type", always, read = name)]
     pub kind: Option<String>,
     /// The member of the request that caused the error.
+    #[wire(always, read = name)]
     pub param: Option<String>,
     /// The code. A number, as compatible servers send it, becomes its digits.
+    #[wire(always, read = name)]
     pub code: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ErrorObject, null: absent {
-    message: "message" always,
-    kind: "type" always => name,
-    param: "param" always => name,
-    code: "code" always => name,
-});
 
 impl ErrorObject {
     /// Creates an error of the server.
@@ -164,5 +162,5 @@ fn name(reader: &mut Reader<'_>) -> Result<Option<Option<String>>, JsonError> {
     if reader.is(Kind::Number) {
         return Ok(Some(Some(reader.value()?.text().to_owned())));
     }
-    Field::read_from(reader)
+    Wire::read_from(reader)
 }

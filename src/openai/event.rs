@@ -1,11 +1,11 @@
 //! The events of a stream, and the endings of a turn.
 
+use crate::json::Wire;
 use bytes::Bytes;
 
 use super::{
     ChatCompletionChunk, Choice, Delta, ErrorObject, FinishReason, ToolCall, ToolCallDelta,
 };
-use crate::json::model::Field as _;
 use crate::protocol::EventError;
 
 /// An event of a stream, for writing and reading.

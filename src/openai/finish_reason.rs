@@ -1,9 +1,9 @@
 //! Reasons why a choice ended.
 
-use crate::json::model::names;
+use crate::json::Wire;
 
 /// The reason why a choice ended.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum FinishReason {
     /// The answer is complete.
@@ -18,13 +18,6 @@ pub enum FinishReason {
     FunctionCall,
     /// Any other reason, such as the Copilot platform's `error`. It is never empty in a chunk that
     /// was read.
+    #[wire(other)]
     Other(String),
 }
-
-names!(FinishReason {
-    Stop: "stop",
-    Length: "length",
-    ToolCalls: "tool_calls",
-    ContentFilter: "content_filter",
-    FunctionCall: "function_call",
-});

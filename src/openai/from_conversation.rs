@@ -4,7 +4,7 @@ use std::mem;
 
 use super::{ChatMessage, ChatRequest, Content, Function, FunctionCall, Part, ToolCall};
 use crate::json::Json;
-use crate::json::model::raw_object;
+use crate::json::wire::raw_object;
 use crate::protocol::{
     AnswerFormat, Attachment, AttachmentContent, Call, Conversation, HistoryItem, Message, Role,
     ToolResult,

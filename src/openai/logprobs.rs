@@ -1,25 +1,22 @@
 //! Log probabilities of tokens.
 
 use super::retained;
-use crate::json::model::model;
-use crate::json::{List, Members};
+use crate::json::{List, Members, Wire};
 
 /// The log probabilities of the tokens of an answer or a piece of it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Logprobs {
     /// The tokens of the content.
+    #[wire(always)]
     pub content: Option<List<TokenLogprob>>,
     /// The tokens of the refusal.
+    #[wire(always)]
     pub refusal: Option<List<TokenLogprob>>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Logprobs, null: absent {
-    content: "content" always,
-    refusal: "refusal" always,
-});
 
 impl Logprobs {
     /// Creates the log probabilities of the tokens of a content.
@@ -53,14 +50,18 @@ impl Logprobs {
 }
 
 /// A token with its log probability.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct TokenLogprob {
     /// The token as text; for a part of a character, a placeholder.
+    #[wire(always)]
     pub token: String,
     /// The natural logarithm of its probability.
+    #[wire(always)]
     pub logprob: f64,
     /// The bytes of the token. Only together with its neighbours they are valid UTF-8.
+    #[wire(always)]
     pub bytes: Option<Vec<u8>>,
     /// The alternatives to the token.
     pub top_logprobs: Option<List<TopLogprob>>,
@@ -71,25 +72,22 @@ pub struct TokenLogprob {
 /// An alternative to a token, with its log probability.
 ///
 /// The protocol has one level of alternatives; deeper ones are retained in `unknown`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct TopLogprob {
     /// The token as text; for a part of a character, a placeholder.
+    #[wire(always)]
     pub token: String,
     /// The natural logarithm of its probability.
+    #[wire(always)]
     pub logprob: f64,
     /// The bytes of the token. Only together with its neighbours they are valid UTF-8.
+    #[wire(always)]
     pub bytes: Option<Vec<u8>>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(TokenLogprob, null: absent {
-    token: "token" always,
-    logprob: "logprob" always,
-    bytes: "bytes" always,
-    top_logprobs: "top_logprobs",
-});
 
 impl TokenLogprob {
     /// Creates an alternative.
@@ -125,12 +123,6 @@ impl TokenLogprob {
             + retained::weights(&self.unknown)
     }
 }
-
-model!(TopLogprob, null: absent {
-    token: "token" always,
-    logprob: "logprob" always,
-    bytes: "bytes" always,
-});
 
 impl TopLogprob {
     /// Creates a token without alternatives.

@@ -3,17 +3,19 @@
 use std::fmt;
 
 use super::{Content, FunctionCall, ToolCall};
-use crate::json::model::model;
-use crate::json::{List, Members};
+use crate::json::{List, Members, Wire};
 use crate::protocol::redacted::Size;
 
 /// A message of the conversation.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct ChatMessage {
     /// The role: `developer`, `system`, `user`, `assistant` or `tool`.
+    #[wire(always)]
     pub role: String,
     /// The content.
+    #[wire(always)]
     pub content: Content,
     /// The name of the author, if several have the same role.
     pub name: Option<String>,
@@ -28,16 +30,6 @@ pub struct ChatMessage {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ChatMessage, null: absent {
-    role: "role" always,
-    content: "content" always,
-    name: "name",
-    refusal: "refusal",
-    tool_calls: "tool_calls",
-    function_call: "function_call",
-    tool_call_id: "tool_call_id",
-});
 
 impl ChatMessage {
     /// Creates a message.

@@ -7,8 +7,7 @@ use http::StatusCode;
 use serde::Serialize;
 
 use super::{ChatMessage, Content, Function, Tool};
-use crate::json::model::{Field as _, model};
-use crate::json::{Json, List, Members, WriteError};
+use crate::json::{Json, List, Members, Wire, WriteError};
 use crate::protocol::Refusal;
 
 /// A chat completion request, for clients and servers.
@@ -27,12 +26,15 @@ use crate::protocol::Refusal;
 /// );
 /// # Ok::<(), copilot_wire::json::WriteError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct ChatRequest {
     /// The requested model; empty if there is none.
+    #[wire(always)]
     pub model: String,
     /// The conversation, oldest message first. Never empty in a request that was read.
+    #[wire(always)]
     pub messages: List<ChatMessage>,
     /// Set if the answer should be streamed; absent means `false`.
     pub stream: Option<bool>,
@@ -49,26 +51,15 @@ pub struct ChatRequest {
 }
 
 /// Options of a stream.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct StreamOptions {
     /// Set if a chunk with the usage should follow the last finish reason.
     pub include_usage: Option<bool>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ChatRequest, null: absent {
-    model: "model" always,
-    messages: "messages" always,
-    stream: "stream",
-    stream_options: "stream_options",
-    tools: "tools",
-    tool_choice: "tool_choice",
-    response_format: "response_format",
-});
-
-model!(StreamOptions, null: absent { include_usage: "include_usage" });
 
 impl ChatRequest {
     /// Creates a request.

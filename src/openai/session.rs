@@ -11,8 +11,7 @@ use super::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending,
     ErrorObject, Event, Usage, retained,
 };
-use crate::json::model::Field as _;
-use crate::json::{Escape, Json, Kind, Members, ObjectWriter, ValueWriter, write};
+use crate::json::{Escape, Json, Kind, Members, ObjectWriter, ValueWriter, Wire, write};
 use crate::protocol::{
     self, Citation, Env, Failure, Part, SendError, Session as _, TextFrame, ToolCall, markdown,
 };

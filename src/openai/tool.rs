@@ -1,25 +1,21 @@
 //! Tools of a request.
 
 use super::ToolKind;
-use crate::json::model::model;
-use crate::json::{Json, Members};
+use crate::json::{Json, Members, Wire};
 
 /// A tool that a request offers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Tool {
     /// The kind of the tool. The members of an unknown kind are in `unknown`.
+    #[wire(name = "type", always)]
     pub kind: ToolKind,
     /// The function, if the tool is one.
     pub function: Option<Function>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Tool, null: absent {
-    kind: "type" always,
-    function: "function",
-});
 
 impl Tool {
     /// Creates a tool that is a function.
@@ -40,10 +36,12 @@ impl From<Function> for Tool {
 }
 
 /// A function that a model may call.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Function {
     /// The name.
+    #[wire(always)]
     pub name: String,
     /// The description.
     pub description: Option<String>,
@@ -54,13 +52,6 @@ pub struct Function {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Function, null: absent {
-    name: "name" always,
-    description: "description",
-    parameters: "parameters",
-    strict: "strict",
-});
 
 impl Function {
     /// Creates a function without arguments.

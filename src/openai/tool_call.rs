@@ -5,45 +5,38 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::json::model::{Field, model, names};
-use crate::json::{Json, JsonError, Kind, Members, Reader, WriteError};
+use crate::json::{Json, JsonError, Kind, Members, Reader, Wire, WriteError};
 use crate::protocol;
 use crate::protocol::redacted::Size;
 
 /// The kind of a tool.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum ToolKind {
     /// A function of the client.
     #[default]
     Function,
     /// A kind that this crate does not know.
+    #[wire(other)]
     Other(String),
 }
 
-names!(ToolKind {
-    Function: "function"
-});
-
 /// A call of a tool, in a message.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct ToolCall {
     /// The id, which the result repeats.
+    #[wire(always)]
     pub id: String,
     /// The kind of the tool. The members of an unknown kind are in `unknown`.
+    #[wire(name = "type", always)]
     pub kind: ToolKind,
     /// The function and its arguments.
     pub function: FunctionCall,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ToolCall, null: absent {
-    id: "id" always,
-    kind: "type" always,
-    function: "function",
-});
 
 impl ToolCall {
     /// Creates a call with `arguments` that serialize to an object.
@@ -82,21 +75,19 @@ impl TryFrom<&ToolCall> for protocol::ToolCall {
 }
 
 /// A function with its arguments.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, empty_is_absent)]
 pub struct FunctionCall {
     /// The name.
+    #[wire(always)]
     pub name: String,
     /// The arguments as JSON text, as written by the model: not always valid.
+    #[wire(always, read = arguments)]
     pub arguments: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(FunctionCall, null: absent, empty: absent {
-    name: "name" always,
-    arguments: "arguments" always => arguments,
-});
 
 impl FunctionCall {
     /// Returns the arguments as a JSON object. Empty text is an object without members: some calls
@@ -132,7 +123,7 @@ impl fmt::Debug for FunctionCall {
 
 /// Reads arguments, which are a text. Some servers send the object itself; then its JSON is the
 /// text.
-fn arguments<T: Field + From<String>>(reader: &mut Reader<'_>) -> Result<Option<T>, JsonError> {
+fn arguments<T: Wire + From<String>>(reader: &mut Reader<'_>) -> Result<Option<T>, JsonError> {
     if reader.is(Kind::Object) {
         return Ok(Some(reader.value()?.text().to_owned().into()));
     }
@@ -143,27 +134,23 @@ fn arguments<T: Field + From<String>>(reader: &mut Reader<'_>) -> Result<Option<
 ///
 /// Only `index` is a reliable key: `id`, `type` and the name are in the first fragment of an index
 /// only.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct ToolCallDelta {
     /// The index in the list of calls.
+    #[wire(always)]
     pub index: u32,
     /// The id, which the result repeats.
     pub id: Option<String>,
     /// The kind of the tool.
+    #[wire(name = "type")]
     pub kind: Option<ToolKind>,
     /// The function and a piece of its arguments.
     pub function: Option<FunctionDelta>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ToolCallDelta, null: absent {
-    index: "index" always,
-    id: "id",
-    kind: "type",
-    function: "function",
-});
 
 impl ToolCallDelta {
     /// Creates the first fragment of a call.
@@ -211,12 +198,14 @@ impl ToolCallDelta {
 }
 
 /// The name of a function, a piece of its arguments, or both.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct FunctionDelta {
     /// The name.
     pub name: Option<String>,
     /// A piece of the arguments' JSON text; it may end inside an escape.
+    #[wire(read = arguments)]
     pub arguments: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -232,8 +221,3 @@ impl fmt::Debug for FunctionDelta {
             .finish()
     }
 }
-
-model!(FunctionDelta, null: absent {
-    name: "name",
-    arguments: "arguments" => arguments,
-});

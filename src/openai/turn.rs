@@ -4,8 +4,7 @@ use std::mem;
 
 use super::calls::{Building, Calls};
 use super::{Choice, Delta, FinishReason, FunctionDelta, ToolCallDelta};
-use crate::json::Members;
-use crate::json::model::Field as _;
+use crate::json::{Members, Wire};
 
 /// One choice of a reply.
 #[derive(Debug)]

@@ -1,22 +1,25 @@
 //! Token usage.
 
 use super::retained;
-use crate::json::model::{Field, model};
-use crate::json::{Json, Members};
+use crate::json::{Json, Members, Wire};
 use crate::protocol;
 
 /// The token usage of an answer.
 ///
 /// If it is sent with `reply.send(usage)`, it is buffered and written after the finish reasons, if
 /// requested. The last one counts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent, complete = complete)]
 pub struct Usage {
     /// The number of tokens in the request.
+    #[wire(always)]
     pub prompt_tokens: u64,
     /// The number of tokens in the answer.
+    #[wire(always)]
     pub completion_tokens: u64,
     /// The sum of both.
+    #[wire(always)]
     pub total_tokens: u64,
     /// The parts of the tokens in the request, such as `cached_tokens`: an object.
     pub prompt_tokens_details: Option<Json>,
@@ -25,14 +28,6 @@ pub struct Usage {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Usage, null: absent, read: complete {
-    prompt_tokens: "prompt_tokens" always,
-    completion_tokens: "completion_tokens" always,
-    total_tokens: "total_tokens" always,
-    prompt_tokens_details: "prompt_tokens_details",
-    completion_tokens_details: "completion_tokens_details",
-});
 
 impl Usage {
     /// Creates a usage from the numbers of tokens in the request and in the answer.

@@ -3,12 +3,11 @@
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 
-use crate::json::model::{Field as _, model, names};
-use crate::json::{List, Members};
+use crate::json::{List, Members, Wire};
 use crate::protocol::Refusal;
 
 /// A vote on an answer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum Vote {
     /// Thumbs up: the answer was good.
@@ -16,13 +15,9 @@ pub enum Vote {
     /// Thumbs down: the answer was bad. At least one tag comes with it.
     ThumbsDown,
     /// A vote that this crate does not know.
+    #[wire(other)]
     Other(String),
 }
-
-names!(Vote {
-    ThumbsUp: "thumbs_up",
-    ThumbsDown: "thumbs_down"
-});
 
 impl Default for Vote {
     fn default() -> Self {
@@ -31,7 +26,7 @@ impl Default for Vote {
 }
 
 /// A user's feedback on an answer: the body of `POST /v1/feedback`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Feedback {
     /// The vote.
@@ -50,15 +45,6 @@ pub struct Feedback {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(Feedback {
-    vote: "vote",
-    tags: "tags",
-    user_comment: "user_comment",
-    ai_response: "ai_response",
-    user_prompt: "user_prompt",
-    trace_id: "trace_id",
-});
 
 impl Feedback {
     /// Reads the body of a feedback request.

@@ -2,8 +2,7 @@
 
 use std::fmt;
 
-use crate::json::model::Field;
-use crate::json::{JsonError, Reader, ValueWriter};
+use crate::json::{JsonError, Reader, ValueWriter, Wire};
 
 /// A key or a token. `Debug` does not print it.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -29,7 +28,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-impl Field for Secret {
+impl Wire for Secret {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         Ok(String::read_from(reader)?.map(Self))
     }

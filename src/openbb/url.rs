@@ -3,8 +3,7 @@
 use std::fmt;
 use std::ops::Deref;
 
-use crate::json::model::Field;
-use crate::json::{JsonError, Reader, ValueWriter};
+use crate::json::{JsonError, Reader, ValueWriter, Wire};
 use crate::protocol::redacted::Address;
 
 /// A URL as text, unchecked. `Debug` prints neither user, password nor query, which can be secrets;
@@ -76,7 +75,7 @@ impl fmt::Debug for Url {
     }
 }
 
-impl Field for Url {
+impl Wire for Url {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         Ok(String::read_from(reader)?.map(Self))
     }

@@ -2,7 +2,45 @@
 
 use std::fmt;
 
-/// A text of which `Debug` shows only the length: people paste secrets into chats.
+/// What `Debug` shows of a text in place of it.
+pub trait Redact {
+    /// Returns its length: people paste secrets into chats.
+    fn size(&self) -> impl fmt::Debug;
+
+    /// Returns its beginning: a name may be of any length.
+    fn cut(&self) -> impl fmt::Debug;
+}
+
+impl Redact for String {
+    fn size(&self) -> impl fmt::Debug {
+        Size::of(self)
+    }
+
+    fn cut(&self) -> impl fmt::Debug {
+        Cut(self)
+    }
+}
+
+impl<T: Redact> Redact for Option<T> {
+    fn size(&self) -> impl fmt::Debug {
+        self.as_ref().map(T::size)
+    }
+
+    fn cut(&self) -> impl fmt::Debug {
+        self.as_ref().map(T::cut)
+    }
+}
+
+/// A value of which `Debug` shows only that there is one.
+pub struct Hidden;
+
+impl fmt::Debug for Hidden {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}
+
+/// A text of which `Debug` shows only the length.
 pub(crate) struct Size(usize);
 
 impl Size {

@@ -1,16 +1,5 @@
 //! Declarations for protocols whose events are JSON objects, each of a type that it names.
 
-use std::fmt;
-
-/// A text that `Debug` does not show: it may be anything.
-pub(crate) struct Hidden;
-
-impl fmt::Debug for Hidden {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("…")
-    }
-}
-
 /// Declares payloads: a struct and a model each, whose type on the wire is fixed. All have the
 /// members in front.
 macro_rules! payloads {
@@ -25,20 +14,15 @@ macro_rules! payloads {
         { $($(#[$shared_doc:meta])* $shared:ident: $shared_kind:ty = $shared_key:literal,)* }
     ) => {
         $(#[$doc])*
-        #[derive(Clone, Default, PartialEq, Eq)]
+        #[derive(Clone, Default, PartialEq, Eq, $crate::json::Wire)]
         #[non_exhaustive]
+        #[wire(fixed(type = $type))]
         pub struct $name {
-            $($(#[$field_doc])* pub $field: $kind,)*
-            $($(#[$shared_doc])* pub $shared: $shared_kind,)*
+            $($(#[$field_doc])* #[wire(name = $key $(, $always)?)] pub $field: $kind,)*
+            $($(#[$shared_doc])* #[wire(name = $shared_key)] pub $shared: $shared_kind,)*
             /// Members that this crate does not know. Replies leave them out: clients may fail at them.
             pub unknown: $crate::json::Members,
         }
-
-        model!($name {
-            "type" = $type,
-            $($field: $key $($always)?,)*
-            $($shared: $shared_key,)*
-        });
 
         impl $name {
             /// The members that a reader demands.
@@ -60,7 +44,7 @@ macro_rules! payloads {
                 f.debug_struct(stringify!($name))
                     $(.field(stringify!($field), match stringify!($field) {
                         "delta" | "encrypted_value" | "error_text" | "filename" | "input_text_delta" | "message" | "title" | "url" => {
-                            &$crate::protocol::typed::Hidden
+                            &$crate::protocol::redacted::Hidden
                         }
                         _ => &self.$field as &dyn std::fmt::Debug,
                     }))*

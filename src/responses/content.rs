@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use crate::json::model::{Field, json_api, model};
-use crate::json::{Json, JsonError, List, Members, Reader, ValueWriter};
+use crate::json::wire::json_api;
+use crate::json::{Json, JsonError, List, Members, Reader, ValueWriter, Wire};
 use crate::protocol::redacted::Size;
 
 /// The content of a message, or the output of a call.
@@ -51,7 +51,7 @@ impl Content {
 
 json_api!(Content);
 
-impl Field for Content {
+impl Wire for Content {
     const EXPECTED: &'static str = "content";
 
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
@@ -107,10 +107,12 @@ impl From<Vec<ContentPart>> for Content {
 /// A part of a message, of a call's output or of a reasoning summary.
 ///
 /// The members of images and files are in `unknown`, as slices of the request: they are not copied.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct ContentPart {
     /// The kind: `input_text`, `output_text`, `summary_text`, `refusal`, `input_image`, `input_file`.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The text, if the part has one.
     pub text: Option<String>,
@@ -121,13 +123,6 @@ pub struct ContentPart {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ContentPart, null: absent {
-    kind: "type" always,
-    text: "text",
-    refusal: "refusal",
-    annotations: "annotations",
-});
 
 impl ContentPart {
     /// Creates a text of the user.
@@ -187,10 +182,12 @@ impl fmt::Debug for ContentPart {
 }
 
 /// A citation in a text.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Annotation {
     /// The kind, such as `url_citation`. The members of others are in `unknown`.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The start of the cited text, in characters of its part.
     pub start_index: Option<u64>,
@@ -203,14 +200,6 @@ pub struct Annotation {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Annotation, null: absent {
-    kind: "type" always,
-    start_index: "start_index",
-    end_index: "end_index",
-    url: "url",
-    title: "title",
-});
 
 impl Annotation {
     /// Creates a citation of a web page.

@@ -4,36 +4,32 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::json::model::{Field as _, model, object};
-use crate::json::{Escape, Members, ValueWriter};
+use crate::json::wire::object;
+use crate::json::{Escape, Members, ValueWriter, Wire};
 use crate::protocol::redacted::Cut;
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client.
 ///
 /// `Debug` prints only its codes and names: messages of servers may contain keys.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct ErrorObject {
     /// The code, such as `invalid_prompt` or `server_error`. Clients repeat the turn after
     /// `server_error`.
     pub code: Option<String>,
     /// The message for the user.
+    #[wire(always)]
     pub message: String,
     /// The class, such as `invalid_request_error`.
+    #[wire(name = "type")]
     pub kind: Option<String>,
     /// The member of the request that caused the error.
     pub param: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ErrorObject, null: absent {
-    code: "code",
-    message: "message" always,
-    kind: "type",
-    param: "param",
-});
 
 impl ErrorObject {
     /// Creates an error.

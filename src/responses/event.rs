@@ -5,8 +5,7 @@ use std::fmt;
 use bytes::Bytes;
 
 use super::{Annotation, ContentPart, ErrorObject, Item, Response, Usage};
-use crate::json::Members;
-use crate::json::model::{Field as _, model, names};
+use crate::json::{Members, Wire};
 use crate::protocol::EventError;
 use crate::protocol::redacted::Size;
 
@@ -71,84 +70,81 @@ impl From<ErrorObject> for Ending {
 }
 
 /// The kind of an event: its name, and the member `type` of its data.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum EventKind {
     /// The start of the response.
+    #[wire(name = "response.created")]
     Created,
     /// The progress of the response. Sent once, and as keep-alive.
+    #[wire(name = "response.in_progress")]
     InProgress,
     /// The end of a complete response, which the event has.
+    #[wire(name = "response.completed")]
     Completed,
     /// The end of an incomplete response.
+    #[wire(name = "response.incomplete")]
     Incomplete,
     /// The end of a failed response.
+    #[wire(name = "response.failed")]
     Failed,
     /// The start of an item.
+    #[wire(name = "response.output_item.added")]
     ItemAdded,
     /// The end of an item, which the event has.
+    #[wire(name = "response.output_item.done")]
     ItemDone,
     /// The start of a part of a message.
+    #[wire(name = "response.content_part.added")]
     PartAdded,
     /// The end of a part of a message.
+    #[wire(name = "response.content_part.done")]
     PartDone,
     /// A piece of the answer's text.
+    #[wire(name = "response.output_text.delta")]
     TextDelta,
     /// The end of the text of a part.
+    #[wire(name = "response.output_text.done")]
     TextDone,
     /// A citation in the text.
+    #[wire(name = "response.output_text.annotation.added")]
     AnnotationAdded,
     /// A piece of a refusal.
+    #[wire(name = "response.refusal.delta")]
     RefusalDelta,
     /// The end of a refusal.
+    #[wire(name = "response.refusal.done")]
     RefusalDone,
     /// A piece of a call's arguments.
+    #[wire(name = "response.function_call_arguments.delta")]
     ArgumentsDelta,
     /// The end of the arguments of a call.
+    #[wire(name = "response.function_call_arguments.done")]
     ArgumentsDone,
     /// The start of a part of a reasoning summary.
+    #[wire(name = "response.reasoning_summary_part.added")]
     SummaryPartAdded,
     /// The end of a part of a reasoning summary.
+    #[wire(name = "response.reasoning_summary_part.done")]
     SummaryPartDone,
     /// A piece of a reasoning summary.
+    #[wire(name = "response.reasoning_summary_text.delta")]
     SummaryDelta,
     /// The end of the text of a summary part.
+    #[wire(name = "response.reasoning_summary_text.done")]
     SummaryDone,
     /// A piece of the reasoning itself.
+    #[wire(name = "response.reasoning_text.delta")]
     ReasoningDelta,
     /// The end of the reasoning.
+    #[wire(name = "response.reasoning_text.done")]
     ReasoningDone,
     /// An error outside a response.
     Error,
     /// A kind that this crate does not know.
+    #[wire(other)]
     Other(String),
 }
-
-names!(EventKind {
-    Created: "response.created",
-    InProgress: "response.in_progress",
-    Completed: "response.completed",
-    Incomplete: "response.incomplete",
-    Failed: "response.failed",
-    ItemAdded: "response.output_item.added",
-    ItemDone: "response.output_item.done",
-    PartAdded: "response.content_part.added",
-    PartDone: "response.content_part.done",
-    TextDelta: "response.output_text.delta",
-    TextDone: "response.output_text.done",
-    AnnotationAdded: "response.output_text.annotation.added",
-    RefusalDelta: "response.refusal.delta",
-    RefusalDone: "response.refusal.done",
-    ArgumentsDelta: "response.function_call_arguments.delta",
-    ArgumentsDone: "response.function_call_arguments.done",
-    SummaryPartAdded: "response.reasoning_summary_part.added",
-    SummaryPartDone: "response.reasoning_summary_part.done",
-    SummaryDelta: "response.reasoning_summary_text.delta",
-    SummaryDone: "response.reasoning_summary_text.done",
-    ReasoningDelta: "response.reasoning_text.delta",
-    ReasoningDone: "response.reasoning_text.done",
-    Error: "error",
-});
 
 impl Default for EventKind {
     fn default() -> Self {
@@ -161,10 +157,12 @@ impl Default for EventKind {
 /// If it is sent with a reply, the session of the reply writes its own ids, indexes and numbers,
 /// opens and closes items, and repeats complete texts. So events of another server can be sent
 /// unchanged. [`to_json`](Self::to_json) writes the event without changes.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct StreamEvent {
     /// The type of the event, such as `response.output_text.delta`.
+    #[wire(name = "type", always)]
     pub kind: EventKind,
     /// The number of the event in the stream, from 0.
     pub sequence_number: Option<u64>,
@@ -197,24 +195,6 @@ pub struct StreamEvent {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(StreamEvent, null: absent {
-    kind: "type" always,
-    sequence_number: "sequence_number",
-    response: "response",
-    item_id: "item_id",
-    output_index: "output_index",
-    content_index: "content_index",
-    summary_index: "summary_index",
-    annotation_index: "annotation_index",
-    item: "item",
-    part: "part",
-    annotation: "annotation",
-    delta: "delta",
-    text: "text",
-    name: "name",
-    arguments: "arguments",
-});
 
 impl StreamEvent {
     fn new(kind: EventKind) -> Self {

@@ -3,21 +3,22 @@
 use std::fmt;
 
 use super::{Content, ContentPart};
-use crate::json::model::model;
-use crate::json::{Json, JsonError, List, Members};
+use crate::json::{Json, JsonError, List, Members, Wire};
 use crate::protocol;
 use crate::protocol::redacted::Size;
 
 /// An item of a conversation: a message, a call, its output, reasoning, or another kind.
 ///
 /// Its members depend on its kind. Those of unknown kinds are in `unknown`.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Item {
     /// The id, such as `msg_1`.
     pub id: Option<String>,
     /// The kind: `message`, `function_call`, `function_call_output`, `reasoning` or another. Empty
     /// if a message of a request omits it.
+    #[wire(name = "type")]
     pub kind: String,
     /// The status: `in_progress`, `completed` or `incomplete`.
     pub status: Option<String>,
@@ -38,19 +39,6 @@ pub struct Item {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Item, null: absent {
-    id: "id",
-    kind: "type",
-    status: "status",
-    role: "role",
-    content: "content",
-    call_id: "call_id",
-    name: "name",
-    arguments: "arguments",
-    output: "output",
-    summary: "summary",
-});
 
 impl Item {
     /// Creates a message.

@@ -1,9 +1,9 @@
 //! The failure of a response whose server died.
 
+use crate::json::Wire;
 use bytes::Bytes;
 
 use super::{ErrorObject, EventKind, Response, StreamEvent};
-use crate::json::model::Field as _;
 use crate::protocol::AgentError;
 
 /// Writes the failure of a response whose server died.

@@ -8,8 +8,8 @@ use http::StatusCode;
 use serde::Serialize;
 
 use super::{Item, Tool};
-use crate::json::model::{Field, json_api, model};
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, WriteError};
+use crate::json::wire::json_api;
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire, WriteError};
 use crate::protocol::Refusal;
 use crate::protocol::redacted::Size;
 
@@ -23,14 +23,17 @@ use crate::protocol::redacted::Size;
 /// let request = ResponsesRequest::new("gpt-5", "Hello").stream(true);
 /// assert_eq!(&*request.to_json(), br#"{"model":"gpt-5","input":"Hello","stream":true}"#);
 /// ```
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct ResponsesRequest {
     /// The requested model; empty if there is none.
+    #[wire(always)]
     pub model: String,
     /// Instructions of the agent's operator.
     pub instructions: Option<String>,
     /// The conversation. Never empty in a request that was read.
+    #[wire(always)]
     pub input: Input,
     /// Set if the answer should be streamed; absent means `false`.
     pub stream: Option<bool>,
@@ -49,19 +52,6 @@ pub struct ResponsesRequest {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(ResponsesRequest, null: absent {
-    model: "model" always,
-    instructions: "instructions",
-    input: "input" always,
-    stream: "stream",
-    tools: "tools",
-    tool_choice: "tool_choice",
-    text: "text",
-    previous_response_id: "previous_response_id",
-    conversation: "conversation",
-    prompt_cache_key: "prompt_cache_key",
-});
 
 impl ResponsesRequest {
     /// Creates a request.
@@ -232,7 +222,7 @@ impl Input {
 
 json_api!(Input);
 
-impl Field for Input {
+impl Wire for Input {
     const EXPECTED: &'static str = "a text or an array";
 
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {

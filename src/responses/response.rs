@@ -3,48 +3,44 @@
 use std::fmt;
 
 use super::{ErrorObject, Item};
-use crate::json::model::model;
-use crate::json::{List, Members};
+use crate::json::{List, Members, Wire};
 use crate::protocol;
 
 /// A response: the body without a stream, and a member of the first and last events of a stream.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(fixed(object = "response", after = id), null_is_absent)]
 pub struct Response {
     /// The id. VS Code accepts only ids that begin with `resp_`.
+    #[wire(always)]
     pub id: String,
     /// The creation time in seconds since 1970.
+    #[wire(always)]
     pub created_at: u64,
     /// The completion time in seconds since 1970.
+    #[wire(always)]
     pub completed_at: Option<u64>,
     /// The status: `in_progress`, `completed`, `incomplete` or `failed`.
+    #[wire(always)]
     pub status: String,
     /// The reason why it is incomplete.
+    #[wire(always)]
     pub incomplete_details: Option<IncompleteDetails>,
     /// The name of the model.
+    #[wire(always)]
     pub model: String,
     /// Messages, calls and reasoning, in order.
+    #[wire(always)]
     pub output: List<Item>,
     /// The error of a failed response.
+    #[wire(always)]
     pub error: Option<ErrorObject>,
     /// The token usage.
+    #[wire(always)]
     pub usage: Option<Usage>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Response, null: absent {
-    id: "id" always,
-    "object" = "response",
-    created_at: "created_at" always,
-    completed_at: "completed_at" always,
-    status: "status" always,
-    incomplete_details: "incomplete_details" always,
-    model: "model" always,
-    output: "output" always,
-    error: "error" always,
-    usage: "usage" always,
-});
 
 impl Response {
     /// Returns the text of all messages.
@@ -62,42 +58,40 @@ impl Response {
 }
 
 /// The reason why a response is incomplete.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct IncompleteDetails {
     /// The reason: `max_output_tokens` or `content_filter`.
+    #[wire(always)]
     pub reason: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-model!(IncompleteDetails, null: absent { reason: "reason" always });
-
 /// The token usage of a response.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Usage {
     /// The number of tokens in the request.
+    #[wire(always)]
     pub input_tokens: u64,
     /// The parts of the tokens in the request.
+    #[wire(always)]
     pub input_tokens_details: InputTokensDetails,
     /// The number of tokens in the answer.
+    #[wire(always)]
     pub output_tokens: u64,
     /// The parts of the tokens in the answer.
+    #[wire(always)]
     pub output_tokens_details: OutputTokensDetails,
     /// The sum of both.
+    #[wire(always)]
     pub total_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Usage, null: absent {
-    input_tokens: "input_tokens" always,
-    input_tokens_details: "input_tokens_details" always,
-    output_tokens: "output_tokens" always,
-    output_tokens_details: "output_tokens_details" always,
-    total_tokens: "total_tokens" always,
-});
 
 impl Usage {
     /// Creates a usage from the numbers of tokens in the request and in the answer.
@@ -130,28 +124,28 @@ impl From<&Usage> for protocol::Usage {
 }
 
 /// The parts of the tokens in a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct InputTokensDetails {
     /// The number of tokens that came from a cache.
+    #[wire(always)]
     pub cached_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
-model!(InputTokensDetails, null: absent { cached_tokens: "cached_tokens" always });
-
 /// The parts of the tokens in an answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct OutputTokensDetails {
     /// The number of tokens that were used for reasoning.
+    #[wire(always)]
     pub reasoning_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(OutputTokensDetails, null: absent { reasoning_tokens: "reasoning_tokens" always });
 
 impl fmt::Display for IncompleteDetails {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -14,8 +14,8 @@ use super::number::Number;
 use super::{
     Annotation, Ending, ErrorObject, Event, EventKind, ResponsesRequest, StreamEvent, Usage,
 };
-use crate::json::model::{Field as _, object};
-use crate::json::{Escape, ValueWriter, write};
+use crate::json::wire::object;
+use crate::json::{Escape, ValueWriter, Wire, write};
 use crate::protocol::{self, Citation, Env, Failure, Level, Part, SendError, Status, markdown};
 
 /// The largest output that is kept to be repeated at the end, in bytes.

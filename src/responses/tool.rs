@@ -1,14 +1,15 @@
 //! Tools of a request.
 
-use crate::json::model::model;
-use crate::json::{Json, Members};
+use crate::json::{Json, Members, Wire};
 
 /// A tool that a request offers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(null_is_absent)]
 pub struct Tool {
     /// The kind: `function`, or another one such as `web_search`, which an agent does not call. The
     /// members of other kinds are in `unknown`.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The name of a function.
     pub name: Option<String>,
@@ -21,14 +22,6 @@ pub struct Tool {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Tool, null: absent {
-    kind: "type" always,
-    name: "name",
-    description: "description",
-    parameters: "parameters",
-    strict: "strict",
-});
 
 impl Tool {
     /// Creates a function without arguments.

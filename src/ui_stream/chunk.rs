@@ -1,6 +1,5 @@
 //! The chunks of a stream.
 
-use crate::json::model::model;
 use crate::json::{Json, Members};
 use crate::protocol::typed::payloads;
 

@@ -4,34 +4,29 @@ use std::fmt;
 
 use serde::Serialize;
 
-use crate::json::model::{encode, model};
-use crate::json::{Json, Members, WriteError};
+use crate::json::wire::encode;
+use crate::json::{Json, Members, Wire, WriteError};
 
 /// The prefix of the type of a data chunk.
 pub(super) const PREFIX: &str = "data-";
 
 /// Data for a component of the page: a `data-NAME` chunk.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Data {
     /// The type: `data-NAME`.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The id. Data with the type and id of an earlier chunk replaces that.
     pub id: Option<String>,
     /// The data of the part, of any JSON type.
+    #[wire(always)]
     pub data: Json,
     /// `true` if only `onData` of the page gets the data, and it is no part of the message.
     pub transient: bool,
     /// Members that this crate does not know. Replies leave them out: `ai` 5.0.0 refuses them.
     pub unknown: Members,
 }
-
-model!(Data {
-    kind: "type" always,
-    id: "id",
-    data: "data" always,
-    transient: "transient",
-});
 
 impl Data {
     /// Creates data under a name, of the type `data-NAME`.

@@ -9,8 +9,7 @@ use super::chunk::{
     ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
 };
 use super::data::{Data, PREFIX};
-use crate::json::model::Field as _;
-use crate::json::{Escape, Json, Members, ValueWriter};
+use crate::json::{Escape, Json, Members, ValueWriter, Wire};
 use crate::protocol::EventError;
 use crate::protocol::typed::outputs;
 
@@ -152,7 +151,7 @@ events! {
 const DONE: &[u8] = b"data: [DONE]\n\n";
 
 /// Appends a chunk as a frame.
-pub(super) fn frame(chunk: &impl crate::json::model::Field, out: &mut Vec<u8>) {
+pub(super) fn frame(chunk: &impl Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(b"data: ");
     chunk.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
     out.extend_from_slice(b"\n\n");

@@ -7,8 +7,7 @@ use bytes::Bytes;
 use http::StatusCode;
 
 use super::mount::Settings;
-use crate::json::model::{Field as _, model, names};
-use crate::json::{Json, List, Members};
+use crate::json::{Json, List, Members, Wire};
 use crate::protocol::Refusal;
 use crate::protocol::redacted::Size;
 
@@ -23,12 +22,14 @@ use crate::protocol::redacted::Size;
 ///     br#"{"id":"chat-1","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"Hello"}]}],"trigger":"submit-message"}"#,
 /// );
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct ChatRequest {
     /// The id of the chat.
     pub id: String,
     /// The conversation, oldest message first. Never empty in a request that was read.
+    #[wire(always)]
     pub messages: List<UiMessage>,
     /// The action of the user.
     pub trigger: Trigger,
@@ -41,34 +42,23 @@ pub struct ChatRequest {
     pub tools: Members,
     /// All other members: whatever the page puts into `body`.
     pub unknown: Members,
+    #[wire(skip)]
     pub(super) settings: Arc<Settings>,
 }
 
-model!(ChatRequest {
-    id: "id",
-    messages: "messages" always,
-    trigger: "trigger",
-    message_id: "messageId",
-    system: "system",
-    tools: "tools",
-});
-
 /// The action of the user.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "kebab-case")]
 pub enum Trigger {
     /// Sent a message, the result of a tool, or an answer to a question.
     SubmitMessage,
     /// Asked for another answer.
     RegenerateMessage,
     /// Something that this crate does not know. An empty name stands for a request that does not say.
+    #[wire(other)]
     Other(String),
 }
-
-names!(Trigger {
-    SubmitMessage: "submit-message",
-    RegenerateMessage: "regenerate-message",
-});
 
 impl Default for Trigger {
     fn default() -> Self {
@@ -110,27 +100,23 @@ impl ChatRequest {
 }
 
 /// One message of the conversation, as the page keeps it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct UiMessage {
     /// The id.
+    #[wire(always)]
     pub id: String,
     /// `system`, `user` or `assistant`.
+    #[wire(always)]
     pub role: String,
     /// Metadata of the page or of an earlier reply.
     pub metadata: Option<Json>,
     /// The parts of the message.
+    #[wire(always)]
     pub parts: List<UiPart>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(UiMessage {
-    id: "id" always,
-    role: "role" always,
-    metadata: "metadata",
-    parts: "parts" always,
-});
 
 impl UiMessage {
     /// Creates a message.
@@ -157,10 +143,12 @@ impl UiMessage {
 
 /// One part of a message. Which members it has depends on its type; parts of a type that this crate
 /// does not know keep all of theirs.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct UiPart {
     /// The type, such as `text`, `file`, `step-start`, `tool-NAME` or `data-NAME`.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The text of a `text` or `reasoning` part.
     pub text: Option<String>,
@@ -181,6 +169,7 @@ pub struct UiPart {
     /// The data of a `data-NAME` part.
     pub data: Option<Json>,
     /// The tool of a `dynamic-tool` part.
+    #[wire(name = "toolName")]
     pub tool: Option<String>,
     /// The id of a tool call.
     pub tool_call_id: Option<String>,
@@ -200,32 +189,12 @@ pub struct UiPart {
     pub unknown: Members,
 }
 
-model!(UiPart {
-    kind: "type" always,
-    text: "text",
-    state: "state",
-    media_type: "mediaType",
-    filename: "filename",
-    url: "url",
-    source_id: "sourceId",
-    title: "title",
-    id: "id",
-    data: "data",
-    tool: "toolName",
-    tool_call_id: "toolCallId",
-    input: "input",
-    output: "output",
-    error_text: "errorText",
-    preliminary: "preliminary",
-    provider_executed: "providerExecuted",
-    approval: "approval",
-});
-
 /// A question whether a tool call may be made, and the answer.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Approval {
     /// The id of the question.
+    #[wire(always)]
     pub id: String,
     /// The answer, once there is one.
     pub approved: Option<bool>,
@@ -234,12 +203,6 @@ pub struct Approval {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Approval {
-    id: "id" always,
-    approved: "approved",
-    reason: "reason",
-});
 
 impl UiPart {
     /// Creates a part with a type, such as `text`, and no other members.

@@ -12,7 +12,7 @@ use super::data::PREFIX;
 use super::event::frame;
 use super::mount::Settings;
 use super::{ChatRequest, Data, Event};
-use crate::json::model::raw_object;
+use crate::json::wire::raw_object;
 use crate::json::{Escape, Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
     self, Chart, ChartKind, Citation, Conversation as _, Env, Failure, Level, Part, Question,

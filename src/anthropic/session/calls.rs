@@ -4,8 +4,7 @@ use std::mem;
 
 use super::{Block, Session};
 use crate::anthropic::{Delta, ToolUseBlock};
-use crate::json::model::Field as _;
-use crate::json::{Json, Kind, Members};
+use crate::json::{Json, Kind, Members, Wire};
 use crate::protocol::{SendError, ToolCall};
 
 /// The maximum size in bytes of the buffered calls of a reply.

@@ -11,8 +11,8 @@ use super::{
     Accumulator, ContentBlock, Delta, ErrorObject, Event, Message, MessageDelta, MessagesRequest,
     Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
-use crate::json::model::{Field as _, object};
-use crate::json::{Escape, Json, Members, ValueWriter};
+use crate::json::wire::object;
+use crate::json::{Escape, Json, Members, ValueWriter, Wire};
 use crate::protocol::{
     self, Citation, Env, Failure, Part, SendError, Session as _, Status, TextFrame, markdown,
 };

@@ -2,15 +2,15 @@
 
 use bytes::Bytes;
 
-use crate::json::model::model;
-use crate::json::{Escape, Json, Members, ObjectWriter};
+use crate::json::{Escape, Json, Members, ObjectWriter, Wire};
 
 use super::Setting;
 
 /// The presentation of an index to the model, as the server returns it. It is optional: the model
 /// can search every index that the key may read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase", null_is_absent, escape = Json)]
 pub struct IndexSettings {
     /// A description of the index.
     pub description: Option<String>,
@@ -23,13 +23,6 @@ pub struct IndexSettings {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(IndexSettings, null: absent, escape: Json {
-    description: "description",
-    document_template: "documentTemplate",
-    document_template_max_bytes: "documentTemplateMaxBytes",
-    search_parameters: "searchParameters",
-});
 
 /// A change of the presentation of an index to the model. The server applies it in a task and
 /// answers with status 202.

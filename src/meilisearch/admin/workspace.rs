@@ -4,16 +4,16 @@ use std::fmt;
 
 use bytes::Bytes;
 
-use crate::json::model::{model, names};
-use crate::json::{Escape, List, Members, ObjectWriter};
+use crate::json::{Escape, List, Members, ObjectWriter, Wire};
 use crate::protocol::redacted::Address;
 
 use super::Setting;
 use crate::meilisearch::ApiKey;
 
 /// The provider of a workspace's model.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub enum Source {
     /// OpenAI, or a server with its API.
     #[default]
@@ -25,21 +25,17 @@ pub enum Source {
     /// vLLM. Needs `baseUrl`.
     VLlm,
     /// A provider that this crate does not know. Servers up to 1.50 refuse all others.
+    #[wire(other)]
     Other(String),
 }
 
-names!(Source {
-    OpenAi: "openAi",
-    AzureOpenAi: "azureOpenAi",
-    Mistral: "mistral",
-    VLlm: "vLlm",
-});
-
 /// The settings of a workspace, as the server returns them.
-#[derive(Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase", null_is_absent, escape = Json)]
 pub struct WorkspaceSettings {
     /// The provider of the model.
+    #[wire(always)]
     pub source: Source,
     /// The organisation at the provider.
     pub org_id: Option<String>,
@@ -52,6 +48,7 @@ pub struct WorkspaceSettings {
     /// The provider's URL, without `/chat/completions`.
     pub base_url: Option<String>,
     /// The provider's key in redacted form. It cannot become an [`ApiKey`].
+    #[wire(name = "apiKey")]
     pub redacted_api_key: Option<String>,
     /// The instructions.
     pub prompts: Prompts,
@@ -60,8 +57,9 @@ pub struct WorkspaceSettings {
 }
 
 /// The instructions of a workspace.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase", null_is_absent, escape = Json, empty_is_absent)]
 pub struct Prompts {
     /// The instructions at the start of every conversation.
     pub system: Option<String>,
@@ -76,25 +74,6 @@ pub struct Prompts {
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(WorkspaceSettings, null: absent, escape: Json {
-    source: "source" always,
-    org_id: "orgId",
-    project_id: "projectId",
-    api_version: "apiVersion",
-    deployment_id: "deploymentId",
-    base_url: "baseUrl",
-    redacted_api_key: "apiKey",
-    prompts: "prompts",
-});
-
-model!(Prompts, null: absent, escape: Json, empty: absent {
-    system: "system",
-    search_description: "searchDescription",
-    search_q_param: "searchQParam",
-    search_filter_param: "searchFilterParam",
-    search_index_uid_param: "searchIndexUidParam",
-});
 
 /// Prints no part of the URL that can be a credential.
 impl fmt::Debug for WorkspaceSettings {
@@ -238,38 +217,34 @@ impl PromptsChange {
 }
 
 /// A page of workspaces.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct Workspaces {
     /// The workspaces.
+    #[wire(always)]
     pub results: List<WorkspaceEntry>,
     /// The number of workspaces before this page.
+    #[wire(always)]
     pub offset: u64,
     /// The maximum number of workspaces on a page.
+    #[wire(always)]
     pub limit: u64,
     /// The number of all workspaces.
+    #[wire(always)]
     pub total: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 /// A workspace on a page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(escape = Json)]
 pub struct WorkspaceEntry {
     /// The id.
+    #[wire(always)]
     pub uid: String,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
-
-model!(Workspaces, escape: Json {
-    results: "results" always,
-    offset: "offset" always,
-    limit: "limit" always,
-    total: "total" always,
-});
-
-model!(WorkspaceEntry, escape: Json {
-    uid: "uid" always,
-});

@@ -5,8 +5,7 @@ use super::{
     ExecuteClientSql, FunctionCall, GetParamsOptions, GetSkillContent, GetWidgetData,
     ManageNavigationBar, PrepareClientSqlTables, SaveSkill, UpdateWidgetInDashboard,
 };
-use crate::json::Json;
-use crate::json::model::Field;
+use crate::json::{Json, Wire};
 use crate::openbb::legacy::data_sources;
 
 /// The arguments of a call, typed for the functions that this crate knows. For clients, and for
@@ -64,22 +63,22 @@ impl FunctionCall {
                 }))
             }
             "get_direct_retrieval_data" => {
-                Field::from_raw(json).map(Arguments::GetDirectRetrievalData)
+                Wire::from_raw(json).map(Arguments::GetDirectRetrievalData)
             }
-            "get_params_options" => Field::from_raw(json).map(Arguments::GetParamsOptions),
-            "add_widget_to_dashboard" => Field::from_raw(json).map(Arguments::AddWidgetToDashboard),
+            "get_params_options" => Wire::from_raw(json).map(Arguments::GetParamsOptions),
+            "add_widget_to_dashboard" => Wire::from_raw(json).map(Arguments::AddWidgetToDashboard),
             "update_widget_in_dashboard" => {
-                Field::from_raw(json).map(Arguments::UpdateWidgetInDashboard)
+                Wire::from_raw(json).map(Arguments::UpdateWidgetInDashboard)
             }
-            "execute_agent_tool" => Field::from_raw(json).map(Arguments::ExecuteAgentTool),
-            "assign_tasks_to_agents" => Field::from_raw(json).map(Arguments::AssignTasksToAgents),
-            "add_generative_widget" => Field::from_raw(json).map(Arguments::AddGenerativeWidget),
-            "manage_navigation_bar" => Field::from_raw(json).map(Arguments::ManageNavigationBar),
-            "get_skill_content" => Field::from_raw(json).map(Arguments::GetSkillContent),
-            "save_skill" => Field::from_raw(json).map(Arguments::SaveSkill),
-            "execute_client_sql" => Field::from_raw(json).map(Arguments::ExecuteClientSql),
+            "execute_agent_tool" => Wire::from_raw(json).map(Arguments::ExecuteAgentTool),
+            "assign_tasks_to_agents" => Wire::from_raw(json).map(Arguments::AssignTasksToAgents),
+            "add_generative_widget" => Wire::from_raw(json).map(Arguments::AddGenerativeWidget),
+            "manage_navigation_bar" => Wire::from_raw(json).map(Arguments::ManageNavigationBar),
+            "get_skill_content" => Wire::from_raw(json).map(Arguments::GetSkillContent),
+            "save_skill" => Wire::from_raw(json).map(Arguments::SaveSkill),
+            "execute_client_sql" => Wire::from_raw(json).map(Arguments::ExecuteClientSql),
             "prepare_client_sql_tables" => {
-                Field::from_raw(json).map(Arguments::PrepareClientSqlTables)
+                Wire::from_raw(json).map(Arguments::PrepareClientSqlTables)
             }
             _ => None,
         };

@@ -2,8 +2,7 @@
 
 use super::function_call::Origin;
 use super::{ExecuteAgentTool, FunctionCall, schema};
-use crate::json::model::Field;
-use crate::json::{Json, Kind};
+use crate::json::{Json, Kind, Wire};
 use crate::openbb::Session;
 use crate::openbb::legacy::in_era;
 use crate::protocol::SendError;
@@ -121,7 +120,7 @@ fn check_navigation(arguments: &Json) -> Result<(), SendError> {
 /// Checks the call of an MCP tool. The name must be one that the request offers. A name without `_`
 /// and an empty server id throw in the browser.
 fn check_tool(arguments: &Json, session: &Session) -> Result<(), SendError> {
-    let call: ExecuteAgentTool = Field::from_raw(arguments).unwrap_or_default();
+    let call: ExecuteAgentTool = Wire::from_raw(arguments).unwrap_or_default();
     let offered = |name: &str| session.tools.iter().find(|tool| tool.name == name);
     let Some(tool) = offered(&call.tool_name) else {
         return Err(SendError::Unsupported(

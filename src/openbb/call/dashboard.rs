@@ -2,22 +2,20 @@
 
 use super::widget_data::sources_object;
 use super::{DataSource, FunctionCall};
-use crate::json::model::{Field, model};
-use crate::json::{Json, List, Members};
+use crate::json::{Json, List, Members, Wire};
 use crate::openbb::request::{AgentInfo, Widget};
 
 /// A call that adds widgets to the open dashboard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct AddWidgetToDashboard {
     /// The widgets to add. `input_args` may have `inner_tab`, and for `rich_note` also `content`, `name`
     /// and `description`.
+    #[wire(always)]
     pub data_sources: List<DataSource>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(AddWidgetToDashboard { data_sources: "data_sources" always });
 
 impl AddWidgetToDashboard {
     /// Creates a call that adds these widgets.
@@ -43,16 +41,15 @@ impl From<AddWidgetToDashboard> for FunctionCall {
 }
 
 /// A call that changes the arguments of widgets on the open dashboard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct UpdateWidgetInDashboard {
     /// The changes, one for each widget.
+    #[wire(always)]
     pub data_sources: List<WidgetUpdate>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(UpdateWidgetInDashboard { data_sources: "data_sources" always });
 
 impl UpdateWidgetInDashboard {
     /// Creates a call with these changes.
@@ -72,18 +69,18 @@ impl From<UpdateWidgetInDashboard> for FunctionCall {
 }
 
 /// New arguments for one widget.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct WidgetUpdate {
     /// The id of the widget.
+    #[wire(always)]
     pub widget_uuid: String,
     /// The arguments to change.
+    #[wire(always)]
     pub input_args: Members,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(WidgetUpdate { widget_uuid: "widget_uuid" always, input_args: "input_args" always });
 
 impl WidgetUpdate {
     /// Creates a change of a widget; `None` if the widget has no id.
@@ -98,10 +95,11 @@ impl WidgetUpdate {
 }
 
 /// A call that creates, fills, removes or renames the tabs of the open dashboard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ManageNavigationBar {
     /// The operation: `create`, `add_tabs`, `remove_tabs` or `rename_tabs`.
+    #[wire(always)]
     pub operation: String,
     /// The tabs, except for `rename_tabs`.
     pub tabs: List<NavigationTab>,
@@ -110,12 +108,6 @@ pub struct ManageNavigationBar {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(ManageNavigationBar {
-    operation: "operation" always,
-    tabs: "tabs",
-    rename_map: "rename_map",
-});
 
 impl ManageNavigationBar {
     fn tabs<S: Into<String>>(operation: &str, names: impl IntoIterator<Item = S>) -> Self {
@@ -170,28 +162,26 @@ impl From<ManageNavigationBar> for FunctionCall {
 }
 
 /// A tab of the navigation bar.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct NavigationTab {
     /// The name.
+    #[wire(always)]
     pub name: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
 
-model!(NavigationTab { name: "name" always });
-
 /// A call that delegates tasks to other agents.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct AssignTasksToAgents {
     /// The tasks.
+    #[wire(always)]
     pub task_requests: List<TaskRequest>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(AssignTasksToAgents { task_requests: "task_requests" always });
 
 impl AssignTasksToAgents {
     /// Creates a call that delegates these tasks.
@@ -211,27 +201,24 @@ impl From<AssignTasksToAgents> for FunctionCall {
 }
 
 /// A task for another agent.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct TaskRequest {
     /// The id of the task.
+    #[wire(always)]
     pub id: String,
     /// The task.
+    #[wire(always)]
     pub description: String,
     /// The URL of the agent's server.
+    #[wire(always)]
     pub assigned_holder_url: String,
     /// The id of the agent at its server.
+    #[wire(always)]
     pub assigned_agent_id: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(TaskRequest {
-    id: "id" always,
-    description: "description" always,
-    assigned_holder_url: "assigned_holder_url" always,
-    assigned_agent_id: "assigned_agent_id" always,
-});
 
 impl TaskRequest {
     /// Creates a task for an agent in the request's `workspace_state.agents`.

@@ -4,8 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
-use crate::json::model::{Field, model};
-use crate::json::{Json, Kind, Members, WriteError};
+use crate::json::{Json, Kind, Members, Wire, WriteError};
 
 /// A call of a function of the Workspace. It ends the turn.
 ///
@@ -16,12 +15,14 @@ use crate::json::{Json, Kind, Members, WriteError};
 /// Every call has a state that is not empty, because the published Workspace drops the result of a
 /// call without one. Unless the agent sets a
 /// state, it has the arguments, or the function's name if they are large.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct FunctionCall {
     /// The name of the function.
+    #[wire(always)]
     pub function: String,
     /// The arguments: an object.
+    #[wire(always)]
     pub input_arguments: Json,
     /// The arguments of the model's own call, which calls of 2024 had.
     pub copilot_function_call_arguments: Option<Json>,
@@ -29,6 +30,7 @@ pub struct FunctionCall {
     pub extra_state: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
+    #[wire(skip)]
     pub(super) origin: Origin,
 }
 
@@ -61,13 +63,6 @@ impl Default for FunctionCall {
     }
 }
 
-model!(FunctionCall {
-    function: "function" always,
-    input_arguments: "input_arguments" always,
-    copilot_function_call_arguments: "copilot_function_call_arguments",
-    extra_state: "extra_state",
-});
-
 /// The maximum size in bytes of arguments that are copied into the state of a call.
 const MAX_COPIED: usize = 4 * 1024;
 
@@ -84,7 +79,7 @@ impl FunctionCall {
         function: impl Into<String>,
         input_arguments: &T,
     ) -> Result<Self, WriteError> {
-        let arguments = crate::json::model::encode(input_arguments)?;
+        let arguments = crate::json::wire::encode(input_arguments)?;
         Ok(Self::made(function, arguments))
     }
 

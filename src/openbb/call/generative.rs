@@ -3,20 +3,22 @@
 use serde::Serialize;
 
 use super::FunctionCall;
-use crate::json::model::{Field, model};
-use crate::json::{Json, Members};
+use crate::json::{Json, Members, Wire};
 use crate::openbb::event::{ArtifactError, ChartParams, rows_of};
 use crate::protocol::ChartKind;
 
 /// A call that adds a note, a table, a chart or HTML to the open dashboard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct AddGenerativeWidget {
     /// The type: `chart`, `table`, `note` or `html`.
+    #[wire(always)]
     pub widget_type: String,
     /// The content: a string for a note and HTML, an array of objects for a table and a chart.
+    #[wire(always)]
     pub data: Json,
     /// The name.
+    #[wire(always)]
     pub name: String,
     /// The description.
     pub description: String,
@@ -31,17 +33,6 @@ pub struct AddGenerativeWidget {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(AddGenerativeWidget {
-    widget_type: "widget_type" always,
-    data: "data" always,
-    name: "name" always,
-    description: "description",
-    chart_params: "chart_params",
-    inner_tab: "inner_tab",
-    citations: "citations",
-    artifacts: "artifacts",
-});
 
 impl AddGenerativeWidget {
     fn of(widget_type: &str, name: impl Into<String>, data: Json) -> Self {

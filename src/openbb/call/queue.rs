@@ -1,8 +1,7 @@
 //! A queue of calls that are made one after the other.
 
 use super::FunctionCall;
-use crate::json::model::Field;
-use crate::json::{Json, Kind, List};
+use crate::json::{Json, Kind, List, Wire};
 use crate::openbb::QueryRequest;
 
 /// The state member with the queued calls. OpenBB's own agent uses the same name.

@@ -4,8 +4,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::FunctionCall;
-use crate::json::model::Field;
-use crate::json::{JsonError, Members, WriteError};
+use crate::json::{JsonError, Members, Wire, WriteError};
 use crate::openbb::QueryRequest;
 
 /// State of the agent that is sent with a call and returned with its result.
@@ -105,8 +104,8 @@ impl State {
         value: &T,
     ) -> Result<FunctionCall, WriteError> {
         let mut state = Members::new();
-        state.push("version", crate::json::model::encode(&self.version)?);
-        state.push("value", crate::json::model::encode(value)?);
+        state.push("version", crate::json::wire::encode(&self.version)?);
+        state.push("value", crate::json::wire::encode(value)?);
         Ok(call.into().state_member(self.name, state.to_raw()))
     }
 

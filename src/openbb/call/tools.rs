@@ -3,29 +3,25 @@
 use serde::Serialize;
 
 use super::FunctionCall;
-use crate::json::model::{Field, model};
-use crate::json::{Json, List, Members, WriteError};
+use crate::json::{Json, List, Members, Wire, WriteError};
 use crate::openbb::request::{Tool, Widget};
 
 /// A call of an MCP tool that the request offers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ExecuteAgentTool {
     /// The id of the tool's server.
+    #[wire(always)]
     pub server_id: String,
     /// The tool's name, as in the request.
+    #[wire(always)]
     pub tool_name: String,
     /// The arguments: an object.
+    #[wire(always)]
     pub parameters: Json,
     /// Members that this crate does not know or cannot read, such as `url` and `endpoint`.
     pub unknown: Members,
 }
-
-model!(ExecuteAgentTool {
-    server_id: "server_id" always,
-    tool_name: "tool_name" always,
-    parameters: "parameters" always,
-});
 
 impl ExecuteAgentTool {
     /// Creates a call of a tool of the request. Sending it checks the arguments against the tool's
@@ -38,7 +34,7 @@ impl ExecuteAgentTool {
         Ok(Self {
             server_id: tool.server_id.clone(),
             tool_name: tool.name.clone(),
-            parameters: crate::json::model::encode(parameters)?,
+            parameters: crate::json::wire::encode(parameters)?,
             unknown: Members::new(),
         })
     }
@@ -51,18 +47,17 @@ impl From<ExecuteAgentTool> for FunctionCall {
 }
 
 /// A call that fetches a skill of the request's catalog.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct GetSkillContent {
     /// The id of the skill.
+    #[wire(always)]
     pub slug: String,
     /// The reason for the call.
     pub reason: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(GetSkillContent { slug: "slug" always, reason: "reason" });
 
 impl GetSkillContent {
     /// Creates a call that fetches a skill.
@@ -89,7 +84,7 @@ impl From<GetSkillContent> for FunctionCall {
 }
 
 /// A call that proposes a new skill to the user.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SaveSkill {
     /// The name.
@@ -99,11 +94,6 @@ pub struct SaveSkill {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(SaveSkill {
-    name: "name",
-    instructions: "instructions"
-});
 
 impl SaveSkill {
     /// Creates a call that proposes a skill.
@@ -125,16 +115,15 @@ impl From<SaveSkill> for FunctionCall {
 
 /// A call that runs SQL over widget data in the browser. Only for front ends with the option
 /// `client-sql`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ExecuteClientSql {
     /// The queries, one to five. Entry *i* of the result belongs to query *i*.
+    #[wire(always)]
     pub queries: List<SqlQuery>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(ExecuteClientSql { queries: "queries" always });
 
 impl ExecuteClientSql {
     /// Creates a call that runs these queries.
@@ -154,20 +143,20 @@ impl From<ExecuteClientSql> for FunctionCall {
 }
 
 /// An SQL query.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SqlQuery {
     /// The SQL text.
+    #[wire(always)]
     pub sql: String,
     /// The ids of the widgets whose tables the query reads, at least one.
+    #[wire(always)]
     pub widget_uuids: List<String>,
     /// The maximum number of rows, up to 1,000.
     pub row_limit: Option<u64>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(SqlQuery { sql: "sql" always, widget_uuids: "widget_uuids" always, row_limit: "row_limit" });
 
 impl SqlQuery {
     /// Creates a query over the tables of widgets.
@@ -193,16 +182,15 @@ impl SqlQuery {
 
 /// A call that loads the data of one to ten widgets into tables in the browser. Only for front ends
 /// with the option `client-sql`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct PrepareClientSqlTables {
     /// The widgets, at most ten.
+    #[wire(always)]
     pub widgets: List<SqlWidget>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(PrepareClientSqlTables { widgets: "widgets" always });
 
 impl PrepareClientSqlTables {
     /// Creates a call that loads these widgets.
@@ -222,7 +210,7 @@ impl From<PrepareClientSqlTables> for FunctionCall {
 }
 
 /// A widget whose data becomes a table.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SqlWidget {
     /// The id of the widget on the dashboard.
@@ -236,13 +224,6 @@ pub struct SqlWidget {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(SqlWidget {
-    widget_uuid: "widget_uuid",
-    widget_id: "widget_id",
-    origin: "origin",
-    input_args: "input_args",
-});
 
 impl From<&Widget> for SqlWidget {
     fn from(widget: &Widget) -> Self {

@@ -1,8 +1,7 @@
 //! The state of a turn that takes several requests.
 
 use super::FunctionCall;
-use crate::json::Members;
-use crate::json::model::{Field, model};
+use crate::json::{Members, Wire};
 use crate::openbb::QueryRequest;
 use crate::openbb::request::string;
 use crate::protocol::Usage;
@@ -38,33 +37,31 @@ pub struct TurnState {
 }
 
 /// The tokens of a turn so far.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct TurnUsage {
     /// Tokens of the prompts, those out of a cache included.
+    #[wire(always)]
     pub input_tokens: u64,
     /// Tokens of the prompts that came out of a cache.
+    #[wire(always)]
     pub cached_input_tokens: u64,
     /// Tokens of the prompts that were written to a cache.
+    #[wire(always)]
     pub cache_write_tokens: u64,
     /// Tokens of the answers.
+    #[wire(always)]
     pub output_tokens: u64,
     /// Tokens of prompts and answers.
+    #[wire(always)]
     pub total_tokens: u64,
     /// The number of requests.
+    #[wire(always)]
     pub post_count: u64,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(TurnUsage {
-    input_tokens: "inputTokens" always,
-    cached_input_tokens: "cachedInputTokens" always,
-    cache_write_tokens: "cacheWriteTokens" always,
-    output_tokens: "outputTokens" always,
-    total_tokens: "totalTokens" always,
-    post_count: "postCount" always,
-});
 
 impl TurnState {
     /// Adds the tokens of one request, and counts the request.

@@ -2,12 +2,11 @@
 
 use super::FunctionCall;
 use super::function_call::with_members;
-use crate::json::model::{Field as _, model};
-use crate::json::{Json, List, Members};
+use crate::json::{Json, List, Members, Wire};
 use crate::openbb::request::Widget;
 
 /// A widget and its arguments, as the source of data.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct DataSource {
     /// The id of the widget on the dashboard; `None` for a widget that is not on it.
@@ -17,6 +16,7 @@ pub struct DataSource {
     /// The id of the widget at its backend, which requests call `widget_id`. Required.
     pub id: String,
     /// The values of the widget's parameters: an object.
+    #[wire(always)]
     pub input_args: Json,
     /// The query for a widget that is backed by SQL on the server.
     pub ssm_request: Option<Json>,
@@ -36,14 +36,6 @@ impl Default for DataSource {
         }
     }
 }
-
-model!(DataSource {
-    widget_uuid: "widget_uuid",
-    origin: "origin",
-    id: "id",
-    input_args: "input_args" always,
-    ssm_request: "ssm_request",
-});
 
 impl DataSource {
     /// Creates a source for a widget of a backend, which need not be on the dashboard.
@@ -148,16 +140,15 @@ pub(in crate::openbb) fn sources_object(sources: &List<DataSource>, unknown: &Me
 }
 
 /// A call for the choices of parameters whose `get_options` is true.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct GetParamsOptions {
     /// One query for each parameter.
+    #[wire(always)]
     pub param_options_queries: List<ParamOptionsQuery>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(GetParamsOptions { param_options_queries: "param_options_queries" always });
 
 impl GetParamsOptions {
     /// Creates a call with these queries.
@@ -177,16 +168,20 @@ impl From<GetParamsOptions> for FunctionCall {
 }
 
 /// A query for the choices of one parameter.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ParamOptionsQuery {
     /// The name of the backend that has the widget.
+    #[wire(always)]
     pub origin: String,
     /// The id of the widget at its backend.
+    #[wire(always)]
     pub id: String,
     /// The name of the parameter.
+    #[wire(always)]
     pub param: String,
     /// The values of the parameters that the choices depend on: an object.
+    #[wire(always)]
     pub options_endpoint_input_args: Json,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -203,13 +198,6 @@ impl Default for ParamOptionsQuery {
         }
     }
 }
-
-model!(ParamOptionsQuery {
-    origin: "origin" always,
-    id: "id" always,
-    param: "param" always,
-    options_endpoint_input_args: "options_endpoint_input_args" always,
-});
 
 impl ParamOptionsQuery {
     /// Creates a query for the possible values of one parameter of a widget.

@@ -3,8 +3,7 @@
 use bytes::Bytes;
 
 use super::{Descriptor, DescriptorError, Switch};
-use crate::json::model::Field;
-use crate::json::{Escape, JsonError, ObjectWriter, Reader};
+use crate::json::{Escape, JsonError, ObjectWriter, Reader, Wire};
 
 /// Checks the descriptors of one document.
 ///

@@ -3,8 +3,8 @@
 use std::iter::Map;
 use std::slice;
 
-use crate::json::model::{Field, model, object};
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
+use crate::json::wire::object;
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
 use crate::openbb::request::string;
 
 /// A feature of the Workspace that an agent can switch on.
@@ -110,7 +110,7 @@ impl<'a> IntoIterator for &'a Features {
     }
 }
 
-impl Field for Features {
+impl Wire for Features {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if !reader.is(Kind::Object) {
             return Ok(None);
@@ -150,12 +150,13 @@ impl Field for Features {
 }
 
 /// A control in the agent's settings, for the user to set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Control {
     /// The displayed label. Required: the Workspace rejects all of the server's agents without it.
     pub label: String,
     /// The kind: `toggle`, `text` or `select`; a toggle if absent.
+    #[wire(name = "type")]
     pub kind: String,
     /// The initial value: a boolean for a toggle, else a text.
     pub default: Option<Json>,
@@ -169,17 +170,8 @@ pub struct Control {
     pub unknown: Members,
 }
 
-model!(Control {
-    label: "label",
-    kind: "type",
-    default: "default",
-    description: "description",
-    placeholder: "placeholder",
-    options: "options",
-});
-
 /// A choice of a control.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Choice {
     /// The displayed label.
@@ -189,11 +181,6 @@ pub struct Choice {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(Choice {
-    label: "label",
-    value: "value"
-});
 
 impl Control {
     /// Creates a switch.

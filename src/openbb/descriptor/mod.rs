@@ -10,8 +10,7 @@ pub use feature::{Choice, Control, Feature, Features, Switch};
 
 pub(super) use document::{agents_json, check_all, copilots_json};
 
-use crate::json::model::model;
-use crate::json::{List, Members};
+use crate::json::{List, Members, Wire};
 
 /// A description of an agent for the Workspace: one entry of `agents.json`.
 ///
@@ -25,27 +24,31 @@ use crate::json::{List, Members};
 ///     .feedback("/v1/feedback");
 /// assert!(descriptor.check().is_ok());
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct Descriptor {
     /// The key of the entry: lower-case letters, digits, `-` and `_`.
+    #[wire(skip)]
     pub id: String,
     /// The URL of the server, without the path under which the router is nested, for front ends of
     /// 2024 that need absolute URLs. Not on the wire.
+    #[wire(skip)]
     pub base_url: String,
     /// The path at which the agent is mounted, if requests are posted to an absolute URL. Not on
     /// the wire.
+    #[wire(skip)]
     pub route: String,
     /// The displayed name; unique among all agents that the user added.
+    #[wire(always)]
     pub name: String,
     /// The welcome text. Other agents use it to choose an agent.
+    #[wire(always)]
     pub description: String,
     /// The image: a URL or a path.
     pub image: String,
     /// The URL for requests, before May 2024.
     pub link: String,
-    /// The URLs or paths that the Workspace posts to.
-    pub endpoints: Option<Endpoints>,
     /// Set if the agent streams; withdrawn in 2025.
     pub has_streaming: Option<bool>,
     /// Set if the agent calls functions; withdrawn in 2025. If present, it overrides the three
@@ -53,6 +56,8 @@ pub struct Descriptor {
     pub has_function_calling: Option<bool>,
     /// Set if the agent reads uploaded files; withdrawn in 2025.
     pub has_documents: Option<bool>,
+    /// The URLs or paths that the Workspace posts to.
+    pub endpoints: Option<Endpoints>,
     /// The features that the agent supports or users can switch on, and its controls.
     pub features: Features,
     /// The models that the user can select.
@@ -61,21 +66,8 @@ pub struct Descriptor {
     pub unknown: Members,
 }
 
-model!(Descriptor {
-    name: "name" always,
-    description: "description" always,
-    image: "image",
-    link: "link",
-    has_streaming: "hasStreaming",
-    has_function_calling: "hasFunctionCalling",
-    has_documents: "hasDocuments",
-    endpoints: "endpoints",
-    features: "features",
-    models: "models",
-});
-
 /// The locations for requests: URLs, or paths on the server of the descriptor.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Endpoints {
     /// The location for query requests.
@@ -88,14 +80,8 @@ pub struct Endpoints {
     pub unknown: Members,
 }
 
-model!(Endpoints {
-    query: "query",
-    feedback: "feedback",
-    upload_docs: "upload_docs"
-});
-
 /// A model that the user can select.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Model {
     /// The id, which the request's `model` has.
@@ -105,11 +91,6 @@ pub struct Model {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(Model {
-    id: "id",
-    name: "name"
-});
 
 impl Descriptor {
     /// Creates a descriptor of an agent at `/v1/query` without features.

@@ -3,13 +3,12 @@
 use serde::Serialize;
 
 use super::ChartParams;
-use crate::json::model::{model, names};
-use crate::json::{Json, Kind, Members, WriteError};
+use crate::json::{Json, Kind, Members, Wire, WriteError};
 use crate::openbb::result::QueryDataSource;
 use crate::protocol::{ChartKind, Env};
 
 /// The type of an artifact.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum ArtifactType {
     /// Text in Markdown.
@@ -27,18 +26,9 @@ pub enum ArtifactType {
     /// A dashboard.
     App,
     /// A type that this crate does not know.
+    #[wire(other)]
     Other(String),
 }
-
-names!(ArtifactType {
-    Text: "text",
-    Table: "table",
-    Chart: "chart",
-    Html: "html",
-    SnowflakeQuery: "snowflake_query",
-    SnowflakePython: "snowflake_python",
-    App: "app",
-});
 
 impl Default for ArtifactType {
     fn default() -> Self {
@@ -68,16 +58,20 @@ pub enum ArtifactError {
 ///
 /// The name is the key of the artifact in the chat: if it is taken, a number is appended when the
 /// artifact is sent. Later requests have the artifact as context.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Artifact {
     /// The type.
+    #[wire(name = "type", always)]
     pub kind: ArtifactType,
     /// The name, unique in the chat.
+    #[wire(always)]
     pub name: String,
     /// The description.
+    #[wire(always)]
     pub description: String,
     /// The id.
+    #[wire(always)]
     pub uuid: String,
     /// The content: rows, or a text.
     pub content: Option<Json>,
@@ -93,22 +87,10 @@ pub struct Artifact {
     pub unknown: Members,
 }
 
-model!(Artifact {
-    kind: "type" always,
-    name: "name" always,
-    description: "description" always,
-    uuid: "uuid" always,
-    content: "content",
-    chart_params: "chart_params",
-    query_data_source: "query_data_source",
-    app: "app",
-    widget_refs: "widget_refs",
-});
-
 /// Serializes rows and checks that they are an array of objects.
 pub(in crate::openbb) fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, ArtifactError> {
     // As in the shared vocabulary: an unpaired surrogate in a raw value becomes U+FFFD.
-    let rows = crate::json::model::encode(rows)?.with_whole_characters();
+    let rows = crate::json::wire::encode(rows)?.with_whole_characters();
     let is_object = |row: Json| row.kind() == Kind::Object;
     if rows.kind() == Kind::Array && rows.elements().all(is_object) {
         Ok(rows)
@@ -209,8 +191,8 @@ impl Artifact {
         let mut artifact = Self::text_of(ArtifactType::App, name, "");
         // An `app` has no `content`: front ends read `app` and `widget_refs` in its place.
         artifact.content = None;
-        artifact.app = Some(crate::json::model::encode(app)?);
-        artifact.widget_refs = Some(crate::json::model::encode(widget_refs)?);
+        artifact.app = Some(crate::json::wire::encode(app)?);
+        artifact.widget_refs = Some(crate::json::wire::encode(widget_refs)?);
         Ok(artifact)
     }
 

@@ -1,12 +1,11 @@
 //! Parameters of charts.
 
 use super::ArtifactError;
-use crate::json::model::{model, names};
-use crate::json::{Json, Kind, List, Members};
+use crate::json::{Json, Kind, List, Members, Wire};
 use crate::protocol::ChartKind;
 
 /// The type of a chart.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum ChartType {
     /// A line chart: one line for each `yKey`.
@@ -20,16 +19,9 @@ pub enum ChartType {
     /// A donut chart: a pie chart with a hole in the middle.
     Donut,
     /// A type that this crate does not know.
+    #[wire(other)]
     Other(String),
 }
-
-names!(ChartType {
-    Line: "line",
-    Bar: "bar",
-    Scatter: "scatter",
-    Pie: "pie",
-    Donut: "donut",
-});
 
 impl Default for ChartType {
     fn default() -> Self {
@@ -39,10 +31,12 @@ impl Default for ChartType {
 
 /// The axes of a chart. Created from a [`ChartKind`], so that a chart has only the parameters of
 /// its kind.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct ChartParams {
     /// The type.
+    #[wire(always)]
     pub chart_type: ChartType,
     /// For `line`, `bar`, `scatter`: the member on the horizontal axis.
     pub x_key: String,
@@ -55,14 +49,6 @@ pub struct ChartParams {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(ChartParams {
-    chart_type: "chartType" always,
-    x_key: "xKey",
-    y_key: "yKey",
-    angle_key: "angleKey",
-    callout_label_key: "calloutLabelKey",
-});
 
 impl ChartParams {
     /// Creates the parameters of a chart. The members on the axes of a scatter chart and the sizes

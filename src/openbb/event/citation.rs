@@ -3,22 +3,20 @@
 use serde::Serialize;
 
 use super::details::{Filter, detail};
-use crate::json::model::{Field, model};
-use crate::json::{Json, List, Members, WriteError};
+use crate::json::{Json, List, Members, Wire, WriteError};
 use crate::openbb::request::Widget;
 use crate::protocol::Env;
 
 /// The citations of an answer. The Workspace displays them where they are sent, usually at the end.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct CitationCollection {
     /// The citations.
+    #[wire(always)]
     pub citations: List<Citation>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(CitationCollection { citations: "citations" always });
 
 impl CitationCollection {
     /// Creates a citation collection from `citations`.
@@ -32,13 +30,14 @@ impl CitationCollection {
 }
 
 /// A citation: one source of an answer.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct Citation {
     /// The id. The Workspace does not display a citation without one, so every constructor sets
     /// one.
     pub id: String,
     /// The cited source.
+    #[wire(always)]
     pub source_info: SourceInfo,
     /// Details, displayed as a table.
     pub details: Option<List<Json>>,
@@ -50,19 +49,12 @@ pub struct Citation {
     pub unknown: Members,
 }
 
-model!(Citation {
-    id: "id",
-    source_info: "source_info" always,
-    details: "details",
-    quote_bounding_boxes: "quote_bounding_boxes",
-    signature: "signature",
-});
-
 /// The source of a citation.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct SourceInfo {
     /// The type: `widget`, `direct retrieval`, `web`, `artifact`, or another one.
+    #[wire(name = "type", always)]
     pub kind: String,
     /// The id of the widget or artifact.
     pub uuid: String,
@@ -82,22 +74,12 @@ pub struct SourceInfo {
     pub unknown: Members,
 }
 
-model!(SourceInfo {
-    kind: "type" always,
-    uuid: "uuid",
-    origin: "origin",
-    widget_id: "widget_id",
-    name: "name",
-    description: "description",
-    metadata: "metadata",
-    citable: "citable",
-});
-
 /// A box around one line of a passage in a PDF.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct BoundingBox {
     /// The text in the box.
+    #[wire(always)]
     pub text: String,
     /// The page number, from 1.
     pub page: Option<u64>,
@@ -112,15 +94,6 @@ pub struct BoundingBox {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(BoundingBox {
-    text: "text" always,
-    page: "page",
-    x0: "x0",
-    top: "top",
-    x1: "x1",
-    bottom: "bottom",
-});
 
 impl BoundingBox {
     /// Creates a box on a page, with its left, top, right and bottom edge.

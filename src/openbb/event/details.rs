@@ -2,8 +2,7 @@
 
 use serde::Serialize;
 
-use crate::json::model::Field;
-use crate::json::{Json, Kind, Members, WriteError};
+use crate::json::{Json, Kind, Members, Wire, WriteError};
 
 /// Keys that are removed from the details of citations, in any case: they are internal to the
 /// Workspace, and the user should not read them.
@@ -43,7 +42,7 @@ pub(super) fn detail<T: Serialize + ?Sized>(
     value: &T,
     filter: Filter,
 ) -> Result<Option<Json>, WriteError> {
-    let json = crate::json::model::encode(value)?;
+    let json = crate::json::wire::encode(value)?;
     if json.kind() != Kind::Object {
         return Ok(Some(json));
     }

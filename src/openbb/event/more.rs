@@ -1,19 +1,17 @@
 //! Suggestions, token usage and summaries.
 
-use crate::json::model::model;
-use crate::json::{List, Members};
+use crate::json::{List, Members, Wire};
 
 /// Suggested prompts for the user.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct PromptSuggestions {
     /// The prompts.
+    #[wire(always)]
     pub suggestions: List<String>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(PromptSuggestions { suggestions: "suggestions" always });
 
 impl PromptSuggestions {
     /// Creates suggestions from prompts.
@@ -27,18 +25,17 @@ impl PromptSuggestions {
 }
 
 /// The token usage of an answer; a draft of the protocol.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct TokenUsage {
     /// The total number of tokens.
     pub total: Option<u64>,
     /// The parts of the total.
+    #[wire(always)]
     pub breakdown: List<TokenCount>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(TokenUsage { total: "total", breakdown: "breakdown" always });
 
 impl TokenUsage {
     /// Creates a usage whose total is the sum of these counts.
@@ -60,10 +57,11 @@ impl TokenUsage {
 }
 
 /// A part of the token usage.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct TokenCount {
     /// The label, such as `input`.
+    #[wire(always)]
     pub label: String,
     /// The number of tokens.
     pub value: Option<u64>,
@@ -71,26 +69,21 @@ pub struct TokenCount {
     pub unknown: Members,
 }
 
-model!(TokenCount { label: "label" always, value: "value" });
-
 /// A summary that replaces old messages; a draft of the protocol.
 ///
 /// Later requests have it as a message with the role `summary`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ConversationSummary {
     /// The summary.
+    #[wire(always)]
     pub content: String,
     /// The id of the last message that it replaces.
+    #[wire(always)]
     pub covered_through_message_id: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(ConversationSummary {
-    content: "content" always,
-    covered_through_message_id: "covered_through_message_id" always,
-});
 
 impl ConversationSummary {
     /// Creates a summary of all messages up to `through`.

@@ -8,8 +8,7 @@ use super::{
     Artifact, Citation, CitationCollection, ConversationSummary, PromptSuggestions, RawEvent,
     RawEventError, StatusUpdate, TokenUsage,
 };
-use crate::json::model::Field;
-use crate::json::{Escape, Json, Kind, ValueWriter, string_between};
+use crate::json::{Escape, Json, Kind, ValueWriter, Wire, string_between};
 use crate::openbb::{FunctionCall, Session, call, vocabulary};
 use crate::protocol::{EventError, SendError, TextFrame};
 use crate::sse;
@@ -117,7 +116,7 @@ pub(in crate::openbb) const CHUNK: TextFrame = TextFrame::from_static(
 );
 
 /// Writes an event whose data is a model.
-pub(in crate::openbb) fn write_event(name: &str, data: &impl Field, out: &mut Vec<u8>) {
+pub(in crate::openbb) fn write_event(name: &str, data: &impl Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(b"event: ");
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\ndata: ");
@@ -254,8 +253,8 @@ fn delta(data: &str) -> Option<Cow<'_, str>> {
     string_between(data, end - text.len(), end)
 }
 
-fn object<T: Field>(data: &Json) -> Result<T, EventError> {
-    Field::from_raw(data).ok_or(EventError::Invalid(
+fn object<T: Wire>(data: &Json) -> Result<T, EventError> {
+    Wire::from_raw(data).ok_or(EventError::Invalid(
         "the data of this event must be an object",
     ))
 }

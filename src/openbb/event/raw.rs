@@ -46,7 +46,7 @@ impl RawEvent {
         }
         let event = Self {
             name: name.as_str().to_owned(),
-            data: crate::json::model::encode(data)?,
+            data: crate::json::wire::encode(data)?,
         };
         event.check()?;
         Ok(event)

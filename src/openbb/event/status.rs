@@ -4,29 +4,26 @@ use serde::Serialize;
 
 use super::Artifact;
 use super::details::{Filter, detail};
-use crate::json::model::{model, names};
-use crate::json::{Json, List, Members, WriteError};
+use crate::json::{Json, List, Members, Wire, WriteError};
 
 /// The severity of a step.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum EventType {
     /// An ordinary step.
     #[default]
+    #[wire(name = "INFO")]
     Info,
     /// A warning.
+    #[wire(name = "WARNING")]
     Warning,
     /// A failure. The Workspace also deletes the latest call and its result from the chat.
+    #[wire(name = "ERROR")]
     Error,
     /// A severity that this crate does not know.
+    #[wire(other)]
     Other(String),
 }
-
-names!(EventType {
-    Info: "INFO",
-    Warning: "WARNING",
-    Error: "ERROR"
-});
 
 /// A step of the work, displayed beside the answer.
 ///
@@ -44,33 +41,29 @@ names!(EventType {
 /// );
 /// # Ok::<(), copilot_wire::json::WriteError>(())
 /// ```
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct StatusUpdate {
     /// The severity of the step.
+    #[wire(always)]
     pub event_type: EventType,
     /// A description in a few words.
+    #[wire(always)]
     pub message: String,
     /// `reasoning`; the Workspace ignores it.
+    #[wire(always)]
     pub group: String,
     /// Details: texts, and objects whose members are displayed as names and values.
     pub details: Option<List<Json>>,
     /// Artifacts to display inside the step.
     pub artifacts: Option<List<Artifact>>,
     /// Set if the step is not displayed.
+    #[wire(always)]
     pub hidden: bool,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(StatusUpdate {
-    event_type: "eventType" always,
-    message: "message" always,
-    group: "group" always,
-    details: "details",
-    artifacts: "artifacts",
-    hidden: "hidden" always,
-});
 
 impl StatusUpdate {
     fn of(event_type: EventType, message: impl Into<String>) -> Self {

@@ -1,8 +1,7 @@
 //! Calls for data in the forms of 2024 and early 2025.
 
 use super::Era;
-use crate::json::model::Field;
-use crate::json::{Json, List, Members};
+use crate::json::{Json, List, Members, Wire};
 use crate::openbb::call::{sources_object, with_members};
 use crate::openbb::{DataSource, FunctionCall};
 use crate::protocol::SendError;
@@ -62,7 +61,7 @@ pub(in crate::openbb) fn in_era(arguments: &Json, era: Era) -> Result<Option<Jso
 /// Returns the data sources in the arguments of a call, in the form of any era.
 pub(in crate::openbb) fn data_sources(arguments: &Json) -> Vec<DataSource> {
     if let Some(sources) = arguments.get("data_sources") {
-        let sources: Option<List<DataSource>> = Field::from_raw(&sources);
+        let sources: Option<List<DataSource>> = Wire::from_raw(&sources);
         return sources.unwrap_or_default().into_iter().collect();
     }
     let of_uuid = |uuid: Json| DataSource {

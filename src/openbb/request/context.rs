@@ -1,7 +1,6 @@
 //! The context of a request.
 
-use crate::json::model::{Field, model};
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
 use crate::openbb::result::{Item, items_of};
 
 /// The context that the user attached to a request.
@@ -35,7 +34,7 @@ impl Context {
     }
 }
 
-impl Field for Context {
+impl Wire for Context {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if reader.is(Kind::Array) {
             return Ok(List::read_from(reader)?.map(Self::Entries));
@@ -52,7 +51,7 @@ impl Field for Context {
 }
 
 /// One entry of the context.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ContextEntry {
     /// The id. For an artifact it is the id that the agent sent it with.
@@ -70,15 +69,6 @@ pub struct ContextEntry {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(ContextEntry {
-    uuid: "uuid",
-    name: "name",
-    description: "description",
-    metadata: "metadata",
-    content: "content",
-    data: "data",
-});
 
 impl ContextEntry {
     /// Returns the content in the form of any era: `data.items`, `data.content` or `content`.

@@ -1,11 +1,10 @@
 //! Files and keys in a request.
 
-use crate::json::Members;
-use crate::json::model::model;
+use crate::json::{Members, Wire};
 use crate::openbb::{Secret, Url, base64};
 
 /// The user's own API keys. `Debug` does not print them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ApiKeys {
     /// The key for OpenAI.
@@ -14,12 +13,8 @@ pub struct ApiKeys {
     pub unknown: Members,
 }
 
-model!(ApiKeys {
-    openai_api_key: "openai_api_key"
-});
-
 /// A file, inline or by URL.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct AttachedDocument {
     /// The id.
@@ -35,14 +30,6 @@ pub struct AttachedDocument {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(AttachedDocument {
-    id: "id",
-    name: "name",
-    format: "format",
-    content_b64: "content_b64",
-    url: "url",
-});
 
 impl AttachedDocument {
     /// Creates an inline file, for clients. Its format is what follows the last dot of its name.
@@ -67,7 +54,7 @@ impl AttachedDocument {
 }
 
 /// A file in the form that a third-party server sends.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct UploadedFile {
     /// The file's name.
@@ -81,13 +68,6 @@ pub struct UploadedFile {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(UploadedFile {
-    name: "name",
-    mime: "mime",
-    data_base64: "data_base64",
-    url: "url"
-});
 
 impl UploadedFile {
     /// Decodes the inline file; `None` if there is none or it is not base64.

@@ -3,12 +3,11 @@
 use std::borrow::Cow;
 
 use super::strip_markers;
-use crate::json::model::{Field, model, names};
-use crate::json::{Json, Kind, Members};
+use crate::json::{Json, Kind, Members, Wire};
 use crate::openbb::FunctionCall;
 
 /// The author of a message.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
 #[non_exhaustive]
 pub enum Role {
     /// The user.
@@ -20,15 +19,9 @@ pub enum Role {
     /// A summary that replaces all messages up to a certain one; a draft of the protocol.
     Summary,
     /// A role that this crate does not know.
+    #[wire(other)]
     Other(String),
 }
-
-names!(Role {
-    Human: "human",
-    Ai: "ai",
-    Tool: "tool",
-    Summary: "summary"
-});
 
 impl Default for Role {
     fn default() -> Self {
@@ -37,7 +30,7 @@ impl Default for Role {
 }
 
 /// A message of the conversation, of any role and era.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Message {
     /// The author, as sent on the wire. Use [`role`](Self::role()).
@@ -62,18 +55,6 @@ pub struct Message {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(Message {
-    role: "role",
-    content: "content",
-    agent_id: "agent_id",
-    message_id: "message_id",
-    covered_through_message_id: "covered_through_message_id",
-    function: "function",
-    input_arguments: "input_arguments",
-    data: "data",
-    extra_state: "extra_state",
-});
 
 impl Message {
     /// Creates a message with a role and a text.
@@ -194,5 +175,5 @@ fn parse_inside(string: &Json) -> Option<Json> {
 /// Serializes a text as a JSON string.
 pub(in crate::openbb) fn string(text: &str) -> Json {
     // Serializing a string cannot fail.
-    crate::json::model::encode(text).unwrap_or_default()
+    crate::json::wire::encode(text).unwrap_or_default()
 }

@@ -4,8 +4,7 @@ use std::borrow::Cow;
 
 #[cfg(feature = "testing")]
 use super::string;
-use crate::json::model::Field;
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
 
 /// The agent's options as set by the user, in either form of the wire.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -138,7 +137,7 @@ fn json_value(value: &Json) -> OptionValue<'_> {
     }
 }
 
-impl Field for Options {
+impl Wire for Options {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if reader.is(Kind::Array) {
             return Ok(List::read_from(reader)?.map(Self::List));

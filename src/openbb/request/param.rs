@@ -3,21 +3,23 @@
 use serde::Serialize;
 
 use super::string;
-use crate::json::model::{encode, model};
-use crate::json::{Json, List, Members, WriteError};
+use crate::json::wire::encode;
+use crate::json::{Json, List, Members, Wire, WriteError};
 
 /// A parameter of a widget.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Param {
     /// The name, unique in the widget.
     pub name: String,
     /// The type: `string`, `text`, `number`, `integer`, `boolean`, `date`, `ticker`, `endpoint`,
     /// `tabs`, or one that this crate does not know.
+    #[wire(name = "type")]
     pub kind: String,
     /// The description.
     pub description: String,
     /// The default as sent; absent and null differ. Use [`default_value`](Self::default_value).
+    #[wire(name = "default_value")]
     pub default: Option<Json>,
     /// The current value; never present on widgets of the tier `extra`.
     pub current_value: Option<Json>,
@@ -38,21 +40,6 @@ pub struct Param {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(Param {
-    name: "name",
-    kind: "type",
-    description: "description",
-    default: "default_value",
-    current_value: "current_value",
-    executed_value: "executed_value",
-    multi_select: "multi_select",
-    split_param_on_citation: "split_param_on_citation",
-    options: "options",
-    get_options: "get_options",
-    options_params: "options_params",
-    language: "language",
-});
 
 /// The default of a parameter, which has three states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,10 +114,11 @@ impl Param {
 }
 
 /// A parameter that the choices of another parameter depend on.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct OptionsParam {
     /// The type; optional.
+    #[wire(name = "type")]
     pub kind: String,
     /// The name.
     pub name: String,
@@ -141,10 +129,3 @@ pub struct OptionsParam {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(OptionsParam {
-    kind: "type",
-    name: "name",
-    description: "description",
-    inherit_value_from: "inherit_value_from",
-});

@@ -9,8 +9,7 @@ use super::{
     ApiKeys, AttachedDocument, Context, Message, OptionValue, Options, Role, SelectedSkill,
     SkillSummary, Tier, Tool, UploadedFile, Widget, Widgets, WorkspaceState,
 };
-use crate::json::model::{Field, model};
-use crate::json::{Json, Kind, List, Members};
+use crate::json::{Json, Kind, List, Members, Wire};
 use crate::openbb::result::CallResult;
 use crate::openbb::{Citation, FunctionCall, Url};
 use crate::protocol::Refusal;
@@ -21,7 +20,7 @@ use crate::protocol::Refusal;
 /// Absent members read as empty lists and `false`; a request that was read is written with exactly
 /// the members that it had. An optional member with a wrong type, `null` included, is retained in
 /// `unknown`.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct QueryRequest {
     /// The prompt, in requests of January and February 2024. Use
@@ -68,34 +67,11 @@ pub struct QueryRequest {
     pub allow_direct_retrieval: bool,
     /// The state at the root of the request, where a draft of the protocol has it. Use
     /// [`extra_state`](Self::extra_state).
+    #[wire(name = "extra_state")]
     pub root_state: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(QueryRequest {
-    query: "query",
-    messages: "messages",
-    context: "context",
-    widgets: "widgets",
-    urls: "urls",
-    api_keys: "api_keys",
-    timezone: "timezone",
-    workspace_state: "workspace_state",
-    workspace_options: "workspace_options",
-    tools: "tools",
-    model: "model",
-    skills_catalog: "skills_catalog",
-    selected_skills: "selected_skills",
-    semantic_views: "semantic_views",
-    documents: "documents",
-    uploaded_files: "uploaded_files",
-    use_docs: "use_docs",
-    force_web_search: "force_web_search",
-    force_findb_search: "force_findb_search",
-    allow_direct_retrieval: "allow_direct_retrieval",
-    root_state: "extra_state",
-});
 
 /// A task delegated by another agent, see [`QueryRequest::delegation`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -254,6 +230,6 @@ impl QueryRequest {
     #[must_use]
     pub fn direct_retrieval_endpoints(&self) -> List<Json> {
         let endpoints = self.unknown.get("custom_direct_retrieval_endpoints");
-        endpoints.and_then(Field::from_raw).unwrap_or_default()
+        endpoints.and_then(Wire::from_raw).unwrap_or_default()
     }
 }

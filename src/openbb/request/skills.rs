@@ -1,11 +1,11 @@
 //! Skills: instructions that the user wrote in the Workspace.
 
-use crate::json::Members;
-use crate::json::model::model;
+use crate::json::{Members, Wire};
 
 /// A skill that can be fetched with `get_skill_content`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct SkillSummary {
     /// The id.
     pub slug: String,
@@ -17,15 +17,10 @@ pub struct SkillSummary {
     pub unknown: Members,
 }
 
-model!(SkillSummary {
-    slug: "slug",
-    description: "description",
-    updated_at: "updatedAt"
-});
-
 /// A skill with its content.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(rename_all = "camelCase")]
 pub struct SelectedSkill {
     /// The id.
     pub slug: String,
@@ -38,10 +33,3 @@ pub struct SelectedSkill {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(SelectedSkill {
-    slug: "slug",
-    description: "description",
-    content_markdown: "contentMarkdown",
-    source: "source",
-});

@@ -1,11 +1,10 @@
 //! MCP tools that the Workspace can run.
 
-use crate::json::model::model;
-use crate::json::{Json, Members};
+use crate::json::{Json, Members, Wire};
 use crate::openbb::{Secret, Url};
 
 /// An MCP tool. Tools are sent only to agents whose descriptor has `mcp-tools`.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Tool {
     /// The id of the tool's server.
@@ -25,16 +24,6 @@ pub struct Tool {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(Tool {
-    server_id: "server_id",
-    name: "name",
-    url: "url",
-    endpoint: "endpoint",
-    description: "description",
-    input_schema: "input_schema",
-    auth_token: "auth_token",
-});
 
 impl Tool {
     /// Creates a tool of a server, for clients. The name is the wire's, with the prefix of the server:

@@ -3,8 +3,7 @@
 use std::borrow::Cow;
 
 use super::{DataTable, Param};
-use crate::json::model::{Field, model};
-use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter};
+use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
 use crate::openbb::xxh64::xxh64;
 
 /// The reason why a widget is in the request.
@@ -30,7 +29,7 @@ pub enum Widgets {
 }
 
 /// The widgets by tier.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Tiers {
     /// The widgets that the user attached as context.
@@ -42,12 +41,6 @@ pub struct Tiers {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(Tiers {
-    primary: "primary",
-    secondary: "secondary",
-    extra: "extra"
-});
 
 impl Widgets {
     /// Returns the widgets of one tier. Those of a flat list are on the dashboard, so they are
@@ -65,7 +58,7 @@ impl Widgets {
     }
 }
 
-impl Field for Widgets {
+impl Wire for Widgets {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         if reader.is(Kind::Array) {
             return Ok(List::read_from(reader)?.map(Self::Flat));
@@ -82,7 +75,7 @@ impl Field for Widgets {
 }
 
 /// A widget.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Widget {
     /// The id as sent, which is not always a UUID. Absent on attachments and widgets of the tier
@@ -111,20 +104,6 @@ pub struct Widget {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(Widget {
-    uuid: "uuid",
-    origin: "origin",
-    widget_id: "widget_id",
-    name: "name",
-    description: "description",
-    params: "params",
-    source: "source",
-    category: "category",
-    sub_category: "sub_category",
-    columns: "columns",
-    metadata: "metadata",
-});
 
 impl Widget {
     /// Creates a widget of a backend, for clients.

@@ -3,8 +3,7 @@
 use std::collections::HashSet;
 
 use super::{DefaultValue, Param, QueryRequest, Tier, Widget};
-use crate::json::model::Field;
-use crate::json::{Json, Kind, List, Members};
+use crate::json::{Json, Kind, List, Members, Wire};
 use crate::openbb::numbers::Numbers;
 use crate::openbb::request::string;
 

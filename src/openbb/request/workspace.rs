@@ -1,10 +1,9 @@
 //! The visible part of the Workspace.
 
-use crate::json::model::model;
-use crate::json::{Json, List, Members};
+use crate::json::{Json, List, Members, Wire};
 
 /// The part of the Workspace that the user sees.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct WorkspaceState {
     /// The id of the open dashboard.
@@ -25,18 +24,8 @@ pub struct WorkspaceState {
     pub unknown: Members,
 }
 
-model!(WorkspaceState {
-    current_dashboard_uuid: "current_dashboard_uuid",
-    current_dashboard_info: "current_dashboard_info",
-    dashboards_info: "dashboards_info",
-    action_history: "action_history",
-    agents: "agents",
-    current_page_context: "current_page_context",
-    extra_widgets_slim: "extra_widgets_slim",
-});
-
 /// A dashboard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct DashboardInfo {
     /// The id.
@@ -51,15 +40,8 @@ pub struct DashboardInfo {
     pub unknown: Members,
 }
 
-model!(DashboardInfo {
-    id: "id",
-    name: "name",
-    current_tab_id: "current_tab_id",
-    tabs: "tabs",
-});
-
 /// A tab of a dashboard.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct DashboardTab {
     /// The id; `__no_tab__` on a dashboard without tabs.
@@ -70,13 +52,8 @@ pub struct DashboardTab {
     pub unknown: Members,
 }
 
-model!(DashboardTab {
-    tab_id: "tab_id",
-    widgets: "widgets"
-});
-
 /// The entry of a widget in the list of a dashboard: its id and its name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct DashboardWidget {
     /// The id.
@@ -87,13 +64,8 @@ pub struct DashboardWidget {
     pub unknown: Members,
 }
 
-model!(DashboardWidget {
-    widget_uuid: "widget_uuid",
-    name: "name"
-});
-
 /// An agent that tasks can be assigned to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct AgentInfo {
     /// The URL of the agent's server.
@@ -109,11 +81,3 @@ pub struct AgentInfo {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(AgentInfo {
-    holder_url: "holder_url",
-    id: "id",
-    name: "name",
-    description: "description",
-    features: "features",
-});

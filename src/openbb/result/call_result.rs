@@ -3,8 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::{Item, Outcome};
-use crate::json::model::Field;
-use crate::json::{Json, JsonError, Kind};
+use crate::json::{Json, JsonError, Kind, Wire};
 use crate::openbb::FunctionCall;
 use crate::openbb::call::DataSource;
 use crate::openbb::request::{Message, Role};
@@ -119,7 +118,7 @@ fn outcomes(message: &Message) -> Vec<Outcome> {
         return content.into_iter().collect();
     };
     match data.kind() {
-        Kind::Object => Field::from_raw(data)
+        Kind::Object => Wire::from_raw(data)
             .map(Outcome::Item)
             .into_iter()
             .collect(),

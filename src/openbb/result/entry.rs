@@ -1,13 +1,12 @@
 //! The entries of a result.
 
 use super::Item;
-use crate::json::model::{Field, model};
-use crate::json::{Json, List, Members};
+use crate::json::{Json, List, Members, Wire};
 use crate::openbb::Citation;
 use crate::openbb::request::SelectedSkill;
 
 /// Data: texts, tables and files.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
 pub struct Items {
     /// The items.
@@ -18,13 +17,8 @@ pub struct Items {
     pub unknown: Members,
 }
 
-model!(Items {
-    items: "items",
-    extra_citations: "extra_citations"
-});
-
 /// The result of a call that failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ErrorResult {
     /// The type: `not_found`, `gateway_error`, `unexpected_error`, or another one.
@@ -35,13 +29,8 @@ pub struct ErrorResult {
     pub unknown: Members,
 }
 
-model!(ErrorResult {
-    error_type: "error_type",
-    content: "content"
-});
-
 /// The result of a command.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct CommandResult {
     /// The status: `success`, `error` or `warning`.
@@ -53,12 +42,6 @@ pub struct CommandResult {
     /// Members that this crate does not know or cannot read, such as `widget_uuid`.
     pub unknown: Members,
 }
-
-model!(CommandResult {
-    status: "status",
-    message: "message",
-    data: "data"
-});
 
 impl CommandResult {
     /// Returns the nested result of front ends since July 2026, if there is one.
@@ -89,7 +72,7 @@ impl CommandResult {
 }
 
 /// The result of a command, in the form of front ends since July 2026.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct BridgeResult {
     /// Set if the command succeeded.
@@ -110,18 +93,8 @@ pub struct BridgeResult {
     pub unknown: Members,
 }
 
-model!(BridgeResult {
-    ok: "ok",
-    command: "command",
-    request_id: "request_id",
-    message: "message",
-    data: "data",
-    error: "error",
-    warnings: "warnings",
-});
-
 /// The error of a failed command.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct BridgeError {
     /// The code of the error.
@@ -135,10 +108,3 @@ pub struct BridgeError {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(BridgeError {
-    code: "code",
-    message: "message",
-    details: "details",
-    retryable: "retryable",
-});

@@ -1,10 +1,9 @@
 //! Formats of results.
 
-use crate::json::model::model;
-use crate::json::{Json, Members};
+use crate::json::{Json, Members, Wire};
 
 /// The format of an item's content.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct DataFormat {
     /// The type of the data: `object` for values, or the kind of a file: `pdf`, `csv`, `png`, ...
@@ -14,6 +13,7 @@ pub struct DataFormat {
     pub parse_as: String,
     /// The interpretation in results of November 2024 to January 2025. Use
     /// [`parse_as`](Self::parse_as()).
+    #[wire(name = "type")]
     pub kind: String,
     /// The file's name.
     pub filename: String,
@@ -24,15 +24,6 @@ pub struct DataFormat {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(DataFormat {
-    data_type: "data_type",
-    parse_as: "parse_as",
-    kind: "type",
-    filename: "filename",
-    chart_params: "chart_params",
-    query_data_source: "query_data_source",
-});
 
 impl DataFormat {
     /// Returns the interpretation of values, in the form of any era; `table` by default.
@@ -60,7 +51,7 @@ impl DataFormat {
 }
 
 /// The data source on which a Snowflake query runs.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct QueryDataSource {
     /// The name of the backend that has the widget.
@@ -72,12 +63,6 @@ pub struct QueryDataSource {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(QueryDataSource {
-    origin: "origin",
-    id: "id",
-    widget_uuid: "widget_uuid"
-});
 
 impl QueryDataSource {
     /// Creates a data source.

@@ -5,12 +5,11 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 
 use super::DataFormat;
-use crate::json::model::{Field, model};
-use crate::json::{Json, JsonError, Kind, List, Members};
+use crate::json::{Json, JsonError, Kind, List, Members, Wire};
 use crate::openbb::{Url, base64};
 
 /// An item of a result: a table, a text or a file. The content is parsed on access.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Item {
     /// The content as sent: usually a string of JSON, base64 or plain text.
@@ -29,15 +28,6 @@ pub struct Item {
     pub unknown: Members,
 }
 
-model!(Item {
-    content: "content",
-    url: "url",
-    file_reference: "file_reference",
-    data_format: "data_format",
-    citable: "citable",
-    expiration: "expiration",
-});
-
 /// Returns the items of a value in the form of any era: `{items}`, `{content}`, or the content
 /// itself.
 pub(in crate::openbb) fn items_of(data: &Json) -> Vec<Item> {
@@ -45,11 +35,11 @@ pub(in crate::openbb) fn items_of(data: &Json) -> Vec<Item> {
         .get("items")
         .filter(|items| items.kind() == Kind::Array)
     {
-        let items: Option<List<Item>> = Field::from_raw(&items);
+        let items: Option<List<Item>> = Wire::from_raw(&items);
         return items.unwrap_or_default().into_iter().collect();
     }
     if data.get("content").is_some() {
-        return Field::from_raw(data).into_iter().collect();
+        return Wire::from_raw(data).into_iter().collect();
     }
     if data.is_null() {
         return Vec::new();

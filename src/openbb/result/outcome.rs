@@ -5,8 +5,7 @@ use std::borrow::Cow;
 use serde::de::DeserializeOwned;
 
 use super::{BridgeResult, CommandResult, ErrorResult, Item, Items, ParamOptions};
-use crate::json::model::Field;
-use crate::json::{Json, JsonError, Kind};
+use crate::json::{Json, JsonError, Kind, Wire};
 use crate::openbb::Citation;
 
 /// One entry of a result, in the form of any era.
@@ -43,15 +42,15 @@ impl Outcome {
         }
         let has = |key: &str| entry.get(key).is_some();
         let sorted = if has("error_type") {
-            Field::from_raw(&entry).map(Self::Error)
+            Wire::from_raw(&entry).map(Self::Error)
         } else if has("items") {
-            Field::from_raw(&entry).map(Self::Items)
+            Wire::from_raw(&entry).map(Self::Items)
         } else if has("status") {
-            Field::from_raw(&entry).map(Self::Command)
+            Wire::from_raw(&entry).map(Self::Command)
         } else if has("ok") && has("command") {
-            Field::from_raw(&entry).map(Self::Bridge)
+            Wire::from_raw(&entry).map(Self::Bridge)
         } else if has("file_reference") || has("url") || has("content") {
-            Field::from_raw(&entry).map(Self::Item)
+            Wire::from_raw(&entry).map(Self::Item)
         } else {
             None
         };

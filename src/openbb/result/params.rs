@@ -1,10 +1,9 @@
 //! Results of `get_params_options`.
 
-use crate::json::model::model;
-use crate::json::{Json, List, Members};
+use crate::json::{Json, List, Members, Wire};
 
 /// The choices for parameters of a widget.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ParamOptions {
     /// One entry for each parameter.
@@ -13,12 +12,8 @@ pub struct ParamOptions {
     pub unknown: Members,
 }
 
-model!(ParamOptions {
-    param_options: "param_options"
-});
-
 /// The choices for one parameter.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ParamChoices {
     /// The name of the parameter.
@@ -29,13 +24,8 @@ pub struct ParamChoices {
     pub unknown: Members,
 }
 
-model!(ParamChoices {
-    param: "param",
-    options: "options"
-});
-
 /// One of the values that a parameter may have.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct ParamChoice {
     /// The displayed label.
@@ -45,8 +35,3 @@ pub struct ParamChoice {
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
 }
-
-model!(ParamChoice {
-    label: "label",
-    value: "value"
-});

@@ -1,8 +1,7 @@
 //! The calls that the played Workspace answers by itself.
 
 use super::front_end::plain;
-use crate::json::model::Field;
-use crate::json::{Json, Kind, Members};
+use crate::json::{Json, Kind, Members, Wire};
 use crate::openbb::{
     ExecuteAgentTool, GetParamsOptions, ParamOptionsQuery, QueryRequest, Tool, Widget,
 };

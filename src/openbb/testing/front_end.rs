@@ -6,8 +6,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 
 use super::dashboard::{Dashboard, WIDGET_DATA, entry};
-use crate::json::model::Field;
-use crate::json::{Json, Members};
+use crate::json::{Json, Members, Wire};
 use crate::openbb::{
     Artifact, ArtifactType, AttachedDocument, Citation, Context, ContextEntry, DataFormat, Event,
     EventType, FunctionCall, Message, OpenBb, OptionValue, Options, Output, QueryRequest, Role,
@@ -301,7 +300,7 @@ fn context(artifact: &Artifact) -> ContextEntry {
     let format = DataFormat {
         data_type: "object".into(),
         parse_as: artifact.kind.as_str().into(),
-        chart_params: artifact.chart_params.as_ref().map(Field::to_raw),
+        chart_params: artifact.chart_params.as_ref().map(Wire::to_raw),
         query_data_source: artifact.query_data_source.clone(),
         ..DataFormat::default()
     };

@@ -3,8 +3,7 @@
 use super::super::block::{BlockKind, push_string};
 use super::super::{EventKind, Item};
 use super::{ESCAPE, Session};
-use crate::json::model::Field as _;
-use crate::json::{Kind, ValueWriter};
+use crate::json::{Kind, ValueWriter, Wire};
 use crate::protocol::{SendError, ToolCall};
 
 impl Session {

@@ -1,0 +1,361 @@
+//! Structs: objects with known members.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens as _, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{DeriveInput, Error, Field, Fields, Ident, LitBool, LitStr, Path, Result, Type};
+
+use crate::attributes::{Case, Show, api, argument, each, is, text};
+
+const STRUCT: &str =
+    "`fixed`, `rename_all`, `null_is_absent`, `empty_is_absent`, `escape`, `complete`, `new`";
+const FIELD: &str = "`name`, `always`, `read`, `skip`, `new`, `set`, ";
+
+/// The options of a struct.
+#[derive(Default)]
+struct Model {
+    fixed: Option<Fixed>,
+    case: Case,
+    null_is_absent: bool,
+    empty_is_absent: bool,
+    escape: Option<Ident>,
+    complete: Option<Ident>,
+    new: Option<LitStr>,
+}
+
+/// A member that has the same value in all instances.
+struct Fixed {
+    key: String,
+    value: LitStr,
+    /// The member that it is written after; at first without one.
+    after: Option<Ident>,
+}
+
+impl Model {
+    fn parse(input: &DeriveInput) -> Result<Self> {
+        let mut model = Self::default();
+        each(&input.attrs, STRUCT, |option, meta| {
+            match option {
+                "fixed" => model.fixed = Some(Fixed::parse(meta)?),
+                "rename_all" => model.case = Case::parse(meta)?,
+                "null_is_absent" => model.null_is_absent = true,
+                "empty_is_absent" => model.empty_is_absent = true,
+                "escape" => model.escape = Some(meta.value()?.parse()?),
+                "complete" => model.complete = Some(meta.value()?.parse()?),
+                "new" => model.new = Some(text(meta)?),
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        Ok(model)
+    }
+}
+
+impl Fixed {
+    fn parse(meta: &syn::meta::ParseNestedMeta<'_>) -> Result<Self> {
+        let (mut fixed, mut after) = (None, None);
+        meta.parse_nested_meta(|meta| {
+            if meta.path.is_ident("after") {
+                after = Some(meta.value()?.parse()?);
+                return Ok(());
+            }
+            let key = meta.path.require_ident()?.to_string();
+            fixed = Some((key, text(&meta)?));
+            Ok(())
+        })?;
+        match fixed {
+            Some((key, value)) => Ok(Self { key, value, after }),
+            None => Err(meta.error("expected a member, such as `fixed(type = \"text\")`")),
+        }
+    }
+
+    fn write(&self) -> TokenStream {
+        let Self { key, value, .. } = self;
+        quote!(if !is_retained(#key) { object.str(#key, #value); })
+    }
+}
+
+/// A field and its options.
+struct Member<'a> {
+    ident: &'a Ident,
+    ty: &'a Type,
+    key: String,
+    always: bool,
+    read: Option<Path>,
+    skip: bool,
+    new: bool,
+    set: Option<LitStr>,
+    show: Show,
+}
+
+impl<'a> Member<'a> {
+    fn parse(field: &'a Field, case: Case) -> Result<Self> {
+        let Some(ident) = &field.ident else {
+            return Err(Error::new_spanned(field, "a model has named fields"));
+        };
+        let mut member = Self {
+            ident,
+            ty: &field.ty,
+            key: case.apply(ident),
+            always: false,
+            read: None,
+            skip: false,
+            new: false,
+            set: None,
+            show: Show::All,
+        };
+        let known = format!("{FIELD}{}", Show::OPTIONS);
+        each(&field.attrs, &known, |option, meta| {
+            match option {
+                "name" => member.key = text(meta)?.value(),
+                "always" => member.always = true,
+                "read" => member.read = Some(meta.value()?.parse()?),
+                "skip" => member.skip = true,
+                "new" => member.new = true,
+                "set" => member.set = Some(text(meta)?),
+                option => return Ok(member.show.option(option)),
+            }
+            Ok(true)
+        })?;
+        Ok(member)
+    }
+
+    /// The arm that reads the member.
+    fn take(&self, null_is_absent: bool) -> TokenStream {
+        let Self {
+            ident, key, always, ..
+        } = self;
+        let read = match &self.read {
+            Some(path) => quote!(#path),
+            // At the type, so that a type that is no JSON value is an error there.
+            None => quote_spanned!(self.ty.span()=> p::Wire::read_from),
+        };
+        quote!(#key => p::take(&mut model.#ident, reader, (#always, #null_is_absent), #read),)
+    }
+
+    /// The statement that writes the member.
+    fn write(&self) -> TokenStream {
+        let Self {
+            ident, key, always, ..
+        } = self;
+        let is_written = match always {
+            true => LitBool::new(true, ident.span()).into_token_stream(),
+            false => quote!(!p::Wire::is_absent(&self.#ident)),
+        };
+        quote! {
+            if #is_written && !(is_retained(#key) && p::is_unset(&self.#ident, #always)) {
+                p::Wire::write_to(&self.#ident, object.member(#key));
+            }
+        }
+    }
+
+    /// The parameter by which `new` and a setter take the value, and the value of the field.
+    fn parameter(&self) -> (TokenStream, TokenStream) {
+        let (name, ty) = (self.ident, self.ty);
+        let is_plain = |ty: &Type| is(ty, &["bool", "u32", "u64", "f64", "Json", "Members"]);
+        if let Some(item) = argument(ty, "List").or_else(|| argument(ty, "Vec")) {
+            let parameter = quote!(#name: impl ::core::iter::IntoIterator<Item = #item>);
+            return (parameter, quote!(#name.into_iter().collect()));
+        }
+        let (ty, value) = match argument(ty, "Option") {
+            Some(ty) if is_plain(ty) => return (quote!(#name: #ty), quote!(Some(#name))),
+            Some(ty) => (ty, quote!(Some(#name.into()))),
+            None if is_plain(ty) => return (quote!(#name: #ty), quote!(#name)),
+            None => (ty, quote!(#name.into())),
+        };
+        (quote!(#name: impl ::core::convert::Into<#ty>), value)
+    }
+
+    fn setter(&self) -> Option<TokenStream> {
+        let (docs, ident) = (self.set.as_ref()?, self.ident);
+        let (parameter, value) = match is(self.ty, &["bool"]) {
+            // A switch that is off by default.
+            true => (quote!(), quote!(true)),
+            false => self.parameter(),
+        };
+        Some(quote! {
+            #[doc = #docs]
+            #[must_use]
+            pub fn #ident(mut self, #parameter) -> Self {
+                self.#ident = #value;
+                self
+            }
+        })
+    }
+}
+
+pub(crate) fn derive(input: &DeriveInput, fields: &Fields) -> Result<TokenStream> {
+    let name = &input.ident;
+    let model = Model::parse(input)?;
+    let (unknown, fields): (Vec<_>, Vec<_>) = fields
+        .iter()
+        .partition(|field| field.ident.as_ref().is_some_and(|it| it == "unknown"));
+    if unknown.is_empty() {
+        let message =
+            "a model has a field `pub unknown: Members`, for the members that it does not name";
+        return Err(Error::new_spanned(name, message));
+    }
+    let fields = fields
+        .into_iter()
+        .map(|field| Member::parse(field, model.case));
+    let fields: Vec<_> = fields.collect::<Result<_>>()?;
+    let wire = implement(name, &model, &fields)?;
+    let debug = debug(name, &fields);
+    let constructors = constructors(name, &model, &fields)?;
+    let api = api(name);
+    Ok(quote!(#wire #debug #constructors #api))
+}
+
+fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<TokenStream> {
+    let members: Vec<_> = fields.iter().filter(|it| !it.skip).collect();
+    let null_is_absent = model.null_is_absent;
+    let mut takes: Vec<_> = members.iter().map(|it| it.take(null_is_absent)).collect();
+    let mut writes: Vec<_> = members.iter().map(|it| it.write()).collect();
+    let mut names: Vec<_> = members.iter().map(|it| it.key.clone()).collect();
+    let mut tag = quote!("");
+    if let Some(fixed) = &model.fixed {
+        let Fixed { key, value, after } = fixed;
+        let at = match after {
+            None => 0,
+            Some(after) => match members.iter().position(|it| it.ident == after) {
+                Some(at) => at + 1,
+                None => return Err(Error::new_spanned(after, "no member of this name")),
+            },
+        };
+        takes.push(quote!(#key => p::take_fixed(#value, reader, #null_is_absent),));
+        writes.insert(at, fixed.write());
+        names.push(key.clone());
+        tag = quote!(#value);
+    }
+    let idents: Vec<_> = members.iter().map(|it| it.ident).collect();
+    let keys = members.iter().map(|it| &it.key);
+    let always = members.iter().map(|it| it.always);
+    let escape = model.escape.as_ref().map(|policy| {
+        quote!(const ESCAPE: ::copilot_wire::json::Escape = ::copilot_wire::json::Escape::#policy;)
+    });
+    let complete = model
+        .complete
+        .as_ref()
+        .map(|method| quote!(model.#method();));
+    let is_absent = model.empty_is_absent.then(|| {
+        quote!(
+            fn is_absent(&self) -> bool {
+                *self == Self::default()
+            }
+        )
+    });
+    Ok(quote! {
+        #[allow(unused_qualifications)]
+        const _: () = {
+            use ::copilot_wire::__private as p;
+            use ::copilot_wire::json::{JsonError, Kind, Members, Reader, ValueWriter};
+
+            impl p::Wire for #name {
+                #escape
+                const NAMES: &'static [&'static str] = &[#(#names),*];
+                const TAG: &'static str = #tag;
+
+                fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+                    if !reader.is(Kind::Object) {
+                        return Ok(None);
+                    }
+                    let mut model = Self::default();
+                    let mut unknown = Members::new();
+                    reader.object_keeping(&mut unknown, |reader, key| match &*key {
+                        #(#takes)*
+                        _ => Ok(()),
+                    })?;
+                    model.unknown = unknown;
+                    #complete
+                    Ok(Some(model))
+                }
+
+                fn write_to(&self, to: ValueWriter<'_>) {
+                    // A retained value is rare, so it is searched only if there are any.
+                    let is_retained = |key: &str| !self.unknown.is_empty() && self.unknown.get(key).is_some();
+                    p::object(to, |object| {
+                        #(#writes)*
+                        for (key, value) in &self.unknown {
+                            let is_unset = match key {
+                                #(#keys => p::is_unset(&self.#idents, #always),)*
+                                _ => true,
+                            };
+                            // A field that was set since replaces the retained value: both would be two
+                            // members of one name.
+                            if is_unset {
+                                object.member(key).raw(value);
+                            }
+                        }
+                    });
+                }
+
+                #is_absent
+
+                fn drop_odd(&mut self) {
+                    self.unknown.retain(|key| !Self::NAMES.contains(&key));
+                    #(p::Wire::drop_odd(&mut self.#idents);)*
+                }
+            }
+        };
+    })
+}
+
+/// Returns `Debug`, if a field says what it shows.
+fn debug(name: &Ident, fields: &[Member<'_>]) -> Option<TokenStream> {
+    if fields.iter().all(|it| it.show == Show::All) {
+        return None;
+    }
+    let title = name.to_string();
+    let is_whole = fields.iter().all(|it| it.show != Show::Nothing);
+    let shown = fields
+        .iter()
+        .filter(|it| it.show != Show::Nothing)
+        .map(|it| {
+            let (ident, title) = (it.ident, it.ident.to_string());
+            let value = it.show.shown(quote!(&self.#ident));
+            quote!(.field(#title, #value))
+        });
+    let finish = match is_whole {
+        true => quote!(.field("unknown", &self.unknown).finish()),
+        false => quote!(.finish_non_exhaustive()),
+    };
+    Some(quote! {
+        impl ::core::fmt::Debug for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.debug_struct(#title)#(#shown)*#finish
+            }
+        }
+    })
+}
+
+/// Returns `new` and the setters.
+fn constructors(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<TokenStream> {
+    let given: Vec<_> = fields.iter().filter(|it| it.new).collect();
+    let new = match (&model.new, given.first()) {
+        (None, Some(member)) => {
+            let message = "the struct has no `new = \"…\"`, the documentation of `new`";
+            return Err(Error::new_spanned(member.ident, message));
+        }
+        (None, None) => None,
+        (Some(docs), _) => {
+            let (parameters, values): (Vec<_>, Vec<_>) =
+                given.iter().map(|it| it.parameter()).unzip();
+            let idents = given.iter().map(|it| it.ident);
+            Some(quote! {
+                #[doc = #docs]
+                #[must_use]
+                pub fn new(#(#parameters),*) -> Self {
+                    Self { #(#idents: #values,)* ..Self::default() }
+                }
+            })
+        }
+    };
+    let functions: Vec<_> = new
+        .into_iter()
+        .chain(fields.iter().filter_map(Member::setter))
+        .collect();
+    Ok(match functions.is_empty() {
+        true => quote!(),
+        false => quote!(impl #name { #(#functions)* }),
+    })
+}

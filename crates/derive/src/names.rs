@@ -1,0 +1,125 @@
+//! Enums without values: strings of which some are known.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::{DataEnum, DeriveInput, Error, Ident, Result, Variant};
+
+use crate::attributes::{Case, api, each, text};
+
+/// Returns the variant for everything that has no variant of its own, which is marked `other`.
+pub(crate) fn other<'a>(
+    name: &Ident,
+    mut others: impl Iterator<Item = &'a Variant>,
+) -> Result<&'a Variant> {
+    match (others.next(), others.next()) {
+        (Some(other), None) => Ok(other),
+        (Some(_), Some(second)) => Err(Error::new_spanned(
+            second,
+            "two variants are marked `#[wire(other)]`",
+        )),
+        (None, _) => {
+            let message = "one variant is marked `#[wire(other)]`: newer peers send what this crate does not know";
+            Err(Error::new_spanned(name, message))
+        }
+    }
+}
+
+pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
+    let name = &input.ident;
+    let mut case = Case::default();
+    each(&input.attrs, "`rename_all`, `tag`", |option, meta| {
+        if option == "rename_all" {
+            case = Case::parse(meta)?;
+        }
+        Ok(option == "rename_all")
+    })?;
+    let (mut idents, mut names, mut others) = (Vec::new(), Vec::new(), Vec::new());
+    for variant in &data.variants {
+        let mut wire = case.apply(&variant.ident);
+        let mut is_other = false;
+        each(&variant.attrs, "`name`, `other`", |option, meta| {
+            match option {
+                "name" => wire = text(meta)?.value(),
+                "other" => is_other = true,
+                _ => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        if is_other {
+            others.push(variant);
+            continue;
+        }
+        if !variant.fields.is_empty() {
+            let message = "a name has no value; objects are told apart with `#[wire(tag = \"type\")]` on the enum";
+            return Err(Error::new_spanned(variant, message));
+        }
+        idents.push(&variant.ident);
+        names.push(wire);
+    }
+    let other = &other(name, others.into_iter())?.ident;
+    let api = api(name);
+    Ok(quote! {
+        impl #name {
+            /// Returns the name on the wire.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                match self {
+                    #(Self::#idents => #names,)*
+                    Self::#other(name) => name,
+                }
+            }
+        }
+
+        impl ::core::convert::From<&str> for #name {
+            fn from(name: &str) -> Self {
+                match name {
+                    #(#names => Self::#idents,)*
+                    _ => Self::#other(name.to_owned()),
+                }
+            }
+        }
+
+        impl ::core::convert::From<String> for #name {
+            fn from(name: String) -> Self {
+                match name.as_str() {
+                    #(#names => Self::#idents,)*
+                    _ => Self::#other(name),
+                }
+            }
+        }
+
+        impl ::core::str::FromStr for #name {
+            type Err = ::core::convert::Infallible;
+
+            fn from_str(name: &str) -> ::core::result::Result<Self, Self::Err> {
+                Ok(Self::from(name))
+            }
+        }
+
+        impl ::core::fmt::Display for #name {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl ::copilot_wire::json::Wire for #name {
+            const EXPECTED: &'static str = "a name";
+
+            fn read_from(
+                reader: &mut ::copilot_wire::json::Reader<'_>,
+            ) -> ::core::result::Result<Option<Self>, ::copilot_wire::json::JsonError> {
+                Ok(reader.string()?.map(|name| Self::from(&*name)))
+            }
+
+            fn write_to(&self, to: ::copilot_wire::json::ValueWriter<'_>) {
+                to.str(self.as_str());
+            }
+
+            fn is_absent(&self) -> bool {
+                self.as_str().is_empty()
+            }
+        }
+
+        #api
+    })
+}

@@ -1,0 +1,465 @@
+//! Values of JSON that are declared: a struct or an enum, of which each member is named once.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::error::{JsonError, WriteError};
+use super::escape::Escape;
+use super::kind::Kind;
+use super::members::Members;
+use super::object_writer::{ObjectWriter, ValueWriter};
+use super::reader::Reader;
+use super::serializer::write;
+use super::value::Json;
+
+/// A value of JSON: the value of a member, or a whole message.
+///
+/// `#[derive(Wire)]` implements it, with `from_json`, `to_json`, `Serialize` and `Deserialize`, for structs,
+/// which are objects, for enums without values, which are strings, and for enums with values, which are objects
+/// that one member tells apart.
+///
+/// ```
+/// use copilot_wire::json::{List, Members, Wire};
+///
+/// /// The state of an order.
+/// #[derive(Clone, Debug, PartialEq, Wire)]
+/// enum State {
+///     Open,
+///     #[wire(name = "done")]
+///     Closed,
+///     #[wire(other)]
+///     Other(String),
+/// }
+///
+/// /// An order.
+/// #[derive(Clone, Debug, Default, PartialEq, Wire)]
+/// #[wire(fixed(type = "order"), rename_all = "camelCase")]
+/// struct Order {
+///     #[wire(always)]
+///     order_id: u64,
+///     state: Option<State>,
+///     items: List<String>,
+///     unknown: Members,
+/// }
+///
+/// let order = Order::from_json(r#"{"type":"order","orderId":7,"state":"lost","items":"?","x":1}"#)?;
+/// assert_eq!(order.state, Some(State::Other("lost".into())));
+/// // What has no field, and what has another type, is written back.
+/// assert_eq!(order.to_json(), r#"{"type":"order","orderId":7,"state":"lost","items":"?","x":1}"#);
+/// # Ok::<(), copilot_wire::json::JsonError>(())
+/// ```
+///
+/// # Structs
+///
+/// A struct has `Default`, `PartialEq` and a field `unknown: Members`.
+///
+/// 1. A member that has no field is retained in `unknown`.
+/// 2. A member with a value of another type than its field, or with one that would be omitted, such as an empty
+///    list, is not read and is retained in `unknown` too. So "false" and "absent" differ when the struct is
+///    written. `null` is such a value, unless the struct is `null_is_absent`.
+/// 3. An element of another type is retained in its position in its [`List`](super::List).
+/// 4. Of several members with the same name the last counts, as in JavaScript, whatever its value.
+/// 5. Members are written in the order of the fields, then `unknown`. A retained value of a named member is
+///    written only if the field is empty: a value that was set later has precedence.
+///
+/// | option of a struct | meaning |
+/// |---|---|
+/// | `fixed(type = "order")`, `fixed(type = "order", after = id)` | a member that has no field: the same in every value; written first, or after a field |
+/// | `rename_all = "camelCase"` | the names of members, also `"kebab-case"`; by default those of the fields |
+/// | `null_is_absent` | a `null` of a named member is read as an absent member |
+/// | `empty_is_absent` | a member that has the default value of this struct is omitted |
+/// | `escape = Json` | the [`Escape`] of `to_json`; by default `JsonAndSeparators` |
+/// | `complete = method` | a method of the struct that is called after reading |
+/// | `new = "Creates an order."` | a constructor with the fields that are marked `new`, and its documentation |
+///
+/// | option of a field | meaning |
+/// |---|---|
+/// | `name = "id"` | the name of the member |
+/// | `always` | the member is written even if it is empty |
+/// | `read = path` | a function with the signature of [`Wire::read_from`] that reads the value |
+/// | `skip` | the field is no member |
+/// | `new` | the field is a parameter of `new` |
+/// | `set = "Sets the state."` | a method that sets the field and returns the struct, and its documentation |
+/// | `content`, `hidden`, `cut`, `secret` | `Debug` shows the size, that there is a value, the first 64 characters, or nothing. With one of these `Debug` is not derived but written by `Wire`. |
+///
+/// # Enums
+///
+/// Each enum has one variant that is marked `other` for what this crate does not know: a `String` where the
+/// other variants have no values, else a [`Json`].
+///
+/// | option of an enum | meaning |
+/// |---|---|
+/// | `rename_all = "camelCase"` | the names of variants without values, also `"kebab-case"`; by default in snake case |
+/// | `tag = "type"` | the enum is an object, and this member tells its variants apart |
+/// | `expected = "a block"` | the value that errors name |
+///
+/// | option of a variant | meaning |
+/// |---|---|
+/// | `other` | everything that has no variant of its own |
+/// | `name = "done"` | the name; without it that of the variant or, for a value with `fixed`, that one |
+/// | `member = "text"` | the value is this member of the object; without it the object |
+/// | `content`, `hidden`, `cut`, `secret` | as for a field |
+pub trait Wire: Sized {
+    /// The escape policy of [`to_raw`](Self::to_raw).
+    const ESCAPE: Escape = Escape::JsonAndSeparators;
+
+    /// The expected value in errors of [`parse`](Self::parse).
+    const EXPECTED: &'static str = "an object";
+
+    /// The names of the members of a struct.
+    const NAMES: &'static [&'static str] = &[];
+
+    /// The value of the member of a struct that is `fixed`.
+    const TAG: &'static str = "";
+
+    /// Reads the next value. Returns `None` if it has another type; the caller then resets the
+    /// reader.
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError>;
+
+    /// Writes the value.
+    fn write_to(&self, to: ValueWriter<'_>);
+
+    /// Returns `true` if a member with this value is omitted.
+    fn is_absent(&self) -> bool {
+        false
+    }
+
+    /// Removes retained values of named members and elements of another type, for writers that must
+    /// not relay them.
+    fn drop_odd(&mut self) {}
+
+    /// Reads a complete text. Returns `None` if it is JSON of another type.
+    fn parse_any(text: &Bytes) -> Result<Option<Self>, JsonError> {
+        let mut reader = Reader::new(text)?;
+        // A reader is a text and a position, so a clone is a bookmark and copies nothing.
+        let start = reader.clone();
+        let value = Self::read_from(&mut reader)?;
+        if value.is_none() {
+            reader = start;
+            reader.skip()?;
+        }
+        reader.end()?;
+        Ok(value)
+    }
+
+    /// Reads a complete text.
+    fn parse(text: &Bytes) -> Result<Self, JsonError> {
+        match Self::parse_any(text)? {
+            Some(value) => Ok(value),
+            // A second reader for the error only: it names the place of the value, which the first
+            // one has passed.
+            None => Err(Reader::new(text)?.expected(Self::EXPECTED)),
+        }
+    }
+
+    /// Reads a raw value.
+    fn from_raw(json: &Json) -> Option<Self> {
+        Self::read_from(&mut json.reader()).ok().flatten()
+    }
+
+    /// Writes a raw value.
+    fn to_raw(&self) -> Json {
+        let mut out = Vec::new();
+        self.write_to(ValueWriter::new(&mut out, Self::ESCAPE));
+        Json::trusted(out.into())
+    }
+}
+
+/// Reads a member into its field.
+#[inline]
+pub fn take<T: Wire + Default>(
+    field: &mut T,
+    reader: &mut Reader<'_>,
+    (always, null_is_absent): (bool, bool),
+    read: impl FnOnce(&mut Reader<'_>) -> Result<Option<T>, JsonError>,
+) -> Result<(), JsonError> {
+    if null_is_absent && reader.null()? {
+        *field = T::default();
+        return Ok(());
+    }
+    let bookmark = reader.clone();
+    match read(reader)? {
+        Some(value) if always || !value.is_absent() => *field = value,
+        _ => {
+            // A repeated member: the last one counts, also where it is of another type and only
+            // retained.
+            *field = T::default();
+            *reader = bookmark;
+        }
+    }
+    Ok(())
+}
+
+/// Reads a member that has the same value in all instances of the model.
+pub fn take_fixed(
+    text: &str,
+    reader: &mut Reader<'_>,
+    null_is_absent: bool,
+) -> Result<(), JsonError> {
+    let bookmark = reader.clone();
+    if !(null_is_absent && reader.null()?) && reader.string()?.as_deref() != Some(text) {
+        *reader = bookmark;
+    }
+    Ok(())
+}
+
+/// Reads a value that would be written, which excludes `null` and empty values.
+pub(crate) fn present<T: Wire>(reader: &mut Reader<'_>) -> Result<Option<Option<T>>, JsonError> {
+    let value = T::read_from(reader)?;
+    Ok(value.filter(|value| !value.is_absent()).map(Some))
+}
+
+/// Returns `true` if a retained value of the member is written instead of the field.
+pub fn is_unset<T: Wire + Default + PartialEq>(field: &T, always: bool) -> bool {
+    field.is_absent() || always && *field == T::default()
+}
+
+/// Writes an object whose members cannot fail.
+pub fn object(to: ValueWriter<'_>, write: impl FnOnce(&mut ObjectWriter<'_>)) {
+    let result = to.object(|object| {
+        write(object);
+        Ok(())
+    });
+    // The closures of models write members and return nothing else.
+    debug_assert!(result.is_ok());
+}
+
+/// Creates a JSON object whose members cannot fail.
+pub(crate) fn raw_object(write: impl FnOnce(&mut ObjectWriter<'_>)) -> Json {
+    let mut out = Vec::new();
+    object(ValueWriter::new(&mut out, Escape::JsonAndSeparators), write);
+    // The text was written by this crate, so it is valid.
+    Json::parse(out).unwrap_or_default()
+}
+
+/// Encodes a value with both separators escaped, as most protocols send it, so that an event that
+/// is read equals the one that was sent.
+pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Json, WriteError> {
+    let mut out = Vec::new();
+    write(value, Escape::JsonAndSeparators, &mut out)?;
+    Ok(Json::trusted(out.into()))
+}
+
+/// Parses the text of one value, for `from_json`.
+pub fn parse<T: Wire>(json: &[u8]) -> Result<T, JsonError> {
+    T::parse(&Bytes::copy_from_slice(json))
+}
+
+/// Writes a value, for `to_json`.
+pub fn to_json<T: Wire>(value: &T) -> Bytes {
+    value.to_raw().as_bytes().clone()
+}
+
+/// Serializes a model with serde.
+pub fn serialize<T: Wire, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
+    value.to_raw().serialize(serializer)
+}
+
+/// Deserializes a model with serde.
+pub fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
+    let json = Json::deserialize(deserializer)?;
+    T::parse(json.as_bytes()).map_err(serde::de::Error::custom)
+}
+
+/// Implements the public API of a [`Wire`].
+macro_rules! json_api {
+    ($model:ident) => {
+        impl $model {
+            /// Parses the JSON text of one value. Members that are unknown or have another type are
+            /// retained.
+            ///
+            /// # Errors
+            ///
+            /// [`JsonError`](crate::json::JsonError) if the text is not JSON, or not of this type.
+            pub fn from_json(json: impl AsRef<[u8]>) -> Result<Self, $crate::json::JsonError> {
+                $crate::json::wire::Wire::parse(&bytes::Bytes::copy_from_slice(json.as_ref()))
+            }
+
+            /// Serializes the value to JSON, retained members included.
+            #[must_use]
+            pub fn to_json(&self) -> bytes::Bytes {
+                $crate::json::wire::Wire::to_raw(self).as_bytes().clone()
+            }
+        }
+
+        impl serde::Serialize for $model {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                $crate::json::wire::serialize(self, serializer)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $model {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                $crate::json::wire::deserialize(deserializer)
+            }
+        }
+    };
+}
+
+pub(crate) use json_api;
+
+impl Wire for String {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        Ok(reader.string()?.map(Cow::into_owned))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.str(self);
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl Wire for bool {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        reader.bool()
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.bool(*self);
+    }
+
+    fn is_absent(&self) -> bool {
+        !self
+    }
+}
+
+impl Wire for u64 {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        reader.u64()
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.u64(*self);
+    }
+}
+
+impl Wire for f64 {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        reader.f64()
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        // A number that is not finite becomes `null`; there are no other errors.
+        let _ = to.value(self);
+    }
+}
+
+impl Wire for Json {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        reader.value().map(Some)
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.raw(self);
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_null()
+    }
+}
+
+impl Wire for Members {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if !reader.is(Kind::Object) {
+            return Ok(None);
+        }
+        let mut members = Self::new();
+        reader.object_keeping(&mut members, |_, _| Ok(()))?;
+        Ok(Some(members))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        object(to, |object| {
+            object.members(self);
+        });
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+impl<T: Wire> Wire for Option<T> {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        Ok(T::read_from(reader)?.map(Some))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        // A value that is not written becomes `null`.
+        if let Some(value) = self {
+            value.write_to(to);
+        }
+    }
+
+    fn is_absent(&self) -> bool {
+        self.is_none()
+    }
+
+    fn drop_odd(&mut self) {
+        if let Some(value) = self {
+            value.drop_odd();
+        }
+    }
+}
+
+impl<T: Wire> Wire for Box<T> {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        Ok(T::read_from(reader)?.map(Self::new))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        T::write_to(self, to);
+    }
+
+    fn is_absent(&self) -> bool {
+        T::is_absent(self)
+    }
+
+    fn drop_odd(&mut self) {
+        T::drop_odd(self);
+    }
+}
+
+/// A position in a list; `null` is the first. Any other value is an error, because a wrong position
+/// would mix two entries.
+impl Wire for u32 {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        let index = reader.u64()?.and_then(|index| Self::try_from(index).ok());
+        index.map(Some).ok_or_else(|| reader.expected("an index"))
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        to.u64(u64::from(*self));
+    }
+}
+
+impl Wire for Vec<u8> {
+    fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
+        if !reader.is(Kind::Array) {
+            return Ok(None);
+        }
+        let mut bytes = Some(Self::new());
+        reader.array(|reader, _| {
+            match reader.u64()?.and_then(|byte| u8::try_from(byte).ok()) {
+                Some(byte) => bytes.iter_mut().for_each(|bytes| bytes.push(byte)),
+                // The rest is still read, so that the array is validated as a whole.
+                None => bytes = None,
+            }
+            Ok(())
+        })?;
+        Ok(bytes)
+    }
+
+    fn write_to(&self, to: ValueWriter<'_>) {
+        // Serializing numbers cannot fail.
+        let _ = to.array(self, |byte, to| {
+            to.u64(u64::from(*byte));
+            Ok(())
+        });
+    }
+}
