@@ -13,7 +13,6 @@
         feature = "openbb",
         feature = "responses",
         feature = "resumable",
-        feature = "testing",
         feature = "tokio",
         feature = "tower",
         feature = "ui_stream",
@@ -116,8 +115,6 @@ pub mod ag_ui;
 pub mod agent;
 #[cfg(feature = "anthropic")]
 pub mod anthropic;
-#[cfg(any(feature = "github", feature = "openai"))]
-mod chat_stream;
 #[cfg(feature = "github")]
 pub mod github;
 // Documentation only. Its links need every feature; these enable all the others.
@@ -129,7 +126,6 @@ pub mod github;
     feature = "openbb",
     feature = "responses",
     feature = "resumable",
-    feature = "testing",
     feature = "tokio",
     feature = "tower",
     feature = "ui_stream",
@@ -151,7 +147,6 @@ mod playground;
 pub mod protocol;
 #[cfg(any(
     feature = "playground",
-    feature = "testing",
     all(feature = "anthropic", feature = "openai", feature = "responses"),
 ))]
 pub mod protocols;
@@ -161,8 +156,6 @@ pub mod replies;
 pub mod responses;
 pub mod router;
 pub mod sse;
-#[cfg(feature = "testing")]
-pub mod testing;
 #[cfg(feature = "ui_stream")]
 pub mod ui_stream;
 

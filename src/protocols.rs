@@ -1,17 +1,4 @@
 //! The list of this crate's protocols: the only place outside their folders that names them.
-//!
-//! Tools and tests that work with any protocol take kits; a protocol of another crate joins with
-//! [`kit`]:
-//!
-#![cfg_attr(all(feature = "openbb", feature = "testing"), doc = "```")]
-#![cfg_attr(not(all(feature = "openbb", feature = "testing")), doc = "```ignore")]
-//! use copilot_wire::protocols::kits;
-//! use copilot_wire::testing::kit;
-//! # use copilot_wire::openbb::OpenBb as Theirs;
-//!
-//! let mut kits = kits();
-//! kits.push(kit::<Theirs>());
-//! ```
 
 #[cfg(all(feature = "anthropic", feature = "openai", feature = "responses"))]
 use std::sync::Arc;
@@ -25,11 +12,9 @@ use crate::models::{Dialect, Model};
     all(feature = "anthropic", feature = "openai", feature = "responses"),
 ))]
 use crate::router::{MountError, Router};
-#[cfg(feature = "testing")]
-use crate::testing::{Kit, Toolkit, kit};
 
 /// Calls a macro for every protocol whose feature is on.
-#[cfg(any(feature = "playground", feature = "testing"))]
+#[cfg(feature = "playground")]
 macro_rules! every_protocol {
     ($each:ident) => {
         #[cfg(feature = "openbb")]
@@ -49,39 +34,6 @@ macro_rules! every_protocol {
         #[cfg(feature = "ag_ui")]
         $each!(ag_ui::AgUi);
     };
-}
-
-/// A visitor of all protocols, by type.
-#[cfg(feature = "testing")]
-pub trait Visit {
-    /// Visits one protocol.
-    fn visit<P: Toolkit>(&mut self);
-}
-
-/// Visits every protocol.
-#[cfg(feature = "testing")]
-pub fn visit(visitor: &mut impl Visit) {
-    macro_rules! each {
-        ($module:ident::$protocol:ident) => {
-            visitor.visit::<crate::$module::$protocol>();
-        };
-    }
-    every_protocol!(each);
-}
-
-/// Returns the kits of every protocol.
-#[cfg(feature = "testing")]
-#[must_use]
-pub fn kits() -> Vec<Kit> {
-    struct Kits(Vec<Kit>);
-    impl Visit for Kits {
-        fn visit<P: Toolkit>(&mut self) {
-            self.0.push(kit::<P>());
-        }
-    }
-    let mut kits = Kits(Vec::new());
-    visit(&mut kits);
-    kits.0
 }
 
 /// Returns the scripts that emulate every protocol's front end on the playground.

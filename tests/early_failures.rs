@@ -24,7 +24,7 @@ use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{
     AgentError, Conversation, Env, Environment, Outcome, Protocol, Refusal, Ticks,
 };
-use copilot_wire::testing::Clock;
+use copilot_wire_kit::Clock;
 use copilot_wire::{
     Agent, Body, Reply, Request, Router, agent_fn, anthropic, async_trait, openai, responses,
 };

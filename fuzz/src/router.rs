@@ -4,8 +4,8 @@ use std::convert::Infallible;
 
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire::protocols::{Visit, visit};
-use copilot_wire::testing::Toolkit;
+use copilot_wire_kit::{Visit, visit};
+use copilot_wire_kit::Toolkit;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};

@@ -86,8 +86,6 @@ mod outcome;
 mod payload;
 mod request;
 mod session;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use content::{Content, Part, Source};
 pub use decoder::Decoder;

@@ -84,8 +84,6 @@ mod mount;
 mod relay;
 mod request;
 mod session;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use accumulator::Accumulator;
 pub use block::{ContentBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock};

@@ -52,8 +52,6 @@ mod request;
 mod session;
 mod session_info;
 mod skill;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod verified;
 #[cfg(feature = "verify")]
 pub mod verify;

@@ -82,8 +82,6 @@ mod request;
 mod round;
 mod session;
 mod sources;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod tools;
 
 pub use crate::openai::FinishReason;

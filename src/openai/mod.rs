@@ -115,8 +115,6 @@ mod relay;
 mod request;
 mod retained;
 mod session;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod tool;
 mod tool_call;
 mod turn;

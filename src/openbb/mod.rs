@@ -69,8 +69,6 @@ mod request;
 mod result;
 mod secret;
 mod session;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod url;
 mod vocabulary;
 mod xxh64;

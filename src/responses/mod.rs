@@ -121,8 +121,6 @@ mod response;
 mod session;
 #[cfg(feature = "resumable")]
 mod stored;
-#[cfg(feature = "testing")]
-pub mod testing;
 mod tool;
 
 pub use accumulator::Accumulator;

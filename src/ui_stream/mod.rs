@@ -80,8 +80,6 @@ mod event;
 mod mount;
 mod request;
 mod session;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use chunk::{
     Abort, Error, File, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd,

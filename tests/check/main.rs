@@ -18,7 +18,7 @@ mod streams;
 
 use std::collections::BTreeSet;
 
-use copilot_wire::testing::check::{Level, check};
+use copilot_wire_kit::check::{Level, check};
 use futures::executor::block_on;
 
 use script::{Front, Script};

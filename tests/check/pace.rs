@@ -1,6 +1,6 @@
 //! Agents that think before they speak, and what collects their words.
 
-use copilot_wire::testing::check::check;
+use copilot_wire_kit::check::check;
 use futures::executor::block_on;
 
 use crate::script::{Answer, Asked, Fault, Front, Piece, Script};

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
-use copilot_wire::testing::check::{Endpoint, EndpointBody, EndpointError, check};
+use copilot_wire_kit::check::{Endpoint, EndpointBody, EndpointError, check};
 use futures::executor::block_on;
 use http::{Method, Request, Response};
 

@@ -4,7 +4,7 @@ use std::pin::pin;
 use std::sync::Mutex;
 use std::task::{Context, Waker};
 
-use copilot_wire::testing::check::{Check, check};
+use copilot_wire_kit::check::{Check, check};
 use futures::executor::block_on;
 
 use crate::FRONTS;

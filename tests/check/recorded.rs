@@ -1,6 +1,6 @@
 //! Streams that were recorded.
 
-use copilot_wire::testing::check::{self, Report};
+use copilot_wire_kit::check::{self, Report};
 
 use crate::FRONTS;
 use crate::script::Front;

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
-use copilot_wire::testing::Clock;
-use copilot_wire::testing::check::{Endpoint, EndpointBody, EndpointError, Report, Target, check};
+use copilot_wire_kit::Clock;
+use copilot_wire_kit::check::{Endpoint, EndpointBody, EndpointError, Report, Target, check};
 use futures::executor::block_on;
 use futures::{StreamExt, TryStreamExt, stream};
 use http::{Method, Request, Response};

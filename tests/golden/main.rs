@@ -53,8 +53,8 @@ use copilot_wire::protocol::{
     Status, Table,
 };
 use copilot_wire::responses::Model;
-use copilot_wire::testing::check::recorded;
-use copilot_wire::testing::{Kit, kit};
+use copilot_wire_kit::check::recorded;
+use copilot_wire_kit::{Kit, kit};
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use futures::StreamExt;

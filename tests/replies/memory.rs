@@ -10,7 +10,7 @@ use copilot_wire::replies::{
     ConversationKey, MemoryReplyStore, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore,
     StoreError, count_events, skip_events,
 };
-use copilot_wire::testing::{check_dead_server, check_reply_store};
+use copilot_wire_kit::{check_dead_server, check_reply_store};
 
 use crate::server::{env, in_virtual_time};
 

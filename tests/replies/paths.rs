@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use copilot_wire::openai::OpenAi;
-use copilot_wire::testing::{FrontEnd as _, Toolkit};
+use copilot_wire_kit::{FrontEnd as _, Toolkit};
 use copilot_wire::ui_stream::{Mount, UiStream};
 use copilot_wire::{Body, Router};
 use http::{Method, StatusCode};

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Env, Environment, Outcome, Protocol, Refusal, User};
 use copilot_wire::replies::{MemoryReplyStore, Replies, ReplyStore};
-use copilot_wire::testing::{FrontEnd as _, Toolkit};
+use copilot_wire_kit::{FrontEnd as _, Toolkit};
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
 use futures::StreamExt as _;
 use futures::stream;

@@ -1,15 +1,15 @@
 //! Tests of the conversations that front ends store and send again.
 
 use bytes::Bytes;
-use copilot_wire::ag_ui::testing::App;
-use copilot_wire::github::testing::CopilotChat;
-use copilot_wire::meilisearch::testing::SearchChat;
-use copilot_wire::openai::testing::OpenAiClient;
-use copilot_wire::openbb::testing::Workspace;
+use copilot_wire_kit::ag_ui::App;
+use copilot_wire_kit::github::CopilotChat;
+use copilot_wire_kit::meilisearch::SearchChat;
+use copilot_wire_kit::openai::OpenAiClient;
+use copilot_wire_kit::openbb::Workspace;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Widget};
 use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
-use copilot_wire::testing::{Answer, FrontEnd, Harness, HarnessError, Next};
-use copilot_wire::ui_stream::testing::ChatPage;
+use copilot_wire_kit::{Answer, FrontEnd, Harness, HarnessError, Next};
+use copilot_wire_kit::ui_stream::ChatPage;
 use copilot_wire::{Agent, Reply, Request, async_trait, github, meilisearch, openai};
 use futures::executor::block_on;
 use http::{HeaderName, HeaderValue};

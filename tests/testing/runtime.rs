@@ -7,9 +7,9 @@ use std::task::Poll;
 use std::time::Duration;
 
 use copilot_wire::openai::OpenAi;
-use copilot_wire::openai::testing::OpenAiClient;
+use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire::protocol::{AgentError, Protocol};
-use copilot_wire::testing::{Clock, Harness, Transcript};
+use copilot_wire_kit::{Clock, Harness, Transcript};
 use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::future::{Either, select};
 use tokio::runtime::Builder;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use copilot_wire::github::testing::CopilotChat;
+use copilot_wire_kit::github::CopilotChat;
 use copilot_wire::openai::{ChatMessage, ChatRequest, Event, OpenAi};
-use copilot_wire::openbb::testing::Workspace;
+use copilot_wire_kit::openbb::Workspace;
 use copilot_wire::protocol::{
     AgentError, Conversation, Env, EventDecoder, Protocol, Role, Status, ToolCall,
 };
-use copilot_wire::testing::{Clock, Harness, Script, Step};
+use copilot_wire_kit::{Clock, Harness, Script, Step};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use futures::StreamExt;
 use futures::executor::block_on;

@@ -4,8 +4,8 @@ use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     AgentError, Confirmation, Conversation, Protocol, Status, Table, Tool, ToolCall,
 };
-use copilot_wire::testing::{Answer, Effect, FrontEnd, Next};
-use copilot_wire::ui_stream::testing::ChatPage;
+use copilot_wire_kit::{Answer, Effect, FrontEnd, Next};
+use copilot_wire_kit::ui_stream::ChatPage;
 use copilot_wire::ui_stream::{Mount, UiStream};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use http::Method;
@@ -203,6 +203,6 @@ fn a_page_shows_failures() {
 /// The kit's front end goes on from a recorded request.
 #[test]
 fn the_kit_has_a_page() {
-    let kit = copilot_wire::testing::kit::<UiStream>();
+    let kit = copilot_wire_kit::kit::<UiStream>();
     assert_eq!((kit.name, kit.path), ("ui-stream", "/api/chat"));
 }

@@ -12,8 +12,8 @@ use copilot_wire::Router;
 use copilot_wire::ag_ui::AgUi;
 use copilot_wire::github::Mount;
 use copilot_wire::github::verify::RequestSigner;
-use copilot_wire::testing::check::{Target, check};
-use copilot_wire::testing::kit;
+use copilot_wire_kit::check::{Target, check};
+use copilot_wire_kit::kit;
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{github::GitHub, meilisearch::Meilisearch, openai::OpenAi, openbb::OpenBb};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
-use copilot_wire::testing::Kit;
-use copilot_wire::testing::check::{Check, Endpoint, EndpointBody, EndpointError, Report, Target};
+use copilot_wire_kit::Kit;
+use copilot_wire_kit::check::{Check, Endpoint, EndpointBody, EndpointError, Report, Target};
 use futures_util::TryStreamExt;
 use http::{HeaderMap, Request, Response};
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use copilot_wire::testing::Kit;
+use copilot_wire_kit::Kit;
 
 use crate::header::Headers;
 use crate::{decode, keys, request, sign, sse};

@@ -4,7 +4,7 @@ use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::Path;
 
-use copilot_wire::testing::{Keys, Kit, Signer};
+use copilot_wire_kit::{Keys, Kit, Signer};
 
 use crate::verdict::{Failure, tell};
 

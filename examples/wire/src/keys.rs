@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use bytes::Bytes;
 use clap::Args;
-use copilot_wire::testing::{Kit, Node};
+use copilot_wire_kit::{Kit, Node};
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::Full;

@@ -21,7 +21,7 @@ mod verdict;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use copilot_wire::testing::Kit;
+use copilot_wire_kit::Kit;
 
 use cli::{Cli, Command};
 use screen::Screen;
@@ -31,7 +31,7 @@ use verdict::{Failure, Verdict};
 /// its name.
 ///
 /// ```no_run
-/// let kits = copilot_wire::protocols::kits();
+/// let kits = copilot_wire_kit::kits();
 /// wire::run(&kits, std::env::args_os());
 /// ```
 #[must_use]

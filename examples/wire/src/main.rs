@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    wire::run(&copilot_wire::protocols::kits(), std::env::args_os())
+    wire::run(&copilot_wire_kit::kits(), std::env::args_os())
 }

@@ -1,7 +1,7 @@
 //! Formats a tree of values.
 
 use copilot_wire::json::Json;
-use copilot_wire::testing::Node;
+use copilot_wire_kit::Node;
 
 use crate::screen::{Screen, Style, short};
 use crate::verdict::Failure;

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use copilot_wire::protocol::Refusal;
-use copilot_wire::testing::{Kit, Node};
+use copilot_wire_kit::{Kit, Node};
 use http::Request;
 
 use crate::cli;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use copilot_wire::testing::{Kit, Node};
+use copilot_wire_kit::{Kit, Node};
 
 use crate::input::Input;
 use crate::key;

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use copilot_wire::openai::testing::OpenAiClient;
+use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire::openai::{Function, OpenAi};
 use copilot_wire::protocol::{AgentError, Protocol, ToolCall, Usage};
-use copilot_wire::testing::{Answer, Clock, Harness, Script, Step};
+use copilot_wire_kit::{Answer, Clock, Harness, Script, Step};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
 use models::async_openai_agent::AsyncOpenAiAgent;
 use models::genai_agent::GenAiAgent;

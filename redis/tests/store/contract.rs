@@ -1,6 +1,6 @@
 //! The rules that every store keeps.
 
-use copilot_wire::testing::check_reply_store;
+use copilot_wire_kit::check_reply_store;
 use tokio::time::sleep;
 
 use crate::redis::Redis;

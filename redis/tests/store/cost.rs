@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::replies::{Replies, ReplyId};
-use copilot_wire::testing::check_reply_store;
+use copilot_wire_kit::check_reply_store;
 use copilot_wire::ui_stream::Mount;
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
 use copilot_wire_redis::RedisReplyStore;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use copilot_wire::replies::{ReplyStore, StoreError};
-use copilot_wire::testing::check_reply_store;
+use copilot_wire_kit::check_reply_store;
 use copilot_wire_redis::RedisReplyStore;
 use tokio::time::sleep;
 

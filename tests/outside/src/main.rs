@@ -2,11 +2,11 @@
 
 use std::process::ExitCode;
 
-use copilot_wire::testing::kit;
+use copilot_wire_kit::kit;
 use outside_protocol::Pager;
 
 fn main() -> ExitCode {
-    let mut kits = copilot_wire::protocols::kits();
+    let mut kits = copilot_wire_kit::kits();
     kits.push(kit::<Pager>());
     wire::run(&kits, std::env::args_os())
 }

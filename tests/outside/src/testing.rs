@@ -3,8 +3,8 @@
 use bytes::Bytes;
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, Status};
 use copilot_wire::router::Mount;
-use copilot_wire::testing::check::{Judge, Level, Rule, Stream};
-use copilot_wire::testing::{
+use copilot_wire_kit::check::{Judge, Level, Rule, Stream};
+use copilot_wire_kit::{
     Answer, BoxError, Effect, FrontEnd, Next, Node, Sample, Setup, Summary, Toolkit, post, question,
 };
 use http::HeaderMap;

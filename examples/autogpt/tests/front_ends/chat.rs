@@ -163,7 +163,7 @@ impl<'a> Chat<'a> {
         assert_eq!(dialogs, usize::from(self.front == Front::GitHub), "{said}");
         if dialogs == 0 {
             assert_eq!(said.matches("To agree, reply: yes ").count(), 1, "{said}");
-            return copilot_wire::testing::question(&said).unwrap().id;
+            return copilot_wire_kit::question(&said).unwrap().id;
         }
         let ids: Vec<&str> = said.split("(question `").skip(1).collect();
         let [id] = ids.as_slice() else {
@@ -179,7 +179,7 @@ impl<'a> Chat<'a> {
     pub(crate) fn asks(&self) -> bool {
         match self.front {
             Front::GitHub => self.stream.contains("event: copilot_confirmation"),
-            _ => copilot_wire::testing::question(&text(&self.stream)).is_some(),
+            _ => copilot_wire_kit::question(&text(&self.stream)).is_some(),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use copilot_wire::testing::check::{Target, check};
+use copilot_wire_kit::check::{Target, check};
 
 use futures::stream;
 use http::Request;
@@ -13,7 +13,7 @@ use crate::scripted::command;
 
 #[tokio::test]
 async fn it_is_clean_for_every_front_end() {
-    for kit in copilot_wire::protocols::kits() {
+    for kit in copilot_wire_kit::kits() {
         let bench = Bench::new();
         // A search that finds something, and a command that is asked about.
         bench.replies([

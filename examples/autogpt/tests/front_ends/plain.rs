@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use copilot_wire::protocols;
-use copilot_wire::testing::{Next, Setup};
+use copilot_wire_kit::{Next, Setup};
 use futures::{StreamExt, stream};
 use serde_json::json;
 

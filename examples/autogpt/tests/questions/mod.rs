@@ -2,7 +2,7 @@
 
 /// Returns what the user types to agree to the question that a text ends with.
 pub(crate) fn yes(text: &str) -> String {
-    let question = copilot_wire::testing::question(text);
+    let question = copilot_wire_kit::question(text);
     let question = question.unwrap_or_else(|| panic!("no question in {text}"));
     question.answers[0].clone()
 }

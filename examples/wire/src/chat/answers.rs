@@ -4,7 +4,7 @@ use std::path::Path;
 
 use copilot_wire::json::{Json, Kind};
 use copilot_wire::protocol::ToolCall;
-use copilot_wire::testing::Answer;
+use copilot_wire_kit::Answer;
 
 use crate::verdict::Failure;
 

@@ -13,7 +13,7 @@ use std::path::Path;
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::Env;
-use copilot_wire::testing::{Kit, Setup};
+use copilot_wire_kit::{Kit, Setup};
 use http::HeaderMap;
 
 use crate::cli::Chat as Options;

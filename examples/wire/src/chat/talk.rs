@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Confirmation, EventError, ToolCall};
-use copilot_wire::testing::{Answer, Effect, Next, Signer};
+use copilot_wire_kit::{Answer, Effect, Next, Signer};
 use futures_util::StreamExt;
 use http::Request;
 use http::header::CONTENT_TYPE;

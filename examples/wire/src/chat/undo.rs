@@ -1,7 +1,7 @@
 //! A front end with undo.
 
 use copilot_wire::protocol::{Confirmation, EventError};
-use copilot_wire::testing::{Answer, AnyFrontEnd, Next};
+use copilot_wire_kit::{Answer, AnyFrontEnd, Next};
 
 use crate::verdict::Failure;
 

@@ -1,7 +1,7 @@
 //! Shows an answer on a terminal or as lines of JSON.
 
 use copilot_wire::protocol::{Confirmation, Level, Table, ToolCall};
-use copilot_wire::testing::{Effect, Node};
+use copilot_wire_kit::{Effect, Node};
 
 use super::table;
 use crate::node::compact;

@@ -6,7 +6,7 @@ mod wrong;
 
 use clap::Args;
 use copilot_wire::sse::{Decoder, Frame};
-use copilot_wire::testing::{Kit, check};
+use copilot_wire_kit::{Kit, check};
 
 use crate::cli::{self, LIMIT};
 use crate::input::Input;

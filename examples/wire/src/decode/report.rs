@@ -5,8 +5,8 @@ use std::ops::Range;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::EventError;
 use copilot_wire::sse::Event;
-use copilot_wire::testing::Summary;
-use copilot_wire::testing::check::{self, Level};
+use copilot_wire_kit::Summary;
+use copilot_wire_kit::check::{self, Level};
 use serde::Serialize;
 
 use super::wrong::Wrong;

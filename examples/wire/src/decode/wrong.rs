@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use copilot_wire::json::{JsonError, Kind, Reader};
 use copilot_wire::protocol::EventError;
-use copilot_wire::testing::check::Finding;
+use copilot_wire_kit::check::Finding;
 use serde::Serialize;
 
 use crate::screen::short;

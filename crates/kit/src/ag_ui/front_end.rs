@@ -1,0 +1,407 @@
+//! An app with `@ag-ui/client`.
+
+use std::mem;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+use super::state::apply;
+use super::verify::Verify;
+use copilot_wire::ag_ui::{
+    ActivitySnapshot, AgUi, Content, Custom, Event, Interrupt, Message, ResumeEntry, RunAgentInput,
+    StepStarted, ToolCall, ToolCallResult, ToolCallStart,
+};
+use copilot_wire::json::{Json, Kind};
+use copilot_wire::protocol::{
+    self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, HistoryItem, Level,
+    Notice, Role, Status, Table, ToolRun,
+};
+use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question, typed_answer};
+
+/// An AG-UI app: it keeps messages and state as `@ag-ui/client` does, runs its tools and answers
+/// interrupts.
+///
+/// It verifies the order of events as the client does. A stream that is cut, which the client takes
+/// for a complete one, is [broken](Next::Broken) here.
+#[derive(Debug)]
+pub struct App {
+    input: RunAgentInput,
+    /// The number of messages and runs that the app has given ids to.
+    ids: u64,
+    runs: u64,
+    verify: Verify,
+    /// The ids of the calls of this run that have no result.
+    calls: Vec<String>,
+    interrupts: Vec<Interrupt>,
+    failed: bool,
+    broken: Option<&'static str>,
+    decoder: EventDecoder<AgUi>,
+}
+
+impl App {
+    /// Creates an app with an empty conversation.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::continuing(RunAgentInput::new("", "", []))
+    }
+
+    /// Creates an app that has sent a request: its messages count as said.
+    #[must_use]
+    pub fn continuing(mut input: RunAgentInput) -> Self {
+        if input.thread_id.is_empty() {
+            input.thread_id = CONVERSATION.to_owned();
+        }
+        if input.run_id.is_empty() {
+            input.run_id = "run-1".to_owned();
+        }
+        Self {
+            input,
+            ids: 0,
+            runs: 1,
+            verify: Verify::default(),
+            calls: Vec::new(),
+            interrupts: Vec::new(),
+            failed: false,
+            broken: None,
+            decoder: EventDecoder::new(),
+        }
+    }
+
+    /// Returns the next request as it stands: messages, state and answers to interrupts.
+    #[must_use]
+    pub fn input(&self) -> &RunAgentInput {
+        &self.input
+    }
+
+    fn next_id(&mut self) -> String {
+        self.ids += 1;
+        format!("id-{}", self.ids)
+    }
+
+    /// Changes the message of an id, a new one of the role if there is none.
+    fn change(&mut self, id: &str, role: &str, change: impl FnOnce(&mut Message)) {
+        let messages = &mut self.input.messages;
+        if let Some(message) = messages.iter_mut().find(|message| message.id == id) {
+            return change(message);
+        }
+        let mut message = Message::new(id, role);
+        change(&mut message);
+        messages.push(message);
+    }
+
+    fn add(&mut self, id: &str, role: &str, delta: &str) {
+        self.change(id, role, |message| {
+            let said = message.content.as_ref().map(|content| content.text());
+            let said = said.unwrap_or_default().into_owned();
+            message.content = Some(Content::Text(said + delta));
+        });
+    }
+
+    fn called(&mut self, start: &ToolCallStart) {
+        let (id, name) = (&*start.tool_call_id, &*start.tool_call_name);
+        self.calls.push(id.to_owned());
+        // As the client: without a parent the call is a message under its own id.
+        let message = start.parent_message_id.as_deref().unwrap_or(id);
+        let call = ToolCall::new(id, name, "");
+        self.change(message, "assistant", |message| {
+            message.tool_calls.push(call);
+        });
+    }
+
+    /// Returns a call of the conversation.
+    fn call(&mut self, id: &str) -> Option<&mut ToolCall> {
+        let calls = self.input.messages.iter_mut().rev();
+        let mut calls = calls.flat_map(|message| &mut message.tool_calls);
+        calls.find(|call| call.id == id)
+    }
+
+    fn ran(&mut self, result: &ToolCallResult) -> Effect {
+        // The agent ran this one itself, so the app must not.
+        self.calls.retain(|id| *id != result.tool_call_id);
+        let mut message = Message::tool(
+            &*result.message_id,
+            &*result.tool_call_id,
+            result.content.text(),
+        );
+        // Kept in the history, so that the agent learns in the next request that the tool failed.
+        message.metadata.clone_from(&result.metadata);
+        let failed = message.is_failure();
+        self.input.messages.push(message);
+        let call = self.call(&result.tool_call_id).map(|call| vocabulary(call));
+        let text = result.content.text().into_owned();
+        let json = Json::parse(text.clone()).ok();
+        Effect::ToolRun(ToolRun {
+            name: call
+                .as_ref()
+                .map(|call| call.name.clone())
+                .unwrap_or_default(),
+            arguments: call.map(|call| call.arguments).unwrap_or_default(),
+            outcome: match failed {
+                true => Err(text),
+                false => Ok(json.unwrap_or_else(|| Json::encode(&text).unwrap_or_default())),
+            },
+        })
+    }
+
+    /// Changes the shared state.
+    fn state(&mut self, patch: &[Json]) {
+        let mut state: Value = self.input.state.decode().unwrap_or_default();
+        let patch: Vec<Value> = patch.iter().flat_map(Json::decode).collect();
+        match apply(&mut state, &patch) {
+            Some(()) => self.input.state = Json::encode(&state).unwrap_or_default(),
+            // All of a patch or nothing of it (RFC 6902, section 5).
+            None => self.breaks("changes that do not fit the state: the app drops them"),
+        }
+    }
+
+    /// Notes the first reason for which a real app would fail or go wrong.
+    fn breaks(&mut self, why: &'static str) {
+        self.broken.get_or_insert(why);
+    }
+
+    /// Begins the next run.
+    fn begin(&mut self) {
+        self.runs += 1;
+        self.input.run_id = format!("run-{}", self.runs);
+        self.input.resume = Vec::new().into();
+    }
+}
+
+impl Default for App {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FrontEnd for App {
+    type Protocol = AgUi;
+
+    const PATH: &'static str = "/agui";
+
+    fn prompt(&mut self, text: &str) {
+        let id = self.next_id();
+        self.input.messages.push(Message::user(id, text));
+        // The client makes no run that leaves an interrupt without an answer.
+        let passed = mem::take(&mut self.interrupts).into_iter();
+        let passed = passed.map(|interrupt| ResumeEntry::cancelled(interrupt.id));
+        self.input.resume = passed.collect();
+    }
+
+    fn request(&self) -> http::Request<Bytes> {
+        post(Self::PATH, self.input.to_json())
+    }
+
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
+        Ok(self.decoder.next(input)?.cloned())
+    }
+
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        // A client that has failed a run reads no further.
+        if self.failed || self.broken.is_some() {
+            return Vec::new();
+        }
+        let mut frame = Vec::new();
+        // Verified as it is on the wire: the rules are those of the client, on its own types.
+        event.write(&mut frame);
+        let json = frame.strip_prefix(b"data: ").unwrap_or_default();
+        if let Err(fault) = self
+            .verify
+            .take(&serde_json::from_slice(json).unwrap_or_default())
+        {
+            self.breaks(fault.effect());
+            return Vec::new();
+        }
+        match event {
+            Event::TextMessageStart(start) => {
+                self.add(
+                    &start.message_id,
+                    start.role.as_deref().unwrap_or("assistant"),
+                    "",
+                );
+            }
+            Event::TextMessageContent(piece) => {
+                self.add(&piece.message_id, "assistant", &piece.delta);
+                return vec![Effect::Text(piece.delta.clone())];
+            }
+            Event::ReasoningMessageStart(start) => self.add(&start.message_id, "reasoning", ""),
+            Event::ReasoningMessageContent(piece) => {
+                self.add(&piece.message_id, "reasoning", &piece.delta);
+                return vec![Effect::Reasoning(piece.delta.clone())];
+            }
+            Event::StepStarted(step) => return vec![Effect::Status(status(step))],
+            Event::ToolCallStart(start) => self.called(start),
+            Event::ToolCallArgs(piece) => {
+                if let Some(call) = self.call(&piece.tool_call_id) {
+                    call.function.arguments.push_str(&piece.delta);
+                }
+            }
+            Event::ToolCallResult(result) => return vec![self.ran(result)],
+            Event::StateSnapshot(state) => {
+                self.input.state.clone_from(&state.snapshot);
+                return vec![Effect::other("state", state.snapshot.clone())];
+            }
+            Event::StateDelta(changes) => {
+                self.state(&changes.delta);
+                return vec![Effect::other("state", self.input.state.clone())];
+            }
+            Event::MessagesSnapshot(snapshot) => {
+                self.input.messages.clone_from(&snapshot.messages);
+            }
+            Event::ActivitySnapshot(activity) => return vec![shown(activity)],
+            Event::ActivityDelta(changes) => {
+                let name = format!("{} changes", changes.activity_type);
+                let patch = Json::encode(&*changes.patch).unwrap_or_default();
+                return vec![Effect::other(name, patch)];
+            }
+            Event::Custom(custom) => return noted(custom),
+            Event::Raw(raw) => return vec![Effect::other("raw", raw.event.clone())],
+            Event::RunFinished(end) => {
+                self.interrupts = end.interrupts().to_vec();
+                let usage = end.usage.iter();
+                return usage.map(|usage| Effect::Usage(usage.into())).collect();
+            }
+            Event::RunError(error) => {
+                self.failed = true;
+                return vec![Effect::Error(Notice::new(&error.message))];
+            }
+            Event::Unknown(_) => self.breaks("an event that the app does not know"),
+            // Clients make starts, pieces and ends of them; no server of this crate writes them.
+            Event::TextMessageChunk(_)
+            | Event::ToolCallChunk(_)
+            | Event::ReasoningMessageChunk(_) => {
+                self.breaks("a chunk, which this app does not read");
+            }
+            _ => {}
+        }
+        Vec::new()
+    }
+
+    fn next(&mut self) -> Next {
+        self.decoder = EventDecoder::new();
+        self.begin();
+        // The rules apply to one run: the next one begins without open messages and calls.
+        let over = mem::take(&mut self.verify).is_done();
+        let calls = mem::take(&mut self.calls);
+        if mem::take(&mut self.failed) {
+            return Next::Nothing;
+        }
+        if let Some(why) = mem::take(&mut self.broken) {
+            return Next::Broken(why);
+        }
+        if !over {
+            return Next::Broken("the stream ended without RUN_FINISHED: it looks complete");
+        }
+        if let Some(interrupt) = self.interrupts.first() {
+            return Next::Question(confirmation(interrupt));
+        }
+        if !calls.is_empty() {
+            let made = calls
+                .iter()
+                .filter_map(|id| self.call(id).map(|call| vocabulary(call)));
+            let made = made.collect();
+            self.calls = calls;
+            return Next::Calls(made);
+        }
+        let said = self.input.raw_history().filter_map(|item| match item {
+            HistoryItem::Message(message) if message.role == Role::Assistant => Some(message),
+            _ => None,
+        });
+        let asked = said.last().and_then(|message| question(&message.text));
+        asked.map_or(Next::Nothing, Next::Question)
+    }
+
+    fn answer(&mut self, answers: Vec<Answer>) {
+        for (call, answer) in mem::take(&mut self.calls).into_iter().zip(answers) {
+            let id = self.next_id();
+            let mut message = Message::tool(id, call, "");
+            match answer {
+                Answer::Failed(why) => message.error = Some(why),
+                answer => message.content = Some(answer.into_text().into()),
+            }
+            self.input.messages.push(message);
+        }
+    }
+
+    fn decide(&mut self, question: &Confirmation, accepted: bool) {
+        if self.interrupts.is_empty() {
+            return self.prompt(typed_answer(question, accepted));
+        }
+        let answers = mem::take(&mut self.interrupts)
+            .into_iter()
+            .map(|interrupt| {
+                let data = interrupt.metadata.get("data");
+                let payload = serde_json::json!({ "accepted": accepted, "data": data });
+                ResumeEntry::new(interrupt.id, Json::encode(&payload).unwrap_or_default())
+            });
+        self.input.resume = answers.collect();
+    }
+}
+
+/// Returns a call as the shared vocabulary has it. Arguments that are no JSON are a string.
+fn vocabulary(call: &ToolCall) -> protocol::ToolCall {
+    protocol::ToolCall::try_from(call).unwrap_or_else(|_| protocol::ToolCall {
+        name: call.function.name.clone(),
+        arguments: Json::encode(&call.function.arguments).unwrap_or_default(),
+    })
+}
+
+fn text(json: &Json, name: &str) -> Option<String> {
+    Some(json.get(name)?.string()?.into_owned())
+}
+
+/// Returns what an app shows of an interrupt: its texts are in the metadata.
+fn confirmation(interrupt: &Interrupt) -> Confirmation {
+    let part = |name: &str| text(&interrupt.metadata, name);
+    let message = part("message").or_else(|| interrupt.message.clone());
+    Confirmation::new(
+        &*interrupt.id,
+        part("title").unwrap_or_default(),
+        message.unwrap_or_default(),
+    )
+}
+
+fn status(step: &StepStarted) -> Status {
+    let mut status = Status::new(&*step.step_name);
+    status.level = match text(&step.metadata, "level").as_deref() {
+        Some("warning") => Level::Warning,
+        Some("error") => Level::Error,
+        _ => Level::Info,
+    };
+    for detail in step.metadata.get("details").iter().flat_map(Json::elements) {
+        let detail = text(&detail, "name").zip(text(&detail, "value"));
+        status.details.extend(detail);
+    }
+    status
+}
+
+/// Returns what an app with components for the activities of the shared vocabulary shows.
+fn shown(activity: &ActivitySnapshot) -> Effect {
+    let content = &activity.content;
+    let rows = content
+        .get("rows")
+        .filter(|rows| rows.kind() == Kind::Array);
+    let table = text(content, "name").zip(rows).map(|(name, rows)| Table {
+        name,
+        description: text(content, "description"),
+        rows,
+    });
+    match (activity.activity_type.as_str(), table) {
+        ("table", Some(table)) => Effect::Table(table),
+        ("chart", Some(table)) => Effect::Chart(table),
+        (name, _) => Effect::other(name, content.clone()),
+    }
+}
+
+/// Returns what an app that knows the events of the shared vocabulary shows.
+fn noted(custom: &Custom) -> Vec<Effect> {
+    if custom.name != "citations" {
+        return vec![Effect::other(&*custom.name, custom.value.clone())];
+    }
+    let citations = custom.value.elements().map(|citation| Citation {
+        title: text(&citation, "title").unwrap_or_default(),
+        url: text(&citation, "url"),
+        document: text(&citation, "document"),
+        excerpt: text(&citation, "excerpt"),
+    });
+    citations.map(Effect::Citation).collect()
+}

@@ -1,0 +1,201 @@
+//! AG-UI apps, from version 0.0.59 of `@ag-ui/client` on.
+
+use serde_json::Value;
+
+use super::front_end::App;
+use super::verify::{Fault, Verify};
+use copilot_wire::ag_ui::check::is_pointer;
+use copilot_wire::ag_ui::event::required;
+use crate::FrontEnd;
+use crate::check::{Exam, Judge, Stream, recorded_files, rules};
+
+rules! {
+    REQUEST = Error "ag-ui/request",
+        "a request that apps send is answered",
+        "the app shows the status and the body as an error",
+        "read leniently: `null` and absent members, content as text or parts, messages of any role";
+    LINES = Error "ag-ui/line-feed",
+        "lines end with LF",
+        "the client looks for two LF in a row: with CRLF it finds no event",
+        "write `data: `, the event and two LF";
+    JSON = Error "ag-ui/json",
+        "the data of an event is a JSON object with a `type`",
+        "the run fails, at `[DONE]` as well",
+        "write one JSON object an event; use comments for keep-alive";
+    TYPE = Error "ag-ui/type",
+        "every event has a type that apps know",
+        "0.0.59 fails the run, 1.0.0 drops the event",
+        "put what is your own into `CUSTOM`";
+    MEMBERS = Error "ag-ui/members",
+        "an event has the members that its type demands",
+        "the run fails",
+        "send all of them, ids and texts as strings";
+    NULL = Error "ag-ui/null",
+        "no optional member is `null`",
+        "the run fails, at `parentRunId` for one",
+        "leave out what there is none of";
+    EMPTY = Warning "ag-ui/empty-delta",
+        "no piece of a text is empty",
+        "versions before 0.0.50 fail the run",
+        "skip empty pieces";
+    OUTCOME = Error "ag-ui/outcome",
+        "the outcome of a run is a bare success or interrupts",
+        "0.0.59 fails the run at `cancelled`, and at `pendingToolCallIds`",
+        "leave out what came with 1.0.0";
+    PATCH = Error "ag-ui/patch",
+        "changes of state and activities are JSON Patch operations",
+        "1.0.0 fails the run",
+        "write paths as JSON pointers, and `value` or `from` where the operation demands it";
+    SIZE = Error "ag-ui/size",
+        "no event is larger than ten million bytes",
+        "the run fails",
+        "send large rows in several events";
+    IDS = Warning "ag-ui/ids",
+        "a run has the ids of its request",
+        "apps that look at them lose track of the run",
+        "send `threadId` and `runId` of the request in `RUN_STARTED` and `RUN_FINISHED`";
+    FIRST = Error "ag-ui/run-started",
+        "a stream begins with `RUN_STARTED`, or is `RUN_ERROR` alone",
+        "the run fails",
+        "write `RUN_STARTED` before the agent begins";
+    AFTER = Error "ag-ui/after-end",
+        "nothing follows `RUN_FINISHED` or `RUN_ERROR`",
+        "the run fails, after all was said",
+        "end the body there";
+    TWICE = Error "ag-ui/open-twice",
+        "no message, call or step starts while one of its id or name is open",
+        "the run fails",
+        "give each an id of its own, and finish a step before the next of that name";
+    OPEN = Error "ag-ui/not-open",
+        "a piece or an end belongs to a message, a call or a step that is open",
+        "the run fails",
+        "write the start first";
+    CLOSED = Error "ag-ui/left-open",
+        "everything that starts ends before `RUN_FINISHED`",
+        "the run fails, after all was said",
+        "end messages, calls, steps and reasoning first";
+    FINISH = Error "ag-ui/finish",
+        "a stream ends with `RUN_FINISHED` or `RUN_ERROR`",
+        "a stream that is only cut looks finished: half an answer passes for a whole one",
+        "write `RUN_ERROR` when something fails";
+}
+
+/// The largest event that clients take.
+const MAX_EVENT: usize = 10_000_000;
+
+pub(super) async fn check(exam: &mut Exam<'_>) {
+    let path = exam.path().unwrap_or(App::PATH);
+    let requests = recorded_files!(
+        Some(&REQUEST), "ag-ui":
+        "req-text-0.0.59" "req-text-1.0.0" "req-parts-0.0.59" "req-parts-1.0.0"
+        "req-results-0.0.59" "req-results-1.0.0" "req-interrupt-yes-0.0.59"
+        "req-interrupt-no-1.0.0" "req-interrupt-cancelled-1.0.0" "req-question-1.0.0" "req-odd"
+    );
+    exam.plan(requests.len());
+    exam.replay(path, &requests, judge, None).await;
+    if let Some(recorded) = requests.first() {
+        exam.rest(path, &recorded.body).await;
+    }
+}
+
+/// Judges a stream.
+pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    let at = &*stream.exchange.name;
+    let mut verify = Verify::default();
+    for block in &stream.blocks {
+        judge.expect(&LINES, !block.raw.contains(&b'\r'), at, block.raw);
+        let Some(data) = &block.event else { continue };
+        let event: Value = serde_json::from_str(data.data()).unwrap_or_default();
+        let kind = event.get("type").and_then(Value::as_str);
+        judge.expect(&JSON, kind.is_some(), at, block.raw);
+        judge.expect(&SIZE, block.raw.len() <= MAX_EVENT, at, block.raw);
+        let Some(kind) = kind else { continue };
+        shape(judge, at, kind, &event, block.raw);
+        // A recorded stream comes without its request, so its ids cannot be judged.
+        if let (Some(asked), "RUN_STARTED" | "RUN_FINISHED") = (&stream.asked, kind) {
+            let same = ["threadId", "runId"]
+                .iter()
+                .all(|id| asked.get(id) == event.get(id));
+            judge.expect(&IDS, same, at, block.raw);
+        }
+        let order = verify.take(&event);
+        for (rule, fault) in [
+            (&FIRST, Fault::BeforeStart),
+            (&AFTER, Fault::AfterEnd),
+            (&TWICE, Fault::Twice),
+            (&OPEN, Fault::NotOpen),
+            (&CLOSED, Fault::LeftOpen),
+        ] {
+            // Every rule at every event: a rule that was never looked at would be reported as
+            // unseen.
+            judge.expect(rule, order != Err(fault), at, block.raw);
+        }
+    }
+    if stream.exchange.is_complete() {
+        let end = stream.exchange.last().to_vec();
+        judge.expect(&FINISH, verify.is_done(), at, end);
+    }
+}
+
+/// Judges an event alone.
+fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8]) {
+    // The names of reasoning before 0.0.46, which apps still translate.
+    let known = required(kind).or_else(|| kind.starts_with("THINKING_").then_some(&[][..]));
+    judge.expect(&TYPE, known.is_some(), at, raw);
+    let Some(known) = known else { return };
+    let whole = known.iter().all(|name| {
+        let value = event.get(*name);
+        value.is_some_and(|value| is_right(kind, name, value))
+    });
+    judge.expect(&MEMBERS, whole, at, raw);
+    let members = event.as_object().into_iter().flatten();
+    let mut nulls = members.filter(|(name, value)| {
+        // In these three `null` is a value.
+        value.is_null() && !matches!(name.as_str(), "snapshot" | "value" | "event")
+    });
+    judge.expect(&NULL, nulls.next().is_none(), at, raw);
+    if kind.ends_with("_CONTENT") {
+        let empty = event.get("delta").and_then(Value::as_str) == Some("");
+        judge.expect(&EMPTY, !empty, at, raw);
+    }
+    let patch = event.get(match kind {
+        "STATE_DELTA" => "delta",
+        _ => "patch",
+    });
+    if let Some(patch) = patch.and_then(Value::as_array) {
+        judge.expect(&PATCH, patch.iter().all(is_operation), at, raw);
+    }
+    if let Some(outcome) = event.get("outcome").filter(|_| kind == "RUN_FINISHED") {
+        let right = match outcome.get("type").and_then(Value::as_str) {
+            Some("success") => outcome.get("pendingToolCallIds").is_none(),
+            Some("interrupt") => {
+                let interrupts = outcome.get("interrupts").and_then(Value::as_array);
+                interrupts.is_some_and(|interrupts| !interrupts.is_empty())
+            }
+            _ => outcome.is_null(),
+        };
+        judge.expect(&OUTCOME, right, at, raw);
+    }
+}
+
+/// Returns `true` if a member that an event must have is of the right type.
+fn is_right(kind: &str, name: &str, value: &Value) -> bool {
+    match (kind, name) {
+        ("STATE_DELTA", "delta") | (_, "patch" | "messages") => value.is_array(),
+        ("ACTIVITY_SNAPSHOT", "content") => value.is_object(),
+        (_, "snapshot" | "value" | "event") => true,
+        _ => value.is_string(),
+    }
+}
+
+fn is_operation(operation: &Value) -> bool {
+    let text = |name: &str| operation.get(name).and_then(Value::as_str);
+    let pointer = |name: &str| text(name).is_some_and(is_pointer);
+    let whole = match text("op") {
+        Some("add" | "replace" | "test") => operation.get("value").is_some(),
+        Some("move" | "copy") => pointer("from"),
+        Some("remove") => true,
+        _ => false,
+    };
+    whole && pointer("path")
+}

@@ -1,0 +1,75 @@
+//! Summaries of the events of AG-UI.
+
+use copilot_wire::ag_ui::Event;
+use crate::Summary;
+
+/// Describes an event in a line.
+pub(super) fn describe(event: &Event) -> Summary {
+    let pair = |one: &str, two: &str| format!("{one} {two}");
+    match event {
+        Event::RunStarted(run) => Summary::new("run", pair(&run.thread_id, &run.run_id)),
+        Event::RunFinished(end) => {
+            let waits = end.interrupts().iter().map(|interrupt| &*interrupt.id);
+            Summary::new("finish", waits.collect::<Vec<_>>().join(" ")).last()
+        }
+        Event::RunError(error) => Summary::new("error", &error.message).failed(),
+        Event::StepStarted(step) => Summary::new("step", &step.step_name),
+        Event::StepFinished(step) => Summary::new("step end", &step.step_name),
+        Event::TextMessageStart(start) => Summary::new("message", &start.message_id),
+        Event::TextMessageContent(piece) => Summary::new("text", &piece.delta),
+        Event::TextMessageEnd(end) => Summary::new("message end", &end.message_id),
+        Event::TextMessageChunk(piece) => {
+            Summary::new("text", piece.delta.as_deref().unwrap_or_default())
+        }
+        Event::ToolCallStart(call) => {
+            Summary::new("call", pair(&call.tool_call_id, &call.tool_call_name))
+        }
+        Event::ToolCallArgs(piece) => Summary::new("arguments", &piece.delta),
+        Event::ToolCallEnd(end) => Summary::new("call end", &end.tool_call_id),
+        Event::ToolCallChunk(piece) => {
+            let name = piece.tool_call_name.as_deref().unwrap_or_default();
+            let delta = piece.delta.as_deref().unwrap_or_default();
+            Summary::new("call", pair(name, delta))
+        }
+        Event::ToolCallResult(result) => {
+            Summary::new("result", pair(&result.tool_call_id, &result.content.text()))
+        }
+        Event::StateSnapshot(state) => Summary::new("state", state.snapshot.text()),
+        Event::StateDelta(changes) => {
+            let operations = changes.delta.iter().map(|operation| operation.text());
+            Summary::new("state change", operations.collect::<Vec<_>>().join(" "))
+        }
+        Event::MessagesSnapshot(snapshot) => {
+            Summary::new("messages", snapshot.messages.len().to_string())
+        }
+        Event::ActivitySnapshot(activity) => Summary::new(
+            "activity",
+            pair(&activity.activity_type, activity.content.text()),
+        ),
+        Event::ActivityDelta(changes) => {
+            let operations = changes.patch.iter().map(|operation| operation.text());
+            let text = operations.collect::<Vec<_>>().join(" ");
+            Summary::new("activity change", pair(&changes.activity_type, &text))
+        }
+        Event::Raw(raw) => Summary::new("raw", raw.event.text()),
+        Event::Custom(custom) => Summary::new("custom", pair(&custom.name, custom.value.text())),
+        Event::ReasoningStart(start) => Summary::new("reasoning start", &start.message_id),
+        Event::ReasoningMessageStart(start) => Summary::new("message", &start.message_id),
+        Event::ReasoningMessageContent(piece) => Summary::new("reasoning", &piece.delta),
+        Event::ReasoningMessageEnd(end) => Summary::new("message end", &end.message_id),
+        Event::ReasoningMessageChunk(piece) => {
+            Summary::new("reasoning", piece.delta.as_deref().unwrap_or_default())
+        }
+        Event::ReasoningEnd(end) => Summary::new("reasoning end", &end.message_id),
+        // Nobody but its provider can read it.
+        Event::ReasoningEncryptedValue(value) => {
+            Summary::new("encrypted", pair(&value.subtype, &value.entity_id))
+        }
+        Event::SubagentStarted(agent) => Summary::new("subagent", &agent.name),
+        Event::SubagentFinished(agent) => Summary::new("subagent end", &agent.subagent_run_id),
+        Event::SubagentError(agent) => Summary::new("subagent failed", &agent.message),
+        // A decoder reads these as single calls.
+        Event::Calls(calls) => Summary::new("calls", calls.len().to_string()),
+        Event::Unknown(json) => Summary::new("unknown", json.text()),
+    }
+}

@@ -1,0 +1,142 @@
+//! A simulated Anthropic client.
+
+use std::mem;
+
+use bytes::Bytes;
+
+use copilot_wire::anthropic::{
+    Accumulator, Anthropic, Content, ContentBlock, Delta, Event, MessageParam, MessagesRequest,
+    Tool, ToolResultBlock, ToolUseBlock,
+};
+use copilot_wire::protocol::{EventDecoder, EventError, Notice, ToolCall};
+use crate::{Answer, Effect, FrontEnd, Next, post, question};
+
+/// A simulated program with an Anthropic library: it sends messages and tools, and reads blocks.
+#[derive(Debug)]
+pub struct AnthropicClient {
+    request: MessagesRequest,
+    answer: Accumulator,
+    failed: bool,
+    calls: Vec<ToolUseBlock>,
+    decoder: EventDecoder<Anthropic>,
+}
+
+impl AnthropicClient {
+    /// Creates a client that requests this model.
+    #[must_use]
+    pub fn new(model: impl Into<String>) -> Self {
+        Self::continuing(MessagesRequest::new(model, 4096, []))
+    }
+
+    /// Creates a client with the model, tools and options of a request; its messages become the
+    /// history. It always requests a stream.
+    #[must_use]
+    pub fn continuing(request: MessagesRequest) -> Self {
+        Self {
+            request: request.stream(true),
+            answer: Accumulator::new(),
+            failed: false,
+            calls: Vec::new(),
+            decoder: EventDecoder::new(),
+        }
+    }
+
+    /// Sets the system prompt.
+    #[must_use]
+    pub fn system(mut self, text: impl Into<Content>) -> Self {
+        self.request = self.request.system(text);
+        self
+    }
+
+    /// Sets the tools.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {
+        self.request = self.request.offer(tools);
+        self
+    }
+}
+
+impl FrontEnd for AnthropicClient {
+    type Protocol = Anthropic;
+
+    const PATH: &'static str = "/v1/messages";
+
+    fn prompt(&mut self, text: &str) {
+        self.request.messages.push(MessageParam::user(text));
+    }
+
+    fn request(&self) -> http::Request<Bytes> {
+        post(Self::PATH, self.request.to_json())
+    }
+
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
+        Ok(self.decoder.next(input)?.cloned())
+    }
+
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        // Everything after the end is ignored.
+        if self.failed || self.answer.is_complete() {
+            return Vec::new();
+        }
+        if self.answer.push(event).is_err() {
+            self.failed = true;
+            let notice = Notice::new("the answer is larger than the client takes");
+            return vec![Effect::Error(notice)];
+        }
+        match event {
+            Event::ContentBlockDelta { delta, .. } => match delta {
+                Delta::Text(text) if !text.is_empty() => vec![Effect::Text(text.clone())],
+                Delta::Thinking(text) => vec![Effect::Reasoning(text.clone())],
+                _ => Vec::new(),
+            },
+            // Keep-alives have the same event, without this count.
+            Event::MessageDelta(delta) if delta.usage.input_tokens.is_some() => {
+                vec![Effect::Usage((&delta.usage).into())]
+            }
+            Event::Error(error) => {
+                self.failed = true;
+                vec![Effect::Error(Notice::new(&error.message))]
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn next(&mut self) -> Next {
+        let answer = mem::take(&mut self.answer);
+        let failed = mem::take(&mut self.failed);
+        self.decoder = EventDecoder::new();
+        let complete = answer.is_complete();
+        let message = answer.finish();
+        self.calls.clear();
+        let text = message.text();
+        let calls: Vec<_> = message.calls().cloned().collect();
+        if !message.content.is_empty() {
+            let content = Content::Blocks(message.content);
+            self.request.messages.push(MessageParam::assistant(content));
+        }
+        if failed {
+            return Next::Nothing;
+        }
+        if !complete {
+            return Next::Broken(copilot_wire::anthropic::NO_STOP);
+        }
+        if calls.is_empty() {
+            return question(&text).map_or(Next::Nothing, Next::Question);
+        }
+        self.calls = calls;
+        Next::Calls(self.calls.iter().map(ToolCall::from).collect())
+    }
+
+    fn answer(&mut self, answers: Vec<Answer>) {
+        let calls = mem::take(&mut self.calls).into_iter();
+        let results = calls.zip(answers).map(|(call, answer)| {
+            let failed = matches!(answer, Answer::Failed(_));
+            let mut result = ToolResultBlock::new(call.id, &answer.into_text());
+            result.is_error = failed;
+            ContentBlock::ToolResult(result)
+        });
+        let results: Vec<_> = results.collect();
+        // All results in one message of the user, as the protocol demands.
+        self.request.messages.push(MessageParam::user(results));
+    }
+}

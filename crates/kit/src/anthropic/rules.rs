@@ -1,0 +1,341 @@
+//! Rules for Anthropic clients: Claude Code, the official libraries, the AI SDK, Copilot's command
+//! line, VS Code.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::front_end::AnthropicClient;
+use super::requests;
+use copilot_wire::anthropic::Anthropic;
+use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
+use crate::{FrontEnd as _, Toolkit as _};
+
+rules! {
+    REQUEST = Error "anthropic/request",
+        "a request that the clients send is answered",
+        "the clients throw an error with the status",
+        "accept unknown members and blocks, content as a text, and a system message at the end";
+    WHOLE = Error "anthropic/whole",
+        "without `stream` the answer is one `message`",
+        "the libraries read the body as JSON unless they request a stream, which is not the default",
+        "collect the answer: `id`, `type`, `role`, `model`, `content`, `stop_reason` and `usage`";
+    RETRY = Warning "anthropic/should-retry",
+        "a stream has the header `x-should-retry: false`",
+        "Copilot's command line repeats the request six times after an error in the stream",
+        "send the header with every status 200, unless a failed turn may be repeated";
+    EVENT_NAME = Error "anthropic/event-name",
+        "every event has an `event` line with its `type`",
+        "both libraries fail without it, and Claude Code and Copilot repeat the request",
+        "write `event: ` and the `type` before the data";
+    EVENT = Error "anthropic/event",
+        "the data of an event is a JSON object of a type that clients know",
+        "the AI SDK reports an error for any other",
+        "use comments or `ping` for anything else";
+    START = Error "anthropic/start",
+        "the first event is `message_start` with a message and its `usage`",
+        "both libraries, the AI SDK and VS Code fail without it",
+        "send `message_start` once, with `input_tokens` and `output_tokens`";
+    BLOCK_START = Error "anthropic/block-start",
+        "blocks are numbered from 0, and start after the end of the previous one",
+        "the libraries use the number as the index of a list",
+        "stop the open block first, and number blocks without a gap";
+    BLOCK_KIND = Error "anthropic/block-kind",
+        "a block is of a type that clients know, and a delta of the type of its block",
+        "the AI SDK reports an error, and the libraries lose the text",
+        "send `text`, `thinking` or `tool_use`, and their deltas";
+    BLOCK_DELTA = Error "anthropic/block-delta",
+        "a delta belongs to the open block",
+        "the libraries crash on a delta of a block without a start",
+        "start the block first";
+    BLOCK_STOP = Error "anthropic/block-stop",
+        "every block is stopped, once",
+        "Claude Code loses the text of a block without a stop and repeats the request",
+        "send `content_block_stop` before the next block and before `message_delta`";
+    ONE_TEXT = Warning "anthropic/one-text",
+        "there is one text block",
+        "`claude -p` prints the last one only, and Copilot joins them without a space",
+        "keep the text block open until a call; omit thinking inside the text";
+    EMPTY = Error "anthropic/empty",
+        "an answer has text or a call",
+        "Claude Code repeats the request, and Copilot reports that there was no response",
+        "send at least one text";
+    ARGUMENTS = Error "anthropic/arguments",
+        "the arguments of a call are one JSON object, in deltas",
+        "Claude Code ignores those in the start of the block",
+        "send `\"input\":{}` in the start and the arguments as `input_json_delta`";
+    NOT_OFFERED = Error "anthropic/tool-not-offered",
+        "only tools of the request are called",
+        "the client cannot run the tool, and the turn is lost",
+        "answer with text if the request has no `tools`";
+    STOP_REASON = Error "anthropic/stop-reason",
+        "the message ends with a `stop_reason` that clients know",
+        "clients treat the answer as truncated",
+        "send `message_delta` with `end_turn` or `tool_use`, and `usage` with `output_tokens`";
+    STOP = Error "anthropic/stop",
+        "a stream ends with `message_stop`, or with an error",
+        "Copilot repeats the request six times, and the library for Node throws",
+        "send `message_stop` last";
+    AFTER_STOP = Error "anthropic/after-stop",
+        "nothing follows `message_stop` or an error",
+        "clients have stopped reading",
+        "end the body";
+    ERROR = Error "anthropic/error",
+        "a failure is `{\"type\":\"error\",\"error\":{\"type\":…,\"message\":…}}`",
+        "the libraries display `error.message`, and nothing without it",
+        "send `type` and `message`";
+    ERROR_BLOCK = Warning "anthropic/error-block",
+        "a complete block precedes a failure",
+        "Claude Code repeats the request without `stream`, and the agent runs twice",
+        "stop the open block before the error; if there is none, write the message as a text block";
+    REFUSAL = Warning "anthropic/refusal",
+        "a refusal is `{\"type\":\"error\",\"error\":{\"type\":…,\"message\":…}}`",
+        "the clients display `error.message`, and only the status without it",
+        "send `type` and `message`";
+    COUNT = Warning "anthropic/count-tokens",
+        "`POST /v1/messages/count_tokens` answers with `input_tokens`",
+        "without it Claude Code counts with up to 13 requests for a single token, each of which runs the agent",
+        "answer with an estimate";
+}
+
+pub(super) async fn check(exam: &mut Exam<'_>) {
+    let path = exam.path().unwrap_or(AnthropicClient::PATH);
+    // The recorded requests, a count, and one that is a list.
+    exam.plan(requests::REQUESTS + 2);
+    let model = match exam.model() {
+        Some(model) => Some(model.to_owned()),
+        // No client requests the list, so no rule checks it.
+        None => exam.first_model(Anthropic::models(path), None).await,
+    };
+    let requests = requests::all(model.as_deref().unwrap_or("default"));
+    let retried = |judge: &mut Judge, stream: &Stream<'_>| {
+        let retry = stream.exchange.head.headers.get("x-should-retry");
+        let never = retry.is_some_and(|retry| retry == "false");
+        let exchange = stream.exchange;
+        judge.expect(&RETRY, never, &exchange.name, exchange.evidence());
+        self::judge(judge, stream);
+    };
+    exam.replay(path, &requests, retried, Some(whole)).await;
+    let Some(Recorded { body: sample, .. }) = requests.first() else {
+        return;
+    };
+    let name = "a count of tokens";
+    let count = format!("{}/count_tokens", path.trim_end_matches('/'));
+    if let Some(answer) = exam.ask(name, exam.post(&count, sample.clone())).await {
+        let tokens = answer.json().get("input_tokens").is_some_and(Value::is_u64);
+        exam.judge()
+            .expect(&COUNT, answer.is_ok() && tokens, name, answer.evidence());
+    }
+    exam.refusal(path, &REFUSAL, |answer| is_error(&answer.json()))
+        .await;
+    exam.rest(path, sample).await;
+}
+
+/// The state of the blocks of a stream.
+#[derive(Default)]
+struct Blocks {
+    next: u64,
+    /// The index, type and input of the open block, with the name of the tool.
+    open: Option<(u64, String, String, String)>,
+    /// The number of blocks of each type.
+    kinds: BTreeMap<String, usize>,
+}
+
+/// Checks a stream.
+pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    let exchange = stream.exchange;
+    let at = &*exchange.name;
+    let mut blocks = Blocks::default();
+    let (mut started, mut reason, mut over, mut failed) = (false, false, false, false);
+    for block in &stream.blocks {
+        let Some(event) = &block.event else { continue };
+        judge.expect(&AFTER_STOP, !over, at, block.raw);
+        // The rest would break every other rule too: it is one fault.
+        if over {
+            break;
+        }
+        let data: Option<Value> = serde_json::from_str(event.data()).ok();
+        let kind = data.as_ref().and_then(|data| data.get("type")?.as_str());
+        let known = matches!(
+            kind,
+            Some(
+                "message_start"
+                    | "content_block_start"
+                    | "content_block_delta"
+                    | "content_block_stop"
+                    | "message_delta"
+                    | "message_stop"
+                    | "ping"
+                    | "error"
+            )
+        );
+        judge.expect(&EVENT, known, at, block.raw);
+        let (Some(data), Some(kind), true) = (&data, kind, known) else {
+            continue;
+        };
+        judge.expect(&EVENT_NAME, event.name() == kind, at, block.raw);
+        // A `ping` may come before the start, and an error may be all there is.
+        if !matches!(kind, "ping" | "error") {
+            let first = kind == "message_start";
+            let counts = |path| data.pointer(path).is_some_and(Value::is_u64);
+            let counted =
+                counts("/message/usage/input_tokens") && counts("/message/usage/output_tokens");
+            let right = if first { !started && counted } else { started };
+            judge.expect(&START, right, at, block.raw);
+            // A fault is reported once.
+            started = true;
+        }
+        match kind {
+            "message_delta" => {
+                let stop = data.pointer("/delta/stop_reason");
+                let stop = stop.and_then(Value::as_str);
+                // A `message_delta` may carry token counts alone.
+                let known = stop.is_none_or(|stop| REASONS.contains(&stop));
+                let counted = data
+                    .pointer("/usage/output_tokens")
+                    .is_some_and(Value::is_u64);
+                judge.expect(&STOP_REASON, known && counted, at, block.raw);
+                reason |= stop.is_some();
+            }
+            "message_stop" => {
+                over = true;
+                judge.expect(&STOP_REASON, reason, at, block.raw);
+                let said =
+                    blocks.kinds.contains_key("text") || blocks.kinds.contains_key("tool_use");
+                judge.expect(&EMPTY, said, at, block.raw);
+            }
+            "error" => {
+                (over, failed) = (true, true);
+                judge.expect(&ERROR, is_error(data), at, block.raw);
+                let closed = blocks.open.is_none() && blocks.next > 0;
+                judge.expect(&ERROR_BLOCK, closed, at, block.raw);
+            }
+            "ping" | "message_start" => {}
+            kind => blocks.judge(judge, stream, kind, data, block),
+        }
+    }
+    if exchange.is_complete() {
+        let end = exchange.last().to_vec();
+        judge.expect(&STOP, over, at, &end);
+        judge.expect(&BLOCK_STOP, blocks.open.is_none() || failed, at, &end);
+    }
+}
+
+const REASONS: [&str; 7] = [
+    "end_turn",
+    "tool_use",
+    "max_tokens",
+    "stop_sequence",
+    "pause_turn",
+    "refusal",
+    "model_context_window_exceeded",
+];
+
+impl Blocks {
+    fn judge(
+        &mut self,
+        judge: &mut Judge,
+        stream: &Stream<'_>,
+        kind: &str,
+        data: &Value,
+        block: &Block<'_>,
+    ) {
+        let at = &*stream.exchange.name;
+        let index = data.get("index").and_then(Value::as_u64);
+        let text = |path: &str| {
+            data.pointer(path)
+                .and_then(Value::as_str)
+                .unwrap_or_default()
+        };
+        match kind {
+            "content_block_start" => {
+                judge.expect(&BLOCK_STOP, self.open.is_none(), at, block.raw);
+                judge.expect(&BLOCK_START, index == Some(self.next), at, block.raw);
+                let kind = text("/content_block/type");
+                let known = matches!(kind, "text" | "thinking" | "redacted_thinking" | "tool_use");
+                judge.expect(&BLOCK_KIND, known || KINDS.contains(&kind), at, block.raw);
+                let number = self.kinds.entry(kind.to_owned()).or_default();
+                *number += 1;
+                judge.expect(&ONE_TEXT, kind != "text" || *number == 1, at, block.raw);
+                let name = text("/content_block/name").to_owned();
+                let index = index.unwrap_or(self.next);
+                // From the received index, so that one wrong number is one finding and not one for
+                // every later block.
+                self.next = index + 1;
+                self.open = Some((index, kind.to_owned(), String::new(), name));
+            }
+            "content_block_delta" => {
+                let open = self.open.as_mut().filter(|(open, ..)| Some(*open) == index);
+                judge.expect(&BLOCK_DELTA, open.is_some(), at, block.raw);
+                let Some((_, kind, input, _)) = open else {
+                    return;
+                };
+                let fits = match text("/delta/type") {
+                    "text_delta" | "citations_delta" => kind == "text",
+                    "thinking_delta" | "signature_delta" => kind == "thinking",
+                    "input_json_delta" => {
+                        input.push_str(text("/delta/partial_json"));
+                        kind == "tool_use" || KINDS.contains(&&**kind)
+                    }
+                    _ => false,
+                };
+                judge.expect(&BLOCK_KIND, fits, at, block.raw);
+            }
+            _ => {
+                let open = self.open.take();
+                let right = open.as_ref().is_some_and(|(open, ..)| Some(*open) == index);
+                judge.expect(&BLOCK_STOP, right, at, block.raw);
+                let Some((_, kind, input, name)) = open else {
+                    return;
+                };
+                if kind == "tool_use" {
+                    // Clients take no deltas for an object without members.
+                    let object = input.is_empty()
+                        || serde_json::from_str(&input).is_ok_and(|value: Value| value.is_object());
+                    judge.expect(&ARGUMENTS, object, at, block.raw);
+                    let Some(asked) = &stream.asked else { return };
+                    let offered = asked.get("tools").and_then(Value::as_array);
+                    let mut offered = offered.into_iter().flatten();
+                    let known = offered.any(|tool| tool.get("name") == Some(&Value::from(&*name)));
+                    judge.expect(&NOT_OFFERED, known, at, block.raw);
+                }
+            }
+        }
+    }
+}
+
+/// The types of blocks of tools that run on Anthropic's servers, which the clients know too.
+const KINDS: [&str; 4] = [
+    "server_tool_use",
+    "web_search_tool_result",
+    "mcp_tool_use",
+    "mcp_tool_result",
+];
+
+fn is_error(body: &Value) -> bool {
+    let text = |path| body.pointer(path).and_then(Value::as_str);
+    let named = |path| text(path).is_some_and(|text| !text.is_empty());
+    text("/type") == Some("error") && named("/error/type") && named("/error/message")
+}
+
+/// Checks a response to a request without a stream.
+fn whole(judge: &mut Judge, exchange: &Exchange) {
+    let body = exchange.json();
+    let text = |path: &str| {
+        body.pointer(path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let content = body.get("content").and_then(Value::as_array);
+    let count = |path| body.pointer(path).is_some_and(Value::is_u64);
+    let right = exchange.is("application/json")
+        && text("/type") == "message"
+        && text("/role") == "assistant"
+        && !text("/id").is_empty()
+        && body.get("model").is_some_and(Value::is_string)
+        && content.is_some_and(|content| !content.is_empty())
+        && REASONS.contains(&text("/stop_reason"))
+        && count("/usage/input_tokens")
+        && count("/usage/output_tokens");
+    judge.expect(&WHOLE, right, &exchange.name, exchange.evidence());
+}

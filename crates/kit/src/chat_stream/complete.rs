@@ -1,0 +1,34 @@
+//! Rules for complete chunks without event names, which most clients require.
+
+use serde_json::Value;
+
+use super::chunk::{Chunks, is_error};
+use crate::check::{Judge, Stream, rules};
+
+rules! {
+    NAMED = Error "chunk/event-name",
+        "there are no `event` lines",
+        "`gh models` fails on them; both OpenAI clients return the data as a chunk",
+        "omit `event`";
+    COMPLETE = Error "chunk/complete",
+        "every chunk has `id`, `created` and `model`, and `object` is `chat.completion.chunk`",
+        "the helper of the OpenAI client for Python skips chunks without `object`, and typed clients refuse chunks without the others",
+        "send all four with every chunk";
+}
+
+/// Checks that the chunks are complete.
+pub(crate) fn judge(judge: &mut Judge, stream: &Stream<'_>, chunks: &Chunks<'_>) {
+    let at = &*stream.exchange.name;
+    for block in &stream.blocks {
+        let none = block.field("event").next().is_none();
+        judge.expect(&NAMED, none, at, block.raw);
+    }
+    for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| !is_error(chunk)) {
+        let text = |name: &str| chunk.get(name).and_then(Value::as_str).unwrap_or_default();
+        let complete = !text("id").is_empty()
+            && !text("model").is_empty()
+            && text("object") == "chat.completion.chunk"
+            && chunk.get("created").is_some_and(Value::is_u64);
+        judge.expect(&COMPLETE, complete, at, block.raw);
+    }
+}

@@ -1,0 +1,75 @@
+//! The events of a body, each with the bytes that it was made of.
+
+use copilot_wire::sse::{Decoder, Event, Frame};
+
+/// One block of a stream: the lines before a blank line, and the blank line.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Block<'a> {
+    /// All bytes of the block.
+    pub raw: &'a [u8],
+    /// The lines without their ends, and without the blank one.
+    pub lines: Vec<&'a [u8]>,
+    /// The event that a reader makes of it that follows the standard. `None` for comments.
+    pub event: Option<Event<'static>>,
+}
+
+impl<'a> Block<'a> {
+    /// Returns the lines of the field with this name.
+    pub fn field(&self, name: &str) -> impl Iterator<Item = &'a [u8]> {
+        self.lines.iter().copied().filter(move |line| {
+            line.strip_prefix(name.as_bytes())
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with(b":"))
+        })
+    }
+}
+
+/// Splits a body into its blocks and the rest behind the last blank line.
+pub(super) fn blocks(body: &[u8]) -> (Vec<Block<'_>>, &[u8]) {
+    // The body is already in memory and bounded by its reader, so a limit here would only hide
+    // events from the rules.
+    let mut decoder = Decoder::new().limit(usize::MAX);
+    let mut blocks = Vec::new();
+    let mut rest = body;
+    let mut lines = Vec::new();
+    let mut ahead = rest;
+    while let Some((line, after)) = line(ahead) {
+        ahead = after;
+        if !line.is_empty() {
+            lines.push(line);
+            continue;
+        }
+        let (raw, behind) = rest.split_at(rest.len() - ahead.len());
+        rest = behind;
+        // Blank lines in a row end nothing. The decoder need not see them.
+        if lines.is_empty() {
+            continue;
+        }
+        // The decoder gets the body block by block, so the event that comes out is the one that
+        // these lines make.
+        let mut input = raw;
+        // A budget without limit does not run out.
+        let event = match decoder.next(&mut input) {
+            Ok(Some(Frame::Event(event))) => Some(event.into_owned()),
+            _ => None,
+        };
+        blocks.push(Block {
+            raw,
+            lines: std::mem::take(&mut lines),
+            event,
+        });
+    }
+    (blocks, rest)
+}
+
+/// Returns the first line without its end, and the rest.
+fn line(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = bytes
+        .iter()
+        .position(|byte| matches!(byte, b'\r' | b'\n'))?;
+    let (line, end) = bytes.split_at(at);
+    let rest = end
+        .strip_prefix(b"\r\n")
+        .or_else(|| end.split_first().map(|(_, rest)| rest))?;
+    Some((line, rest))
+}

@@ -1,0 +1,171 @@
+//! Endpoints that can be checked.
+
+use std::error::Error;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::{Duration, Instant};
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use futures_core::Stream;
+use http::{Request, Response};
+
+use copilot_wire::agent::Body;
+use copilot_wire::router::Router;
+
+/// An agent endpoint: a [`Router`] in process, or one behind an HTTP client.
+#[async_trait]
+pub trait Endpoint: Send + Sync {
+    /// Sends a request and waits for the head of its response.
+    ///
+    /// The request's URI is a path from the root of the endpoint, which may itself be a path on its
+    /// server; or it is a whole URL, if a document of the endpoint has one. Redirects are not
+    /// followed, and nothing is decompressed. Dropping the body disconnects, as a client that
+    /// leaves does.
+    ///
+    /// # Errors
+    ///
+    /// When there is no response.
+    async fn call(&self, request: Request<Bytes>) -> Result<Response<EndpointBody>, EndpointError>;
+
+    /// Waits. Checks use this for their timeouts.
+    async fn sleep(&self, duration: Duration);
+}
+
+/// The body of a response as a stream of pieces.
+pub type EndpointBody = Pin<Box<dyn Stream<Item = Result<Bytes, EndpointError>> + Send>>;
+
+/// An error of receiving a response.
+#[derive(Debug)]
+pub struct EndpointError(Box<dyn Error + Send + Sync>);
+
+impl EndpointError {
+    /// Creates an error of the transport.
+    #[must_use]
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self(error.into())
+    }
+}
+
+impl fmt::Display for EndpointError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for EndpointError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
+}
+
+/// A router in process needs no runtime: a parked thread is the timer.
+#[async_trait]
+impl Endpoint for Router {
+    async fn call(&self, request: Request<Bytes>) -> Result<Response<EndpointBody>, EndpointError> {
+        let request = request.map(Body::full);
+        let response = self.handle(request).await;
+        Ok(response.map(|body| Box::pin(Infallible(body)) as EndpointBody))
+    }
+
+    async fn sleep(&self, duration: Duration) {
+        Sleep::new(duration).await;
+    }
+}
+
+/// The body of a router, which cannot fail.
+struct Infallible(Body);
+
+impl Stream for Infallible {
+    type Item = Result<Bytes, EndpointError>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let frame = Pin::new(&mut self.0).poll_next(cx);
+        frame.map(|frame| frame.map(|frame| frame.map_err(EndpointError::new)))
+    }
+}
+
+/// A timer on a thread, which ends when this is dropped.
+struct Sleep {
+    state: Arc<Mutex<State>>,
+    thread: Option<std::thread::Thread>,
+}
+
+#[derive(Default)]
+struct State {
+    over: bool,
+    waker: Option<Waker>,
+}
+
+impl Sleep {
+    fn new(duration: Duration) -> Self {
+        let state = Arc::<Mutex<State>>::default();
+        let shared = Arc::clone(&state);
+        let end = Instant::now() + duration;
+        let timer = move || loop {
+            let mut state = shared.lock().unwrap_or_else(PoisonError::into_inner);
+            // `park_timeout` may return early, so the time decides and not the fact of having woken
+            // up.
+            let left = end.saturating_duration_since(Instant::now());
+            if state.over || left.is_zero() {
+                state.over = true;
+                // Woken under the lock, so no poll can store a waker between the flag and this,
+                // which nobody would wake.
+                if let Some(waker) = state.waker.take() {
+                    waker.wake();
+                }
+                return;
+            }
+            drop(state);
+            // Without the lock. An `unpark` between the two is not lost: the token makes
+            // `park_timeout` return at once.
+            std::thread::park_timeout(left);
+        };
+        let thread = std::thread::Builder::new().name("check-timer".to_owned());
+        match thread.spawn(timer) {
+            Ok(handle) => Self {
+                state,
+                thread: Some(handle.thread().clone()),
+            },
+            // If no thread can be started, the timer is ready at once: a check then ends early rather
+            // than never.
+            Err(_) => Self {
+                state: Arc::new(Mutex::new(State {
+                    over: true,
+                    waker: None,
+                })),
+                thread: None,
+            },
+        }
+    }
+}
+
+impl Future for Sleep {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if state.over {
+            return Poll::Ready(());
+        }
+        // The future may have moved to another task since the last poll: the newest waker counts.
+        state.waker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+impl Drop for Sleep {
+    fn drop(&mut self) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.over = true;
+        // The thread outlives this for a moment: it must not wake a task that no longer waits.
+        state.waker = None;
+        drop(state);
+        if let Some(thread) = &self.thread {
+            thread.unpark();
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! The running check of one endpoint.
+
+use std::fmt;
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderMap, HeaderValue, Method, Request, Response};
+use serde_json::Value;
+
+use super::blocks::Block;
+use super::endpoint::Endpoint;
+use super::exchange::{Asker, Exchange};
+use super::judge::Judge;
+use super::progress::Progress;
+use super::rule::Rule;
+use crate::kit::Kit;
+use crate::signer::Signer;
+
+/// A request body with the expected answer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Recorded {
+    /// The name of the request in findings.
+    pub name: String,
+    /// The body of the request.
+    pub body: Bytes,
+    /// The rule that is broken if the status is not 200.
+    pub rule: Option<&'static Rule>,
+}
+
+impl Recorded {
+    /// Creates a request body that must be answered according to a rule.
+    #[must_use]
+    pub fn new(rule: Option<&'static Rule>, name: &str, body: impl Into<Bytes>) -> Self {
+        Self {
+            name: name.to_owned(),
+            body: body.into(),
+            rule,
+        }
+    }
+
+    /// Returns the body as JSON, `null` if it is not JSON.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+
+    /// Sets the member `model` of the body.
+    #[must_use]
+    pub fn model(mut self, model: &str) -> Self {
+        let mut body = self.json();
+        if let Some(body) = body.as_object_mut() {
+            body.insert("model".to_owned(), model.into());
+        }
+        self.body = body.to_string().into();
+        self
+    }
+}
+
+/// Creates requests from files of `fixtures`, each with its name.
+macro_rules! recorded {
+    ($rule:expr, $folder:literal: $($name:literal)+) => {
+        [$($crate::check::Recorded::new(
+            $rule,
+            $name,
+            include_bytes!(concat!(
+                env!("CARGO_MANIFEST_DIR"), "/fixtures/", $folder, "/", $name, ".json"
+            )).as_slice(),
+        )),+]
+    };
+}
+#[allow(unused_imports, reason = "for the protocols")]
+pub(crate) use recorded;
+
+/// A stream to check.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Stream<'a> {
+    /// The request and its answer.
+    pub exchange: &'a Exchange,
+    /// The blocks of the body.
+    pub blocks: Vec<Block<'a>>,
+    /// The body of the request, if it is known.
+    pub asked: Option<Value>,
+}
+
+/// The target and the emulated front end.
+#[derive(Default)]
+pub(super) struct Settings {
+    pub(super) path: Option<String>,
+    pub(super) model: Option<String>,
+    pub(super) headers: HeaderMap,
+    pub(super) signer: Option<Box<dyn Signer>>,
+}
+
+/// The running check of one endpoint: it sends requests as the front end does, and collects
+/// findings.
+pub struct Exam<'a> {
+    pub(super) asker: Asker<'a>,
+    pub(super) judge: &'a mut Judge,
+    settings: &'a Settings,
+    protocol: Manners,
+}
+
+/// The form of a protocol's requests and refusals.
+pub(super) struct Manners {
+    pub(super) kit: Kit,
+    /// The headers of every request.
+    pub(super) headers: HeaderMap,
+    /// `true` if the front end signs its requests.
+    pub(super) signs: bool,
+    /// A refusal in the protocol's form.
+    pub(super) refusal: Response<Bytes>,
+}
+
+impl<'a> Exam<'a> {
+    pub(super) fn new(
+        endpoint: &'a dyn Endpoint,
+        settings: &'a Settings,
+        mut protocol: Manners,
+        judge: &'a mut Judge,
+        progress: &'a (dyn Fn(Progress<'_>) + Send + Sync),
+    ) -> Self {
+        let headers = &mut protocol.headers;
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        // After the protocol's own: a header of the target replaces the front end's of the same
+        // name.
+        headers.extend(settings.headers.clone());
+        Self {
+            asker: Asker::new(endpoint, progress),
+            judge,
+            settings,
+            protocol,
+        }
+    }
+
+    /// Increases the expected number of requests.
+    pub fn plan(&mut self, requests: usize) {
+        self.asker.plan(requests);
+    }
+
+    /// Returns the collector of findings.
+    pub fn judge(&mut self) -> &mut Judge {
+        self.judge
+    }
+
+    /// Returns the path to post to, if the target has one.
+    #[must_use]
+    pub fn path(&self) -> Option<&'a str> {
+        self.settings.path.as_deref()
+    }
+
+    /// Returns the model to ask for, if the target has one.
+    #[must_use]
+    pub fn model(&self) -> Option<&'a str> {
+        self.settings.model.as_deref()
+    }
+
+    /// Returns the signer, if the front end signs requests and the target has a key.
+    #[must_use]
+    pub fn signer(&self) -> Option<&'a dyn Signer> {
+        let signer = self.settings.signer.as_deref();
+        signer.filter(|_| self.protocol.signs)
+    }
+
+    /// Returns the kit of the protocol.
+    pub(super) fn kit(&self) -> Kit {
+        self.protocol.kit
+    }
+
+    /// Returns `true` if the front end signs its requests.
+    pub(super) fn signs(&self) -> bool {
+        self.protocol.signs
+    }
+
+    /// Returns `true` if the protocol refuses requests with JSON.
+    pub(super) fn refuses_with_json(&self) -> bool {
+        let kind = self.protocol.refusal.headers().get(CONTENT_TYPE);
+        kind.is_some_and(|kind| kind == "application/json")
+    }
+
+    /// Creates a request with the headers that the front end sends, without a signature.
+    pub fn request(&self, method: Method, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
+        let mut request = Request::new(body.into());
+        *request.method_mut() = method;
+        *request.uri_mut() = path.parse().unwrap_or_default();
+        *request.headers_mut() = self.protocol.headers.clone();
+        request
+    }
+
+    /// Creates a `POST` as the front end sends it, signed if the front end signs and there is a key.
+    pub fn post(&self, path: &str, body: impl Into<Bytes>) -> Request<Bytes> {
+        let mut request = self.request(Method::POST, path, body);
+        if let Some(signer) = self.signer() {
+            // Over the bytes as they are sent: the endpoint verifies those, before it parses
+            // anything.
+            let signature = signer.sign(request.body());
+            request.headers_mut().extend(signature);
+        }
+        request
+    }
+}
+
+/// Shows the names of headers, never their values.
+impl fmt::Debug for Settings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Settings")
+            .field("path", &self.path)
+            .field("model", &self.model)
+            .field("headers", &self.headers.keys().collect::<Vec<_>>())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Exam<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Exam")
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}

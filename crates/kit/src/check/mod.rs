@@ -1,0 +1,69 @@
+//! Checks an agent endpoint in any language against what the strictest known reader of its
+//! protocol accepts.
+//!
+//! [`check`] emulates the front end: it sends recorded requests of all versions, invalid ones, signed and
+//! forged ones, disconnects in the middle, and examines every byte of the answers. Each thing that it
+//! examines is a [`Rule`] with a name, the reader that fails, and the remedy.
+//!
+//! An [`Endpoint`] is a [`Router`](copilot_wire::Router) in process, or one behind an HTTP client:
+//!
+//! ```
+//! use copilot_wire_kit::Kit;
+//! use copilot_wire_kit::check::{Endpoint, Target, check};
+//!
+//! async fn is_clean(endpoint: &dyn Endpoint, kit: Kit) -> bool {
+//!     let report = check(endpoint, Target::new(kit)).await;
+//!     println!("{report}");
+//!     report.is_clean()
+//! }
+//! ```
+//!
+//! A check makes about forty requests, one after the other, and uploads 48 MiB once to find
+//! the limit. They cost money if the agent uses a paid model. A silence of twenty seconds ends
+//! an answer. Three consecutive requests without a response, or refused with 401, 403, 404 or 405, end the
+//! check, and three consecutive answers without an end cancel the requests that wait for one:
+//! [`Report::skipped`] lists them. Things that an agent never does, such as calling a function, are not
+//! checked: [`Report::unseen`] lists their rules.
+//!
+//! [`Check`] reports its progress and can be cancelled. [`recorded`] checks a stream alone.
+
+mod arrival;
+mod blocks;
+mod endpoint;
+mod exam;
+mod exchange;
+mod http;
+mod judge;
+mod pace;
+mod progress;
+mod question;
+mod recorded;
+mod report;
+mod rule;
+mod run;
+mod sse;
+mod target;
+
+pub use blocks::Block;
+pub use endpoint::{Endpoint, EndpointBody, EndpointError};
+#[allow(unused_imports, reason = "for the protocols")]
+pub(crate) use exam::recorded as recorded_files;
+pub use exam::{Exam, Recorded, Stream};
+pub use exchange::Exchange;
+pub use judge::Judge;
+pub use progress::Progress;
+pub use recorded::recorded;
+pub use report::{Finding, Report};
+#[allow(unused_imports, reason = "for the protocols")]
+pub(crate) use rule::rules;
+pub use rule::{Level, Rule};
+pub use run::{Check, check};
+pub use target::Target;
+
+/// The rules for endpoints of all protocols.
+pub(super) static RULES: [&[&Rule]; 4] = [http::RULES, pace::RULES, sse::RULES, question::RULES];
+
+/// A text that is hard for readers and writers to repeat: separators, quotes, characters of four
+/// bytes, and text that looks like framing.
+pub const HAZARDS: &str =
+    "Repeat: \u{2028}\u{2029} \"q\" \\ é 🦀\r\n\r\ndata: [DONE]\n\nevent: x\n\n: y";

@@ -1,0 +1,146 @@
+//! The report of a check.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::rule::{Level, Rule};
+use copilot_wire::protocol::is_hidden;
+
+/// The limit in bytes of an excerpt.
+const EXCERPT: usize = 400;
+
+/// The report of a check.
+///
+/// [`Display`](fmt::Display) is for people, `Serialize` for programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Report {
+    /// The rules that were broken: errors first, each group by its id.
+    pub findings: Vec<Finding>,
+    /// The ids of the rules that were checked and satisfied.
+    pub passed: Vec<&'static str>,
+    /// The ids of the rules that could not be checked: their subject did not occur.
+    pub unseen: Vec<&'static str>,
+    /// The requests that were not sent, because three consecutive ones had no answer, an answer without
+    /// an end, or a refusal that is about the address or the key.
+    pub skipped: Vec<String>,
+}
+
+/// A rule that was broken.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// The rule.
+    #[serde(flatten)]
+    pub rule: Rule,
+    /// The names of the requests that showed it.
+    pub requests: Vec<String>,
+    /// An excerpt of the answer to the first of them, as text without loss: bytes that are
+    /// not UTF-8 as `\xNN`, escapes for control characters and those that reorder text,
+    /// truncated after 400 bytes.
+    pub bytes: String,
+    /// For a [`recorded`](super::recorded) stream: the offset of the excerpt, unless it is
+    /// about the whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<usize>,
+}
+
+impl Report {
+    /// Returns `true` if there is no finding, not even a warning.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    /// Returns `true` if a known reader fails. A report without errors may still have warnings.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.count(Level::Error) > 0
+    }
+
+    /// Returns the ids of the broken rules, in the order of the findings.
+    pub fn rules(&self) -> impl Iterator<Item = &'static str> {
+        self.findings.iter().map(|finding| finding.rule.id)
+    }
+
+    fn count(&self, level: Level) -> usize {
+        let of_level = |finding: &&Finding| finding.rule.level == level;
+        self.findings.iter().filter(of_level).count()
+    }
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for finding in &self.findings {
+            writeln!(f, "{finding}")?;
+        }
+        if !self.skipped.is_empty() {
+            let skipped = counted(self.skipped.len(), "request");
+            writeln!(
+                f,
+                "stopped, {skipped} not sent: three in a row had no answer, no end, or were refused\n"
+            )?;
+        }
+        write!(
+            f,
+            "{}, {}; {} passed, {} not applicable",
+            counted(self.count(Level::Error), "error"),
+            counted(self.count(Level::Warning), "warning"),
+            counted(self.passed.len(), "rule"),
+            self.unseen.len(),
+        )
+    }
+}
+
+/// Formats a number of things.
+fn counted(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Rule {
+            id,
+            level,
+            says,
+            why,
+            fix,
+        } = self.rule;
+        writeln!(f, "{}: {id}: {says}", level.name())?;
+        if let Some((first, more)) = self.requests.split_first() {
+            match more.len() {
+                0 => writeln!(f, "    in:  {first}")?,
+                more => writeln!(f, "    in:  {first}, and {more} more")?,
+            }
+        }
+        writeln!(f, "    got: {}", self.bytes)?;
+        writeln!(f, "    why: {why}")?;
+        writeln!(f, "    fix: {fix}")
+    }
+}
+
+/// Formats bytes as text without loss, up to the limit.
+pub(super) fn shown(bytes: &[u8]) -> String {
+    let (kept, cut) = bytes.split_at(bytes.len().min(EXCERPT));
+    let mut out = String::new();
+    for chunk in kept.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            // The backslash too, or an escape could not be told from the same letters in the
+            // answer.
+            if c == '\\' || is_hidden(c) {
+                out.extend(c.escape_default());
+            } else {
+                out.push(c);
+            }
+        }
+        for byte in chunk.invalid() {
+            out.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    if !cut.is_empty() {
+        out.push('…');
+    }
+    out
+}

@@ -1,0 +1,75 @@
+//! Rules, and tables of them.
+
+use serde::Serialize;
+
+/// The severity of a broken rule, in ascending order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Level {
+    /// Every known reader copes, or only some deployments are affected.
+    Warning,
+    /// A known reader fails, or shows something wrong.
+    Error,
+}
+
+impl Level {
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+        }
+    }
+}
+
+/// One rule of a protocol.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Rule {
+    /// The id, such as `chunk/done`. It is stable over releases.
+    #[serde(rename = "rule")]
+    pub id: &'static str,
+    /// The severity of a finding.
+    pub level: Level,
+    /// The requirement.
+    pub says: &'static str,
+    /// The reader that fails, and how.
+    pub why: &'static str,
+    /// The remedy.
+    pub fix: &'static str,
+}
+
+impl Rule {
+    /// Creates a rule.
+    #[must_use]
+    pub const fn new(
+        level: Level,
+        id: &'static str,
+        says: &'static str,
+        why: &'static str,
+        fix: &'static str,
+    ) -> Self {
+        Self {
+            id,
+            level,
+            says,
+            why,
+            fix,
+        }
+    }
+}
+
+/// Declares rules, each as a static and all of them as `RULES`, so that the table is complete.
+macro_rules! rules {
+    ($($name:ident = $level:ident $id:literal, $says:literal, $why:literal, $fix:literal;)+) => {
+        $(
+            pub(crate) static $name: $crate::check::Rule =
+                $crate::check::Rule::new(
+                    $crate::check::Level::$level, $id, $says, $why, $fix,
+                );
+        )+
+
+        pub(crate) static RULES: &[&$crate::check::Rule] = &[$(&$name),+];
+    };
+}
+pub(crate) use rules;

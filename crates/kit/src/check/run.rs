@@ -1,0 +1,79 @@
+//! Runs a check and reports its progress.
+
+use std::fmt;
+
+use http::StatusCode;
+
+use super::endpoint::Endpoint;
+use super::exam::{Exam, Manners};
+use super::http::REQUESTS;
+use super::judge::Judge;
+use super::progress::Progress;
+use super::report::Report;
+use super::target::Target;
+use copilot_wire::protocol::Refusal;
+
+/// Checks an endpoint by the rules of one protocol, and returns the findings.
+///
+/// It never fails: an endpoint that is not there is a finding.
+///
+/// # Cancel safety
+///
+/// Dropping the future closes the stream that is being read. Nothing is left behind.
+pub async fn check(endpoint: &dyn Endpoint, target: Target) -> Report {
+    let mut check = Check::new(endpoint, target);
+    check.run(|_| {}).await;
+    check.report()
+}
+
+/// A check with progress, which can be stopped: the report has what was found so far.
+pub struct Check<'a> {
+    endpoint: &'a dyn Endpoint,
+    target: Target,
+    judge: Judge,
+}
+
+impl<'a> Check<'a> {
+    /// Creates a check of an endpoint by the rules of one front end.
+    #[must_use]
+    pub fn new(endpoint: &'a dyn Endpoint, target: Target) -> Self {
+        Self {
+            judge: Judge::default(),
+            endpoint,
+            target,
+        }
+    }
+
+    /// Sends all requests of the check, and calls `progress` before each.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future closes the stream that is being read. Earlier findings stay.
+    pub async fn run(&mut self, progress: impl Fn(Progress<'_>) + Send + Sync) {
+        let Target { kit, settings } = &self.target;
+        let manners = Manners {
+            kit: *kit,
+            headers: (kit.headers)(),
+            signs: (kit.keys)().is_some(),
+            refusal: (kit.refuse)(&Refusal::new(StatusCode::BAD_REQUEST, "")),
+        };
+        let judge = &mut self.judge;
+        let mut exam = Exam::new(self.endpoint, settings, manners, judge, &progress);
+        exam.plan(REQUESTS);
+        (kit.check)(&mut exam).await;
+    }
+
+    /// Returns the findings so far.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.judge.report(self.target.kit.rules())
+    }
+}
+
+impl fmt::Debug for Check<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Check")
+            .field("target", &self.target)
+            .finish_non_exhaustive()
+    }
+}

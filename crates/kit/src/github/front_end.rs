@@ -1,0 +1,195 @@
+//! A simulated GitHub Copilot platform with an editor.
+
+use std::mem;
+
+use bytes::Bytes;
+
+use copilot_wire::github::{
+    Answer as Decision, ChatRequest, Confirmation, Event, GitHub, Message, Output, Reference,
+};
+use copilot_wire::json::{Json, List};
+use copilot_wire::protocol::{self, Citation, EventDecoder, EventError, Notice};
+use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post};
+
+/// A simulated GitHub Copilot platform with an editor.
+#[derive(Debug)]
+pub struct CopilotChat {
+    request: ChatRequest,
+    references: List<Reference>,
+    text: String,
+    references_sent: List<Reference>,
+    confirmation: Option<Confirmation>,
+    /// The confirmation of the previous turn, until it has an answer.
+    open: Option<Confirmation>,
+    done: bool,
+    decoder: EventDecoder<GitHub>,
+}
+
+impl CopilotChat {
+    /// Creates a conversation with the agent of this slug.
+    #[must_use]
+    pub fn new(agent: impl Into<String>) -> Self {
+        let mut request = ChatRequest {
+            thread_id: Some(CONVERSATION.into()),
+            agent: Some(agent.into()),
+            ..ChatRequest::default()
+        };
+        // The platform sends zeros for parameters that are not set.
+        let zeros = ["top_p", "temperature", "max_tokens"];
+        let zeros = zeros.into_iter().map(|name| (name, "0"));
+        let nulls = ["stop", "copilot_skills"].map(|name| (name, "null"));
+        for (name, value) in zeros.chain(nulls) {
+            let value = Json::parse(value).unwrap_or_default();
+            request.unknown.push(name, value);
+        }
+        Self::continuing(request)
+    }
+
+    /// Creates a conversation with the agent, the thread and the other members of a request, such
+    /// as its skills; its messages become the history.
+    #[must_use]
+    pub fn continuing(request: ChatRequest) -> Self {
+        Self {
+            request,
+            references: List::new(),
+            text: String::new(),
+            references_sent: List::new(),
+            confirmation: None,
+            open: None,
+            done: false,
+            decoder: EventDecoder::new(),
+        }
+    }
+
+    /// Attaches a reference to all later messages.
+    #[must_use]
+    pub fn reference(mut self, reference: Reference) -> Self {
+        self.references.push(reference);
+        self
+    }
+
+    /// Sets the id of the thread, which is constant by default: for an agent with several
+    /// conversations, or one that outlives the test.
+    #[must_use]
+    pub fn conversation_id(mut self, id: impl Into<String>) -> Self {
+        self.request.thread_id = Some(id.into());
+        self
+    }
+
+    /// Returns the JSON that the platform would send and sign.
+    fn body(&self) -> Bytes {
+        self.request.to_json()
+    }
+}
+
+impl FrontEnd for CopilotChat {
+    type Protocol = GitHub;
+
+    const PATH: &'static str = "/github";
+
+    fn prompt(&mut self, text: &str) {
+        // A typed message is not an answer to the confirmation.
+        self.open = None;
+        let mut message = Message::new("user", text);
+        // As VS Code does: the context is on the message with the prompt.
+        message.references.clone_from(&self.references);
+        self.request.messages.push(message);
+    }
+
+    fn request(&self) -> http::Request<Bytes> {
+        post(Self::PATH, self.body())
+    }
+
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
+        Ok(self.decoder.next(input)?.cloned())
+    }
+
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        // Everything after the end is ignored.
+        if self.done {
+            return Vec::new();
+        }
+        let parts = match event {
+            Event::Output(Output::References(references)) => {
+                self.references_sent.extend(references.iter().cloned());
+                references.iter().map(citation).collect()
+            }
+            Event::Output(Output::Errors(errors)) => {
+                let notices = errors.iter().map(|error| {
+                    let notice = Notice::new(&error.message).code(error.code.clone());
+                    Effect::Error(notice.identifier(&error.identifier))
+                });
+                notices.collect()
+            }
+            Event::Output(Output::Chunk(chunk)) if chunk.error().is_some() => {
+                vec![Effect::Error(Notice::new(
+                    chunk.error().unwrap_or_default(),
+                ))]
+            }
+            Event::Output(Output::Raw(raw)) => {
+                let data = Json::encode(&raw.data).unwrap_or_default();
+                vec![Effect::other(raw.name.as_str(), data)]
+            }
+            Event::Confirmation(confirmation) => {
+                self.confirmation = Some(confirmation.clone());
+                Vec::new()
+            }
+            Event::Done => {
+                self.done = true;
+                Vec::new()
+            }
+            Event::Output(Output::Text(_) | Output::Chunk(_)) | Event::Finish => Vec::new(),
+        };
+        let text = event.text().filter(|text| !text.is_empty());
+        let Some(text) = text else {
+            return parts;
+        };
+        self.text.push_str(&text);
+        vec![Effect::Text(text.into_owned())]
+    }
+
+    fn next(&mut self) -> Next {
+        let mut message = Message::new("assistant", mem::take(&mut self.text));
+        message.references = mem::take(&mut self.references_sent);
+        self.request.messages.push(message);
+        self.decoder = EventDecoder::new();
+        self.open = self.confirmation.take();
+        if !mem::take(&mut self.done) {
+            self.open = None;
+            return Next::Broken("the stream ended without [DONE]");
+        }
+        let Some(confirmation) = &self.open else {
+            return Next::Nothing;
+        };
+        let id = confirmation.confirmation.get("id").unwrap_or_default();
+        let id = id.string().unwrap_or_default();
+        let question = protocol::Confirmation::new(id, &confirmation.title, &confirmation.message);
+        Next::Question(question.data(confirmation.confirmation.clone()))
+    }
+
+    /// Does nothing: the platform runs no tools.
+    fn answer(&mut self, _: Vec<Answer>) {}
+
+    /// Adds the answer as a message of its own, without text.
+    fn decide(&mut self, _: &protocol::Confirmation, accepted: bool) {
+        let Some(confirmation) = self.open.take() else {
+            return;
+        };
+        let mut message = Message::new("user", "");
+        message.confirmations.push(if accepted {
+            Decision::accepted(confirmation.confirmation)
+        } else {
+            Decision::dismissed(confirmation.confirmation)
+        });
+        self.request.messages.push(message);
+    }
+}
+
+fn citation(reference: &Reference) -> Effect {
+    let metadata = reference.metadata.as_ref();
+    let name = metadata.and_then(|metadata| metadata.display_name.as_ref());
+    let mut citation = Citation::new(name.unwrap_or(&reference.id));
+    citation.url = metadata.and_then(|metadata| metadata.display_url.clone());
+    citation.document = Some(reference.id.clone());
+    Effect::Citation(citation)
+}

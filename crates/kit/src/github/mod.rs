@@ -1,0 +1,85 @@
+//! GitHub Copilot in tests: a simulated platform, and the protocol's part of the conformance kit
+//! and the command line.
+
+mod front_end;
+#[cfg(feature = "verify")]
+mod keys;
+mod native;
+mod rules;
+mod show;
+mod signature;
+
+pub use front_end::CopilotChat;
+
+use std::future::Future;
+
+use http::header::ACCEPT;
+use http::{HeaderMap, HeaderValue};
+
+use copilot_wire::github::{ChatRequest, Event, GitHub, Mount};
+use crate::chat_stream;
+use copilot_wire::router;
+#[cfg(feature = "verify")]
+use crate::Keys;
+use crate::check::{Exam, Judge, Rule, Stream};
+use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+
+impl Toolkit for GitHub {
+    const TITLE: &'static str = "GitHub Copilot clients";
+
+    const SAMPLE: Sample = Sample::new(
+        r#"{"messages":[{"role":"user","content":"hi"}]}"#,
+        &["/github"],
+        &["x-github-token"],
+    );
+
+    const RULES: &'static [&'static [&'static Rule]] = &[
+        chat_stream::lines::RULES,
+        chat_stream::chunk::RULES,
+        rules::RULES,
+        signature::RULES,
+    ];
+
+    type FrontEnd = CopilotChat;
+
+    fn front_end(setup: &Setup<'_>) -> Result<CopilotChat, BoxError> {
+        if let Some(request) = setup.read(|body| ChatRequest::from_json(body))? {
+            return Ok(CopilotChat::continuing(request));
+        }
+        let front = CopilotChat::new("agent");
+        Ok(match &setup.conversation_id {
+            Some(id) => front.conversation_id(id),
+            None => front,
+        })
+    }
+
+    fn describe(event: &Event) -> Summary {
+        show::describe(event)
+    }
+
+    fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
+        native::native(request, headers)
+    }
+
+    fn mount() -> impl router::Mount<Protocol = Self> {
+        Mount::unverified()
+    }
+
+    /// Returns the headers of the platform, which asks for JSON although it expects a stream.
+    fn headers() -> HeaderMap {
+        HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("application/json"))])
+    }
+
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        rules::judge(judge, stream);
+    }
+
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        rules::check(exam)
+    }
+
+    #[cfg(feature = "verify")]
+    fn keys() -> Option<&'static dyn Keys> {
+        Some(&keys::TestKeys)
+    }
+}

@@ -1,0 +1,59 @@
+//! Descriptions of events in text.
+
+use copilot_wire::github::{CopilotError, Event, Output, Reference};
+use crate::Summary;
+
+/// Describes an event in one line.
+pub(super) fn describe(event: &Event) -> Summary {
+    let output = match event {
+        Event::Output(output) => output,
+        Event::Confirmation(question) => {
+            let text = format!(
+                "{}: {}  {}",
+                question.title,
+                question.message,
+                question.confirmation.text()
+            );
+            return Summary::new("question", text);
+        }
+        Event::Finish => return Summary::new("finish", "stop"),
+        Event::Done => return Summary::new("done", "").last(),
+    };
+    match output {
+        Output::Text(text) => Summary::new("text", text),
+        Output::References(list) => Summary::new("references", joined(list, reference)),
+        Output::Errors(list) => Summary::new("errors", joined(list, error)),
+        Output::Chunk(chunk) => {
+            if let Some(message) = chunk.error() {
+                return Summary::new("error", message).failed();
+            }
+            let mut text = chunk.content().unwrap_or_default();
+            match chunk.finish_reason() {
+                Some(reason) if text.is_empty() => return Summary::new("finish", reason),
+                Some(reason) => text.push_str(&format!("  (finish: {reason})")),
+                None => {}
+            }
+            Summary::new("text", text)
+        }
+        Output::Raw(event) => {
+            Summary::new("unknown", format!("{} {}", event.name.as_str(), event.data))
+        }
+    }
+}
+
+fn joined<T>(list: &[T], describe: fn(&T) -> String) -> String {
+    list.iter().map(describe).collect::<Vec<_>>().join(", ")
+}
+
+fn reference(reference: &Reference) -> String {
+    let name = reference.display_name().unwrap_or(&reference.id);
+    format!("{name} ({})", reference.kind)
+}
+
+fn error(error: &CopilotError) -> String {
+    let kind = error.kind.as_str();
+    format!(
+        "{kind} {} {}: {}",
+        error.code, error.identifier, error.message
+    )
+}

@@ -1,0 +1,340 @@
+//! A test harness for an agent and an emulated front end.
+
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+
+use super::frames::Frames;
+use super::front_end::{Answer, FrontEnd, Next};
+use super::{Clock, Transcript};
+use copilot_wire::agent::{Agent, Body, Request};
+use copilot_wire::protocol::consent::Consent;
+use copilot_wire::protocol::{Env, EventError, Outcome, Protocol, Refusal, Turn};
+use copilot_wire::router::path_params;
+
+/// A test harness that runs an agent and an emulated front end in process, without a server, a network
+/// or real time.
+///
+/// Requests are written as the front end writes them and read as a server reads them.
+/// Time is that of the [`Clock`]: it advances when the agent waits for a sleep
+/// and nothing has woken it, even after other tasks of the same thread have run. External events,
+/// such as those of a socket, a thread or a runtime's timer, are awaited only while there is no sleep,
+/// because they cannot be observed.
+///
+/// ```
+/// use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
+/// use copilot_wire_kit::{FrontEnd, Harness, HarnessError};
+/// use copilot_wire::{Agent, Reply, Request, async_trait};
+///
+/// struct Janitor;
+///
+/// #[async_trait]
+/// impl<P: Protocol> Agent<P> for Janitor {
+///     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+///         match request.answer() {
+///             Some(answer) if answer.accepts("1") => reply.text("Deleted.").await?,
+///             Some(_) => reply.text("Kept.").await?,
+///             None => reply.confirm(Confirmation::new("1", "Delete it?", "It cannot be undone."))?,
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// async fn it_asks_first(front_end: impl FrontEnd) -> Result<(), HarnessError> {
+///     let mut harness = Harness::new(front_end, Janitor);
+///     let turn = harness.prompt("Tidy up").await?;
+///     assert!(turn.question().is_some());
+///     let turn = harness.decide(true).await?;
+///     assert_eq!(turn.to_string(), "text: Deleted.\n");
+///     Ok(())
+/// }
+/// ```
+///
+/// # Cancel safety
+///
+/// Dropping the future of a turn disconnects the client: the agent is dropped, and the
+/// front end retains the events that it received. The next turn starts anew.
+pub struct Harness<F: FrontEnd> {
+    front: F,
+    agent: Arc<dyn Agent<F::Protocol>>,
+    clock: Clock,
+    env: Option<Env>,
+    consent: Consent,
+    headers: HeaderMap,
+    /// `true` while a turn runs, and after it was dropped.
+    open: bool,
+    next: Next,
+}
+
+/// An error of starting a turn.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum HarnessError {
+    /// The request was refused.
+    #[error("refused with {status}: {refusal}")]
+    Refused {
+        /// The status of the response.
+        status: StatusCode,
+        /// The body of the response.
+        refusal: Refusal,
+    },
+    /// There is no question to answer.
+    #[error("the turn before ended without a question")]
+    NoQuestion,
+    /// The number of answers differs from the number of calls.
+    #[error("the turn before made {calls} calls, not {answers}")]
+    Calls {
+        /// The number of calls.
+        calls: usize,
+        /// The number of answers.
+        answers: usize,
+    },
+    /// The front end cannot run this call by itself.
+    #[error("the front end has no answer of its own to {0}")]
+    NoAnswer(String),
+}
+
+impl<F: FrontEnd> Harness<F> {
+    /// Creates a harness.
+    #[must_use]
+    pub fn new(front: F, agent: impl Agent<F::Protocol> + 'static) -> Self {
+        Self {
+            front,
+            agent: Arc::new(agent),
+            clock: Clock::new(),
+            env: None,
+            consent: Consent::default(),
+            headers: HeaderMap::new(),
+            open: false,
+            next: Next::Nothing,
+        }
+    }
+
+    /// Sets the clock, to share it with the agent or a [`Script`](super::Script).
+    #[must_use]
+    pub fn clock(mut self, clock: &Clock) -> Self {
+        self.clock = clock.clone();
+        self
+    }
+
+    /// Sets an environment in place of the clock, such as one with a runtime's timer. Times are then
+    /// by its [`now`](copilot_wire::protocol::Environment::now).
+    #[must_use]
+    pub fn env(mut self, env: Env) -> Self {
+        self.env = Some(env);
+        self
+    }
+
+    /// Adds a header to every request, such as one that authenticates the user. It replaces
+    /// the front end's own header of this name.
+    #[must_use]
+    pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.append(name, value);
+        self
+    }
+
+    /// Returns the front end.
+    #[must_use]
+    pub fn front_end(&self) -> &F {
+        &self.front
+    }
+
+    /// Sends a message of the user and runs the agent.
+    ///
+    /// # Errors
+    ///
+    /// [`HarnessError::Refused`] when the request is refused.
+    pub async fn prompt(&mut self, text: &str) -> Result<Transcript<F::Protocol>, HarnessError> {
+        self.close();
+        self.front.prompt(text);
+        self.turn().await
+    }
+
+    /// Answers the calls of the previous turn, in their order, and runs the agent.
+    ///
+    /// # Errors
+    ///
+    /// [`HarnessError::Calls`] when the number of calls differs; [`HarnessError::Refused`].
+    pub async fn answer(
+        &mut self,
+        answers: impl IntoIterator<Item = Answer>,
+    ) -> Result<Transcript<F::Protocol>, HarnessError> {
+        let answers: Vec<_> = answers.into_iter().collect();
+        let calls = match &self.next {
+            Next::Calls(calls) => calls.len(),
+            _ => 0,
+        };
+        if calls == 0 || calls != answers.len() {
+            let answers = answers.len();
+            return Err(HarnessError::Calls { calls, answers });
+        }
+        self.front.answer(answers);
+        self.turn().await
+    }
+
+    /// Lets the front end answer the calls of the previous turn by itself, and runs the agent.
+    ///
+    /// # Errors
+    ///
+    /// [`HarnessError::NoAnswer`] when it cannot; [`HarnessError::Calls`] without calls;
+    /// [`HarnessError::Refused`].
+    pub async fn answer_itself(&mut self) -> Result<Transcript<F::Protocol>, HarnessError> {
+        let calls = match &self.next {
+            Next::Calls(calls) => calls.as_slice(),
+            _ => &[],
+        };
+        let answer = |call| {
+            let own = self.front.own_answer(call);
+            own.ok_or_else(|| HarnessError::NoAnswer(call.name.clone()))
+        };
+        let answers: Vec<_> = calls.iter().map(answer).collect::<Result<_, _>>()?;
+        self.answer(answers).await
+    }
+
+    /// Answers the question of the previous turn and runs the agent.
+    ///
+    /// # Errors
+    ///
+    /// [`HarnessError::NoQuestion`] when there is none; [`HarnessError::Refused`].
+    pub async fn decide(
+        &mut self,
+        accepted: bool,
+    ) -> Result<Transcript<F::Protocol>, HarnessError> {
+        let Next::Question(question) = &self.next else {
+            return Err(HarnessError::NoQuestion);
+        };
+        self.front.decide(question, accepted);
+        self.turn().await
+    }
+
+    async fn turn(&mut self) -> Result<Transcript<F::Protocol>, HarnessError> {
+        let request = self.front.request();
+        self.send(request).await
+    }
+
+    /// Sends any request, such as a recorded one, and reads the answer as the front end does.
+    ///
+    /// # Errors
+    ///
+    /// [`HarnessError::Refused`] when the request is refused.
+    pub async fn send(
+        &mut self,
+        request: http::Request<Bytes>,
+    ) -> Result<Transcript<F::Protocol>, HarnessError> {
+        self.close();
+        self.next = Next::Nothing;
+        let (mut parts, body) = request.into_parts();
+        // `extend` with a header map replaces the front end's own header, and keeps several values
+        // that were added under one name.
+        parts.headers.extend(self.headers.clone());
+        let message = F::Protocol::read(&parts, body).map_err(refused)?;
+        let params = path_params(F::PATH, parts.uri.path());
+        let request = Request::<F::Protocol>::from_parts(parts, message)
+            .with_params(params)
+            .with_path(F::PATH.into())
+            .with_consent(&self.consent);
+
+        let faults = Arc::new(Mutex::new(Vec::new()));
+        let observed = Arc::clone(&faults);
+        let env = self.env.clone();
+        let env = env.unwrap_or_else(|| Env::new(self.clock.clone()));
+        // Front ends are only shown a general message. The cause of a failure goes to observers,
+        // and a test needs it.
+        let env = env.observe(move |turn| {
+            let mut faults = observed.lock().unwrap_or_else(PoisonError::into_inner);
+            faults.extend(fault(turn));
+        });
+        let start = env.now();
+        let since = || env.now().duration_since(start).unwrap_or_default();
+        let body = Body::run(self.agent.clone(), request, &env);
+        let mut frames = Frames::new(body, self.clock.clone());
+        let mut turn = Transcript::new();
+        let mut readable = true;
+        self.open = true;
+        while let Some(frame) = frames.next().await {
+            turn.bytes.extend_from_slice(&frame);
+            // The body is read to its end even if nothing more can be decoded: the agent must be
+            // able to finish, and its bytes are evidence.
+            readable = readable && self.receive(&frame, since(), &mut turn);
+        }
+        turn.took = since();
+        self.open = false;
+        turn.next = self.front.next();
+        if let Next::Broken(why) = turn.next {
+            turn.faults.push(why.into());
+        }
+        // The turn is reported when its body is dropped.
+        drop(frames);
+        let mut faults = faults.lock().unwrap_or_else(PoisonError::into_inner);
+        turn.faults.append(&mut faults);
+        self.next = turn.next.clone();
+        Ok(turn)
+    }
+
+    /// Ends a turn that was dropped.
+    fn close(&mut self) {
+        if mem::take(&mut self.open) {
+            // Front ends settle a turn in `next`. A turn whose future was dropped never came there,
+            // and the next request would lack its messages.
+            self.front.next();
+        }
+    }
+
+    /// Processes a frame. Returns `true` if the stream can be read any further.
+    fn receive(
+        &mut self,
+        frame: &[u8],
+        time: Duration,
+        turn: &mut Transcript<F::Protocol>,
+    ) -> bool {
+        let mut input = frame;
+        loop {
+            match self.front.decode(&mut input) {
+                Ok(Some(event)) => {
+                    let effects = self.front.receive(&event);
+                    turn.effects
+                        .extend(effects.into_iter().map(|effects| (time, effects)));
+                    turn.events.push((time, event));
+                }
+                Ok(None) => return true,
+                Err(error) => {
+                    turn.faults.push(error.to_string());
+                    // An unreadable event is skipped, as the real front end does. An error of the
+                    // stream leaves no place to go on from.
+                    if matches!(error, EventError::Stream(_)) {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn refused(refusal: Refusal) -> HarnessError {
+    let status = refusal.status();
+    HarnessError::Refused { status, refusal }
+}
+
+fn fault(turn: &Turn<'_>) -> Option<String> {
+    match turn.outcome {
+        Outcome::Failed { error, .. } => Some(match error.cause() {
+            Some(cause) => format!("the agent failed: {cause}"),
+            None => format!("the agent failed: {}", error.message()),
+        }),
+        Outcome::Panicked { .. } => Some("the agent panicked".into()),
+        _ => None,
+    }
+}
+
+impl<F: FrontEnd> std::fmt::Debug for Harness<F> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Harness")
+            .field("protocol", &F::Protocol::NAME)
+            .field("clock", &self.clock)
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,257 @@
+//! The test tools of a protocol.
+
+use std::error::Error;
+use std::fmt::Debug;
+use std::future::Future;
+use std::pin::Pin;
+
+use bytes::Bytes;
+use http::header::ACCEPT;
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Response};
+
+use super::check::{self, Exam, Judge, Recorded, Rule, Stream};
+use super::front_end::{AnyFrontEnd, FrontEnd};
+use super::node::Node;
+use super::reader::{EventReader, Lines, Summary};
+use super::setup::Setup;
+use super::signer::Keys;
+use copilot_wire::protocol::{Conversation, Protocol, Refusal, Verdict};
+use copilot_wire::router::Mount;
+
+/// An error of any type, boxed.
+pub type BoxError = Box<dyn Error + Send + Sync>;
+
+/// The test tools of a protocol, for tests and tools that work with any protocol: the emulated front end,
+/// the rules and requests of the conformance kit, and the line formats of the command line.
+///
+/// [`kit`] turns it into a value.
+pub trait Toolkit: Protocol<Request: Debug + PartialEq, Event: Clone + Debug + PartialEq> {
+    /// The name of the front end, such as `The Example desktop application`.
+    const TITLE: &'static str;
+
+    /// A small request, and the paths and headers of requests.
+    const SAMPLE: Sample;
+
+    /// The tables of the rules of this protocol.
+    const RULES: &'static [&'static [&'static Rule]] = &[];
+
+    /// The ids of rules that the protocol's official servers break: they are reported as warnings.
+    const TOLERATED: &'static [&'static str] = &[];
+
+    /// The emulated front end.
+    type FrontEnd: FrontEnd<Protocol = Self> + 'static;
+
+    /// Creates the front end.
+    ///
+    /// # Errors
+    ///
+    /// When the recorded request cannot be read.
+    fn front_end(setup: &Setup<'_>) -> Result<Self::FrontEnd, BoxError>;
+
+    /// Describes an event in a line.
+    fn describe(event: &Self::Event) -> Summary;
+
+    /// Returns the members that only requests of this protocol have, without secrets. Empty by default.
+    fn native(request: &Self::Request, headers: &HeaderMap) -> Node {
+        let _ = (request, headers);
+        Node::None
+    }
+
+    /// Writes a request as a client does. `None` without a client's side.
+    fn to_body(request: &Self::Request) -> Option<Bytes> {
+        let _ = request;
+        None
+    }
+
+    /// Returns the most usual mount.
+    fn mount() -> impl Mount<Protocol = Self>;
+
+    /// Returns the headers of every request of the front end, except the content type.
+    #[must_use]
+    fn headers() -> HeaderMap {
+        HeaderMap::from_iter([(ACCEPT, HeaderValue::from_static("text/event-stream"))])
+    }
+
+    /// Checks a stream by the rules of this protocol. By default there are none.
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        let _ = (judge, stream);
+    }
+
+    /// Sends the requests of a check. By default the sample, and those for every endpoint.
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        async {
+            let path = exam.path().unwrap_or(Self::FrontEnd::PATH);
+            let sample = Recorded::new(None, "the sample", Self::SAMPLE.request);
+            exam.plan(1);
+            if let Some(exchange) = exam.ask_agent(path, &sample).await {
+                if let Some(stream) = exam.answered(&sample, &exchange) {
+                    Self::judge(exam.judge(), &stream);
+                }
+            }
+            exam.rest(path, &sample.body).await;
+        }
+    }
+
+    /// Returns the keys, if the front end signs its requests.
+    #[must_use]
+    fn keys() -> Option<&'static dyn Keys> {
+        None
+    }
+
+    /// Returns the path of the list of models of an endpoint at `path`. `None` if
+    /// there is no such list.
+    #[must_use]
+    fn models(path: &str) -> Option<String> {
+        let _ = path;
+        None
+    }
+}
+
+/// A small request of a protocol, with the paths and headers of its requests.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Sample {
+    /// The body of a small request.
+    pub request: &'static str,
+    /// The paths of a mounted agent.
+    pub paths: &'static [&'static str],
+    /// The names of the headers that are read.
+    pub headers: &'static [&'static str],
+}
+
+impl Sample {
+    /// Creates a sample.
+    #[must_use]
+    pub const fn new(
+        request: &'static str,
+        paths: &'static [&'static str],
+        headers: &'static [&'static str],
+    ) -> Self {
+        Self {
+            request,
+            paths,
+            headers,
+        }
+    }
+}
+
+/// A [`Toolkit`] as a value, without types.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Kit {
+    /// [`Protocol::NAME`].
+    pub name: &'static str,
+    /// [`Toolkit::TITLE`].
+    pub title: &'static str,
+    /// [`FrontEnd::PATH`].
+    pub path: &'static str,
+    /// [`Toolkit::TOLERATED`].
+    pub tolerated: &'static [&'static str],
+    /// Creates the front end, as [`Toolkit::front_end`] does.
+    pub front_end: fn(&Setup<'_>) -> Result<Box<dyn AnyFrontEnd>, BoxError>,
+    /// Creates the reader of one stream, which describes its events.
+    pub reader: fn() -> Box<dyn EventReader>,
+    /// Reads a request and returns it as an agent sees it.
+    pub request: fn(&Parts, Bytes) -> Result<Node, Refusal>,
+    /// [`Toolkit::judge`].
+    pub judge: fn(&mut Judge, &Stream<'_>),
+    /// [`Toolkit::keys`].
+    pub keys: fn() -> Option<&'static dyn Keys>,
+    /// [`Toolkit::models`].
+    pub models: fn(&str) -> Option<String>,
+    pub(super) headers: fn() -> HeaderMap,
+    pub(super) refuse: fn(&Refusal) -> Response<Bytes>,
+    pub(super) check: for<'a> fn(&'a mut Exam<'_>) -> Pin<Box<dyn Future<Output = ()> + Send + 'a>>,
+    rules: &'static [&'static [&'static Rule]],
+}
+
+impl Kit {
+    /// Returns every rule for endpoints of this protocol.
+    pub fn rules(&self) -> impl Iterator<Item = &'static Rule> + use<> {
+        let tables = check::RULES.iter().chain(self.rules);
+        tables.copied().flatten().copied()
+    }
+}
+
+/// Returns the kit of a protocol.
+#[must_use]
+pub const fn kit<P: Toolkit>() -> Kit {
+    Kit {
+        name: P::NAME,
+        title: P::TITLE,
+        path: P::FrontEnd::PATH,
+        tolerated: P::TOLERATED,
+        front_end: |setup| Ok(Box::new(P::front_end(setup)?)),
+        reader: || Box::new(Lines::<P>::new()),
+        request: show::<P>,
+        judge: P::judge,
+        keys: P::keys,
+        models: P::models,
+        headers: P::headers,
+        refuse: P::refuse,
+        check: |exam| Box::pin(P::check(exam)),
+        rules: P::RULES,
+    }
+}
+
+/// Reads a request and returns it as an agent sees it.
+fn show<P: Toolkit>(parts: &Parts, body: Bytes) -> Result<Node, Refusal> {
+    let request = P::read(parts, body)?;
+    let messages = request.messages().map(|message| {
+        Node::object([
+            ("role", format!("{:?}", message.role).to_lowercase().into()),
+            ("text", message.text.into_owned().into()),
+        ])
+    });
+    let documents = request.documents().map(|document| {
+        Node::object([
+            ("name", document.name.into_owned().into()),
+            ("content", document.content.into_owned().into()),
+            ("id", document.id.into_owned().into()),
+        ])
+    });
+    let tools = request.tools().map(|tool| {
+        Node::object([
+            ("name", tool.name.into_owned().into()),
+            ("description", tool.description.into_owned().into()),
+            ("parameters", tool.parameters.into()),
+        ])
+    });
+    let results = request.results().map(|result| {
+        Node::object([
+            ("name", result.name.into_owned().into()),
+            ("content", result.content.into_owned().into()),
+            ("failed", result.failed.into()),
+            ("call", result.call_id.map(|id| id.into_owned()).into()),
+            ("arguments", result.arguments.into()),
+        ])
+    });
+    // An answer in text is checked by the server that has asked.
+    let answer = request.dialog_answer().map(|answer| {
+        let accepted = answer.verdict == Verdict::Accepted;
+        Node::object([
+            ("id", answer.id.into()),
+            ("accepted", accepted.into()),
+            ("data", answer.data.into()),
+        ])
+    });
+    let conversation = P::conversation_id(&request, &parts.headers);
+    Ok(Node::object([
+        ("protocol", P::NAME.into()),
+        (
+            "conversation",
+            conversation.map(|id| id.into_owned()).into(),
+        ),
+        (
+            "prompt",
+            request.prompt().map(|text| text.into_owned()).into(),
+        ),
+        ("messages", Node::list(messages)),
+        ("documents", Node::list(documents)),
+        ("tools", Node::list(tools)),
+        ("results", Node::list(results)),
+        ("answer", answer.into()),
+        (P::NAME, P::native(&request, &parts.headers)),
+    ]))
+}

@@ -1,0 +1,141 @@
+//! A simulated chat client.
+
+use std::mem;
+
+use bytes::Bytes;
+
+use copilot_wire::json::Json;
+use copilot_wire::meilisearch::{
+    ChatRequest, Event, History, Meilisearch, Message, Outcome, Tools, Unknown, escape,
+};
+use copilot_wire::protocol::{Citation, EventDecoder, EventError, Notice, Status};
+use crate::{Answer, Effect, FrontEnd, Next, post, question};
+
+/// A simulated chat client, which stores the history as the server asks.
+#[derive(Debug)]
+pub struct SearchChat {
+    workspace: String,
+    /// The request without its messages, which are in the history.
+    request: ChatRequest,
+    history: History,
+    text: String,
+    decoder: EventDecoder<Meilisearch>,
+}
+
+impl SearchChat {
+    /// Creates a client of this workspace with all notifications on.
+    #[must_use]
+    pub fn new(workspace: impl Into<String>) -> Self {
+        let request = ChatRequest::new("gpt-4o-mini", []).tools(Tools::ALL);
+        Self::continuing(workspace, request)
+    }
+
+    /// Creates a client with the model, notifications and parameters of a request; its messages
+    /// become the history.
+    #[must_use]
+    pub fn continuing(workspace: impl Into<String>, mut request: ChatRequest) -> Self {
+        let messages = mem::take(&mut request.messages);
+        Self {
+            workspace: workspace.into(),
+            request,
+            history: messages.into(),
+            text: String::new(),
+            decoder: EventDecoder::new(),
+        }
+    }
+
+    /// Sets the model.
+    #[must_use]
+    pub fn model(mut self, model: impl Into<String>) -> Self {
+        self.request.model = model.into();
+        self
+    }
+
+    /// Sets the notifications.
+    #[must_use]
+    pub fn tools(mut self, tools: Tools) -> Self {
+        self.request.tools = tools;
+        self
+    }
+}
+
+impl FrontEnd for SearchChat {
+    type Protocol = Meilisearch;
+
+    const PATH: &'static str = "/chats/{workspace}/chat/completions";
+
+    fn prompt(&mut self, text: &str) {
+        self.history.push(Message::user(text));
+    }
+
+    fn request(&self) -> http::Request<Bytes> {
+        let path = Self::PATH.replace("{workspace}", &escape(&self.workspace));
+        let mut request = self.request.clone();
+        request.messages = self.history.messages();
+        post(&path, request.to_json())
+    }
+
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
+        Ok(self.decoder.next(input)?.cloned())
+    }
+
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        self.history.apply(event);
+        match event {
+            Event::Text(text) | Event::Refusal(text) => {
+                self.text.push_str(text);
+                vec![Effect::Text(text.clone())]
+            }
+            Event::Progress(progress) => {
+                let query = progress.search().ok().and_then(|search| search.q);
+                let query = query.unwrap_or_default();
+                vec![Effect::Status(Status::new(format!(
+                    "Searching for {query:?}"
+                )))]
+            }
+            Event::Sources(sources) => sources.iter().map(|found| source(&found)).collect(),
+            Event::Error(failure) => {
+                let notice = Notice::new(&failure.message).code(failure.kind.clone());
+                vec![Effect::Error(notice)]
+            }
+            Event::Unknown(Unknown::Call(call)) => {
+                let arguments = Json::encode(&call.arguments).unwrap_or_default();
+                vec![Effect::other(call.name.clone(), arguments)]
+            }
+            Event::Unknown(Unknown::Frame(frame)) => vec![Effect::other("frame", frame.clone())],
+            Event::Append(_)
+            | Event::RoundBreak
+            | Event::Provider(_)
+            | Event::Logprobs(_)
+            | Event::Finish(_)
+            | Event::Done => Vec::new(),
+        }
+    }
+
+    fn next(&mut self) -> Next {
+        self.history.end_turn();
+        let text = mem::take(&mut self.text);
+        match mem::take(&mut self.decoder).decoder().outcome() {
+            Outcome::Answered(_) => question(&text).map_or(Next::Nothing, Next::Question),
+            // The failure was reported by an event.
+            Outcome::Failed(_) => Next::Nothing,
+            Outcome::Incomplete => Next::Broken("the stream ended without a finish_reason"),
+            Outcome::Truncated => Next::Broken("the stream ended without [DONE]"),
+        }
+    }
+
+    /// Does nothing: the client runs no tools.
+    fn answer(&mut self, _: Vec<Answer>) {}
+}
+
+/// Converts a document to a citation, with its title from one of the usual members.
+fn source(found: &Json) -> Effect {
+    let text = |names: &[&str]| {
+        let mut values = names.iter().filter_map(|name| found.get(name));
+        values.find_map(|value| value.string().map(std::borrow::Cow::into_owned))
+    };
+    let title = text(&["title", "name", "label", "headline", "id"]);
+    let mut citation = Citation::new(title.unwrap_or_else(|| found.text().to_owned()));
+    citation.url = text(&["url", "link", "href"]);
+    Effect::Citation(citation)
+}

@@ -1,0 +1,237 @@
+//! Rules for Meilisearch chat.
+
+use serde_json::{Value, json};
+
+use crate::chat_stream::chunk::{self, Chunks, deltas, is_error};
+use crate::chat_stream::{complete, lines};
+use crate::check::{
+    Block, Exam, Exchange, HAZARDS, Judge, Recorded, Stream, recorded_files, rules,
+};
+
+rules! {
+    REQUEST = Error "meilisearch/request",
+        "a request that Meilisearch answers is answered",
+        "the clients throw an error with the status",
+        "accept unknown members, `null`, and the history that clients send";
+    UNDECLARED = Error "meilisearch/undeclared",
+        "only notifications that the request declared are sent",
+        "OpenAI libraries treat undeclared ones as calls that need results",
+        "check the request's `tools` for the notification's name";
+    FOREIGN_CALL = Error "meilisearch/foreign-call",
+        "only notifications are sent as calls",
+        "the protocol has no functions of the client: no client returns results",
+        "run the tool in the agent";
+    NOTIFICATION = Error "meilisearch/notification",
+        "a notification is one complete call: `index`, `id`, `type`, and `arguments` with the JSON of its kind",
+        "clients treat every entry with a name as complete, and drop invalid ones",
+        "send it in one chunk, with `call_id`, and `function_arguments`, `sources` or `role`";
+    ORDER = Error "meilisearch/order",
+        "the notifications of a search are in order: progress, then sources, with the same `call_id`",
+        "clients display sources without a search, or a search that never ends",
+        "send the progress before the search, and the sources after it";
+    ORPHAN = Error "meilisearch/orphan-call",
+        "every appended call has its result directly after it",
+        "the client sends both with its next request, and the model's provider refuses a call without a result",
+        "append the message of the tool after that of the assistant";
+    ERROR = Error "meilisearch/error",
+        "a failure in the stream has `type`, `event_id`, and `error` with `type` and `message`",
+        "clients display `error.message`, and continue depending on `error.type`",
+        "send `{\"event_id\":…,\"type\":\"error\",\"error\":{\"type\":…,\"code\":…,\"message\":…}}`";
+    REFUSAL = Warning "meilisearch/refusal",
+        "a refusal has `message`, `code`, `type` and `link`",
+        "the libraries of Meilisearch create their error from these",
+        "send all four as JSON";
+}
+
+/// The prefix of the names of all notifications.
+const PREFIX: &str = "_meili";
+
+pub(super) async fn check(exam: &mut Exam<'_>) {
+    let path = exam.path().unwrap_or("/chats/default/chat/completions");
+    let requests = requests(exam.model());
+    // One more request: a list instead of an object.
+    exam.plan(requests.len() + 1);
+    exam.replay(path, &requests, judge, None).await;
+    let Some(Recorded { body: sample, .. }) = requests.first() else {
+        return;
+    };
+    exam.refusal(path, &REFUSAL, |answer| {
+        let body = answer.json();
+        let all = ["message", "code", "type", "link"];
+        all.iter()
+            .all(|name| body.get(name).is_some_and(Value::is_string))
+    })
+    .await;
+    exam.rest(path, sample).await;
+}
+
+/// Returns the requests of the conformance kit, the simplest first.
+fn requests(model: Option<&str>) -> Vec<Recorded> {
+    let rule = Some(&REQUEST);
+    let mut all = Vec::from(recorded_files! {
+        rule, "meilisearch": "request_minimal" "request_all_tools" "request_follow_up"
+            "request_follow_up_with_nulls"
+    });
+    let hazards = json!({
+        "model": "gpt-4o-mini", "stream": true, "messages": [{"role": "user", "content": HAZARDS}],
+    });
+    let name = "text that breaks lines";
+    all.push(Recorded::new(rule, name, hazards.to_string()));
+    // The server answers 501: it runs no tools of clients.
+    all.extend(recorded_files! { None, "meilisearch": "request_user_tool" });
+    match model {
+        Some(model) => all.into_iter().map(|each| each.model(model)).collect(),
+        None => all,
+    }
+}
+
+/// Checks a stream.
+pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    lines::judge(judge, stream);
+    let exchange = stream.exchange;
+    let chunks = chunk::judge(judge, stream);
+    complete::judge(judge, stream, &chunks);
+    let at = &*exchange.name;
+    for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| is_error(chunk)) {
+        let is_text = |path: &str| chunk.pointer(path).is_some_and(Value::is_string);
+        let whole = ["/event_id", "/type", "/error/type", "/error/message"];
+        let whole = whole.into_iter().all(is_text);
+        judge.expect(&ERROR, whole, at, block.raw);
+    }
+    notifications(judge, exchange, &chunks, stream.asked.as_ref());
+}
+
+fn notifications(
+    judge: &mut Judge,
+    exchange: &Exchange,
+    chunks: &Chunks<'_>,
+    asked: Option<&Value>,
+) {
+    let at = &*exchange.name;
+    let mut searches = Searches::default();
+    for (delta, block) in deltas(chunks) {
+        let calls = delta.get("tool_calls").and_then(Value::as_array);
+        for call in calls.into_iter().flatten() {
+            let name = text(call, "/function/name");
+            let ours = name.starts_with(PREFIX);
+            judge.expect(&FOREIGN_CALL, ours, at, block.raw);
+            if !ours {
+                continue;
+            }
+            if let Some(asked) = asked {
+                judge.expect(&UNDECLARED, declares(asked, name), at, block.raw);
+            }
+            let arguments = whole(call);
+            judge.expect(&NOTIFICATION, arguments.is_some(), at, block.raw);
+            if let Some(arguments) = arguments {
+                searches.take(judge, at, name, &arguments, block, asked);
+            }
+        }
+    }
+    if exchange.is_complete() {
+        let shown = searches.open.join(", ");
+        // A call of which nothing was appended later: the history of the client ends with it.
+        let answered = searches.open.is_empty();
+        if searches.kept {
+            judge.expect(&ORPHAN, answered, at, shown);
+        }
+    }
+}
+
+fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+    value
+        .pointer(path)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+fn declares(asked: &Value, name: &str) -> bool {
+    let tools = asked.get("tools").and_then(Value::as_array);
+    tools
+        .into_iter()
+        .flatten()
+        .any(|tool| text(tool, "/function/name") == name)
+}
+
+/// Returns the arguments of a complete and valid notification.
+fn whole(call: &Value) -> Option<Value> {
+    let framed = call.get("index").is_some_and(Value::is_u64)
+        && text(call, "/type") == "function"
+        && !text(call, "/id").is_empty();
+    let arguments: Value = serde_json::from_str(text(call, "/function/arguments")).ok()?;
+    // Both the server's names and the documentation's are accepted.
+    let either = |names: [&str; 2]| names.into_iter().find_map(|name| arguments.get(name));
+    let right = match text(call, "/function/name") {
+        "_meiliSearchProgress" => {
+            let inner = either(["function_arguments", "function_parameters"]);
+            let named = !text(&arguments, "/function_name").is_empty();
+            has_id(&arguments) && named && inner.is_some_and(Value::is_string)
+        }
+        "_meiliSearchSources" => {
+            let documents = either(["sources", "documents"]);
+            has_id(&arguments) && documents.is_some_and(Value::is_array)
+        }
+        // Other members depend on the role, and none of them is in both forms.
+        "_meiliAppendConversationMessage" => !text(&arguments, "/role").is_empty(),
+        _ => arguments.is_object(),
+    };
+    (framed && right).then_some(arguments)
+}
+
+fn has_id(arguments: &Value) -> bool {
+    !text(arguments, "/call_id").is_empty()
+}
+
+/// The searches of one answer, as reported by notifications.
+#[derive(Default)]
+struct Searches {
+    /// The searches that started.
+    begun: Vec<String>,
+    /// The appended calls that have no result yet.
+    open: Vec<String>,
+    /// Set if there was an appended message.
+    kept: bool,
+}
+
+impl Searches {
+    fn take(
+        &mut self,
+        judge: &mut Judge,
+        at: &str,
+        name: &str,
+        arguments: &Value,
+        block: &Block<'_>,
+        asked: Option<&Value>,
+    ) {
+        let id = text(arguments, "/call_id");
+        match name {
+            "_meiliSearchProgress" => self.begun.push(id.to_owned()),
+            "_meiliSearchSources" => {
+                // Without progress notifications there is no order to check.
+                let told = match asked {
+                    Some(asked) => declares(asked, "_meiliSearchProgress"),
+                    None => !self.begun.is_empty(),
+                };
+                if told {
+                    let begun = self.begun.iter().any(|begun| begun == id);
+                    judge.expect(&ORDER, begun, at, block.raw);
+                }
+            }
+            _ if text(arguments, "/role") == "tool" => {
+                let id = text(arguments, "/tool_call_id");
+                let asked = self.open.iter().any(|open| open == id);
+                judge.expect(&ORPHAN, asked, at, block.raw);
+                self.open.retain(|open| open != id);
+            }
+            _ => {
+                let calls = arguments.get("tool_calls").and_then(Value::as_array);
+                let ids = calls
+                    .into_iter()
+                    .flatten()
+                    .map(|call| text(call, "/id").to_owned());
+                self.open.extend(ids);
+                self.kept |= !self.open.is_empty();
+            }
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! A simulated OpenAI client.
+
+use std::mem;
+
+use bytes::Bytes;
+
+use copilot_wire::json::{Json, WriteError};
+use copilot_wire::openai::{
+    Accumulator, ChatMessage, ChatRequest, Content, Event, OpenAi, Tool, ToolCall,
+};
+use copilot_wire::protocol::{self, EventDecoder, EventError, Notice};
+use crate::{Answer, Effect, FrontEnd, Next, post, question};
+
+/// A simulated program with an OpenAI library: it sends messages and tools, and reads chunks.
+#[derive(Debug)]
+pub struct OpenAiClient {
+    request: ChatRequest,
+    answer: Accumulator,
+    failed: bool,
+    done: bool,
+    calls: Vec<ToolCall>,
+    decoder: EventDecoder<OpenAi>,
+}
+
+impl OpenAiClient {
+    /// Creates a client that requests this model.
+    #[must_use]
+    pub fn new(model: impl Into<String>) -> Self {
+        Self::continuing(ChatRequest::new(model, Vec::new()))
+    }
+
+    /// Creates a client with the model, tools and options of a request; its messages become the
+    /// history. It always requests a stream with the usage.
+    #[must_use]
+    pub fn continuing(request: ChatRequest) -> Self {
+        Self {
+            request: request.stream(true).include_usage(),
+            answer: Accumulator::new(),
+            failed: false,
+            done: false,
+            calls: Vec::new(),
+            decoder: EventDecoder::new(),
+        }
+    }
+
+    /// Adds instructions before all messages.
+    #[must_use]
+    pub fn system(mut self, text: impl Into<Content>) -> Self {
+        self.request = self.request.instructions(text);
+        self
+    }
+
+    /// Sets the tools.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = impl Into<Tool>>) -> Self {
+        let tools = tools.into_iter().map(Into::into);
+        self.request = self.request.offer(tools);
+        self
+    }
+
+    /// Sets any other member of the request.
+    ///
+    /// # Errors
+    ///
+    /// If the value cannot be serialized as JSON.
+    pub fn with<T: serde::Serialize + ?Sized>(
+        mut self,
+        name: &str,
+        value: &T,
+    ) -> Result<Self, WriteError> {
+        self.request = self.request.with(name, value)?;
+        Ok(self)
+    }
+}
+
+impl FrontEnd for OpenAiClient {
+    type Protocol = OpenAi;
+
+    const PATH: &'static str = "/v1/chat/completions";
+
+    fn prompt(&mut self, text: &str) {
+        self.request.messages.push(ChatMessage::user(text));
+    }
+
+    fn request(&self) -> http::Request<Bytes> {
+        post(Self::PATH, self.request.to_json())
+    }
+
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
+        Ok(self.decoder.next(input)?.cloned())
+    }
+
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        // Everything after the end is ignored.
+        if self.done || self.failed {
+            return Vec::new();
+        }
+        match event {
+            Event::Chunk(chunk) => {
+                if self.answer.push(chunk).is_err() {
+                    self.failed = true;
+                    let notice = Notice::new("the answer is larger than the client takes");
+                    return vec![Effect::Error(notice)];
+                }
+                let mut parts = Vec::new();
+                for choice in chunk.choices.iter().filter(|choice| choice.index == 0) {
+                    let reasoning = choice.delta.unknown.get("reasoning_content");
+                    let reasoning = reasoning.and_then(|json| json.string());
+                    parts.extend(reasoning.map(|text| Effect::Reasoning(text.into_owned())));
+                    let texts = [&choice.delta.content, &choice.delta.refusal];
+                    let texts = texts.into_iter().flatten().filter(|text| !text.is_empty());
+                    parts.extend(texts.cloned().map(Effect::Text));
+                }
+                parts.extend(
+                    chunk
+                        .usage
+                        .as_ref()
+                        .map(|usage| Effect::Usage(usage.into())),
+                );
+                parts
+            }
+            Event::Error(error) => {
+                self.failed = true;
+                vec![Effect::Error(Notice::new(&error.message))]
+            }
+            Event::Done | Event::End(_) => {
+                self.done = true;
+                Vec::new()
+            }
+        }
+    }
+
+    fn next(&mut self) -> Next {
+        let answer = mem::take(&mut self.answer).finish();
+        let (done, failed) = (mem::take(&mut self.done), mem::take(&mut self.failed));
+        self.decoder = EventDecoder::new();
+        let complete = answer.is_complete();
+        let text = match answer.message() {
+            Some(message) => {
+                self.request.messages.push(message.clone());
+                message.content.text().into_owned()
+            }
+            None => String::new(),
+        };
+        self.calls = answer.calls().to_vec();
+        // Official clients throw at an error, so nothing of the turn is used.
+        if failed {
+            self.calls.clear();
+            return Next::Nothing;
+        }
+        if !complete {
+            return Next::Broken("the stream ended without a finish_reason");
+        }
+        if !done {
+            return Next::Broken("the stream ended without [DONE]");
+        }
+        if self.calls.is_empty() {
+            return question(&text).map_or(Next::Nothing, Next::Question);
+        }
+        Next::Calls(self.calls.iter().map(call).collect())
+    }
+
+    fn answer(&mut self, answers: Vec<Answer>) {
+        for (call, answer) in mem::take(&mut self.calls).into_iter().zip(answers) {
+            let result = ChatMessage::result(call.id, answer.into_text());
+            self.request.messages.push(result);
+        }
+    }
+}
+
+/// Converts a call. Arguments that are not JSON become a string.
+fn call(call: &ToolCall) -> protocol::ToolCall {
+    protocol::ToolCall::try_from(call).unwrap_or_else(|_| protocol::ToolCall {
+        name: call.function.name.clone(),
+        arguments: Json::encode(&call.function.arguments).unwrap_or_default(),
+    })
+}

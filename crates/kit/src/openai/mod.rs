@@ -1,0 +1,98 @@
+//! OpenAI chat streams in tests: a simulated client, and the protocol's part of the conformance kit
+//! and the command line.
+//!
+//! ```
+//! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+//! # use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+//! # struct Parrot;
+//! # #[async_trait]
+//! # impl<P: Protocol> Agent<P> for Parrot {
+//! #     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+//! #         Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
+//! #     }
+//! # }
+//! use copilot_wire::openai::OpenAi;
+//! use copilot_wire_kit::check::{Target, check};
+//! use copilot_wire_kit::kit;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let router = Router::new().mount("parrot", Parrot)?;
+//! # futures::executor::block_on(async {
+//! let report = check(&router, Target::new(kit::<OpenAi>())).await;
+//! assert!(report.is_clean(), "{report}");
+//! # });
+//! # Ok(()) }
+//! ```
+
+mod front_end;
+mod native;
+mod requests;
+mod rules;
+mod show;
+
+pub use front_end::OpenAiClient;
+
+use std::future::Future;
+
+use bytes::Bytes;
+use http::HeaderMap;
+
+use copilot_wire::openai::{ChatRequest, Event, Model, OpenAi};
+use crate::chat_stream;
+use copilot_wire::router;
+use crate::check::{Exam, Judge, Rule, Stream};
+use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+
+impl Toolkit for OpenAi {
+    const TITLE: &'static str = "Whatever reads OpenAI chat streams";
+
+    const SAMPLE: Sample = Sample::new(
+        r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"messages":[{"role":"user","content":"hi"}],"tools":[{"type":"function","function":{"name":"f"}}]}"#,
+        &["/v1/chat/completions", "/v1/models"],
+        &[],
+    );
+
+    const RULES: &'static [&'static [&'static Rule]] = &[
+        chat_stream::lines::RULES,
+        chat_stream::chunk::RULES,
+        chat_stream::complete::RULES,
+        rules::RULES,
+    ];
+
+    type FrontEnd = OpenAiClient;
+
+    fn front_end(setup: &Setup<'_>) -> Result<OpenAiClient, BoxError> {
+        let mut request = setup.read(ChatRequest::read)?.unwrap_or_default();
+        request.model = setup.model(request.model, "gpt-4o-mini");
+        Ok(OpenAiClient::continuing(request))
+    }
+
+    fn describe(event: &Event) -> Summary {
+        show::describe(event)
+    }
+
+    fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {
+        native::native(request, headers)
+    }
+
+    fn to_body(request: &ChatRequest) -> Option<Bytes> {
+        Some(request.to_json())
+    }
+
+    fn mount() -> impl router::Mount<Protocol = Self> {
+        Model::new("echo")
+    }
+
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        rules::judge(judge, stream);
+    }
+
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        rules::check(exam)
+    }
+
+    fn models(path: &str) -> Option<String> {
+        let base = path.strip_suffix("/chat/completions")?;
+        Some(format!("{base}/models"))
+    }
+}

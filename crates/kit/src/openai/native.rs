@@ -1,0 +1,17 @@
+//! The members of requests that only this protocol has.
+
+use http::HeaderMap;
+
+use copilot_wire::openai::ChatRequest;
+use crate::Node;
+
+/// Describes the members that only this protocol has.
+pub(super) fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
+    Node::object([
+        ("model", request.model.as_str().into()),
+        ("stream", request.is_stream().into()),
+        ("usage", request.wants_usage().into()),
+        ("tool_choice", request.tool_choice.clone().into()),
+        ("unknown", Node::names(&request.unknown)),
+    ])
+}

@@ -1,0 +1,236 @@
+//! Rules for OpenAI clients: the official ones, VS Code, `gh models`, and programs with a
+//! configurable base URL.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::front_end::OpenAiClient;
+use super::requests;
+use crate::chat_stream::chunk::{self, Chunks, deltas, is_error};
+use crate::chat_stream::{complete, lines};
+use copilot_wire::openai::OpenAi;
+use crate::check::{Exam, Exchange, Judge, Recorded, Stream, rules};
+use crate::{FrontEnd, Toolkit};
+
+rules! {
+    REQUEST = Error "openai/request",
+        "a request that the official clients send is answered",
+        "the clients throw an error with the status",
+        "accept unknown members, `null`, content in parts, and every role";
+    MODELS = Warning "openai/models",
+        "`GET /v1/models` lists the models",
+        "VS Code, chat applications and the clients' `models.list()` have nothing to select",
+        "answer `{\"object\":\"list\",\"data\":[{\"id\":…,\"object\":\"model\"}]}`";
+    WHOLE = Error "openai/whole",
+        "without `stream` the answer is one `chat.completion`",
+        "the official clients read the body as JSON unless they request a stream, which is not the default",
+        "collect the answer: `id`, `object`, `created`, `model`, and choices with `message` and `finish_reason`";
+    CONSTANT = Error "openai/constant",
+        "`id`, `created` and `model` are the same in all chunks",
+        "clients treat a new id as a new answer",
+        "create them once per answer, also for a relayed stream";
+    ROLE = Error "openai/role",
+        "only the first chunk of a choice has the role",
+        "the helper of the OpenAI client for Python joins them: `assistantassistant`",
+        "send the role once";
+    USAGE = Error "openai/usage",
+        "the usage is sent only if requested",
+        "other clients do not expect a chunk without choices: `choices[0]` fails",
+        "check `stream_options.include_usage`";
+    TOOL_CALL = Error "openai/tool-call",
+        "the first fragment of a call has `id`, `type` and `function.name`, later ones neither",
+        "VS Code starts a new call for every id; the helpers join repeated values",
+        "send them once, then `index` and `function.arguments`";
+    ONE_CALL = Error "openai/one-call-at-a-time",
+        "a call is complete before the next one starts",
+        "VS Code appends a fragment without id to the last call, whatever its index",
+        "buffer the second call until the first is complete";
+    ARGUMENTS = Error "openai/arguments",
+        "the arguments of a call are one JSON object",
+        "the client cannot run the tool",
+        "validate the model's arguments before completing the call, or report the error as text";
+    NOT_OFFERED = Error "openai/tool-not-offered",
+        "only tools of the request are called",
+        "the client cannot run the tool, and the turn is lost",
+        "answer with text if the request has no `tools`";
+    ERROR = Error "openai/error",
+        "a failure in the stream is `{\"error\":{\"message\":…}}`",
+        "both official clients display `error.message`, and nothing without it",
+        "send an object with `message`, `type`, `param` and `code`";
+    ERROR_TYPE = Warning "openai/error-type",
+        "a failure in the stream that has a code has another type than `server_error`",
+        "opencode and Continue repeat the turn without end after this type, whatever the code",
+        "send the type `invalid_request_error` and the code `invalid_prompt`, or no code if the turn may be repeated";
+    AFTER_ERROR = Error "openai/after-error",
+        "nothing follows a failure",
+        "the official clients have thrown; others treat a later `stop` as success",
+        "end the body after the error";
+    REFUSAL = Warning "openai/refusal",
+        "a refusal is `{\"error\":{\"message\":…}}`",
+        "both official clients display `error.message`, and only the status without it",
+        "send an object with `message`, `type`, `param` and `code`";
+}
+
+pub(super) async fn check(exam: &mut Exam<'_>) {
+    let path = exam.path().unwrap_or(OpenAiClient::PATH);
+    // The recorded requests, and one that is a list.
+    exam.plan(requests::REQUESTS + 1);
+    let listed = exam.first_model(OpenAi::models(path), Some(&MODELS)).await;
+    let model = exam.model().map(str::to_owned).or(listed);
+    let requests = requests::all(model.as_deref().unwrap_or("default"));
+    exam.replay(path, &requests, judge, Some(whole)).await;
+    let Some(Recorded { body: sample, .. }) = requests.first() else {
+        return;
+    };
+    exam.refusal(path, &REFUSAL, |answer| has_message(&answer.json()))
+        .await;
+    exam.rest(path, sample).await;
+}
+
+/// Checks a stream.
+pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    lines::judge(judge, stream);
+    let exchange = stream.exchange;
+    let asked = stream.asked.as_ref();
+    let chunks = chunk::judge(judge, stream);
+    complete::judge(judge, stream, &chunks);
+    constant(judge, exchange, &chunks);
+    roles(judge, exchange, &chunks);
+    usage(judge, exchange, &chunks, asked);
+    calls(judge, exchange, &chunks, asked);
+    let at = &*exchange.name;
+    let mut failed = false;
+    for (chunk, block) in &chunks.chunks {
+        if failed {
+            judge.expect(&AFTER_ERROR, false, at, block.raw);
+        }
+        if is_error(chunk) {
+            failed = true;
+            // Counts the rule as looked at, also where nothing follows.
+            judge.expect(&AFTER_ERROR, true, at, "");
+            judge.expect(&ERROR, has_message(chunk), at, block.raw);
+            let member = |name: &str| chunk.pointer(name).and_then(Value::as_str);
+            let repeats = member("/error/type") == Some("server_error");
+            let is_final = member("/error/code").is_some();
+            judge.expect(&ERROR_TYPE, !(repeats && is_final), at, block.raw);
+        }
+    }
+}
+
+fn has_message(body: &Value) -> bool {
+    let message = body.pointer("/error/message").and_then(Value::as_str);
+    message.is_some_and(|message| !message.is_empty())
+}
+
+fn constant(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>) {
+    let mut first: Option<[Option<&Value>; 3]> = None;
+    for (chunk, block) in chunks.chunks.iter().filter(|(chunk, _)| !is_error(chunk)) {
+        let head = ["id", "created", "model"].map(|name| chunk.get(name));
+        let same = *first.get_or_insert(head) == head;
+        // Absent members are reported by another rule.
+        let there = head.iter().all(Option::is_some);
+        judge.expect(&CONSTANT, same || !there, &exchange.name, block.raw);
+    }
+}
+
+fn roles(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>) {
+    let mut begun = Vec::new();
+    for (chunk, block) in &chunks.chunks {
+        let choices = chunk.get("choices").and_then(Value::as_array);
+        for choice in choices.into_iter().flatten() {
+            let Some(index) = choice.get("index") else {
+                continue;
+            };
+            let first = !begun.contains(&index);
+            begun.push(index);
+            let role = choice.pointer("/delta/role").is_some_and(Value::is_string);
+            judge.expect(&ROLE, first || !role, &exchange.name, block.raw);
+        }
+    }
+}
+
+fn usage(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Option<&Value>) {
+    let Some(asked) = asked else { return };
+    let at = &*exchange.name;
+    let wanted = asked.pointer("/stream_options/include_usage") == Some(&Value::Bool(true));
+    let sent = chunks
+        .chunks
+        .iter()
+        .find(|(chunk, _)| chunk.get("usage").is_some_and(Value::is_object));
+    if let Some((_, block)) = sent {
+        judge.expect(&USAGE, wanted, at, block.raw);
+    }
+}
+
+/// A call, assembled from its fragments.
+#[derive(Default)]
+struct Call {
+    name: String,
+    arguments: String,
+}
+
+fn calls(judge: &mut Judge, exchange: &Exchange, chunks: &Chunks<'_>, asked: Option<&Value>) {
+    let at = &*exchange.name;
+    let mut calls: BTreeMap<u64, Call> = BTreeMap::new();
+    for (delta, block) in deltas(chunks) {
+        let fragments = delta.get("tool_calls").and_then(Value::as_array);
+        for fragment in fragments.into_iter().flatten() {
+            let text = |path: &str| fragment.pointer(path).and_then(Value::as_str);
+            let index = fragment.get("index").and_then(Value::as_u64);
+            // The first fragment of a call has all names, later ones have none: clients append what
+            // is repeated.
+            let begun = index.is_some_and(|index| calls.contains_key(&index));
+            let names = ["/id", "/type", "/function/name"].map(|path| text(path).is_some());
+            let right = index.is_some() && names.iter().all(|there| *there != begun);
+            judge.expect(&TOOL_CALL, right, at, block.raw);
+            let Some(index) = index else { continue };
+            // Indices must not go back: a fragment of an earlier call after a later one has begun.
+            let latest = calls
+                .keys()
+                .next_back()
+                .is_none_or(|latest| *latest <= index);
+            judge.expect(&ONE_CALL, latest, at, block.raw);
+            let call = calls.entry(index).or_default();
+            call.name
+                .push_str(text("/function/name").unwrap_or_default());
+            call.arguments
+                .push_str(text("/function/arguments").unwrap_or_default());
+        }
+    }
+    // A stream that was cut has half of its arguments.
+    if !exchange.is_complete() || chunks.failed {
+        return;
+    }
+    for call in calls.values() {
+        // A call without arguments may have an empty text.
+        let object = call.arguments.is_empty()
+            || serde_json::from_str(&call.arguments).is_ok_and(|value: Value| value.is_object());
+        judge.expect(&ARGUMENTS, object, at, &call.arguments);
+        let Some(asked) = asked else { continue };
+        let offered = asked.get("tools").and_then(Value::as_array);
+        let known = offered
+            .into_iter()
+            .flatten()
+            .any(|tool| tool.pointer("/function/name") == Some(&Value::from(&*call.name)));
+        judge.expect(&NOT_OFFERED, known, at, &call.name);
+    }
+}
+
+/// Checks a response to a request without a stream.
+fn whole(judge: &mut Judge, exchange: &Exchange) {
+    let body = exchange.json();
+    let text = |path: &str| {
+        body.pointer(path)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let right = exchange.is("application/json")
+        && text("/object") == "chat.completion"
+        && !text("/id").is_empty()
+        && body.get("created").is_some_and(Value::is_u64)
+        && body.get("model").is_some_and(Value::is_string)
+        && text("/choices/0/message/role") == "assistant"
+        && !text("/choices/0/finish_reason").is_empty();
+    judge.expect(&WHOLE, right, &exchange.name, exchange.evidence());
+}

@@ -1,0 +1,125 @@
+//! The OpenBB Workspace in tests: a simulated front end, and the protocol's part of the conformance
+//! kit and the command line.
+//!
+//! ```
+//! use copilot_wire::openbb::OpenBb;
+//! use copilot_wire_kit::{check::recorded, kit};
+//!
+//! let stream = b"event: copilotMessageChunk\ndata: {'delta': 'x'}\n\n";
+//! let report = recorded(kit::<OpenBb>(), stream);
+//! assert!(report.rules().eq(["openbb/json", "openbb/empty"]));
+//! assert_eq!(report.findings[0].offset, Some(0));
+//! ```
+
+mod calls;
+mod cors;
+mod dashboard;
+mod descriptor;
+mod front_end;
+mod native;
+mod requests;
+mod rules;
+mod show;
+
+pub use front_end::Workspace;
+
+use std::future::Future;
+
+use bytes::Bytes;
+use http::header::ORIGIN;
+use http::{HeaderMap, HeaderName, HeaderValue};
+
+use copilot_wire::openbb::{Descriptor, Event, OpenBb, QueryRequest};
+use copilot_wire::router;
+use crate::check::{Exam, Judge, Rule, Stream};
+use crate::{Answer, BoxError, Node, Sample, Setup, Summary, Toolkit};
+
+impl Toolkit for OpenBb {
+    const TITLE: &'static str = "The OpenBB Workspace";
+
+    const SAMPLE: Sample = Sample::new(
+        r#"{"messages":[{"role":"human","content":"hi"}]}"#,
+        &[
+            "/v1/query",
+            "/v1/query/",
+            "/agents.json",
+            "/copilots.json",
+            "/v1/feedback",
+        ],
+        &["x-trace-id"],
+    );
+
+    const RULES: &'static [&'static [&'static Rule]] =
+        &[cors::RULES, descriptor::RULES, rules::RULES, calls::RULES];
+
+    type FrontEnd = Workspace;
+
+    fn front_end(setup: &Setup<'_>) -> Result<Workspace, BoxError> {
+        let request = setup.read(QueryRequest::read)?.unwrap_or_default();
+        let front = dashboard(request, setup);
+        Ok(match &setup.conversation_id {
+            Some(id) => front.conversation_id(id),
+            None => front,
+        })
+    }
+
+    fn describe(event: &Event) -> Summary {
+        show::describe(event)
+    }
+
+    fn native(request: &QueryRequest, headers: &HeaderMap) -> Node {
+        native::native(request, headers)
+    }
+
+    fn to_body(request: &QueryRequest) -> Option<Bytes> {
+        Some(request.to_json())
+    }
+
+    fn mount() -> impl router::Mount<Protocol = Self> {
+        Descriptor::new("echo", "Echo", "Echoes")
+    }
+
+    fn headers() -> HeaderMap {
+        HeaderMap::from_iter([
+            (ORIGIN, HeaderValue::from_static(cors::WORKSPACE)),
+            (
+                HeaderName::from_static("x-trace-id"),
+                HeaderValue::from_static("7d1c3f52-6f0f-4b7e-9a55-0d8f2f6f7a11"),
+            ),
+        ])
+    }
+
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        rules::judge(judge, stream);
+    }
+
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        rules::check(exam)
+    }
+}
+
+/// Adds the available data for the widgets of a request to the dashboard.
+fn dashboard(mut request: QueryRequest, setup: &Setup<'_>) -> Workspace {
+    // A widget matches by its id, its id at its backend, or its name.
+    let widgets: Vec<_> = request
+        .widgets()
+        .map(|(tier, widget)| {
+            let id = widget.id().unwrap_or_default();
+            let names = [&*id, &*widget.widget_id, &*widget.name];
+            let data = setup.data.and_then(|find| find(&names));
+            (tier, widget.clone(), data)
+        })
+        .collect();
+    // Nothing to add: the request keeps its widgets in the form in which it has them.
+    if widgets.iter().all(|(_, _, data)| data.is_none()) {
+        return Workspace::continuing(request);
+    }
+    request.widgets = None;
+    let front = Workspace::continuing(request);
+    widgets
+        .into_iter()
+        .fold(front, |front, (tier, widget, data)| {
+            let none = || Answer::failed("there is no data for this widget");
+            front.widget(tier, widget, data.unwrap_or_else(none))
+        })
+}

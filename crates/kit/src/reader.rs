@@ -1,0 +1,111 @@
+//! The events of a stream as lines for people.
+
+use std::borrow::Cow;
+
+use super::kit::Toolkit;
+use copilot_wire::protocol::{Decode, EventError, Events, Protocol};
+use copilot_wire::sse;
+
+/// The summary of an event in one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// The kind of event.
+    pub kind: Cow<'static, str>,
+    /// The content of the event, in one line.
+    pub text: String,
+    /// `true` if no event may follow.
+    pub is_last: bool,
+    /// The failure that the event reports, if it ends the answer.
+    pub failure: Option<&'static str>,
+}
+
+impl Summary {
+    /// Creates the summary of an event that others may follow.
+    #[must_use]
+    pub fn new(kind: impl Into<Cow<'static, str>>, text: impl Into<String>) -> Self {
+        Self {
+            kind: kind.into(),
+            text: text.into(),
+            is_last: false,
+            failure: None,
+        }
+    }
+
+    /// Marks the event as the last one of its stream.
+    #[must_use]
+    pub fn last(self) -> Self {
+        Self {
+            is_last: true,
+            ..self
+        }
+    }
+
+    /// Marks the event as a failure that ends the answer.
+    #[must_use]
+    pub fn failed(self) -> Self {
+        Self {
+            failure: Some("the answer failed"),
+            ..self
+        }
+    }
+}
+
+/// A reader of one stream that summarizes each event in a line.
+pub trait EventReader {
+    /// Returns the summaries of the typed events in one server-sent event, in most protocols one.
+    fn read(&mut self, event: &sse::Event<'_>) -> Vec<Result<Summary, EventError>>;
+
+    /// Ends the stream.
+    ///
+    /// # Errors
+    ///
+    /// [`EventError::Truncated`] when the answer is not complete and has not failed.
+    fn end(&mut self) -> Result<(), EventError>;
+}
+
+/// The limit in bytes of an event that arrives in fragments.
+const LIMIT: usize = 256 * 1024 * 1024;
+
+pub(super) struct Lines<P: Protocol> {
+    decoder: P::Decoder,
+    events: Events<P::Event>,
+    /// `true` after a failure that ends the answer: no end is required then.
+    failed: bool,
+}
+
+impl<P: Protocol> Lines<P> {
+    pub(super) fn new() -> Self {
+        Self {
+            decoder: P::Decoder::default().limit(LIMIT),
+            events: Events::new(),
+            failed: false,
+        }
+    }
+}
+
+impl<P: Toolkit> EventReader for Lines<P> {
+    fn read(&mut self, event: &sse::Event<'_>) -> Vec<Result<Summary, EventError>> {
+        let read = self.decoder.frame(event, &mut self.events);
+        let events = std::iter::from_fn(|| self.events.pop());
+        let mut lines: Vec<_> = events.map(|event| Ok(P::describe(&event))).collect();
+        let mut known = lines.iter().flatten();
+        // An answer that failed ends with its failure; a missing end would be reported for the same
+        // cause.
+        self.failed |= known.any(|line| line.failure.is_some());
+        // Events that were complete before the error are shown before it.
+        lines.extend(read.err().map(Err));
+        if lines.is_empty() {
+            // A fragment of a longer event. A line for it shows that something arrived.
+            lines.push(Ok(Summary::new("waiting", "")));
+        }
+        lines
+    }
+
+    fn end(&mut self) -> Result<(), EventError> {
+        match self.failed {
+            true => Ok(()),
+            false => self.decoder.end(&mut self.events),
+        }
+    }
+}

@@ -1,0 +1,550 @@
+//! The rules of a store for replies.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::task::Poll;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use super::BoxError;
+use copilot_wire::replies::{
+    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
+    count_events,
+};
+
+/// Checks that a store keeps the rules of [`ReplyStore`].
+///
+/// `stores` are two connections to one store, as two servers have them; they may be the same. `sleep`
+/// waits, by the clock of the store. Every check uses ids of its own, so the store need not be empty; it
+/// needs space for 2 MiB.
+///
+/// # Errors
+///
+/// The rule that was broken first, and how.
+pub async fn check_reply_store<F>(
+    stores: [&dyn ReplyStore; 2],
+    sleep: impl Fn(Duration) -> F + Sync,
+) -> Result<(), BoxError>
+where
+    F: Future<Output = ()> + Send,
+{
+    let [one, other] = stores;
+    let pair = Pair { one, other };
+    let limit = || sleep(Duration::from_secs(30));
+    rule("appends are idempotent", pair.idempotent(), limit()).await?;
+    rule("a gap is an error", pair.gap(), limit()).await?;
+    rule("one seal wins", pair.seals(), limit()).await?;
+    rule("nothing follows a seal", pair.sealed(), limit()).await?;
+    rule("pages are parts of the log", pair.pages(), limit()).await?;
+    rule("positions have no limit", pair.positions(), limit()).await?;
+    rule("readers are woken", pair.woken(), limit()).await?;
+    rule("a read waits for a second", pair.waits(), limit()).await?;
+    rule("the latest reply is found", pair.latest(), limit()).await?;
+    rule("a reply is cancelled", pair.cancel(&sleep), limit()).await?;
+    rule("readers are noted", pair.noted(&sleep), limit()).await?;
+    rule("unknown ids lead nowhere", pair.unknown(&sleep), limit()).await?;
+    rule("ended logs expire", pair.expires(&sleep), limit()).await?;
+    rule("logs without an end expire", pair.outlived(&sleep), limit()).await
+}
+
+/// Checks that a store ends the logs of a server that has died, for stores that several servers share.
+///
+/// `kill` makes the server with the store `dead` one that has died for the others, without its knowledge: it
+/// deletes its lease, for example. `reader` is the store of another server, and `sleep` waits, by the clock of
+/// the store. The log must have its end within 30 seconds.
+///
+/// # Errors
+///
+/// How the rule was broken.
+pub async fn check_dead_server<F>(
+    dead: &dyn ReplyStore,
+    reader: &dyn ReplyStore,
+    kill: impl AsyncFnOnce(),
+    sleep: impl Fn(Duration) -> F,
+) -> Result<(), BoxError>
+where
+    F: Future<Output = ()> + Send,
+{
+    let pair = Pair {
+        one: dead,
+        other: reader,
+    };
+    let limit = sleep(Duration::from_secs(30));
+    rule("the log of a dead server ends", pair.dies(kill), limit).await
+}
+
+/// Runs one check, up to the time limit.
+async fn rule(
+    name: &str,
+    check: impl Future<Output = Result<(), BoxError>>,
+    limit: impl Future<Output = ()>,
+) -> Result<(), BoxError> {
+    let ended = before(check, limit).await;
+    let ended = ended.unwrap_or_else(|| Err("no answer within 30 seconds".into()));
+    ended.map_err(|error| format!("{name}: {error}").into())
+}
+
+/// Returns what `work` returns, or `None` if `limit` is over before.
+async fn before<T>(work: impl Future<Output = T>, limit: impl Future<Output = ()>) -> Option<T> {
+    // Without a runtime: stores are checked on whichever one they need.
+    let (mut work, mut limit) = (pin!(work), pin!(limit));
+    poll_fn(|cx| match work.as_mut().poll(cx) {
+        Poll::Ready(done) => Poll::Ready(Some(done)),
+        Poll::Pending => limit.as_mut().poll(cx).map(|()| None),
+    })
+    .await
+}
+
+/// Runs all futures at a time.
+async fn all<T>(futures: impl Iterator<Item = impl Future<Output = T>>) -> Vec<T> {
+    enum Slot<F, T> {
+        Runs(F),
+        Done(T),
+    }
+    let mut slots: Vec<Slot<Pin<Box<_>>, T>> = futures.map(|f| Slot::Runs(Box::pin(f))).collect();
+    poll_fn(|cx| {
+        for slot in &mut slots {
+            if let Slot::Runs(future) = slot {
+                if let Poll::Ready(done) = future.as_mut().poll(cx) {
+                    *slot = Slot::Done(done);
+                }
+            }
+        }
+        match slots.iter().all(|slot| matches!(slot, Slot::Done(_))) {
+            true => Poll::Ready(()),
+            false => Poll::Pending,
+        }
+    })
+    .await;
+    let done = slots.into_iter().filter_map(|slot| match slot {
+        Slot::Done(done) => Some(done),
+        Slot::Runs(_) => None,
+    });
+    done.collect()
+}
+
+fn same<T: PartialEq + fmt::Debug>(what: &str, got: &T, wanted: &T) -> Result<(), BoxError> {
+    match got == wanted {
+        true => Ok(()),
+        false => Err(format!("{what} is {got:?} in place of {wanted:?}").into()),
+    }
+}
+
+/// Checks that a call failed in one way.
+fn fails<T: fmt::Debug>(
+    what: &str,
+    got: Result<T, StoreError>,
+    wanted: impl Fn(&StoreError) -> bool,
+) -> Result<(), BoxError> {
+    match got {
+        Err(error) if wanted(&error) => Ok(()),
+        got => Err(format!("{what} returned {got:?}").into()),
+    }
+}
+
+fn random_key() -> Result<[u8; 32], BoxError> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn id() -> Result<ReplyId, BoxError> {
+    random_key().map(ReplyId::from_bytes)
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+fn meta() -> ReplyMeta {
+    ReplyMeta::new(MINUTE, MINUTE)
+}
+
+/// Writes the events of these numbers.
+fn events(numbers: std::ops::Range<u64>) -> Bytes {
+    let events = numbers.map(|number| format!("data: event {number} {}\n\n", "x".repeat(200)));
+    events.collect::<String>().into()
+}
+
+struct Pair<'a> {
+    one: &'a dyn ReplyStore,
+    other: &'a dyn ReplyStore,
+}
+
+impl Pair<'_> {
+    /// Creates a log with `count` events, appended by seven.
+    async fn log(&self, count: u64) -> Result<ReplyId, BoxError> {
+        let id = id()?;
+        self.one.create(&id, &meta()).await?;
+        // Pieces of several events, so that reads also begin within a piece.
+        let mut first = 0;
+        while first < count {
+            let next = count.min(first + 7);
+            self.one.append(&id, first, events(first..next)).await?;
+            first = next;
+        }
+        Ok(id)
+    }
+
+    /// Reads what there is from a number on, without the pages that are empty.
+    async fn read(&self, id: &ReplyId, from: u64) -> Result<Page, BoxError> {
+        loop {
+            let page = self.other.read(id, from).await?;
+            if !page.events.is_empty() || page.end.is_some() {
+                return Ok(page);
+            }
+        }
+    }
+
+    /// Reads an ended log from a number to its end.
+    async fn read_all(&self, id: &ReplyId, from: u64) -> Result<(Vec<u8>, ReplyEnd), BoxError> {
+        let (mut all, mut next) = (Vec::new(), from);
+        loop {
+            let page = self.read(id, next).await?;
+            let counted = next + count_events(&page.events);
+            same("the next number of a page", &page.next, &counted)?;
+            // A store may return a little more than 64 KiB, up to the end of an event. More would
+            // let one reader hold a whole log in memory.
+            if page.events.len() > 80 * 1024 {
+                return Err(format!("a page has {} bytes", page.events.len()).into());
+            }
+            all.extend_from_slice(&page.events);
+            next = page.next;
+            if let Some(end) = page.end {
+                return Ok((all, end));
+            }
+        }
+    }
+
+    async fn idempotent(&self) -> Result<(), BoxError> {
+        let id = self.log(0).await?;
+        for _ in 0..3 {
+            self.one.append(&id, 0, events(0..2)).await?;
+        }
+        self.one.append(&id, 2, events(2..5)).await?;
+        // The same piece from the other server: a writer that lost the answer tries again over any
+        // connection.
+        self.other.append(&id, 2, events(2..5)).await?;
+        self.one.append(&id, 0, events(0..2)).await?;
+        let again = self.one.create(&id, &meta()).await;
+        fails("a second `create`", again, |error| {
+            matches!(error, StoreError::Exists)
+        })?;
+        // Check and append must be one step in the store: with two, several of these pass the
+        // check.
+        let racing = (0..20).map(|_| self.one.append(&id, 5, events(5..6)));
+        for answer in all(racing).await {
+            answer?;
+        }
+        self.one.seal(&id, ReplyEnd::Done).await?;
+        let (all, end) = self.read_all(&id, 0).await?;
+        same("the log", &Bytes::from(all), &events(0..6))?;
+        same("the end", &end, &ReplyEnd::Done)
+    }
+
+    async fn gap(&self) -> Result<(), BoxError> {
+        let id = self.log(3).await?;
+        let late = self.one.append(&id, 4, events(4..5)).await;
+        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
+        fails("an append behind a gap", late, gone)?;
+        let empty = self.log(0).await?;
+        let late = self.one.append(&empty, 1, events(1..2)).await;
+        fails("an append behind a gap at the start", late, gone)?;
+        // The refused append must have left nothing: the right number is still the next one.
+        self.one.append(&id, 3, events(3..4)).await?;
+        let page = self.read(&id, 3).await?;
+        same("the page", &page, &Page::new(events(3..4), 4, None))
+    }
+
+    async fn seals(&self) -> Result<(), BoxError> {
+        let id = self.log(1).await?;
+        // Different ends from both servers: every caller must learn the one that won, also those
+        // that lost.
+        let ends = [ReplyEnd::Failed, ReplyEnd::Cancelled, ReplyEnd::Lost];
+        let seals = (0..100_usize).map(|number| {
+            let store = if number % 2 == 0 {
+                self.one
+            } else {
+                self.other
+            };
+            let end = ends.get(number % 3).copied().unwrap_or(ReplyEnd::Done);
+            let id = &id;
+            async move { store.seal(id, end).await }
+        });
+        let seen = all(seals).await;
+        let seen = seen.into_iter().collect::<Result<Vec<_>, _>>()?;
+        let (_, end) = self.read_all(&id, 0).await?;
+        same("what the seals return", &seen, &vec![end; 100])
+    }
+
+    async fn sealed(&self) -> Result<(), BoxError> {
+        // Also an empty log, which has no last event to put the end at.
+        for count in [0, 1, 9] {
+            let id = self.log(count).await?;
+            self.other.seal(&id, ReplyEnd::Lost).await?;
+            let late = self.one.append(&id, count, events(count..count + 1)).await;
+            fails("an append behind the end", late, |error| {
+                matches!(error, StoreError::Sealed(ReplyEnd::Lost))
+            })?;
+            let (all, _) = self.read_all(&id, 0).await?;
+            same("the log", &Bytes::from(all), &events(0..count))?;
+        }
+        Ok(())
+    }
+
+    async fn pages(&self) -> Result<(), BoxError> {
+        let id = self.log(1000).await?;
+        // One piece of more than a page, after many small ones: a store must split it at an event.
+        self.one.append(&id, 1000, events(1000..1900)).await?;
+        self.one.seal(&id, ReplyEnd::Failed).await?;
+        let count = 1900;
+        // Around the bounds of appended pieces, at the end, and behind it, where only the end is
+        // left.
+        for from in [0, 1, 6, 7, 8, 499, 999, 1000, 1001, 1500, 1899, 1900, 5000] {
+            let (all, end) = self.read_all(&id, from).await?;
+            if all != events(from..count) {
+                let message = format!("the log from {from} on is not the tail of the log");
+                return Err(message.into());
+            }
+            same("the end", &end, &ReplyEnd::Failed)?;
+        }
+        Ok(())
+    }
+
+    /// Numbers come from clients, so they are anywhere.
+    async fn positions(&self) -> Result<(), BoxError> {
+        let id = self.log(9).await?;
+        let exact = 1 << 53;
+        let far = [
+            10,
+            exact,
+            exact + 1,
+            i64::MAX as u64,
+            u64::MAX - 1,
+            u64::MAX,
+        ];
+        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
+        let reads = far.map(|from| async move { (from, self.other.read(&id, from).await) });
+        // At a time, because each one waits.
+        for (from, page) in all(reads.into_iter()).await {
+            let empty = Page::new(Bytes::new(), from, None);
+            same("a page beyond a log that goes on", &page?, &empty)?;
+            let late = self.one.append(&id, from, events(9..10)).await;
+            fails("an append far behind the end", late, gone)?;
+        }
+        // None of them has changed anything.
+        self.other.note_reader(&id).await?;
+        let mut state = ReplyState::new(10);
+        state.attended = true;
+        self.one.append(&id, 9, events(9..10)).await?;
+        same("the state", &self.other.state(&id).await?, &state)?;
+        self.one.seal(&id, ReplyEnd::Done).await?;
+        for from in far {
+            let end = Page::new(Bytes::new(), from, Some(ReplyEnd::Done));
+            same(
+                "a page beyond a log that has ended",
+                &self.other.read(&id, from).await?,
+                &end,
+            )?;
+        }
+        let (all, _) = self.read_all(&id, 0).await?;
+        same("the log", &Bytes::from(all), &events(0..10))
+    }
+
+    async fn woken(&self) -> Result<(), BoxError> {
+        let id = self.log(0).await?;
+        let write = async {
+            for number in 0..20 {
+                self.one
+                    .append(&id, number, events(number..number + 1))
+                    .await?;
+                poll_fn(|cx| {
+                    cx.waker().wake_by_ref();
+                    Poll::Ready(())
+                })
+                .await;
+            }
+            self.one.seal(&id, ReplyEnd::Cancelled).await?;
+            Ok(())
+        };
+        let read = async {
+            let (all, end) = self.read_all(&id, 0).await?;
+            same("the log", &Bytes::from(all), &events(0..20))?;
+            same("the end", &end, &ReplyEnd::Cancelled)
+        };
+        // The reader comes first in the list, so it already waits when the first event is appended.
+        let read: Pin<Box<dyn Future<Output = Result<(), BoxError>> + Send>> = Box::pin(read);
+        let both = all([read, Box::pin(write)].into_iter()).await;
+        both.into_iter().collect()
+    }
+
+    async fn waits(&self) -> Result<(), BoxError> {
+        let id = self.log(2).await?;
+        let page = self.other.read(&id, 2).await?;
+        same("the page", &page, &Page::new(Bytes::new(), 2, None))
+    }
+
+    async fn dies(&self, kill: impl AsyncFnOnce()) -> Result<(), BoxError> {
+        let (id, ended) = (self.log(9).await?, self.log(1).await?);
+        self.one.seal(&ended, ReplyEnd::Done).await?;
+        let before = self.read(&id, 0).await?;
+        same(
+            "the log of a live server",
+            &before,
+            &Page::new(events(0..9), 9, None),
+        )?;
+        kill().await;
+        let (all, end) = self.read_all(&id, 0).await?;
+        same("the log", &Bytes::from(all), &events(0..9))?;
+        same("the end", &end, &ReplyEnd::Lost)?;
+        // It was only paused, and goes on.
+        let sealed = |error: &StoreError| matches!(error, StoreError::Sealed(ReplyEnd::Lost));
+        fails(
+            "a late append",
+            self.one.append(&id, 9, events(9..10)).await,
+            sealed,
+        )?;
+        let late = self.one.seal(&id, ReplyEnd::Done).await?;
+        same("the end that a late seal returns", &late, &ReplyEnd::Lost)?;
+        let (_, end) = self.read_all(&ended, 0).await?;
+        same("the end of a reply that had ended", &end, &ReplyEnd::Done)
+    }
+
+    async fn latest(&self) -> Result<(), BoxError> {
+        let conversation = ConversationKey::from_bytes(random_key()?);
+        let none = self.other.latest(&conversation).await?;
+        same("the latest reply of an unknown conversation", &none, &None)?;
+        // Twice: the later reply replaces the earlier one.
+        for _ in 0..2 {
+            let id = id()?;
+            let meta = meta().conversation(conversation);
+            self.one.create(&id, &meta).await?;
+            let latest = self.other.latest(&conversation).await?;
+            same("the latest reply", &latest, &Some(id))?;
+            self.one.seal(&id, ReplyEnd::Done).await?;
+            let latest = self.other.latest(&conversation).await?;
+            same("the latest reply after its end", &latest, &Some(id))?;
+        }
+        Ok(())
+    }
+
+    async fn cancel<F: Future<Output = ()>>(
+        &self,
+        sleep: &impl Fn(Duration) -> F,
+    ) -> Result<(), BoxError> {
+        // The bystander shows that a cancellation reaches only its own reply.
+        let (id, bystander) = (self.log(1).await?, self.log(1).await?);
+        let moment = || sleep(Duration::from_millis(300));
+        let early = before(self.one.cancelled(&id), moment()).await;
+        same("the wait before anybody cancels", &early, &None)?;
+        let wait: Pin<Box<dyn Future<Output = Result<(), StoreError>> + Send>> = Box::pin(async {
+            self.one.cancelled(&id).await;
+            Ok(())
+        });
+        let both = all([wait, Box::pin(self.other.cancel(&id))].into_iter()).await;
+        both.into_iter().collect::<Result<(), _>>()?;
+        // Also after the fact, and again.
+        self.one.cancelled(&id).await;
+        self.other.cancel(&id).await?;
+        let other = before(self.one.cancelled(&bystander), moment()).await;
+        same("the wait of another reply", &other, &None)?;
+        self.one.seal(&bystander, ReplyEnd::Done).await?;
+        self.other.cancel(&bystander).await?;
+        let (_, end) = self.read_all(&bystander, 0).await?;
+        same(
+            "the end of a reply that is cancelled later",
+            &end,
+            &ReplyEnd::Done,
+        )
+    }
+
+    async fn noted<F: Future<Output = ()>>(
+        &self,
+        sleep: &impl Fn(Duration) -> F,
+    ) -> Result<(), BoxError> {
+        let id = self.log(3).await?;
+        let mut state = ReplyState::new(3);
+        same("the state", &self.other.state(&id).await?, &state)?;
+        // Readers repeat themselves.
+        for _ in 0..2 {
+            self.other.note_reader(&id).await?;
+            state.attended = true;
+            same("the state", &self.one.state(&id).await?, &state)?;
+        }
+        self.one.seal(&id, ReplyEnd::Done).await?;
+        state.end = Some(ReplyEnd::Done);
+        same("the state", &self.other.state(&id).await?, &state)?;
+        let other = self.log(4).await?;
+        sleep(Duration::from_secs(1)).await;
+        let state = self.one.state(&other).await?;
+        same("the state of another reply", &state, &ReplyState::new(4))
+    }
+
+    async fn unknown<F: Future<Output = ()>>(
+        &self,
+        sleep: &impl Fn(Duration) -> F,
+    ) -> Result<(), BoxError> {
+        let id = id()?;
+        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
+        fails(
+            "`append`",
+            self.one.append(&id, 0, events(0..1)).await,
+            gone,
+        )?;
+        fails("`seal`", self.one.seal(&id, ReplyEnd::Done).await, gone)?;
+        fails("`read`", self.one.read(&id, 0).await, gone)?;
+        fails("`cancel`", self.one.cancel(&id).await, gone)?;
+        fails("`state`", self.one.state(&id).await, gone)?;
+        fails("`note_reader`", self.one.note_reader(&id).await, gone)?;
+        let moment = sleep(Duration::from_millis(300));
+        let cancelled = before(self.one.cancelled(&id), moment).await;
+        same("the wait for a cancellation", &cancelled, &None)
+    }
+
+    async fn expires<F: Future<Output = ()>>(
+        &self,
+        sleep: &impl Fn(Duration) -> F,
+    ) -> Result<(), BoxError> {
+        let (id, conversation) = (id()?, ConversationKey::from_bytes(random_key()?));
+        let meta = ReplyMeta::new(MINUTE, Duration::from_secs(2)).conversation(conversation);
+        self.one.create(&id, &meta).await?;
+        self.one.append(&id, 0, events(0..1)).await?;
+        sleep(Duration::from_secs(3)).await;
+        // The time to keep a log counts from its end. Longer than that has passed here, and the
+        // running log is still there.
+        self.one.append(&id, 1, events(1..2)).await?;
+        self.one.seal(&id, ReplyEnd::Done).await?;
+        let (all, _) = self.read_all(&id, 0).await?;
+        same("the log after its end", &Bytes::from(all), &events(0..2))?;
+        sleep(Duration::from_secs(3)).await;
+        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
+        fails(
+            "`read` of an expired log",
+            self.other.read(&id, 0).await,
+            gone,
+        )?;
+        let latest = self.other.latest(&conversation).await?;
+        same("the latest reply", &latest, &None)?;
+        let late = self.one.append(&id, 2, events(2..3)).await;
+        fails("`append` to an expired log", late, gone)
+    }
+
+    async fn outlived<F: Future<Output = ()>>(
+        &self,
+        sleep: &impl Fn(Duration) -> F,
+    ) -> Result<(), BoxError> {
+        let id = id()?;
+        let meta = ReplyMeta::new(Duration::from_secs(2), MINUTE);
+        self.one.create(&id, &meta).await?;
+        self.one.append(&id, 0, events(0..1)).await?;
+        sleep(Duration::from_secs(3)).await;
+        let gone = |error: &StoreError| matches!(error, StoreError::Gone);
+        fails(
+            "`read` of an outlived log",
+            self.other.read(&id, 0).await,
+            gone,
+        )?;
+        let late = self.one.append(&id, 1, events(1..2)).await;
+        fails("`append` to an outlived log", late, gone)
+    }
+}

@@ -1,0 +1,351 @@
+//! Rules for clients of the Responses API: Codex, Copilot's command line, VS Code, the official
+//! clients and the AI SDK.
+
+use std::collections::BTreeMap;
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::front_end::ResponsesClient;
+use super::requests;
+use copilot_wire::responses::Responses;
+use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
+use crate::{FrontEnd, Toolkit};
+
+rules! {
+    REQUEST = Error "responses/request",
+        "a request that known clients send is answered",
+        "the clients throw an error with the status",
+        "accept unknown members, items and tools, `null`, text or items, and every role";
+    MODELS = Warning "responses/models",
+        "`GET /v1/models` lists the models",
+        "chat applications and the clients' `models.list()` have nothing to select",
+        "answer `{\"object\":\"list\",\"data\":[{\"id\":…,\"object\":\"model\"}]}`";
+    WHOLE = Error "responses/whole",
+        "without `stream` the answer is one response object",
+        "the official clients read the body as JSON unless they request a stream",
+        "collect the answer and send the object of `response.completed`";
+    STORED = Error "responses/previous-response",
+        "`previous_response_id` is refused with 400 and `previous_response_not_found`, or answered",
+        "after that code VS Code sends the complete history; after any other it gives up",
+        "refuse it unless responses are stored";
+    REFUSAL = Warning "responses/refusal",
+        "a refusal is `{\"error\":{\"message\":…}}`",
+        "both official clients display `error.message`, and only the status without it",
+        "send an object with `message`, `type`, `param` and `code`";
+    JSON = Error "responses/json",
+        "the data of an event is a JSON object, or `[DONE]`",
+        "the official clients throw",
+        "write one JSON object per event";
+    NAME = Error "responses/event-name",
+        "the name of an event equals its `type`",
+        "Open Responses requires it; clients read one or the other",
+        "write `event: ` and the type";
+    NO_ID = Warning "responses/id",
+        "there are no `id` lines",
+        "Open Responses excludes them",
+        "omit `id`: the number of an event is in its data";
+    NUMBER = Error "responses/sequence-number",
+        "`sequence_number` counts all events from 0 without gaps",
+        "clients that resume or sort streams lose events",
+        "count every event of the stream, keep-alive included";
+    CREATED = Error "responses/created",
+        "a stream begins with `response.created`",
+        "the helpers of both official clients throw",
+        "send it first, with the response in progress";
+    OBJECT = Error "responses/object",
+        "a response has every member of the schema",
+        "Open Responses requires them, with `null` for unknown values",
+        "send all of them in every response object";
+    RESPONSE_ID = Warning "responses/response-id",
+        "the id of a response begins with `resp_`, and stays the same",
+        "VS Code strips others; clients treat a new id as a new response",
+        "create the id once per response";
+    ITEM = Error "responses/item",
+        "the events of an item are between its `added` and its `done`, and items do not overlap",
+        "the helpers of both official clients throw",
+        "open an item before its first delta, close it before the next item, increment `output_index`";
+    REPEAT = Error "responses/repeat",
+        "complete texts equal the deltas: in the `done` events and in the output of the response",
+        "Codex takes its text from the item, the official clients from the response",
+        "buffer the streamed text";
+    ARGUMENTS = Error "responses/arguments",
+        "the arguments of a call are one JSON object",
+        "the client cannot run the tool",
+        "validate the model's arguments before completing the call, or report the error as text";
+    NOT_OFFERED = Error "responses/tool-not-offered",
+        "only functions of the request are called",
+        "the client cannot run the tool, and the turn is lost",
+        "answer with text if the request has no such tool";
+    USAGE = Error "responses/usage",
+        "a response that has ended has a usage",
+        "version 2 of the AI SDK's provider does not recognise the event, and the answer has no finish reason",
+        "send zeros if the counts are not known";
+    FAILED = Error "responses/failed",
+        "`response.failed` has an error with `code` and `message`",
+        "clients display the message, and repeat the turn depending on the code",
+        "send `invalid_prompt` if the turn must not be repeated, `server_error` if it may";
+    END = Error "responses/end",
+        "a stream ends with `response.completed`, `response.incomplete` or `response.failed`",
+        "Codex repeats the turn up to five times",
+        "send one of them, once, as the last event before `[DONE]`";
+    DONE = Warning "responses/done",
+        "a stream ends with `[DONE]`, and nothing follows",
+        "Open Responses requires it",
+        "send `data: [DONE]` and a blank line";
+}
+
+/// The members of a response object.
+const MEMBERS: [&str; 31] = [
+    "id",
+    "object",
+    "created_at",
+    "completed_at",
+    "status",
+    "incomplete_details",
+    "model",
+    "previous_response_id",
+    "instructions",
+    "output",
+    "error",
+    "tools",
+    "tool_choice",
+    "truncation",
+    "parallel_tool_calls",
+    "text",
+    "top_p",
+    "presence_penalty",
+    "frequency_penalty",
+    "top_logprobs",
+    "temperature",
+    "reasoning",
+    "usage",
+    "max_output_tokens",
+    "max_tool_calls",
+    "store",
+    "background",
+    "service_tier",
+    "metadata",
+    "safety_identifier",
+    "prompt_cache_key",
+];
+
+pub(super) async fn check(exam: &mut Exam<'_>) {
+    let path = exam.path().unwrap_or(ResponsesClient::PATH);
+    // The recorded requests, one that continues a response, and one that is a list.
+    exam.plan(requests::REQUESTS + 2);
+    let listed = exam
+        .first_model(Responses::models(path), Some(&MODELS))
+        .await;
+    let model = exam.model().map(str::to_owned).or(listed);
+    let requests = requests::all(model.as_deref().unwrap_or("default"));
+    exam.replay(path, &requests, judge, Some(whole)).await;
+    let Some(Recorded { body: sample, .. }) = requests.first() else {
+        return;
+    };
+    let name = "a request that continues a response";
+    let mut body = requests.first().map(Recorded::json).unwrap_or_default();
+    if let Some(body) = body.as_object_mut() {
+        // An id that no server can have given.
+        body.insert("previous_response_id".into(), json!("resp_0"));
+    }
+    if let Some(answer) = exam.ask(name, exam.post(path, body.to_string())).await {
+        let error = answer.json();
+        let code = error.pointer("/error/code").and_then(Value::as_str);
+        let refused = answer.head.status == StatusCode::BAD_REQUEST
+            && code == Some("previous_response_not_found");
+        let right = refused || answer.is_ok();
+        exam.judge().expect(&STORED, right, name, answer.evidence());
+    }
+    exam.refusal(path, &REFUSAL, |answer| {
+        let body = answer.json();
+        let message = body.pointer("/error/message").and_then(Value::as_str);
+        message.is_some_and(|message| !message.is_empty())
+    })
+    .await;
+    exam.rest(path, sample).await;
+}
+
+/// The state of a stream so far.
+#[derive(Default)]
+struct Read {
+    events: u64,
+    id: Option<String>,
+    /// The index of the open item.
+    open: Option<u64>,
+    /// The texts of the deltas, by item; those of a call are its arguments.
+    texts: BTreeMap<u64, String>,
+    /// The items that are complete.
+    items: Vec<Value>,
+    ended: bool,
+    failed: bool,
+    done: bool,
+}
+
+/// Checks a stream.
+pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+    let at = &*stream.exchange.name;
+    let mut read = Read::default();
+    for block in &stream.blocks {
+        let none = block.field("id").next().is_none();
+        judge.expect(&NO_ID, none, at, block.raw);
+        let Some(event) = &block.event else { continue };
+        judge.expect(&DONE, !read.done, at, block.raw);
+        if event.data().trim() == "[DONE]" {
+            read.done = true;
+            continue;
+        }
+        let data: Option<Value> = serde_json::from_str(event.data()).ok();
+        let data = data.filter(Value::is_object);
+        judge.expect(&JSON, data.is_some(), at, block.raw);
+        let Some(data) = data else { continue };
+        // Also true before the end, so that the rule counts as looked at.
+        judge.expect(&END, !read.ended, at, block.raw);
+        let kind = text(&data, "/type").to_owned();
+        judge.expect(&NAME, event.name() == kind, at, block.raw);
+        read.event(judge, at, block, &kind, &data);
+        if kind == "response.output_item.done" {
+            call(judge, at, block, &data, stream.asked.as_ref());
+        }
+    }
+    let exchange = stream.exchange;
+    if exchange.is_complete() {
+        // The finding is about the stream as a whole, so it has no line.
+        let end = exchange.last().to_vec();
+        judge.expect(&END, read.ended, at, &end);
+        judge.expect(&DONE, read.done, at, &end);
+    }
+}
+
+impl Read {
+    fn event(&mut self, judge: &mut Judge, at: &str, block: &Block<'_>, kind: &str, data: &Value) {
+        let number = data.get("sequence_number").and_then(Value::as_u64);
+        judge.expect(&NUMBER, number == Some(self.events), at, block.raw);
+        let first = self.events == 0;
+        judge.expect(
+            &CREATED,
+            // Both ways: the first event is this one, and no other is.
+            first == (kind == "response.created"),
+            at,
+            block.raw,
+        );
+        self.events += 1;
+        if let Some(response) = data.get("response") {
+            self.response(judge, at, block, kind, response);
+        } else if kind == "error" {
+            (self.ended, self.failed) = (true, true);
+        }
+        let index = data.get("output_index").and_then(Value::as_u64);
+        match kind {
+            "response.output_item.added" => {
+                // Indices count the complete items, as no two are open at once.
+                let next = index == Some(self.items.len() as u64) && self.open.is_none();
+                judge.expect(&ITEM, next, at, block.raw);
+                self.open = index;
+            }
+            "response.output_item.done" => {
+                judge.expect(&ITEM, index.is_some() && self.open == index, at, block.raw);
+                self.open = None;
+                let item = data.get("item").cloned().unwrap_or_default();
+                let said = self.said(index.unwrap_or(0));
+                judge.expect(&REPEAT, whole_text(&item) == said, at, block.raw);
+                self.items.push(item);
+            }
+            _ if index.is_some() => {
+                judge.expect(&ITEM, self.open == index, at, block.raw);
+                let said = self.texts.entry(index.unwrap_or(0)).or_default();
+                if let Some(delta) = data.get("delta").and_then(Value::as_str) {
+                    said.push_str(delta);
+                }
+                for member in ["text", "arguments"] {
+                    if let Some(whole) = data.get(member).and_then(Value::as_str) {
+                        judge.expect(&REPEAT, whole == said, at, block.raw);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn said(&self, index: u64) -> &str {
+        self.texts.get(&index).map_or("", String::as_str)
+    }
+
+    fn response(
+        &mut self,
+        judge: &mut Judge,
+        at: &str,
+        block: &Block<'_>,
+        kind: &str,
+        response: &Value,
+    ) {
+        let complete = MEMBERS.iter().all(|name| response.get(name).is_some());
+        judge.expect(&OBJECT, complete, at, block.raw);
+        let id = text(response, "/id");
+        // The first response names the id; later ones are compared with it.
+        let same = id == self.id.get_or_insert_with(|| id.to_owned());
+        let right = same && id.starts_with("resp_");
+        judge.expect(&RESPONSE_ID, right, at, block.raw);
+        let ends = ["completed", "incomplete", "failed"];
+        let end = kind
+            .strip_prefix("response.")
+            .filter(|end| ends.contains(end));
+        let Some(end) = end else { return };
+        self.ended = true;
+        judge.expect(&END, text(response, "/status") == end, at, block.raw);
+        let usage = response.pointer("/usage/input_tokens");
+        judge.expect(&USAGE, usage.is_some_and(Value::is_u64), at, block.raw);
+        if end == "failed" {
+            self.failed = true;
+            let right = !text(response, "/error/code").is_empty()
+                && !text(response, "/error/message").is_empty();
+            judge.expect(&FAILED, right, at, block.raw);
+            return;
+        }
+        judge.expect(&ITEM, self.open.is_none(), at, block.raw);
+        let output = response.get("output").and_then(Value::as_array);
+        let same = output.is_some_and(|output| *output == self.items);
+        judge.expect(&REPEAT, same, at, block.raw);
+    }
+}
+
+/// Returns the text of a complete item, or the arguments of a call.
+fn whole_text(item: &Value) -> String {
+    if let Some(arguments) = item.get("arguments").and_then(Value::as_str) {
+        return arguments.to_owned();
+    }
+    let lists = ["content", "summary"].map(|name| item.get(name).and_then(Value::as_array));
+    let parts = lists.into_iter().flatten().flatten();
+    parts.map(|part| text(part, "/text")).collect()
+}
+
+fn call(judge: &mut Judge, at: &str, block: &Block<'_>, data: &Value, asked: Option<&Value>) {
+    if text(data, "/item/type") != "function_call" {
+        return;
+    }
+    let arguments: Option<Value> = serde_json::from_str(text(data, "/item/arguments")).ok();
+    let object = arguments.is_some_and(|arguments| arguments.is_object());
+    judge.expect(&ARGUMENTS, object, at, block.raw);
+    let Some(asked) = asked else { return };
+    let offered = asked.get("tools").and_then(Value::as_array);
+    let mut offered = offered.into_iter().flatten();
+    let known = offered.any(|tool| text(tool, "/name") == text(data, "/item/name"));
+    judge.expect(&NOT_OFFERED, known, at, block.raw);
+}
+
+fn text<'a>(value: &'a Value, path: &str) -> &'a str {
+    let text = value.pointer(path).and_then(Value::as_str);
+    text.unwrap_or_default()
+}
+
+/// Checks a response to a request without a stream.
+fn whole(judge: &mut Judge, exchange: &Exchange) {
+    let body = exchange.json();
+    let right = exchange.is("application/json")
+        && text(&body, "/object") == "response"
+        && text(&body, "/id").starts_with("resp_")
+        && text(&body, "/status") == "completed"
+        && body.get("output").is_some_and(Value::is_array)
+        && MEMBERS.iter().all(|name| body.get(name).is_some());
+    judge.expect(&WHOLE, right, &exchange.name, exchange.evidence());
+}

@@ -1,0 +1,540 @@
+//! A page with `useChat`.
+
+use std::mem;
+
+use bytes::Bytes;
+
+use copilot_wire::json::{Json, Kind};
+use copilot_wire::protocol::{
+    Citation, Confirmation, EventDecoder, EventError, Level, Notice, Status, Table, ToolCall,
+    ToolRun, Usage,
+};
+use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question, typed_answer};
+use copilot_wire::ui_stream::conversation::text_of;
+use copilot_wire::ui_stream::data::PREFIX;
+use copilot_wire::ui_stream::{
+    Approval, ChatRequest, Data, Event, ToolInputAvailable, Trigger, UiMessage, UiPart, UiStream,
+};
+
+/// A web page on the AI SDK: it keeps the conversation as `useChat` does, runs its tools, answers
+/// approval requests and sends results by itself.
+///
+/// It is as strict as version 5.0.0. A stream that the page would take for complete although it was
+/// cut, and one after which it would post for ever, are [broken](Next::Broken) here.
+#[derive(Debug)]
+pub struct ChatPage {
+    request: ChatRequest,
+    /// The number of messages that the page has given ids to.
+    ids: u64,
+    /// The message of the assistant, once the reply has begun.
+    message: Option<UiMessage>,
+    /// `true` if that message is the last one of the conversation, which the reply continues.
+    continues: bool,
+    /// The blocks that are open: their ids, and where in the message they are.
+    open: Vec<(String, usize)>,
+    /// The calls of the page's tools, and the call that the user is asked about.
+    calls: Vec<String>,
+    asked: Option<String>,
+    failed: bool,
+    over: bool,
+    broken: Option<&'static str>,
+    decoder: EventDecoder<UiStream>,
+}
+
+impl ChatPage {
+    /// Creates a page with an empty chat.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::continuing(ChatRequest::default())
+    }
+
+    /// Creates a page that has sent a request: its messages count as said.
+    #[must_use]
+    pub fn continuing(mut request: ChatRequest) -> Self {
+        if request.id.is_empty() {
+            request.id = CONVERSATION.to_owned();
+        }
+        if request.trigger.as_str().is_empty() {
+            request.trigger = Trigger::SubmitMessage;
+        }
+        Self {
+            request,
+            ids: 0,
+            message: None,
+            continues: false,
+            open: Vec::new(),
+            calls: Vec::new(),
+            asked: None,
+            failed: false,
+            over: false,
+            broken: None,
+            decoder: EventDecoder::new(),
+        }
+    }
+
+    /// Returns the messages of the chat.
+    #[must_use]
+    pub fn messages(&self) -> &[UiMessage] {
+        &self.request.messages
+    }
+
+    fn next_id(&mut self) -> String {
+        self.ids += 1;
+        format!("id-{}", self.ids)
+    }
+
+    /// Notes the first reason for which a real page would fail or go wrong.
+    fn breaks(&mut self, why: &'static str) {
+        self.broken.get_or_insert(why);
+    }
+
+    fn message(&mut self) -> &mut UiMessage {
+        if self.message.is_none() {
+            let continued = self.request.continued().cloned();
+            self.continues = continued.is_some();
+            let id = self.next_id();
+            // A copy: the page stores the message when the reply is over.
+            self.message = Some(continued.unwrap_or_else(|| UiMessage::new(id, "assistant", [])));
+        }
+        self.message.get_or_insert_default()
+    }
+
+    fn put(&mut self, part: UiPart) {
+        self.message().parts.push(part);
+    }
+
+    fn begin(&mut self, id: &str, kind: &str) {
+        let at = self.message().parts.len();
+        self.put(UiPart {
+            text: Some(String::new()),
+            state: Some("streaming".into()),
+            ..UiPart::new(kind)
+        });
+        self.open.push((id.to_owned(), at));
+    }
+
+    /// Returns the part of an open block.
+    fn block(&mut self, id: &str) -> Option<&mut UiPart> {
+        let found = self.open.iter().find(|(open, _)| open == id);
+        let Some(at) = found.map(|(_, at)| *at) else {
+            self.breaks("a piece of a block that is not open");
+            return None;
+        };
+        self.message().parts.get_mut(at)
+    }
+
+    fn add(&mut self, id: &str, delta: &str) {
+        if let Some(text) = self.block(id).and_then(|part| part.text.as_mut()) {
+            text.push_str(delta);
+        }
+    }
+
+    fn end(&mut self, id: &str) {
+        if let Some(part) = self.block(id) {
+            part.state = Some("done".into());
+        }
+        self.open.retain(|(open, _)| open != id);
+    }
+
+    /// Returns the part of a tool call.
+    fn tool(&mut self, id: &str) -> Option<&mut UiPart> {
+        let parts = self.message().parts.iter();
+        // From the end: a provider may use an id again in a later step.
+        let found = parts
+            .rev()
+            .position(|part| part.tool_call_id.as_deref() == Some(id));
+        let Some(back) = found else {
+            self.breaks("a chunk of a tool call that there is none of");
+            return None;
+        };
+        self.message().parts.iter_mut().rev().nth(back)
+    }
+
+    fn called(&mut self, call: &ToolInputAvailable) {
+        let name = &call.tool_name;
+        let mut part = match call.dynamic {
+            true => UiPart {
+                tool: Some(name.clone()),
+                ..UiPart::new("dynamic-tool")
+            },
+            false => UiPart::new(format!("tool-{name}")),
+        };
+        part.tool_call_id = Some(call.tool_call_id.clone());
+        part.state = Some("input-available".into());
+        part.input = Some(call.input.clone());
+        part.provider_executed = call.provider_executed;
+        let parts = &mut self.message().parts;
+        let started = parts
+            .iter_mut()
+            .find(|part| part.tool_call_id.as_deref() == Some(&*call.tool_call_id));
+        match started {
+            // Streamed arguments have a part already, which the whole call replaces at its place.
+            Some(started) => *started = part,
+            None => self.put(part),
+        }
+    }
+
+    /// Records the outcome of a tool call. A call of a question is shown by its question.
+    fn ended(&mut self, id: &str, outcome: Result<Json, String>) -> Vec<Effect> {
+        let Some(part) = self.tool(id) else {
+            return Vec::new();
+        };
+        settle(part, outcome.clone());
+        let ToolCall { name, arguments } = call(part);
+        let run = ToolRun {
+            name,
+            arguments,
+            outcome,
+        };
+        let shown = part.approval.is_none();
+        shown.then_some(Effect::ToolRun(run)).into_iter().collect()
+    }
+
+    fn data(&mut self, data: &Data) -> Effect {
+        if !data.transient {
+            let part = UiPart {
+                id: data.id.clone(),
+                data: Some(data.data.clone()),
+                ..UiPart::new(&*data.kind)
+            };
+            let parts = &mut self.message().parts;
+            let same = parts
+                .iter_mut()
+                // Data with an id replaces what was sent under it, which is how a page shows
+                // progress.
+                .find(|old| data.id.is_some() && (&old.kind, &old.id) == (&data.kind, &data.id));
+            match same {
+                Some(same) => *same = part,
+                None => self.put(part),
+            }
+        }
+        shown(data)
+    }
+
+    /// Returns the parts of the last step.
+    fn last_step(&self) -> &[UiPart] {
+        let Some(message) = self.request.continued() else {
+            return &[];
+        };
+        let mut steps = message.parts.rsplit(|part| part.kind == "step-start");
+        steps.next().unwrap_or_default()
+    }
+
+    /// Returns `true` if all tools of the last step are finished. Version 5.0.0 posts their results
+    /// then, after an error too.
+    fn posts_for_ever(&self) -> bool {
+        let tools = self.last_step().iter();
+        let mut tools = tools.filter(|part| part.tool_name().is_some()).peekable();
+        let finished = ["output-available", "output-error", "approval-responded"];
+        let finished = |part: &UiPart| finished.iter().any(|state| part.is(state));
+        tools.peek().is_some() && tools.all(finished)
+    }
+
+    /// Decides what the page does when the reply is over.
+    fn then(&mut self) -> Next {
+        let tools = |part: &&UiPart| part.tool_name().is_some();
+        let pending = self.last_step().iter().filter(tools);
+        let pending = pending.filter(|part| part.is("input-available") && !part.provider_executed);
+        let id = |part: &UiPart| part.tool_call_id.clone().unwrap_or_default();
+        let calls: Vec<(String, ToolCall)> = pending.map(|part| (id(part), call(part))).collect();
+        if !calls.is_empty() {
+            let (ids, calls) = calls.into_iter().unzip();
+            self.calls = ids;
+            return Next::Calls(calls);
+        }
+        let mut parts = self.last_step().iter().rev();
+        if let Some(part) = parts.find(|part| part.is("approval-requested")) {
+            let (asked, id) = (confirmation(part), id(part));
+            self.asked = Some(id);
+            return Next::Question(asked);
+        }
+        let text = self.request.continued().map(text_of).unwrap_or_default();
+        question(&text).map_or(Next::Nothing, Next::Question)
+    }
+}
+
+impl Default for ChatPage {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl FrontEnd for ChatPage {
+    type Protocol = UiStream;
+
+    const PATH: &'static str = "/api/chat";
+
+    fn prompt(&mut self, text: &str) {
+        let id = self.next_id();
+        self.request.messages.push(UiMessage::user(id, text));
+        self.request.message_id = None;
+    }
+
+    fn request(&self) -> http::Request<Bytes> {
+        post(Self::PATH, self.request.to_json())
+    }
+
+    fn decode(&mut self, input: &mut &[u8]) -> Result<Option<Event>, EventError> {
+        Ok(self.decoder.next(input)?.cloned())
+    }
+
+    fn receive(&mut self, event: &Event) -> Vec<Effect> {
+        // A page that has seen an error reads no further, and nothing follows `[DONE]`.
+        if self.failed {
+            return Vec::new();
+        }
+        match event {
+            Event::Start(start) => {
+                let Some(id) = &start.message_id else {
+                    return Vec::new();
+                };
+                let same = self.message().id == *id;
+                if self.continues && !same {
+                    self.breaks("the reply continues a message under another id");
+                }
+                self.message().id.clone_from(id);
+            }
+            Event::StartStep(_) => self.put(UiPart::new("step-start")),
+            // The SDK forgets its open blocks here, so a later piece of one fails.
+            Event::FinishStep(_) => self.open.clear(),
+            Event::TextStart(start) => self.begin(&start.id, "text"),
+            Event::ReasoningStart(start) => self.begin(&start.id, "reasoning"),
+            Event::TextDelta(piece) => {
+                self.add(&piece.id, &piece.delta);
+                return vec![Effect::Text(piece.delta.clone())];
+            }
+            Event::ReasoningDelta(piece) => {
+                self.add(&piece.id, &piece.delta);
+                return vec![Effect::Reasoning(piece.delta.clone())];
+            }
+            Event::TextEnd(end) => self.end(&end.id),
+            Event::ReasoningEnd(end) => self.end(&end.id),
+            Event::SourceUrl(source) => {
+                self.put(UiPart {
+                    source_id: Some(source.source_id.clone()),
+                    url: Some(source.url.clone()),
+                    title: source.title.clone(),
+                    ..UiPart::new("source-url")
+                });
+                let title = source.title.as_ref().unwrap_or(&source.url);
+                return vec![Effect::Citation(Citation::new(title).url(&source.url))];
+            }
+            Event::SourceDocument(source) => {
+                self.put(UiPart {
+                    source_id: Some(source.source_id.clone()),
+                    media_type: Some(source.media_type.clone()),
+                    title: Some(source.title.clone()),
+                    filename: source.filename.clone(),
+                    ..UiPart::new("source-document")
+                });
+                return vec![Effect::Citation(Citation::new(&source.title))];
+            }
+            Event::File(file) => {
+                self.put(UiPart {
+                    url: Some(file.url.clone()),
+                    media_type: Some(file.media_type.clone()),
+                    ..UiPart::new("file")
+                });
+                let kind = Json::encode(&file.media_type).unwrap_or_default();
+                return vec![Effect::other("file", kind)];
+            }
+            Event::ToolInputStart(start) => {
+                let call = ToolInputAvailable {
+                    provider_executed: start.provider_executed,
+                    dynamic: start.dynamic,
+                    ..ToolInputAvailable::new(
+                        &*start.tool_call_id,
+                        &*start.tool_name,
+                        Json::default(),
+                    )
+                };
+                self.called(&call);
+                if let Some(part) = self.tool(&start.tool_call_id) {
+                    part.state = Some("input-streaming".into());
+                }
+            }
+            Event::ToolInputDelta(piece) => drop(self.tool(&piece.tool_call_id)),
+            Event::ToolInputAvailable(call) => self.called(call),
+            Event::ToolOutputAvailable(output) => {
+                let outcome = Ok(output.output.clone());
+                return self.ended(&output.tool_call_id, outcome);
+            }
+            Event::ToolOutputError(output) => {
+                let outcome = Err(output.error_text.clone());
+                return self.ended(&output.tool_call_id, outcome);
+            }
+            Event::ToolApprovalRequest(request) => {
+                if let Some(part) = self.tool(&request.tool_call_id) {
+                    part.state = Some("approval-requested".into());
+                    part.approval = Some(Approval {
+                        id: request.approval_id.clone(),
+                        ..Approval::default()
+                    });
+                }
+            }
+            Event::ToolOutputDenied(output) => {
+                if let Some(part) = self.tool(&output.tool_call_id) {
+                    part.state = Some("output-denied".into());
+                }
+            }
+            Event::MessageMetadata(chunk) => {
+                self.message().metadata = Some(chunk.metadata.clone());
+                return vec![metadata(&chunk.metadata)];
+            }
+            Event::Data(data) => return vec![self.data(data)],
+            Event::Error(error) => {
+                self.failed = true;
+                return vec![Effect::Error(Notice::new(&error.error_text))];
+            }
+            Event::Finish(_) | Event::Abort(_) => self.over = true,
+            Event::ToolInputError(_) | Event::Unknown(_) => {
+                self.breaks("a chunk that version 5.0.0 does not know");
+            }
+            Event::Done | Event::Calls(_) => {}
+        }
+        Vec::new()
+    }
+
+    fn next(&mut self) -> Next {
+        self.decoder = EventDecoder::new();
+        self.open.clear();
+        let (failed, over) = (mem::take(&mut self.failed), mem::take(&mut self.over));
+        if let Some(mut message) = self.message.take() {
+            // A page takes note of a step with the first part in it.
+            let steps = message.parts.iter().rev();
+            let hidden = steps.take_while(|part| part.kind == "step-start").count();
+            let seen = message.parts.len() - hidden;
+            message.parts = message.parts.into_iter().take(seen).collect();
+            match self.request.messages.last_mut() {
+                Some(last) if mem::take(&mut self.continues) => *last = message,
+                _ => self.request.messages.push(message),
+            }
+        }
+        match mem::take(&mut self.broken) {
+            Some(why) => Next::Broken(why),
+            None if self.posts_for_ever() => Next::Broken(ENDLESS),
+            None if failed => Next::Nothing,
+            None if !over => Next::Broken("the stream ended without finish: it looks complete"),
+            None => self.then(),
+        }
+    }
+
+    fn answer(&mut self, answers: Vec<Answer>) {
+        for (id, answer) in mem::take(&mut self.calls).into_iter().zip(answers) {
+            let Some(part) = self.sent(&id) else { continue };
+            let outcome = match answer {
+                Answer::Failed(why) => Err(why),
+                Answer::Data(json) | Answer::Raw(json) => Ok(json),
+                Answer::Text(text) => Ok(Json::encode(&text).unwrap_or_default()),
+            };
+            settle(part, outcome);
+        }
+    }
+
+    fn decide(&mut self, question: &Confirmation, accepted: bool) {
+        let Some(id) = self.asked.take() else {
+            return self.prompt(typed_answer(question, accepted));
+        };
+        if let Some(part) = self.sent(&id) {
+            part.state = Some("approval-responded".into());
+            part.approval.get_or_insert_default().approved = Some(accepted);
+        }
+    }
+}
+
+impl ChatPage {
+    /// Returns a tool part of the last message, which is sent again with its result.
+    fn sent(&mut self, id: &str) -> Option<&mut UiPart> {
+        let message = self.request.messages.last_mut()?;
+        // The SDK names the message whose parts it has changed.
+        self.request.message_id = Some(message.id.clone());
+        let mut parts = message.parts.iter_mut();
+        parts.find(|part| part.tool_call_id.as_deref() == Some(id))
+    }
+}
+
+/// The reason why a page would not stop posting.
+const ENDLESS: &str = "the last step has finished tools only: the page posts for ever";
+
+/// Ends the call of a tool.
+fn settle(part: &mut UiPart, outcome: Result<Json, String>) {
+    match outcome {
+        Ok(output) => {
+            part.state = Some("output-available".into());
+            part.output = Some(output);
+        }
+        Err(why) => {
+            part.state = Some("output-error".into());
+            part.error_text = Some(why);
+        }
+    }
+}
+
+/// Returns a call as the shared vocabulary has it.
+fn call(part: &UiPart) -> ToolCall {
+    ToolCall {
+        name: part.tool_name().unwrap_or_default().to_owned(),
+        arguments: part.input.clone().unwrap_or_default(),
+    }
+}
+
+/// Returns what a page shows of an approval request: its id, and the texts of the input.
+fn confirmation(part: &UiPart) -> Confirmation {
+    let text = |name: &str| {
+        let text = part.input.as_ref().and_then(|input| input.get(name));
+        text.and_then(|text| Some(text.string()?.into_owned()))
+            .unwrap_or_default()
+    };
+    let id = part.approval.as_ref().map(|approval| approval.id.clone());
+    Confirmation::new(id.unwrap_or_default(), text("title"), text("message"))
+}
+
+/// Returns what a page makes of metadata.
+fn metadata(metadata: &Json) -> Effect {
+    let Some(figures) = metadata.get("usage") else {
+        return Effect::other("metadata", metadata.clone());
+    };
+    let figure = |name: &str| figures.get(name).and_then(|figure| figure.as_u64());
+    let usage = Usage::new(
+        figure("inputTokens").unwrap_or_default(),
+        figure("outputTokens").unwrap_or_default(),
+    );
+    Effect::Usage(
+        usage
+            .cached_input_tokens(figure("cachedInputTokens").unwrap_or_default())
+            .reasoning_tokens(figure("reasoningTokens").unwrap_or_default()),
+    )
+}
+
+/// Returns what a page with components for the data of the shared vocabulary shows.
+fn shown(data: &Data) -> Effect {
+    let json = &data.data;
+    let text = |json: &Json, name: &str| Some(json.get(name)?.string()?.into_owned());
+    let rows = || {
+        let rows = json.get("rows").filter(|rows| rows.kind() == Kind::Array);
+        Some(Table {
+            name: text(json, "name")?,
+            description: text(json, "description"),
+            rows: rows?,
+        })
+    };
+    let effect = match data.name() {
+        "status" => text(json, "message").map(|message| {
+            let mut status = Status::new(message);
+            status.level = match text(json, "level").as_deref() {
+                Some("warning") => Level::Warning,
+                Some("error") => Level::Error,
+                _ => Level::Info,
+            };
+            for detail in json.get("details").iter().flat_map(Json::elements) {
+                let details = text(&detail, "name").zip(text(&detail, "value"));
+                status.details.extend(details);
+            }
+            Effect::Status(status)
+        }),
+        "table" => rows().map(Effect::Table),
+        "chart" => rows().map(Effect::Chart),
+        _ => None,
+    };
+    effect.unwrap_or_else(|| Effect::other(format!("{PREFIX}{}", data.name()), json.clone()))
+}

@@ -1,0 +1,88 @@
+//! UI message streams in tests: the played page, and what the conformance kit and the command line
+//! know of the protocol.
+//!
+//! ```
+//! # use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+//! # use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+//! # struct Parrot;
+//! # #[async_trait]
+//! # impl<P: Protocol> Agent<P> for Parrot {
+//! #     async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+//! #         Ok(reply.text(&request.prompt().unwrap_or_default()).await?)
+//! #     }
+//! # }
+//! use copilot_wire_kit::check::{Target, check};
+//! use copilot_wire_kit::kit;
+//! use copilot_wire::ui_stream::{Mount, UiStream};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let router = Router::new().mount(Mount::new(), Parrot)?;
+//! # futures::executor::block_on(async {
+//! let report = check(&router, Target::new(kit::<UiStream>())).await;
+//! assert!(report.is_clean(), "{report}");
+//! # });
+//! # Ok(()) }
+//! ```
+
+mod chat_page;
+mod native;
+mod rules;
+mod show;
+
+pub use chat_page::ChatPage;
+
+use std::future::Future;
+
+use bytes::Bytes;
+use http::HeaderMap;
+
+use copilot_wire::ui_stream::{ChatRequest, Event, Mount, UiStream};
+use copilot_wire::router;
+use crate::check::{Exam, Judge, Rule, Stream};
+use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+
+impl Toolkit for UiStream {
+    const TITLE: &'static str = "Web pages on the AI SDK";
+
+    const SAMPLE: Sample = Sample::new(
+        r#"{"id":"chat-1","trigger":"submit-message","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}],"tools":{"f":{"parameters":{"type":"object"}}}}"#,
+        &["/api/chat", "/api/chat/chat-1/stream"],
+        &[],
+    );
+
+    const RULES: &'static [&'static [&'static Rule]] = &[rules::RULES];
+
+    type FrontEnd = ChatPage;
+
+    fn front_end(setup: &Setup<'_>) -> Result<ChatPage, BoxError> {
+        let mut request = setup.read(ChatRequest::read)?.unwrap_or_default();
+        if let Some(id) = &setup.conversation_id {
+            request.id.clone_from(id);
+        }
+        Ok(ChatPage::continuing(request))
+    }
+
+    fn describe(event: &Event) -> Summary {
+        show::describe(event)
+    }
+
+    fn native(request: &ChatRequest, _: &HeaderMap) -> Node {
+        native::native(request)
+    }
+
+    fn to_body(request: &ChatRequest) -> Option<Bytes> {
+        Some(request.to_json())
+    }
+
+    fn mount() -> impl router::Mount<Protocol = Self> {
+        Mount::new()
+    }
+
+    fn judge(judge: &mut Judge, stream: &Stream<'_>) {
+        rules::judge(judge, stream);
+    }
+
+    fn check(exam: &mut Exam<'_>) -> impl Future<Output = ()> + Send {
+        rules::check(exam)
+    }
+}
