@@ -1,7 +1,7 @@
 //! Checks of single events: faults for which clients reject a run.
 
 use super::Event;
-use crate::json::{Json, Kind, List};
+use crate::json::{Json, Kind, List, is_pointer};
 use crate::protocol::SendError;
 
 /// The largest event that clients take, in bytes.
@@ -82,12 +82,4 @@ fn is_operation(operation: &Json) -> bool {
             "remove" => true,
             _ => false,
         }
-}
-
-/// Returns `true` if `text` is a JSON pointer: empty, or segments that each begin with a slash, in
-/// which a tilde is `~0` and a slash `~1`.
-pub(super) fn is_pointer(text: &str) -> bool {
-    // RFC 6901, section 3.
-    let escapes = || text.split('~').skip(1);
-    (text.is_empty() || text.starts_with('/')) && escapes().all(|rest| rest.starts_with(['0', '1']))
 }

@@ -55,6 +55,16 @@ macro_rules! events {
                 }
             }
 
+            /// Returns the names of the members that an event of a type, such as `RUN_STARTED`, must have. `None`
+            /// for a type that this crate does not know.
+            #[must_use]
+            pub fn required_members(kind: &str) -> Option<&'static [&'static str]> {
+                Some(match kind {
+                    $($type => $name::REQUIRED,)*
+                    _ => return None,
+                })
+            }
+
             /// Returns the event without what a client may fail at: members that this crate does not know
             /// and metadata that is not an object.
             pub(super) fn strict(&self) -> Self {
@@ -71,16 +81,6 @@ macro_rules! events {
                 }
                 event
             }
-        }
-
-        /// Returns the required members of an event. `None` for a type that this crate does not
-        /// know.
-        #[cfg(feature = "testing")]
-        pub(super) fn required(kind: &str) -> Option<&'static [&'static str]> {
-            Some(match kind {
-                $($type => $name::REQUIRED,)*
-                _ => return None,
-            })
         }
 
         $(impl From<$name> for Event {

@@ -69,8 +69,17 @@ impl<P: Protocol> Request<P> {
         request
     }
 
-    pub(crate) fn with_params(mut self, params: Vec<(Box<str>, Box<str>)>) -> Self {
-        self.0.params = params;
+    /// Sets the parameters of the path, by their names, in the order of the path. A router does so itself; see
+    /// [`path_params`](crate::router::path_params) for other callers.
+    #[must_use]
+    pub fn params<N, V>(mut self, params: impl IntoIterator<Item = (N, V)>) -> Self
+    where
+        N: Into<Box<str>>,
+        V: Into<Box<str>>,
+    {
+        let params = params.into_iter();
+        let params = params.map(|(name, value)| (name.into(), value.into()));
+        self.0.params = params.collect();
         self
     }
 

@@ -1,12 +1,13 @@
 //! Requests to a server.
 
-use std::fmt::{self, Write as _};
+use std::fmt;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderValue, Method, Request, Uri};
 
 use crate::protocol::redacted::Address;
+use crate::router::escape_segment;
 
 use super::{ApiKey, ChatRequest};
 
@@ -127,23 +128,6 @@ impl fmt::Debug for Instance {
 pub(super) fn segment(name: &str) -> Result<String, InvalidAddress> {
     match name {
         "" | "." | ".." => Err(InvalidAddress),
-        name => Ok(escape(name)),
+        name => Ok(escape_segment(name)),
     }
-}
-
-/// Encodes a name for a path, with percent escapes.
-pub(crate) fn escape(name: &str) -> String {
-    let mut out = String::with_capacity(name.len());
-    for byte in name.bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
-                out.push(char::from(byte));
-            }
-            _ => {
-                // Writing to a string cannot fail.
-                let _ = write!(out, "%{byte:02X}");
-            }
-        }
-    }
-    out
 }

@@ -92,8 +92,6 @@ pub use decoder::Decoder;
 pub use event::{Ending, Event, Output, Unknown};
 pub use failure::{Failure, SearchFailure};
 pub use history::History;
-#[cfg(feature = "testing")]
-pub(crate) use instance::escape;
 pub use instance::{Instance, InvalidAddress};
 pub use message::{Call, Message};
 pub use mount::Mount;

@@ -44,7 +44,7 @@ pub(crate) mod typed;
 mod user;
 
 pub use capabilities::Capabilities;
-pub use consent::{Answer, Verdict, plain_text};
+pub use consent::{Answer, Verdict, find_question, plain_text};
 pub(crate) use conversation::LONGEST_NAME;
 pub use conversation::{
     AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, Document,

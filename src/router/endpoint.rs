@@ -182,7 +182,7 @@ impl Call {
         #[cfg(feature = "resumable")]
         let replies = self.resumable::<P>(&message);
         let request = Request::<P>::from_parts(self.parts, message)
-            .with_params(self.params)
+            .params(self.params)
             .with_path(self.public_path)
             .with_env(&self.router.inner.env)
             .with_consent(&self.router.inner.consent);

@@ -43,6 +43,7 @@ use crate::replies::Replies;
 use guard::Guard;
 use hosts::Hosts;
 use intake::{Budget, Limits};
+pub use path::{escape_segment, path_params};
 use path::{BasePath, Path};
 use upload::Upload;
 
@@ -575,15 +576,6 @@ impl Inner {
             Err(_) => Found::Nothing,
         }
     }
-}
-
-/// Returns the parameters of a path, by a template such as `/chats/{workspace}`.
-#[cfg(feature = "testing")]
-pub(crate) fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>)> {
-    let template = Path::parse(template).ok();
-    template
-        .and_then(|template| template.matches(path))
-        .unwrap_or_default()
 }
 
 fn refuse(refusal: &Refusal) -> Response<Body> {

@@ -1,6 +1,6 @@
 //! Paths with parameters.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::sync::Arc;
 
 use super::MountError;
@@ -65,6 +65,43 @@ impl Path {
         };
         self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(same)
     }
+}
+
+/// Returns the names and values of the parameters in a path, by a template such as `/chats/{workspace}`, with percent
+/// escapes decoded. Empty if the path does not match the template or the template is invalid.
+///
+/// ```
+/// use copilot_wire::router::path_params;
+///
+/// let params = path_params("/chats/{workspace}", "/chats/old%20films");
+/// assert_eq!(params, [("workspace".into(), "old films".into())]);
+/// ```
+#[must_use]
+pub fn path_params(template: &str, path: &str) -> Vec<(Box<str>, Box<str>)> {
+    let template = Path::parse(template).ok();
+    template
+        .and_then(|template| template.matches(path))
+        .unwrap_or_default()
+}
+
+/// Returns a text as one segment of a path: all but ASCII letters, digits and `-`, `_`, `.`, `~` as percent escapes.
+///
+/// The segments `.` and `..` stay as they are: clients resolve them, even escaped.
+#[must_use]
+pub fn escape_segment(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => {
+                out.push(char::from(byte));
+            }
+            _ => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "%{byte:02X}");
+            }
+        }
+    }
+    out
 }
 
 /// Returns the path of a route with the first parameters of a request in it. The same path always becomes the

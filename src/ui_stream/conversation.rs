@@ -88,16 +88,6 @@ fn is_question(part: &UiPart) -> bool {
     part.approval.is_some() && part.kind == "dynamic-tool" && part.tool_name() == Some(QUESTION)
 }
 
-/// Returns all text of a message. Every text part is a block of its own.
-#[cfg(feature = "testing")]
-pub(super) fn text_of(message: &UiMessage) -> Cow<'_, str> {
-    let mut all = Cow::Borrowed("");
-    for text in message.parts.iter().filter_map(said) {
-        add(&mut all, text);
-    }
-    all
-}
-
 fn said(part: &UiPart) -> Option<&str> {
     let text = part.text.as_deref().filter(|_| part.kind == "text")?;
     Some(text).filter(|text| !text.is_empty())

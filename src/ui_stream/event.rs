@@ -61,6 +61,19 @@ macro_rules! events {
                 }
             }
 
+            /// Returns the names of the members that a chunk of a type, such as `text-delta`, must have, and of
+            /// all that it may have. `None` for a type that this crate does not know.
+            #[must_use]
+            pub fn members(
+                kind: &str,
+            ) -> Option<(&'static [&'static str], &'static [&'static str])> {
+                Some(match kind {
+                    $($type => ($name::REQUIRED, $name::NAMES),)*
+                    _ if kind.starts_with(PREFIX) => (&["data"], Data::NAMES),
+                    _ => return None,
+                })
+            }
+
             /// Returns the event without members that this crate does not know.
             pub(super) fn strict(&self) -> Self {
                 let mut event = self.clone();
@@ -74,19 +87,6 @@ macro_rules! events {
                 }
                 event
             }
-        }
-
-        /// Returns the required members of a chunk, and all that its type names. `None` for a type
-        /// that this crate does not know.
-        #[cfg(feature = "testing")]
-        pub(super) fn members(
-            kind: &str,
-        ) -> Option<(&'static [&'static str], &'static [&'static str])> {
-            Some(match kind {
-                $($type => ($name::REQUIRED, $name::NAMES),)*
-                _ if kind.starts_with(PREFIX) => (&["data"], Data::NAMES),
-                _ => return None,
-            })
         }
 
         $(impl From<$name> for Event {

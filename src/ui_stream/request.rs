@@ -92,7 +92,8 @@ impl ChatRequest {
 
     /// Returns the message of the assistant that the reply continues: the last one, if it is the
     /// assistant's.
-    pub(super) fn continued(&self) -> Option<&UiMessage> {
+    #[must_use]
+    pub fn continued(&self) -> Option<&UiMessage> {
         self.messages
             .last()
             .filter(|message| message.role == "assistant")

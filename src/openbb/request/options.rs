@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-#[cfg(feature = "testing")]
 use super::string;
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
 
@@ -64,9 +63,8 @@ impl From<String> for OptionValue<'_> {
 }
 
 impl Options {
-    /// Sets a switch in the form of the others. One that is off is left out, as by the Workspace.
-    #[cfg(feature = "testing")]
-    pub(in crate::openbb) fn set(&mut self, id: &str, value: &OptionValue<'_>) {
+    /// Sets an option in the form of the others. One that is off is left out, as by the Workspace.
+    pub fn set(&mut self, id: &str, value: &OptionValue<'_>) {
         match self {
             Self::List(list) => {
                 let other =

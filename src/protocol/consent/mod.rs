@@ -320,9 +320,12 @@ fn again(asked: &str, verdict: Verdict) -> Verdict {
     }
 }
 
-/// Returns the id and the code of the question that a message ends with.
-#[cfg(feature = "testing")]
-pub(crate) fn question(message: &str) -> Option<(String, String)> {
+/// Returns the id and the code of the question that a message of the assistant ends with, for clients that answer for
+/// their users: `yes` and the code agrees, `no` refuses. `None` if there is no question.
+///
+/// The code proves nothing to a client: only the server that asked can check its own question.
+#[must_use]
+pub fn find_question(message: &str) -> Option<(String, String)> {
     let found = Parsed::new(message)?.candidates().last()?;
     Some((proof::decode_id(&found.id)?, found.code))
 }
