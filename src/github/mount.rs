@@ -57,7 +57,7 @@ impl Mount {
     /// Creates a mount that accepts only requests that are signed with one of these keys. Other requests get status 401,
     /// and 503 while the keys are not available.
     ///
-    /// `gh debug-cli` cannot sign. For local work sign with a `RequestSigner` (feature `testing`),
+    /// `gh debug-cli` cannot sign. For local work sign with a `RequestSigner` of `copilot-wire-kit`,
     /// or use [`unverified`](Self::unverified).
     #[cfg(feature = "verify")]
     #[must_use]

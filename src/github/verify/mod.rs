@@ -28,7 +28,7 @@
 //! can be sent again, and it verifies. If that matters, store the ids of handled requests, or use a
 //! private channel.
 //!
-//! **Locally**, with the feature `testing`, a `RequestSigner` signs requests and writes a key
+//! **Locally** a `RequestSigner` of the package `copilot-wire-kit` signs requests and writes a key
 //! document, so that verification also runs in tests and on a laptop.
 
 mod base64;
@@ -41,8 +41,6 @@ mod key_id;
 mod key_set;
 mod public_key;
 mod signature;
-#[cfg(feature = "testing")]
-mod signer;
 mod source;
 mod verifier;
 
@@ -54,7 +52,5 @@ pub use key_id::{InvalidKeyId, KeyId};
 pub use key_set::{InvalidKeyDocument, KeySet};
 pub use public_key::PublicKey;
 pub use signature::Signature;
-#[cfg(feature = "testing")]
-pub use signer::{NoRandomness, RequestSigner};
 pub use source::{KeyError, KeyErrorKind, KeySource};
 pub use verifier::{Verifier, verify};

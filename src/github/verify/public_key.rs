@@ -90,12 +90,3 @@ fn point(pem: &str) -> Option<Vec<u8>> {
     // The length fields in the prefix (0x59, 0x42) are fixed, so the point must have this length.
     (point.len() == 65 && point.first() == Some(&UNCOMPRESSED)).then(|| point.to_vec())
 }
-
-/// Writes a key in the form that [`PublicKey::from_pem`] reads.
-#[cfg(feature = "testing")]
-pub(super) fn to_pem(key: &VerifyingKey) -> String {
-    let der = [P256_PREFIX, key.to_sec1_point(false).as_bytes()].concat();
-    let text = base64::encode(&der);
-    let (first, second) = text.split_at_checked(64).unwrap_or((&text, ""));
-    format!("{BEGIN}\n{first}\n{second}\n{END}\n")
-}

@@ -13,8 +13,8 @@ use crate::github::Verified;
 /// against replay**.
 ///
 /// ```
-/// # #[cfg(feature = "testing")] {
-/// use copilot_wire::github::verify::{RequestSigner, VerifyErrorKind, verify};
+/// use copilot_wire::github::verify::{VerifyErrorKind, verify};
+/// use copilot_wire_kit::github::RequestSigner;
 ///
 /// let signer = RequestSigner::from_seed(b"a test");
 /// let body = br#"{"messages":[]}"#;
@@ -23,7 +23,6 @@ use crate::github::Verified;
 /// assert!(verify(body, &headers, &signer.key_set()).is_ok());
 /// let refused = verify(b"{}", &headers, &signer.key_set()).unwrap_err();
 /// assert_eq!(refused.kind(), VerifyErrorKind::SignatureMismatch);
-/// # }
 /// ```
 ///
 /// # Errors

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use http::HeaderMap;
 
-use copilot_wire::github::verify::RequestSigner;
+use super::RequestSigner;
 use crate::{Keys, Signer};
 
 impl Signer for RequestSigner {

@@ -5,11 +5,15 @@ mod front_end;
 #[cfg(feature = "verify")]
 mod keys;
 mod native;
+#[cfg(feature = "verify")]
+mod request_signer;
 mod rules;
 mod show;
 mod signature;
 
 pub use front_end::CopilotChat;
+#[cfg(feature = "verify")]
+pub use request_signer::{NoRandomness, RequestSigner};
 
 use std::future::Future;
 
@@ -43,8 +47,8 @@ impl Toolkit for GitHub {
     type FrontEnd = CopilotChat;
 
     fn front_end(setup: &Setup<'_>) -> Result<CopilotChat, BoxError> {
-        if let Some(request) = setup.read(|body| ChatRequest::from_json(body))? {
-            return Ok(CopilotChat::continuing(request));
+        if let Some(request) = &setup.request {
+            return Ok(CopilotChat::continuing(ChatRequest::from_json(request)?));
         }
         let front = CopilotChat::new("agent");
         Ok(match &setup.conversation_id {

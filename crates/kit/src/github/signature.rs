@@ -77,8 +77,10 @@ fn forged(
     path: &str,
     sample: &Bytes,
 ) -> Vec<(&'static str, http::Request<Bytes>)> {
-    use copilot_wire::github::verify::{HeaderPair, RequestSigner};
+    use copilot_wire::github::verify::HeaderPair;
     use http::HeaderValue;
+
+    use super::RequestSigner;
 
     let Some(signer) = exam.signer() else {
         return Vec::new();

@@ -1,3 +1,5 @@
+//! Signatures as those of the platform.
+
 use std::fmt;
 
 use bytes::Bytes;
@@ -9,16 +11,26 @@ use p256::{
 };
 use sha2::{Digest as _, Sha256};
 
-use super::{HeaderPair, KeyId, KeySet, PublicKey, base64, public_key};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use copilot_wire::github::verify::{HeaderPair, KeyId, KeySet, PublicKey};
+
+/// The bytes that precede the 65 bytes of an uncompressed point in the DER of a P-256
+/// `SubjectPublicKeyInfo`: `SEQUENCE { SEQUENCE { id-ecPublicKey, prime256v1 }, BIT STRING }`.
+const P256_PREFIX: &[u8] = &[
+    0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a,
+    0x86, 0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00,
+];
 
 /// A signer of requests that signs as the platform does, so that tests and local work use
 /// verification.
 ///
-/// Serve [`key_document`](Self::key_document) and point [`CachedKeys::url`](super::CachedKeys::url)
-/// at it, or pass [`key_set`](Self::key_set) to a [`Verifier`](super::Verifier).
+/// Serve [`key_document`](Self::key_document) and point
+/// [`CachedKeys::url`](copilot_wire::github::verify::CachedKeys::url) at it, or pass [`key_set`](Self::key_set) to a
+/// [`Verifier`](copilot_wire::github::verify::Verifier).
 ///
 /// ```
-/// use copilot_wire::github::verify::{KeySet, RequestSigner, verify};
+/// use copilot_wire::github::verify::{KeySet, verify};
+/// use copilot_wire_kit::github::RequestSigner;
 ///
 /// let signer = RequestSigner::generate()?;
 /// let request = http::Request::post("/github");
@@ -56,7 +68,7 @@ impl RequestSigner {
     }
 
     fn with_key(key: SigningKey) -> Self {
-        let pem = public_key::to_pem(key.verifying_key());
+        let pem = to_pem(&key);
         Self {
             key,
             identifier: KeyId::from_pem(&pem),
@@ -87,7 +99,7 @@ impl RequestSigner {
     /// Returns the signature of a body in the form of the header: base64 of DER.
     pub fn signature(&self, body: &[u8]) -> String {
         let signature: p256::ecdsa::Signature = self.key.sign(body);
-        base64::encode(signature.to_der().as_bytes())
+        STANDARD.encode(signature.to_der().as_bytes())
     }
 
     /// Returns the identifier of the key: the SHA-256 of [its PEM text](Self::pem), as at GitHub.
@@ -128,6 +140,14 @@ impl RequestSigner {
             .to_string()
             .into()
     }
+}
+
+/// Writes the public key in the form that [`PublicKey::from_pem`] reads.
+fn to_pem(key: &SigningKey) -> String {
+    let point = key.verifying_key().to_sec1_point(false);
+    let text = STANDARD.encode([P256_PREFIX, point.as_bytes()].concat());
+    let (first, second) = text.split_at_checked(64).unwrap_or((&text, ""));
+    format!("-----BEGIN PUBLIC KEY-----\n{first}\n{second}\n-----END PUBLIC KEY-----\n")
 }
 
 impl fmt::Debug for RequestSigner {
