@@ -58,9 +58,9 @@ impl fmt::Display for Effect {
             Self::Reasoning(text) => write!(f, "reasoning: {}", OneLine(text)),
             Self::Status(status) => {
                 let level = match status.level {
-                    Level::Info => "status",
                     Level::Warning => "warning",
                     Level::Error => "error",
+                    _ => "status",
                 };
                 write!(f, "{level}: {}", OneLine(&status.message))?;
                 let mut sep = " (";

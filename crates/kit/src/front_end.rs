@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::effect::Effect;
 use copilot_wire::json::{Json, WriteError};
-use copilot_wire::protocol::{Confirmation, EventError, Protocol, ToolCall, consent};
+use copilot_wire::protocol::{Confirmation, EventError, Protocol, ToolCall, find_question};
 
 /// An emulated front end, which stores the conversation as the real one does.
 ///
@@ -142,7 +142,7 @@ pub fn post(path: &str, body: impl Into<Bytes>) -> http::Request<Bytes> {
 /// to refuse.
 #[must_use]
 pub fn question(text: &str) -> Option<Confirmation> {
-    let (id, code) = consent::question(text)?;
+    let (id, code) = find_question(text)?;
     Some(Confirmation::new(id, "", "").answers([format!("yes {code}"), "no".to_owned()]))
 }
 

@@ -1,6 +1,7 @@
 //! A test harness for an agent and an emulated front end.
 
 use std::mem;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -11,9 +12,11 @@ use super::frames::Frames;
 use super::front_end::{Answer, FrontEnd, Next};
 use super::{Clock, Transcript};
 use copilot_wire::agent::{Agent, Body, Request};
-use copilot_wire::protocol::consent::Consent;
 use copilot_wire::protocol::{Env, EventError, Outcome, Protocol, Refusal, Turn};
 use copilot_wire::router::path_params;
+
+/// The number of harnesses so far.
+static COUNT: AtomicU64 = AtomicU64::new(0);
 
 /// A test harness that runs an agent and an emulated front end in process, without a server, a network
 /// or real time.
@@ -62,7 +65,8 @@ pub struct Harness<F: FrontEnd> {
     agent: Arc<dyn Agent<F::Protocol>>,
     clock: Clock,
     env: Option<Env>,
-    consent: Consent,
+    /// Tells harnesses apart.
+    id: u64,
     headers: HeaderMap,
     /// `true` while a turn runs, and after it was dropped.
     open: bool,
@@ -106,7 +110,7 @@ impl<F: FrontEnd> Harness<F> {
             agent: Arc::new(agent),
             clock: Clock::new(),
             env: None,
-            consent: Consent::default(),
+            id: COUNT.fetch_add(1, Ordering::Relaxed),
             headers: HeaderMap::new(),
             open: false,
             next: Next::Nothing,
@@ -231,11 +235,11 @@ impl<F: FrontEnd> Harness<F> {
         // that were added under one name.
         parts.headers.extend(self.headers.clone());
         let message = F::Protocol::read(&parts, body).map_err(refused)?;
-        let params = path_params(F::PATH, parts.uri.path());
-        let request = Request::<F::Protocol>::from_parts(parts, message)
-            .with_params(params)
-            .with_path(F::PATH.into())
-            .with_consent(&self.consent);
+        let mut params = path_params(F::PATH, parts.uri.path());
+        // A question belongs to a path with its parameters: none of another harness, with the same words, is at
+        // the same one.
+        params.push(("harness".into(), self.id.to_string().into()));
+        let request = Request::<F::Protocol>::from_parts(parts, message).params(params);
 
         let faults = Arc::new(Mutex::new(Vec::new()));
         let observed = Arc::clone(&faults);

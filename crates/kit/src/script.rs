@@ -140,12 +140,12 @@ impl Script {
     fn next<P: Protocol>(&self, request: &Request<P>) -> Option<Vec<Step>> {
         let messages = request.messages();
         let messages = messages.map(|m| Message::new(m.role, m.text.into_owned()));
-        let results = request.results().map(|result| ToolResult {
-            call_id: result.call_id.map(|id| id.into_owned().into()),
-            name: result.name.into_owned().into(),
-            arguments: result.arguments,
-            content: result.content.into_owned().into(),
-            failed: result.failed,
+        let results = request.results().map(|result| {
+            let mut kept = ToolResult::new(result.name.into_owned(), result.content.into_owned());
+            kept.call_id = result.call_id.map(|id| id.into_owned().into());
+            kept.arguments = result.arguments;
+            kept.failed = result.failed;
+            kept
         });
         let asked = RecordedRequest {
             messages: messages.collect(),

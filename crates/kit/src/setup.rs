@@ -2,6 +2,8 @@
 
 use bytes::Bytes;
 
+use copilot_wire::protocol::{Protocol, Refusal};
+
 use super::front_end::Answer;
 
 /// A function that returns the answer to a call, which it looks up under several names of the call.
@@ -25,10 +27,9 @@ pub struct Setup<'a> {
 
 impl Setup<'_> {
     /// Reads the recorded request, if there is one.
-    pub(crate) fn read<R, E>(
-        &self,
-        read: impl FnOnce(&Bytes) -> Result<R, E>,
-    ) -> Result<Option<R>, E> {
+    pub(crate) fn read<P: Protocol>(&self) -> Result<Option<P::Request>, Refusal> {
+        let (parts, ()) = http::Request::post("/").body(()).unwrap_or_default().into_parts();
+        let read = |body: &Bytes| P::read(&parts, body.clone());
         self.request.as_ref().map(read).transpose()
     }
 

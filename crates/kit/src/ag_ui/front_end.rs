@@ -11,7 +11,7 @@ use copilot_wire::ag_ui::{
     ActivitySnapshot, AgUi, Content, Custom, Event, Interrupt, Message, ResumeEntry, RunAgentInput,
     StepStarted, ToolCall, ToolCallResult, ToolCallStart,
 };
-use copilot_wire::json::{Json, Kind};
+use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, HistoryItem, Level,
     Notice, Role, Status, Table, ToolRun,
@@ -115,7 +115,7 @@ impl App {
         calls.find(|call| call.id == id)
     }
 
-    fn ran(&mut self, result: &ToolCallResult) -> Effect {
+    fn ran(&mut self, result: &ToolCallResult) -> Option<Effect> {
         // The agent ran this one itself, so the app must not.
         self.calls.retain(|id| *id != result.tool_call_id);
         let mut message = Message::tool(
@@ -127,20 +127,19 @@ impl App {
         message.metadata.clone_from(&result.metadata);
         let failed = message.is_failure();
         self.input.messages.push(message);
-        let call = self.call(&result.tool_call_id).map(|call| vocabulary(call));
+        let call = self.call(&result.tool_call_id);
+        let call = call.and_then(|call| vocabulary(call));
+        let (name, arguments) = match &call {
+            Some(call) => (&*call.name, call.arguments.clone()),
+            None => ("", Json::default()),
+        };
         let text = result.content.text().into_owned();
-        let json = Json::parse(text.clone()).ok();
-        Effect::ToolRun(ToolRun {
-            name: call
-                .as_ref()
-                .map(|call| call.name.clone())
-                .unwrap_or_default(),
-            arguments: call.map(|call| call.arguments).unwrap_or_default(),
-            outcome: match failed {
-                true => Err(text),
-                false => Ok(json.unwrap_or_else(|| Json::encode(&text).unwrap_or_default())),
-            },
-        })
+        let run = match (failed, Json::parse(text.clone())) {
+            (true, _) => ToolRun::failed(name, &arguments, text),
+            (false, Ok(json)) => ToolRun::new(name, &arguments, &json),
+            (false, Err(_)) => ToolRun::new(name, &arguments, &text),
+        };
+        run.ok().map(Effect::ToolRun)
     }
 
     /// Changes the shared state.
@@ -235,7 +234,7 @@ impl FrontEnd for App {
                     call.function.arguments.push_str(&piece.delta);
                 }
             }
-            Event::ToolCallResult(result) => return vec![self.ran(result)],
+            Event::ToolCallResult(result) => return self.ran(result).into_iter().collect(),
             Event::StateSnapshot(state) => {
                 self.input.state.clone_from(&state.snapshot);
                 return vec![Effect::other("state", state.snapshot.clone())];
@@ -297,7 +296,7 @@ impl FrontEnd for App {
         if !calls.is_empty() {
             let made = calls
                 .iter()
-                .filter_map(|id| self.call(id).map(|call| vocabulary(call)));
+                .filter_map(|id| self.call(id).and_then(|call| vocabulary(call)));
             let made = made.collect();
             self.calls = calls;
             return Next::Calls(made);
@@ -338,11 +337,10 @@ impl FrontEnd for App {
 }
 
 /// Returns a call as the shared vocabulary has it. Arguments that are no JSON are a string.
-fn vocabulary(call: &ToolCall) -> protocol::ToolCall {
-    protocol::ToolCall::try_from(call).unwrap_or_else(|_| protocol::ToolCall {
-        name: call.function.name.clone(),
-        arguments: Json::encode(&call.function.arguments).unwrap_or_default(),
-    })
+fn vocabulary(call: &ToolCall) -> Option<protocol::ToolCall> {
+    let (name, arguments) = (&call.function.name, &call.function.arguments);
+    let read = protocol::ToolCall::try_from(call).ok();
+    read.or_else(|| protocol::ToolCall::new(name, arguments).ok())
 }
 
 fn text(json: &Json, name: &str) -> Option<String> {
@@ -377,13 +375,12 @@ fn status(step: &StepStarted) -> Status {
 /// Returns what an app with components for the activities of the shared vocabulary shows.
 fn shown(activity: &ActivitySnapshot) -> Effect {
     let content = &activity.content;
-    let rows = content
-        .get("rows")
-        .filter(|rows| rows.kind() == Kind::Array);
-    let table = text(content, "name").zip(rows).map(|(name, rows)| Table {
-        name,
-        description: text(content, "description"),
-        rows,
+    let rows = content.get("rows");
+    let table = text(content, "name").zip(rows);
+    let table = table.and_then(|(name, rows)| {
+        let mut table = Table::new(name, &rows).ok()?;
+        table.description = text(content, "description");
+        Some(table)
     });
     match (activity.activity_type.as_str(), table) {
         ("table", Some(table)) => Effect::Table(table),
@@ -397,11 +394,12 @@ fn noted(custom: &Custom) -> Vec<Effect> {
     if custom.name != "citations" {
         return vec![Effect::other(&*custom.name, custom.value.clone())];
     }
-    let citations = custom.value.elements().map(|citation| Citation {
-        title: text(&citation, "title").unwrap_or_default(),
-        url: text(&citation, "url"),
-        document: text(&citation, "document"),
-        excerpt: text(&citation, "excerpt"),
+    let citations = custom.value.elements().map(|citation| {
+        let mut cited = Citation::new(text(&citation, "title").unwrap_or_default());
+        cited.url = text(&citation, "url");
+        cited.document = text(&citation, "document");
+        cited.excerpt = text(&citation, "excerpt");
+        Effect::Citation(cited)
     });
-    citations.map(Effect::Citation).collect()
+    citations.collect()
 }

@@ -57,7 +57,7 @@ impl Toolkit for AgUi {
     type FrontEnd = App;
 
     fn front_end(setup: &Setup<'_>) -> Result<App, BoxError> {
-        let recorded = setup.read(RunAgentInput::read)?;
+        let recorded = setup.read::<Self>()?;
         let mut input = recorded.unwrap_or_else(|| RunAgentInput::new("", "", []));
         if let Some(id) = &setup.conversation_id {
             input.thread_id.clone_from(id);

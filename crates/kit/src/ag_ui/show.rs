@@ -71,5 +71,6 @@ pub(super) fn describe(event: &Event) -> Summary {
         // A decoder reads these as single calls.
         Event::Calls(calls) => Summary::new("calls", calls.len().to_string()),
         Event::Unknown(json) => Summary::new("unknown", json.text()),
+        _ => Summary::new("other", ""),
     }
 }

@@ -118,7 +118,7 @@ impl FrontEnd for AnthropicClient {
             return Next::Nothing;
         }
         if !complete {
-            return Next::Broken(copilot_wire::anthropic::NO_STOP);
+            return Next::Broken("the stream ended without message_stop");
         }
         if calls.is_empty() {
             return question(&text).map_or(Next::Nothing, Next::Question);

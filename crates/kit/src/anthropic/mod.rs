@@ -56,7 +56,7 @@ impl Toolkit for Anthropic {
     type FrontEnd = AnthropicClient;
 
     fn front_end(setup: &Setup<'_>) -> Result<AnthropicClient, BoxError> {
-        let recorded = setup.read(MessagesRequest::read)?;
+        let recorded = setup.read::<Self>()?;
         let mut request = recorded.unwrap_or_else(|| MessagesRequest::new("", 4096, []));
         request.model = setup.model(request.model, "claude");
         Ok(AnthropicClient::continuing(request))

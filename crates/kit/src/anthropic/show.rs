@@ -19,6 +19,7 @@ pub(super) fn describe(event: &Event) -> Summary {
             Delta::InputJson(text) => Summary::new("input", text),
             Delta::Citation(json) => Summary::new("citation", json.text()),
             Delta::Other(json) => Summary::new("delta", json.text()),
+            _ => Summary::new("delta", ""),
         },
         Event::ContentBlockStop { index } => Summary::new("block end", format!("#{index}")),
         Event::MessageDelta(delta) => {
@@ -36,9 +37,9 @@ pub(super) fn describe(event: &Event) -> Summary {
         Event::Error(error) => {
             Summary::new("error", format!("{}: {}", error.kind, error.message)).failed()
         }
-        // A decoder reads an ending as other events.
-        Event::End(_) => Summary::new("end", ""),
         Event::Other(json) => Summary::new("other", json.text()),
+        // A decoder reads an ending as other events.
+        _ => Summary::new("end", ""),
     }
 }
 
@@ -53,5 +54,6 @@ fn block(block: &ContentBlock) -> String {
             let kind = kind.as_ref().and_then(Json::string);
             kind.unwrap_or_default().into_owned()
         }
+        _ => String::new(),
     }
 }

@@ -29,11 +29,9 @@ impl CopilotChat {
     /// Creates a conversation with the agent of this slug.
     #[must_use]
     pub fn new(agent: impl Into<String>) -> Self {
-        let mut request = ChatRequest {
-            thread_id: Some(CONVERSATION.into()),
-            agent: Some(agent.into()),
-            ..ChatRequest::default()
-        };
+        let mut request = ChatRequest::default();
+        request.thread_id = Some(CONVERSATION.into());
+        request.agent = Some(agent.into());
         // The platform sends zeros for parameters that are not set.
         let zeros = ["top_p", "temperature", "max_tokens"];
         let zeros = zeros.into_iter().map(|name| (name, "0"));
@@ -138,7 +136,7 @@ impl FrontEnd for CopilotChat {
                 self.done = true;
                 Vec::new()
             }
-            Event::Output(Output::Text(_) | Output::Chunk(_)) | Event::Finish => Vec::new(),
+            _ => Vec::new(),
         };
         let text = event.text().filter(|text| !text.is_empty());
         let Some(text) = text else {

@@ -18,6 +18,7 @@ pub(super) fn describe(event: &Event) -> Summary {
         }
         Event::Finish => return Summary::new("finish", "stop"),
         Event::Done => return Summary::new("done", "").last(),
+        _ => return Summary::new("other", ""),
     };
     match output {
         Output::Text(text) => Summary::new("text", text),
@@ -38,6 +39,7 @@ pub(super) fn describe(event: &Event) -> Summary {
         Output::Raw(event) => {
             Summary::new("unknown", format!("{} {}", event.name.as_str(), event.data))
         }
+        _ => Summary::new("other", ""),
     }
 }
 

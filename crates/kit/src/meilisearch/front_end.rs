@@ -6,9 +6,10 @@ use bytes::Bytes;
 
 use copilot_wire::json::Json;
 use copilot_wire::meilisearch::{
-    ChatRequest, Event, History, Meilisearch, Message, Outcome, Tools, Unknown, escape,
+    ChatRequest, Event, History, Meilisearch, Message, Outcome, Tools, Unknown,
 };
 use copilot_wire::protocol::{Citation, EventDecoder, EventError, Notice, Status};
+use copilot_wire::router::escape_segment;
 use crate::{Answer, Effect, FrontEnd, Next, post, question};
 
 /// A simulated chat client, which stores the history as the server asks.
@@ -69,7 +70,7 @@ impl FrontEnd for SearchChat {
     }
 
     fn request(&self) -> http::Request<Bytes> {
-        let path = Self::PATH.replace("{workspace}", &escape(&self.workspace));
+        let path = Self::PATH.replace("{workspace}", &escape_segment(&self.workspace));
         let mut request = self.request.clone();
         request.messages = self.history.messages();
         post(&path, request.to_json())
@@ -103,12 +104,7 @@ impl FrontEnd for SearchChat {
                 vec![Effect::other(call.name.clone(), arguments)]
             }
             Event::Unknown(Unknown::Frame(frame)) => vec![Effect::other("frame", frame.clone())],
-            Event::Append(_)
-            | Event::RoundBreak
-            | Event::Provider(_)
-            | Event::Logprobs(_)
-            | Event::Finish(_)
-            | Event::Done => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -120,7 +116,7 @@ impl FrontEnd for SearchChat {
             // The failure was reported by an event.
             Outcome::Failed(_) => Next::Nothing,
             Outcome::Incomplete => Next::Broken("the stream ended without a finish_reason"),
-            Outcome::Truncated => Next::Broken("the stream ended without [DONE]"),
+            _ => Next::Broken("the stream ended without [DONE]"),
         }
     }
 

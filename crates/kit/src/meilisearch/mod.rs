@@ -49,7 +49,7 @@ impl Toolkit for Meilisearch {
 
     fn front_end(setup: &Setup<'_>) -> Result<SearchChat, BoxError> {
         let workspace = setup.workspace.as_deref().unwrap_or("default");
-        let front = match setup.read(ChatRequest::read)? {
+        let front = match setup.read::<Self>()? {
             Some(request) => SearchChat::continuing(workspace, request),
             None => SearchChat::new(workspace),
         };

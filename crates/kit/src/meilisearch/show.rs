@@ -31,6 +31,7 @@ pub(super) fn describe(event: &Event) -> Summary {
             Summary::new("unknown", format!("{} {}", call.name, call.arguments))
         }
         Event::Unknown(Unknown::Frame(frame)) => Summary::new("unknown", frame.text()),
+        _ => Summary::new("other", ""),
     }
 }
 

@@ -4,7 +4,7 @@ use std::mem;
 
 use bytes::Bytes;
 
-use copilot_wire::json::{Json, WriteError};
+use copilot_wire::json::WriteError;
 use copilot_wire::openai::{
     Accumulator, ChatMessage, ChatRequest, Content, Event, OpenAi, Tool, ToolCall,
 };
@@ -127,6 +127,7 @@ impl FrontEnd for OpenAiClient {
                 self.done = true;
                 Vec::new()
             }
+            _ => Vec::new(),
         }
     }
 
@@ -157,7 +158,7 @@ impl FrontEnd for OpenAiClient {
         if self.calls.is_empty() {
             return question(&text).map_or(Next::Nothing, Next::Question);
         }
-        Next::Calls(self.calls.iter().map(call).collect())
+        Next::Calls(self.calls.iter().filter_map(call).collect())
     }
 
     fn answer(&mut self, answers: Vec<Answer>) {
@@ -169,9 +170,8 @@ impl FrontEnd for OpenAiClient {
 }
 
 /// Converts a call. Arguments that are not JSON become a string.
-fn call(call: &ToolCall) -> protocol::ToolCall {
-    protocol::ToolCall::try_from(call).unwrap_or_else(|_| protocol::ToolCall {
-        name: call.function.name.clone(),
-        arguments: Json::encode(&call.function.arguments).unwrap_or_default(),
-    })
+fn call(call: &ToolCall) -> Option<protocol::ToolCall> {
+    let (name, arguments) = (&call.function.name, &call.function.arguments);
+    let read = protocol::ToolCall::try_from(call).ok();
+    read.or_else(|| protocol::ToolCall::new(name, arguments).ok())
 }

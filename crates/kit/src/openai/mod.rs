@@ -62,7 +62,7 @@ impl Toolkit for OpenAi {
     type FrontEnd = OpenAiClient;
 
     fn front_end(setup: &Setup<'_>) -> Result<OpenAiClient, BoxError> {
-        let mut request = setup.read(ChatRequest::read)?.unwrap_or_default();
+        let mut request = setup.read::<Self>()?.unwrap_or_default();
         request.model = setup.model(request.model, "gpt-4o-mini");
         Ok(OpenAiClient::continuing(request))
     }

@@ -7,13 +7,13 @@ use crate::Summary;
 pub(super) fn describe(event: &Event) -> Summary {
     match event {
         Event::Chunk(chunk) => describe_chunk(chunk),
-        // A decoder reads an ending as a chunk.
-        Event::End(_) => Summary::new("end", ""),
         Event::Error(error) => {
             let kind = error.kind.as_deref().unwrap_or("error");
             Summary::new("error", format!("{kind}: {}", error.message)).failed()
         }
         Event::Done => Summary::new("done", "").last(),
+        // A decoder reads an ending as a chunk.
+        _ => Summary::new("end", ""),
     }
 }
 

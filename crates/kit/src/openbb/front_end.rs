@@ -70,16 +70,17 @@ impl Workspace {
         self.dashboard.add_data(&widget, data);
         let mut tiers = match self.request.widgets.take() {
             Some(Widgets::Tiers(tiers)) => tiers,
-            Some(Widgets::Flat(secondary)) => Tiers {
-                secondary,
-                ..Tiers::default()
-            },
-            None => Tiers::default(),
+            Some(Widgets::Flat(secondary)) => {
+                let mut tiers = Tiers::default();
+                tiers.secondary = secondary;
+                tiers
+            }
+            _ => Tiers::default(),
         };
         match tier {
             Tier::Primary => tiers.primary.push(widget),
             Tier::Secondary => tiers.secondary.push(widget),
-            Tier::Extra => tiers.extra.push(widget),
+            _ => tiers.extra.push(widget),
         }
         self.request.widgets = Some(Widgets::Tiers(tiers));
         self
@@ -214,6 +215,7 @@ impl FrontEnd for Workspace {
                 self.called = Some(FunctionCall::clone(call));
                 return Vec::new();
             }
+            _ => return Vec::new(),
         };
         match output {
             Output::MessageChunk(text) => {
@@ -253,6 +255,7 @@ impl FrontEnd for Workspace {
                 )]
             }
             Output::Raw(raw) => vec![Effect::other(raw.name(), raw.data().clone())],
+            _ => Vec::new(),
         }
     }
 
@@ -262,10 +265,8 @@ impl FrontEnd for Workspace {
         let question = self.end_message();
         self.open = self.called.take();
         if let Some(call) = &self.open {
-            return Next::Calls(vec![ToolCall {
-                name: call.function.clone(),
-                arguments: call.input_arguments.clone(),
-            }]);
+            let call = ToolCall::new(&call.function, &call.input_arguments);
+            return Next::Calls(call.into_iter().collect());
         }
         question.map_or(Next::Nothing, Next::Question)
     }
@@ -297,35 +298,32 @@ impl FrontEnd for Workspace {
 
 /// Returns an artifact as later requests have it.
 fn context(artifact: &Artifact) -> ContextEntry {
-    let format = DataFormat {
-        data_type: "object".into(),
-        parse_as: artifact.kind.as_str().into(),
-        chart_params: artifact.chart_params.as_ref().map(Wire::to_raw),
-        query_data_source: artifact.query_data_source.clone(),
-        ..DataFormat::default()
-    };
+    let mut format = DataFormat::default();
+    format.data_type = "object".into();
+    format.parse_as = artifact.kind.as_str().into();
+    format.chart_params = artifact.chart_params.as_ref().map(Wire::to_raw);
+    format.query_data_source.clone_from(&artifact.query_data_source);
     // As JSON in a string: a text comes back in quotes.
     let content = artifact.content.as_ref().map_or("null", Json::text);
     let data = serde_json::json!({ "items": [{ "content": content, "data_format": format }] });
-    ContextEntry {
-        uuid: artifact.uuid.clone(),
-        name: artifact.name.clone(),
-        description: artifact.description.clone(),
-        data: Json::encode(&data).ok(),
-        ..ContextEntry::default()
-    }
+    let mut entry = ContextEntry::default();
+    entry.uuid.clone_from(&artifact.uuid);
+    entry.name.clone_from(&artifact.name);
+    entry.description.clone_from(&artifact.description);
+    entry.data = Json::encode(&data).ok();
+    entry
 }
 
 fn artifact(artifact: &Artifact) -> Effect {
     let rows = artifact.content.clone().unwrap_or_default();
-    let table = Table {
-        name: artifact.name.clone(),
-        description: Some(artifact.description.clone()).filter(|text| !text.is_empty()),
-        rows,
-    };
-    match artifact.kind {
-        ArtifactType::Table => Effect::Table(table),
-        ArtifactType::Chart => Effect::Chart(table),
+    let table = Table::new(&artifact.name, &rows).ok().map(|mut table| {
+        let description = Some(artifact.description.clone());
+        table.description = description.filter(|text| !text.is_empty());
+        table
+    });
+    match (&artifact.kind, table) {
+        (ArtifactType::Table, Some(table)) => Effect::Table(table),
+        (ArtifactType::Chart, Some(table)) => Effect::Chart(table),
         _ => Effect::other("artifact", artifact.to_raw()),
     }
 }

@@ -55,7 +55,7 @@ impl Toolkit for OpenBb {
     type FrontEnd = Workspace;
 
     fn front_end(setup: &Setup<'_>) -> Result<Workspace, BoxError> {
-        let request = setup.read(QueryRequest::read)?.unwrap_or_default();
+        let request = setup.read::<Self>()?.unwrap_or_default();
         let front = dashboard(request, setup);
         Ok(match &setup.conversation_id {
             Some(id) => front.conversation_id(id),

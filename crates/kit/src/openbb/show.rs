@@ -11,6 +11,7 @@ pub(super) fn describe(event: &Event) -> Summary {
             let text = format!("{} {}", call.function, call.input_arguments.text());
             return Summary::new("call", text).last();
         }
+        _ => return Summary::new("other", ""),
     };
     match output {
         Output::MessageChunk(text) => Summary::new("text", text),
@@ -45,6 +46,7 @@ pub(super) fn describe(event: &Event) -> Summary {
             "unknown",
             format!("{} {}", event.name(), event.data().text()),
         ),
+        _ => Summary::new("other", ""),
     }
 }
 

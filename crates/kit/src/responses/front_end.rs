@@ -4,7 +4,7 @@ use std::mem;
 
 use bytes::Bytes;
 
-use copilot_wire::json::{Json, WriteError};
+use copilot_wire::json::WriteError;
 use copilot_wire::protocol::{self, Citation, EventDecoder, EventError, Notice};
 use copilot_wire::responses::{
     Accumulator, Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,
@@ -162,7 +162,7 @@ impl FrontEnd for ResponsesClient {
         if self.calls.is_empty() {
             return question(&text).map_or(Next::Nothing, Next::Question);
         }
-        Next::Calls(self.calls.iter().map(call).collect())
+        Next::Calls(self.calls.iter().filter_map(call).collect())
     }
 
     fn answer(&mut self, answers: Vec<Answer>) {
@@ -175,9 +175,8 @@ impl FrontEnd for ResponsesClient {
 }
 
 /// Converts a call. Arguments that are not JSON become a string.
-fn call(item: &Item) -> protocol::ToolCall {
-    protocol::ToolCall::try_from(item).unwrap_or_else(|_| protocol::ToolCall {
-        name: item.name.clone().unwrap_or_default(),
-        arguments: Json::encode(&item.arguments).unwrap_or_default(),
-    })
+fn call(item: &Item) -> Option<protocol::ToolCall> {
+    let name = item.name.as_deref().unwrap_or_default();
+    let read = protocol::ToolCall::try_from(item).ok();
+    read.or_else(|| protocol::ToolCall::new(name, &item.arguments).ok())
 }

@@ -56,7 +56,7 @@ impl Toolkit for Responses {
     type FrontEnd = ResponsesClient;
 
     fn front_end(setup: &Setup<'_>) -> Result<ResponsesClient, BoxError> {
-        let mut request = setup.read(ResponsesRequest::read)?.unwrap_or_default();
+        let mut request = setup.read::<Self>()?.unwrap_or_default();
         request.model = setup.model(request.model, "gpt-5");
         Ok(ResponsesClient::continuing(request))
     }

@@ -7,9 +7,9 @@ use crate::Summary;
 pub(super) fn describe(event: &Event) -> Summary {
     match event {
         Event::Stream(event) => said(event),
-        // A decoder reads no endings.
-        Event::End(_) => Summary::new("end", ""),
         Event::Done => Summary::new("done", "").last(),
+        // A decoder reads no endings.
+        _ => Summary::new("end", ""),
     }
 }
 

@@ -4,14 +4,12 @@ use std::mem;
 
 use bytes::Bytes;
 
-use copilot_wire::json::{Json, Kind};
+use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     Citation, Confirmation, EventDecoder, EventError, Level, Notice, Status, Table, ToolCall,
     ToolRun, Usage,
 };
 use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question, typed_answer};
-use copilot_wire::ui_stream::conversation::text_of;
-use copilot_wire::ui_stream::data::PREFIX;
 use copilot_wire::ui_stream::{
     Approval, ChatRequest, Data, Event, ToolInputAvailable, Trigger, UiMessage, UiPart, UiStream,
 };
@@ -105,11 +103,10 @@ impl ChatPage {
 
     fn begin(&mut self, id: &str, kind: &str) {
         let at = self.message().parts.len();
-        self.put(UiPart {
-            text: Some(String::new()),
-            state: Some("streaming".into()),
-            ..UiPart::new(kind)
-        });
+        let mut part = UiPart::new(kind);
+        part.text = Some(String::new());
+        part.state = Some("streaming".into());
+        self.put(part);
         self.open.push((id.to_owned(), at));
     }
 
@@ -153,12 +150,10 @@ impl ChatPage {
     fn called(&mut self, call: &ToolInputAvailable) {
         let name = &call.tool_name;
         let mut part = match call.dynamic {
-            true => UiPart {
-                tool: Some(name.clone()),
-                ..UiPart::new("dynamic-tool")
-            },
+            true => UiPart::new("dynamic-tool"),
             false => UiPart::new(format!("tool-{name}")),
         };
+        part.tool = call.dynamic.then(|| name.clone());
         part.tool_call_id = Some(call.tool_call_id.clone());
         part.state = Some("input-available".into());
         part.input = Some(call.input.clone());
@@ -180,23 +175,21 @@ impl ChatPage {
             return Vec::new();
         };
         settle(part, outcome.clone());
-        let ToolCall { name, arguments } = call(part);
-        let run = ToolRun {
-            name,
-            arguments,
-            outcome,
+        let (name, arguments) = (part.tool_name().unwrap_or_default(), part.input.clone());
+        let arguments = arguments.unwrap_or_default();
+        let run = match outcome {
+            Ok(output) => ToolRun::new(name, &arguments, &output),
+            Err(message) => ToolRun::failed(name, &arguments, message),
         };
-        let shown = part.approval.is_none();
-        shown.then_some(Effect::ToolRun(run)).into_iter().collect()
+        let run = run.ok().filter(|_| part.approval.is_none());
+        run.map(Effect::ToolRun).into_iter().collect()
     }
 
     fn data(&mut self, data: &Data) -> Effect {
         if !data.transient {
-            let part = UiPart {
-                id: data.id.clone(),
-                data: Some(data.data.clone()),
-                ..UiPart::new(&*data.kind)
-            };
+            let mut part = UiPart::new(&*data.kind);
+            part.id.clone_from(&data.id);
+            part.data = Some(data.data.clone());
             let parts = &mut self.message().parts;
             let same = parts
                 .iter_mut()
@@ -226,7 +219,7 @@ impl ChatPage {
         let tools = self.last_step().iter();
         let mut tools = tools.filter(|part| part.tool_name().is_some()).peekable();
         let finished = ["output-available", "output-error", "approval-responded"];
-        let finished = |part: &UiPart| finished.iter().any(|state| part.is(state));
+        let finished = |part: &UiPart| finished.iter().any(|state| is(part, state));
         tools.peek().is_some() && tools.all(finished)
     }
 
@@ -234,16 +227,18 @@ impl ChatPage {
     fn then(&mut self) -> Next {
         let tools = |part: &&UiPart| part.tool_name().is_some();
         let pending = self.last_step().iter().filter(tools);
-        let pending = pending.filter(|part| part.is("input-available") && !part.provider_executed);
+        let pending = pending.filter(|part| is(part, "input-available") && !part.provider_executed);
         let id = |part: &UiPart| part.tool_call_id.clone().unwrap_or_default();
-        let calls: Vec<(String, ToolCall)> = pending.map(|part| (id(part), call(part))).collect();
+        let calls: Vec<(String, ToolCall)> = pending
+            .filter_map(|part| Some((id(part), call(part)?)))
+            .collect();
         if !calls.is_empty() {
             let (ids, calls) = calls.into_iter().unzip();
             self.calls = ids;
             return Next::Calls(calls);
         }
         let mut parts = self.last_step().iter().rev();
-        if let Some(part) = parts.find(|part| part.is("approval-requested")) {
+        if let Some(part) = parts.find(|part| is(part, "approval-requested")) {
             let (asked, id) = (confirmation(part), id(part));
             self.asked = Some(id);
             return Next::Question(asked);
@@ -310,44 +305,36 @@ impl FrontEnd for ChatPage {
             Event::TextEnd(end) => self.end(&end.id),
             Event::ReasoningEnd(end) => self.end(&end.id),
             Event::SourceUrl(source) => {
-                self.put(UiPart {
-                    source_id: Some(source.source_id.clone()),
-                    url: Some(source.url.clone()),
-                    title: source.title.clone(),
-                    ..UiPart::new("source-url")
-                });
+                let mut part = UiPart::new("source-url");
+                part.source_id = Some(source.source_id.clone());
+                part.url = Some(source.url.clone());
+                part.title.clone_from(&source.title);
+                self.put(part);
                 let title = source.title.as_ref().unwrap_or(&source.url);
                 return vec![Effect::Citation(Citation::new(title).url(&source.url))];
             }
             Event::SourceDocument(source) => {
-                self.put(UiPart {
-                    source_id: Some(source.source_id.clone()),
-                    media_type: Some(source.media_type.clone()),
-                    title: Some(source.title.clone()),
-                    filename: source.filename.clone(),
-                    ..UiPart::new("source-document")
-                });
+                let mut part = UiPart::new("source-document");
+                part.source_id = Some(source.source_id.clone());
+                part.media_type = Some(source.media_type.clone());
+                part.title = Some(source.title.clone());
+                part.filename.clone_from(&source.filename);
+                self.put(part);
                 return vec![Effect::Citation(Citation::new(&source.title))];
             }
             Event::File(file) => {
-                self.put(UiPart {
-                    url: Some(file.url.clone()),
-                    media_type: Some(file.media_type.clone()),
-                    ..UiPart::new("file")
-                });
+                let mut part = UiPart::new("file");
+                part.url = Some(file.url.clone());
+                part.media_type = Some(file.media_type.clone());
+                self.put(part);
                 let kind = Json::encode(&file.media_type).unwrap_or_default();
                 return vec![Effect::other("file", kind)];
             }
             Event::ToolInputStart(start) => {
-                let call = ToolInputAvailable {
-                    provider_executed: start.provider_executed,
-                    dynamic: start.dynamic,
-                    ..ToolInputAvailable::new(
-                        &*start.tool_call_id,
-                        &*start.tool_name,
-                        Json::default(),
-                    )
-                };
+                let (id, name) = (&*start.tool_call_id, &*start.tool_name);
+                let mut call = ToolInputAvailable::new(id, name, Json::default());
+                call.provider_executed = start.provider_executed;
+                call.dynamic = start.dynamic;
                 self.called(&call);
                 if let Some(part) = self.tool(&start.tool_call_id) {
                     part.state = Some("input-streaming".into());
@@ -366,10 +353,8 @@ impl FrontEnd for ChatPage {
             Event::ToolApprovalRequest(request) => {
                 if let Some(part) = self.tool(&request.tool_call_id) {
                     part.state = Some("approval-requested".into());
-                    part.approval = Some(Approval {
-                        id: request.approval_id.clone(),
-                        ..Approval::default()
-                    });
+                    let approval = part.approval.insert(Approval::default());
+                    approval.id.clone_from(&request.approval_id);
                 }
             }
             Event::ToolOutputDenied(output) => {
@@ -390,7 +375,7 @@ impl FrontEnd for ChatPage {
             Event::ToolInputError(_) | Event::Unknown(_) => {
                 self.breaks("a chunk that version 5.0.0 does not know");
             }
-            Event::Done | Event::Calls(_) => {}
+            _ => {}
         }
         Vec::new()
     }
@@ -471,11 +456,21 @@ fn settle(part: &mut UiPart, outcome: Result<Json, String>) {
 }
 
 /// Returns a call as the shared vocabulary has it.
-fn call(part: &UiPart) -> ToolCall {
-    ToolCall {
-        name: part.tool_name().unwrap_or_default().to_owned(),
-        arguments: part.input.clone().unwrap_or_default(),
-    }
+fn call(part: &UiPart) -> Option<ToolCall> {
+    let arguments = part.input.clone().unwrap_or_default();
+    ToolCall::new(part.tool_name().unwrap_or_default(), &arguments).ok()
+}
+
+/// Returns `true` if this is a part in that state.
+fn is(part: &UiPart, state: &str) -> bool {
+    part.state.as_deref() == Some(state)
+}
+
+/// Returns all text of a message. Every text part is a block of its own.
+fn text_of(message: &UiMessage) -> String {
+    let texts = message.parts.iter().filter(|part| part.kind == "text");
+    let texts = texts.filter_map(|part| part.text.as_deref().filter(|text| !text.is_empty()));
+    texts.collect::<Vec<_>>().join("\n\n")
 }
 
 /// Returns what a page shows of an approval request: its id, and the texts of the input.
@@ -511,12 +506,9 @@ fn shown(data: &Data) -> Effect {
     let json = &data.data;
     let text = |json: &Json, name: &str| Some(json.get(name)?.string()?.into_owned());
     let rows = || {
-        let rows = json.get("rows").filter(|rows| rows.kind() == Kind::Array);
-        Some(Table {
-            name: text(json, "name")?,
-            description: text(json, "description"),
-            rows: rows?,
-        })
+        let mut table = Table::new(text(json, "name")?, &json.get("rows")?).ok()?;
+        table.description = text(json, "description");
+        Some(table)
     };
     let effect = match data.name() {
         "status" => text(json, "message").map(|message| {
@@ -536,5 +528,5 @@ fn shown(data: &Data) -> Effect {
         "chart" => rows().map(Effect::Chart),
         _ => None,
     };
-    effect.unwrap_or_else(|| Effect::other(format!("{PREFIX}{}", data.name()), json.clone()))
+    effect.unwrap_or_else(|| Effect::other(format!("data-{}", data.name()), json.clone()))
 }

@@ -55,7 +55,7 @@ impl Toolkit for UiStream {
     type FrontEnd = ChatPage;
 
     fn front_end(setup: &Setup<'_>) -> Result<ChatPage, BoxError> {
-        let mut request = setup.read(ChatRequest::read)?.unwrap_or_default();
+        let mut request = setup.read::<Self>()?.unwrap_or_default();
         if let Some(id) = &setup.conversation_id {
             request.id.clone_from(id);
         }

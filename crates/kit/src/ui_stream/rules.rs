@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::chat_page::ChatPage;
 use crate::FrontEnd;
 use crate::check::{Block, Exam, Judge, Recorded, Stream, recorded_files, rules};
-use copilot_wire::ui_stream::event::members;
+use copilot_wire::ui_stream::Event;
 
 rules! {
     REQUEST = Error "ui/request",
@@ -236,7 +236,7 @@ fn text<'a>(chunk: &'a Value, name: &str) -> &'a str {
 /// Judges a chunk alone. Returns `true` if it is one of version 5.0.0 or later, and whole.
 fn shape(judge: &mut Judge, at: &str, kind: &str, chunk: &Value, block: &Block<'_>) -> bool {
     let later = LATER.contains(&kind);
-    let Some((required, named)) = members(kind) else {
+    let Some((required, named)) = Event::members(kind) else {
         judge.expect(&TYPE, later || EARLIER.contains(&kind), at, block.raw);
         return false;
     };
