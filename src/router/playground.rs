@@ -1,6 +1,5 @@
 //! Serves the playground.
 
-#[cfg(feature = "testing")]
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
@@ -8,25 +7,19 @@ use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
     X_DNS_PREFETCH_CONTROL,
 };
-#[cfg(feature = "testing")]
 use http::{HeaderMap, StatusCode, header};
 use http::{HeaderValue, Method, Response};
 
 use super::{Call, Endpoint, Inner, MountError, RouteKind, Router};
 use crate::agent::Body;
-#[cfg(feature = "testing")]
 use crate::json::Escape;
 use crate::playground::{self, Front, Fronts};
-#[cfg(feature = "testing")]
 use crate::protocol::Refusal;
-#[cfg(feature = "testing")]
-use crate::testing::Signer;
 
 /// The path of the list of agents.
 const FRONTS: &str = "/playground.json";
 
 /// The path at which the page has its requests signed.
-#[cfg(feature = "testing")]
 const SIGN: &str = "/playground/sign";
 
 impl Router {
@@ -57,19 +50,22 @@ impl Router {
 
     /// Lets the playground sign its requests to agents that verify signatures, at
     /// `POST /playground/sign`, so that its requests pass verification instead of going around it.
+    /// `sign` returns the headers to send with a body, byte for byte.
     ///
-    /// Everybody who can reach this server can have anything signed: mount agents that verify with the
-    /// keys of this signer, created for this purpose, and no agent that does real work for owners of
+    /// Everybody who can reach this server can have anything signed: mount agents that verify with
+    /// keys that were created for this purpose, and no agent that does real work for owners of
     /// those keys. Requests from pages of other origins are refused.
     ///
     /// # Errors
     ///
     /// [`MountError`] when the path is taken.
-    #[cfg(feature = "testing")]
-    pub fn playground_signer(self, signer: impl Signer + 'static) -> Result<Self, MountError> {
+    pub fn playground_signer(
+        self,
+        sign: impl Fn(&[u8]) -> HeaderMap + Send + Sync + 'static,
+    ) -> Result<Self, MountError> {
         self.with(|site| {
             site.shared::<Signing>().0 = true;
-            site.route(Method::POST, SIGN, Sign(Box::new(signer)))
+            site.route(Method::POST, SIGN, Sign(sign))
         })
     }
 }
@@ -128,19 +124,17 @@ impl Endpoint for Page {
 }
 
 /// The endpoint that signs a body as the front end's platform does, with test keys.
-#[cfg(feature = "testing")]
-struct Sign(Box<dyn Signer>);
+struct Sign<F>(F);
 
-#[cfg(feature = "testing")]
 #[async_trait]
-impl Endpoint for Sign {
+impl<F: Fn(&[u8]) -> HeaderMap + Send + Sync> Endpoint for Sign<F> {
     async fn call(&self, call: Call) -> Response<Body> {
         let authority = call.parts.uri.authority().map(http::uri::Authority::as_str);
         if !is_own_page(&call.parts.headers, authority) {
             let message = "only the playground of this server may ask";
             return self.refuse(&Refusal::new(StatusCode::FORBIDDEN, message));
         }
-        let signed = self.0.sign(&call.body);
+        let signed = (self.0)(&call.body);
         let headers: BTreeMap<&str, &str> = signed
             .iter()
             .filter_map(|(name, value)| Some((name.as_str(), value.to_str().ok()?)))
@@ -155,7 +149,6 @@ impl Endpoint for Sign {
 /// Returns `true` if a request comes from a page of this server, or from no page.
 ///
 /// Browsers send `sec-fetch-site` on secure connections, and `origin` with every POST.
-#[cfg(feature = "testing")]
 fn is_own_page(headers: &HeaderMap, authority: Option<&str>) -> bool {
     let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
     if let Some(site) = text("sec-fetch-site") {

@@ -121,7 +121,7 @@ pub fn routes(agent: Analyst) -> Result<Router, Box<dyn Error>> {
         .mount(copilot_wire::ui_stream::Mount::new(), agent.clone())?
         .mount(copilot_wire::ag_ui::Mount::new(), agent)?;
     Ok(match signer {
-        Some(signer) => router.playground_signer(signer)?,
+        Some(signer) => router.playground_signer(move |body| signer.sign(body))?,
         None => router,
     })
 }

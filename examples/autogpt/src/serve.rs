@@ -25,7 +25,7 @@ pub(crate) async fn serve(
         None => router,
     };
     let router = match signer {
-        Some(signer) => router.playground_signer(signer)?,
+        Some(signer) => router.playground_signer(move |body| signer.sign(body))?,
         None => router,
     };
     // On this machine only: the agent writes files and knows no users.
