@@ -5,7 +5,8 @@ use std::error::Error;
 use bytes::Bytes;
 use copilot_wire::async_trait;
 use copilot_wire::github::Mount;
-use copilot_wire::github::verify::{CachedKeys, FetchKeys, RequestSigner};
+use copilot_wire::github::verify::{CachedKeys, FetchKeys};
+use copilot_wire_kit::github::RequestSigner;
 use http::{Request, Response};
 
 /// Returns the mount that `GITHUB_SIGNATURES` selects, and the signer for the playground.

@@ -11,7 +11,7 @@ use analyst::Analyst;
 use copilot_wire::Router;
 use copilot_wire::ag_ui::AgUi;
 use copilot_wire::github::Mount;
-use copilot_wire::github::verify::RequestSigner;
+use copilot_wire_kit::github::RequestSigner;
 use copilot_wire_kit::check::{Target, check};
 use copilot_wire_kit::kit;
 use copilot_wire::ui_stream::UiStream;

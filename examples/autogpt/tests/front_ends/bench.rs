@@ -20,7 +20,7 @@ use autogpt::web::{Search, WebError};
 use autogpt::workspace::Workspace;
 use bytes::Bytes;
 use copilot_wire::github::Mount;
-use copilot_wire::github::verify::RequestSigner;
+use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::protocol::{Env, Environment};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
 use copilot_wire::{Body, Router};

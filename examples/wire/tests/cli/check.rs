@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use analyst::Analyst;
 use copilot_wire::github::Mount;
-use copilot_wire::github::verify::RequestSigner;
+use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
