@@ -9,7 +9,7 @@
 )]
 
 use copilot_wire::github::Mount;
-use copilot_wire::github::verify::RequestSigner;
+use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::router::MountError;
@@ -165,7 +165,7 @@ fn signing() -> Router {
         .unwrap()
         .playground()
         .unwrap()
-        .playground_signer(signer)
+        .playground_signer(move |body| signer.sign(body))
         .unwrap()
 }
 

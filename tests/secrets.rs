@@ -383,12 +383,11 @@ fn shown(search: &mut Search) {
         search.debug("SkillCall", &SkillCall::new(SECRET, headers));
         search.debug("Mount", &Mount::unverified());
     }
-    #[cfg(all(feature = "verify", feature = "testing"))]
+    #[cfg(feature = "verify")]
     {
         use copilot_wire::github::Mount;
-        use copilot_wire::github::verify::{
-            KeyId, KeySet, PublicKey, RequestSigner, SignatureHeaders, Verifier, verify,
-        };
+        use copilot_wire::github::verify::{KeyId, KeySet, PublicKey, SignatureHeaders, Verifier, verify};
+        use copilot_wire_kit::github::RequestSigner;
         let signer = RequestSigner::from_seed(SECRET.as_bytes());
         let signed = signer.sign(b"{}");
         let signature = signer.signature(b"{}");

@@ -1,5 +1,5 @@
 //! AG-UI: both roles, against recorded requests and in process.
-#![cfg(all(feature = "ag_ui", feature = "testing"))]
+#![cfg(feature = "ag_ui")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -10,7 +10,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
-use copilot_wire::github::verify::{RequestSigner, verify};
+use copilot_wire::github::verify::verify;
+use copilot_wire_kit::github::RequestSigner;
 use copilot_wire_kit::check::{Endpoint, EndpointBody, EndpointError, Target};
 use copilot_wire_kit::{Kit, kit};
 use futures::Stream;

@@ -22,7 +22,7 @@ mod replies;
 mod requests;
 mod rounds;
 mod server;
-#[cfg(all(feature = "verify", feature = "testing"))]
+#[cfg(feature = "verify")]
 mod signed;
 mod skills;
 mod vs_code;

@@ -4,9 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
-use copilot_wire::github::verify::{
-    HeaderPair, KeyError, KeyErrorKind, KeyId, KeySet, KeySource, RequestSigner,
-};
+use copilot_wire::github::verify::{HeaderPair, KeyError, KeyErrorKind, KeyId, KeySet, KeySource};
+use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::github::{Mount, Skill, SkillCall, SkillReply};
 use copilot_wire::protocol::{AgentError, Conversation};
 use copilot_wire::{Router, async_trait};

@@ -18,9 +18,8 @@ mod verdicts;
 use std::fs;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use copilot_wire::github::verify::{
-    HeaderPair, KeyId, KeySet, RequestSigner, VerifyErrorKind as Kind, verify,
-};
+use copilot_wire::github::verify::{HeaderPair, KeyId, KeySet, VerifyErrorKind as Kind, verify};
+use copilot_wire_kit::github::RequestSigner;
 use http::{HeaderMap, HeaderValue};
 
 const BODY: &[u8] = br#"{"messages":[]}"#;

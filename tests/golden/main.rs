@@ -11,7 +11,6 @@
     feature = "openai",
     feature = "responses",
     feature = "meilisearch",
-    feature = "testing",
     feature = "ui_stream"
 ))]
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.

@@ -1,5 +1,5 @@
 //! The Responses protocol: both roles, against fixtures and in process.
-#![cfg(all(feature = "responses", feature = "testing"))]
+#![cfg(feature = "responses")]
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,7 +1,7 @@
 //! Streams that are exact to the byte. Clients of every version read them in
 //! `tests/interop/ui-stream`.
 //!
-//! `GOLDEN=write cargo test --features ui_stream,testing --test ui_stream` writes them anew.
+//! `GOLDEN=write cargo test --features ui_stream --test ui_stream` writes them anew.
 
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{

@@ -10,7 +10,7 @@ use std::net::Ipv4Addr;
 
 use copilot_wire::Router;
 use copilot_wire::github::Mount;
-use copilot_wire::github::verify::RequestSigner;
+use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::openbb::{Descriptor, Switch};
 use tokio::net::TcpListener;
 
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .mount(copilot_wire::ui_stream::Mount::new(), Stage)?
         .mount(approving(), Stage)?
         .mount(outside_protocol::Screen("/pager"), Stage)?
-        .playground_signer(signer)?;
+        .playground_signer(move |body| signer.sign(body))?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     tell(&format!("http://{}", listener.local_addr()?));
     let stop = async {
