@@ -57,6 +57,35 @@ fn ask<F: FrontEnd>(front: F, prompt: &str) -> String {
     block_on(harness.prompt(prompt)).unwrap().text()
 }
 
+/// Tests run side by side in one process, often with the same words.
+#[test]
+fn a_question_of_one_harness_is_not_closed_by_another() {
+    let mut one = Harness::new(OpenAiClient::new("m"), Janitor);
+    let mut other = Harness::new(OpenAiClient::new("m"), Janitor);
+    block_on(async {
+        assert!(one.prompt("delete").await.unwrap().question().is_some());
+        assert!(other.prompt("delete").await.unwrap().question().is_some());
+        let turn = one.decide(true).await.unwrap();
+        assert_eq!(turn.to_string(), "text: Deleted.\n");
+        let turn = other.decide(true).await.unwrap();
+        assert_eq!(turn.to_string(), "text: Deleted.\n");
+    });
+}
+
+/// Deletes when the user has agreed.
+struct Janitor;
+
+#[async_trait]
+impl<P: Protocol> Agent<P> for Janitor {
+    async fn answer(&self, request: Request<P>, reply: Reply<P>) -> Result<(), AgentError> {
+        match request.answer() {
+            Some(answer) if answer.accepts("1") => Ok(reply.text("Deleted.").await?),
+            Some(answer) => Ok(reply.text(&format!("{:?}", answer.verdict)).await?),
+            None => Ok(reply.confirm(Confirmation::new("1", "Delete?", "For ever."))?),
+        }
+    }
+}
+
 #[test]
 fn a_question_is_gone_when_the_user_types_on() {
     fn type_on<F: FrontEnd>(front: F) {
