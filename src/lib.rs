@@ -78,7 +78,9 @@
 //! | `playground` | `Router::playground`: a page that emulates every front end, for local work | |
 //! | `resumable` | `replies`: replies that outlive the connection that asked for them | |
 //! | `verify` | signatures of GitHub Copilot requests | |
-//! | `testing` | emulated front ends, virtual time, scripted models; with `verify`, a signer | |
+//!
+//! What tests need is in the package `copilot-wire-kit`: emulated front ends, virtual time, scripted models,
+//! conformance rules.
 //!
 //! # Layers
 //!
@@ -89,7 +91,7 @@
 //! | 6 | `protocols` | the list of the protocols |
 //! | 5 | `openbb`, `github`, `openai`, `responses`, `meilisearch`, `anthropic`, `ui_stream`, `ag_ui` | one module and one feature per protocol |
 //! |   | `models` | mounting an agent as a model, and the list of models |
-//! | 4 | [`router`], `testing` | HTTP requests and responses; tests; for any protocol |
+//! | 4 | [`router`] | HTTP requests and responses, for any protocol |
 //! | 3 | [`agent`], `replies` | runs agents and sends their replies |
 //! | 2 | [`protocol`] | the traits of a protocol; the shared vocabulary |
 //! | 1 | [`sse`], [`json`] | encoding and decoding of bytes, without clock or I/O |

@@ -17,7 +17,7 @@ use super::events::count_events;
 /// what readers get is what it contains, and its end may be written by another server than the one that
 /// wrote its events. A store never reuses a log, and every log expires.
 ///
-/// Every method may be called at any time, concurrently, from any server. `testing` has the rules of a
+/// Every method may be called at any time, concurrently, from any server. `copilot-wire-kit` has the rules of a
 /// store as a suite of tests.
 ///
 /// # Cancel safety

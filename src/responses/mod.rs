@@ -54,7 +54,7 @@
 //! # What is written
 //!
 //! These rules satisfy all known readers: Codex, Copilot's command line, VS Code, both official
-//! clients and the AI SDK. `testing` has them as rules for other servers.
+//! clients and the AI SDK. `copilot-wire-kit` has them as rules for other servers.
 //!
 //! 1. The name of an event equals the member `type` of its data; there are no `id` lines.
 //! 2. `sequence_number` counts all events from 0 without gaps.

@@ -1,9 +1,5 @@
-//! Tools for the tests of agents: emulated front ends, virtual time, scripted models, and a
-//! conformance kit for endpoints.
-//!
-//! [`Harness`] runs an agent and a [`FrontEnd`] in process. The front end writes its requests
-//! and reads the answers as the real one does; each turn returns a
-//! [`Transcript`].
+//! Tests for chat agents and chat protocols of [`copilot_wire`]: emulated front ends, virtual time, scripted models,
+//! and conformance rules for endpoints in any language.
 //!
 //! ```
 //! use copilot_wire::protocol::{AgentError, Conversation, Protocol};
@@ -28,10 +24,20 @@
 //! }
 //! ```
 //!
-//! Each protocol's front end is in the module of the protocol. [`Toolkit`] is the trait that a
-//! protocol implements for this module and the tools built on it; [`kit`] turns it into a value.
+//! # What is where
 //!
-//! [`check`] checks an endpoint in any language over HTTP, or a router in process.
+//! | item | contents |
+//! |---|---|
+//! | [`Harness`], [`Transcript`], [`Effect`] | an agent and an emulated front end in process, and what the user saw |
+//! | [`FrontEnd`] | an emulated front end, which writes requests and reads answers as the real one does |
+//! | a module for each protocol | its front end, such as `openai::OpenAiClient` |
+//! | [`Clock`], [`Script`] | virtual time, and an agent with fixed texts, failures and pauses |
+//! | [`mod@check`] | the conformance kit: checks an endpoint over HTTP, a router in process, or a recorded stream |
+//! | [`Toolkit`], [`kit()`], [`kits`] | what a protocol brings for all of this; its value; those of every protocol |
+//! | [`Signer`], [`Keys`] | requests that are signed with keys made for tests |
+//! | `check_reply_store` | the rules of a store of replies (feature `resumable`) |
+//!
+//! Each protocol has a feature of the same name as in [`copilot_wire`]. Nothing here is meant for production.
 
 #[cfg(feature = "ag_ui")]
 pub mod ag_ui;
