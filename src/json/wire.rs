@@ -116,6 +116,10 @@ pub trait Wire: Sized {
 
     /// Reads the next value. Returns `None` if it has another type; the caller then resets the
     /// reader.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`] when the text is not valid JSON.
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError>;
 
     /// Writes the value.
@@ -131,6 +135,10 @@ pub trait Wire: Sized {
     fn drop_odd(&mut self) {}
 
     /// Reads a complete text. Returns `None` if it is JSON of another type.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`] when the text is not valid JSON.
     fn parse_any(text: &Bytes) -> Result<Option<Self>, JsonError> {
         let mut reader = Reader::new(text)?;
         // A reader is a text and a position, so a clone is a bookmark and copies nothing.
@@ -145,6 +153,10 @@ pub trait Wire: Sized {
     }
 
     /// Reads a complete text.
+    ///
+    /// # Errors
+    ///
+    /// [`JsonError`] when the text is not valid JSON, or JSON of another type.
     fn parse(text: &Bytes) -> Result<Self, JsonError> {
         match Self::parse_any(text)? {
             Some(value) => Ok(value),
@@ -168,6 +180,10 @@ pub trait Wire: Sized {
 }
 
 /// Reads a member into its field.
+///
+/// # Errors
+///
+/// [`JsonError`] when the text is not valid JSON.
 #[inline]
 pub fn take<T: Wire + Default>(
     field: &mut T,
@@ -193,6 +209,10 @@ pub fn take<T: Wire + Default>(
 }
 
 /// Reads a member that has the same value in all instances of the model.
+///
+/// # Errors
+///
+/// [`JsonError`] when the text is not valid JSON.
 pub fn take_fixed(
     text: &str,
     reader: &mut Reader<'_>,
@@ -243,6 +263,10 @@ pub(crate) fn encode<T: Serialize + ?Sized>(value: &T) -> Result<Json, WriteErro
 }
 
 /// Parses the text of one value, for `from_json`.
+///
+/// # Errors
+///
+/// [`JsonError`] when the text is not valid JSON, or JSON of another type.
 pub fn parse<T: Wire>(json: &[u8]) -> Result<T, JsonError> {
     T::parse(&Bytes::copy_from_slice(json))
 }
@@ -253,11 +277,19 @@ pub fn to_json<T: Wire>(value: &T) -> Bytes {
 }
 
 /// Serializes a model with serde.
+///
+/// # Errors
+///
+/// That of the serializer.
 pub fn serialize<T: Wire, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     value.to_raw().serialize(serializer)
 }
 
 /// Deserializes a model with serde.
+///
+/// # Errors
+///
+/// That of the deserializer, also when the value is of another type.
 pub fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     let json = Json::deserialize(deserializer)?;
     T::parse(json.as_bytes()).map_err(serde::de::Error::custom)

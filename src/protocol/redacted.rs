@@ -32,6 +32,7 @@ impl<T: Redact> Redact for Option<T> {
 }
 
 /// A value of which `Debug` shows only that there is one.
+#[allow(clippy::exhaustive_structs, reason = "derived code creates it")]
 pub struct Hidden;
 
 impl fmt::Debug for Hidden {
