@@ -2,7 +2,6 @@
 
 use std::convert::Infallible;
 
-use copilot_wire::protocols;
 use copilot_wire_kit::{Next, Setup};
 use futures::{StreamExt, stream};
 use serde_json::json;
@@ -48,7 +47,7 @@ fn script(hostile: &str) -> Vec<String> {
 
 #[tokio::test]
 async fn the_first_yes_counts_whatever_the_model_writes() {
-    let kits = protocols::kits()
+    let kits = copilot_wire_kit::kits()
         .into_iter()
         .filter(|it| it.name != "github");
     let kits: Vec<_> = kits.collect();
