@@ -76,7 +76,6 @@ mod transcript;
 
 pub use clock::Clock;
 pub use effect::Effect;
-pub(crate) use front_end::typed_answer;
 pub use front_end::{Answer, AnyFrontEnd, CONVERSATION, EventOf, FrontEnd, Next, post, question};
 pub use harness::{Harness, HarnessError};
 pub use kit::{BoxError, Kit, Sample, Toolkit, kit};

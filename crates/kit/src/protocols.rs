@@ -42,6 +42,7 @@ pub trait Visit {
 }
 
 /// Visits every protocol.
+#[allow(unused_macros, unused_variables, reason = "without protocols")]
 pub fn visit(visitor: &mut impl Visit) {
     macro_rules! each {
         ($module:ident::$protocol:ident) => {

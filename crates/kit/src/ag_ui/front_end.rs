@@ -16,7 +16,8 @@ use copilot_wire::protocol::{
     self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, HistoryItem, Level,
     Notice, Role, Status, Table, ToolRun,
 };
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question, typed_answer};
+use crate::front_end::typed_answer;
+use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 
 /// An AG-UI app: it keeps messages and state as `@ag-ui/client` does, runs its tools and answers
 /// interrupts.

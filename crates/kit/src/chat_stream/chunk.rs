@@ -178,6 +178,7 @@ fn choices(
 }
 
 /// Returns an iterator over the `delta`s of all choices, each with its block.
+#[allow(dead_code, reason = "for the protocols")]
 pub(crate) fn deltas<'a>(
     chunks: &'a Chunks<'a>,
 ) -> impl Iterator<Item = (&'a Value, &'a Block<'a>)> {

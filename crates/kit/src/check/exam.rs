@@ -58,6 +58,7 @@ impl Recorded {
 }
 
 /// Creates requests from files of `fixtures`, each with its name.
+#[allow(unused_macros, reason = "for the protocols")]
 macro_rules! recorded {
     ($rule:expr, $folder:literal: $($name:literal)+) => {
         [$($crate::check::Recorded::new(

@@ -9,7 +9,8 @@ use copilot_wire::protocol::{
     Citation, Confirmation, EventDecoder, EventError, Level, Notice, Status, Table, ToolCall,
     ToolRun, Usage,
 };
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question, typed_answer};
+use crate::front_end::typed_answer;
+use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::ui_stream::{
     Approval, ChatRequest, Data, Event, ToolInputAvailable, Trigger, UiMessage, UiPart, UiStream,
 };
