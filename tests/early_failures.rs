@@ -24,10 +24,10 @@ use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{
     AgentError, Conversation, Env, Environment, Outcome, Protocol, Refusal, Ticks,
 };
-use copilot_wire_kit::Clock;
 use copilot_wire::{
     Agent, Body, Reply, Request, Router, agent_fn, anthropic, async_trait, openai, responses,
 };
+use copilot_wire_kit::Clock;
 use exchange::{send, whole};
 use futures::StreamExt;
 use futures::executor::block_on;

@@ -9,11 +9,11 @@
 )]
 
 use copilot_wire::github::Mount;
-use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
 use copilot_wire::router::MountError;
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use copilot_wire_kit::github::RequestSigner;
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::{Response, StatusCode};

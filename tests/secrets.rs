@@ -386,7 +386,9 @@ fn shown(search: &mut Search) {
     #[cfg(feature = "verify")]
     {
         use copilot_wire::github::Mount;
-        use copilot_wire::github::verify::{KeyId, KeySet, PublicKey, SignatureHeaders, Verifier, verify};
+        use copilot_wire::github::verify::{
+            KeyId, KeySet, PublicKey, SignatureHeaders, Verifier, verify,
+        };
         use copilot_wire_kit::github::RequestSigner;
         let signer = RequestSigner::from_seed(SECRET.as_bytes());
         let signed = signer.sign(b"{}");

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use copilot_wire_kit::anthropic::AnthropicClient;
 use copilot_wire::protocol::{
     AgentError, Answer, Confirmation, Conversation, Protocol, Role, SendError, Verdict,
 };
-use copilot_wire_kit::Harness;
 use copilot_wire::{Agent, Reply, Request, async_trait};
+use copilot_wire_kit::Harness;
+use copilot_wire_kit::anthropic::AnthropicClient;
 use futures::executor::block_on;
 
 use super::input::Input;

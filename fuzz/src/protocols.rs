@@ -10,9 +10,9 @@ use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
     EventDecoder, Notice, Protocol, SendError, Session as _, Status, Table, ToolCall, Verdict,
 };
-use copilot_wire_kit::{Visit, visit};
-use copilot_wire_kit::Toolkit;
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
+use copilot_wire_kit::Toolkit;
+use copilot_wire_kit::{Visit, visit};
 use futures::StreamExt;
 use futures::executor::block_on;
 use http::StatusCode;

@@ -4,9 +4,9 @@ use std::convert::Infallible;
 
 use bytes::Bytes;
 use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire_kit::{Visit, visit};
-use copilot_wire_kit::Toolkit;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use copilot_wire_kit::Toolkit;
+use copilot_wire_kit::{Visit, visit};
 use futures::executor::block_on;
 use futures::{StreamExt, stream};
 use http::header::CONTENT_TYPE;

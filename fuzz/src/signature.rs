@@ -1,6 +1,8 @@
 //! Request signatures: nothing verifies but what was signed, and nothing panics.
 
-use copilot_wire::github::verify::{HeaderPair, KeyId, KeySet, PublicKey, Signature, SignatureHeaders, verify};
+use copilot_wire::github::verify::{
+    HeaderPair, KeyId, KeySet, PublicKey, Signature, SignatureHeaders, verify,
+};
 use copilot_wire_kit::github::RequestSigner;
 use http::{HeaderMap, HeaderValue};
 

@@ -55,8 +55,6 @@ pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, ContextTooLong, EventError, SendError};
 pub use markdown::escape_markdown;
 pub use one_line::OneLine;
-#[cfg(feature = "testing")]
-pub(crate) use one_line::is_hidden;
 pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Question, Status, Table,
     TableError, ToolCall, ToolRun, Usage,

@@ -45,7 +45,7 @@ impl fmt::Write for Escaped<'_, '_> {
 }
 
 /// Returns `true` for a character that [`OneLine`] escapes.
-pub(crate) fn is_hidden(character: char) -> bool {
+fn is_hidden(character: char) -> bool {
     use GeneralCategory::{Control, Format, LineSeparator, ParagraphSeparator};
     !matches!(character, ' '..='~')
         && matches!(

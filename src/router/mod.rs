@@ -43,8 +43,8 @@ use crate::replies::Replies;
 use guard::Guard;
 use hosts::Hosts;
 use intake::{Budget, Limits};
-pub use path::{escape_segment, path_params};
 use path::{BasePath, Path};
+pub use path::{escape_segment, path_params};
 use upload::Upload;
 
 /// The time for which a shutdown waits for clients to read the ends of their turns.

@@ -1,11 +1,11 @@
 //! The played app, on a harness.
 
-use copilot_wire_kit::ag_ui::App;
 use copilot_wire::ag_ui::{RunAgentInput, StateDelta, StateSnapshot, Tool};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     Citation, Confirmation, Conversation, HistoryItem, Notice, ToolCall, ToolRun, Usage,
 };
+use copilot_wire_kit::ag_ui::App;
 use copilot_wire_kit::{Answer, FrontEnd, Harness, Next};
 use futures::executor::block_on;
 use serde_json::json;

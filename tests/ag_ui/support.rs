@@ -4,9 +4,9 @@ use std::pin::Pin;
 
 use copilot_wire::ag_ui::{AgUi, Event, Mount};
 use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
+use copilot_wire::{Agent, Reply, Request, Router, agent_fn};
 use copilot_wire_kit::check::recorded;
 use copilot_wire_kit::kit;
-use copilot_wire::{Agent, Reply, Request, Router, agent_fn};
 use http::Method;
 use serde_json::{Value, json};
 

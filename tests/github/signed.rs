@@ -5,10 +5,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 use copilot_wire::github::verify::{HeaderPair, KeyError, KeyErrorKind, KeyId, KeySet, KeySource};
-use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::github::{Mount, Skill, SkillCall, SkillReply};
 use copilot_wire::protocol::{AgentError, Conversation};
 use copilot_wire::{Router, async_trait};
+use copilot_wire_kit::github::RequestSigner;
 use http::{HeaderMap, Method};
 
 use crate::fixtures::{bytes, json};

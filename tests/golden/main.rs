@@ -52,10 +52,10 @@ use copilot_wire::protocol::{
     Status, Table,
 };
 use copilot_wire::responses::Model;
-use copilot_wire_kit::check::recorded;
-use copilot_wire_kit::{Kit, kit};
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use copilot_wire_kit::check::recorded;
+use copilot_wire_kit::{Kit, kit};
 use futures::StreamExt;
 use futures::executor::block_on;
 use serde_json::{Value, json};

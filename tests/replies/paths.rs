@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use copilot_wire::openai::OpenAi;
-use copilot_wire_kit::{FrontEnd as _, Toolkit};
 use copilot_wire::ui_stream::{Mount, UiStream};
 use copilot_wire::{Body, Router};
+use copilot_wire_kit::{FrontEnd as _, Toolkit};
 use http::{Method, StatusCode};
 
 use crate::faults::Spy;

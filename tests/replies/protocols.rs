@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use copilot_wire_kit::{Visit, visit};
 use copilot_wire::replies::{ReplyEnd, ReplyStore as _, count_events, skip_events};
 use copilot_wire::responses::{Responses, ResponsesRequest};
-use copilot_wire_kit::Toolkit;
 use copilot_wire::ui_stream::UiStream;
+use copilot_wire_kit::Toolkit;
+use copilot_wire_kit::{Visit, visit};
 use futures::StreamExt as _;
 use http::{Method, StatusCode};
 use serde_json::Value;

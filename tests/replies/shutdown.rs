@@ -7,12 +7,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use copilot_wire::openai::OpenAi;
 use copilot_wire::protocol::{AgentError, Confirmation, Env, Environment, Protocol, Ticks};
-use copilot_wire_kit::{Visit, visit};
 use copilot_wire::replies::{MemoryReplyStore, ReplyEnd, ReplyStore as _};
 use copilot_wire::responses::Responses;
-use copilot_wire_kit::{FrontEnd as _, Toolkit};
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{Agent, Body, Reply, Request, Router, async_trait};
+use copilot_wire_kit::{FrontEnd as _, Toolkit};
+use copilot_wire_kit::{Visit, visit};
 use futures::{FutureExt as _, StreamExt as _, stream};
 use http::{Method, StatusCode};
 use tokio::time::Instant;

@@ -2,9 +2,9 @@
 
 use copilot_wire::agent_fn;
 use copilot_wire::protocol::{AgentError, Citation, Confirmation, Conversation, ToolCall, Usage};
-use copilot_wire_kit::responses::ResponsesClient;
 use copilot_wire::responses::{Responses, Tool};
 use copilot_wire_kit::check::{Target, check, recorded};
+use copilot_wire_kit::responses::ResponsesClient;
 use copilot_wire_kit::{Answer, Harness, kit};
 use futures::executor::block_on;
 use serde_json::json;

@@ -6,11 +6,11 @@ use std::task::{Context, Wake, Waker};
 use std::thread;
 use std::time::Duration;
 
+use copilot_wire::protocol::{AgentError, Environment, Protocol};
+use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
-use copilot_wire::protocol::{AgentError, Environment, Protocol};
 use copilot_wire_kit::{Clock, FrontEnd, Harness, Script, Step};
-use copilot_wire::{Agent, Reply, Request, async_trait};
 use futures::channel::oneshot;
 use futures::executor::block_on;
 

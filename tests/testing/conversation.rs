@@ -1,16 +1,16 @@
 //! Tests of the conversations that front ends store and send again.
 
 use bytes::Bytes;
+use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Widget};
+use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
+use copilot_wire::{Agent, Reply, Request, async_trait, github, meilisearch, openai};
 use copilot_wire_kit::ag_ui::App;
 use copilot_wire_kit::github::CopilotChat;
 use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
-use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Widget};
-use copilot_wire::protocol::{AgentError, Confirmation, Conversation, Protocol};
-use copilot_wire_kit::{Answer, FrontEnd, Harness, HarnessError, Next};
 use copilot_wire_kit::ui_stream::ChatPage;
-use copilot_wire::{Agent, Reply, Request, async_trait, github, meilisearch, openai};
+use copilot_wire_kit::{Answer, FrontEnd, Harness, HarnessError, Next};
 use futures::executor::block_on;
 use http::{HeaderName, HeaderValue};
 

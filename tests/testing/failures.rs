@@ -3,16 +3,16 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use copilot_wire::openbb::OpenBb;
+use copilot_wire::protocol::{AgentError, Conversation, Protocol};
+use copilot_wire::{Agent, Reply, Request, async_trait};
 use copilot_wire_kit::ag_ui::App;
 use copilot_wire_kit::github::CopilotChat;
 use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire_kit::openai::OpenAiClient;
-use copilot_wire::openbb::OpenBb;
 use copilot_wire_kit::openbb::Workspace;
-use copilot_wire::protocol::{AgentError, Conversation, Protocol};
-use copilot_wire_kit::{Clock, FrontEnd, Harness};
 use copilot_wire_kit::ui_stream::ChatPage;
-use copilot_wire::{Agent, Reply, Request, async_trait};
+use copilot_wire_kit::{Clock, FrontEnd, Harness};
 use futures::executor::block_on;
 
 /// Does what it is asked.

@@ -1,22 +1,22 @@
 //! One agent on every harness: what each front end perceives, asks and sends.
 
 use copilot_wire::ag_ui::RunAgentInput;
-use copilot_wire_kit::ag_ui::App;
-use copilot_wire_kit::anthropic::AnthropicClient;
-use copilot_wire_kit::github::CopilotChat;
 use copilot_wire::json::Json;
-use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire::openai::Function;
-use copilot_wire_kit::openai::OpenAiClient;
-use copilot_wire_kit::openbb::Workspace;
 use copilot_wire::openbb::{GetWidgetData, OpenBb, QueryRequest, Tier, Tiers, Widget, Widgets};
 use copilot_wire::protocol::{
     AgentError, Citation, Confirmation, Conversation, Protocol, Table, ToolCall,
 };
-use copilot_wire_kit::{Answer, Effect, FrontEnd, Harness, HarnessError};
 use copilot_wire::ui_stream::ChatRequest;
-use copilot_wire_kit::ui_stream::ChatPage;
 use copilot_wire::{Agent, Reply, Request, async_trait};
+use copilot_wire_kit::ag_ui::App;
+use copilot_wire_kit::anthropic::AnthropicClient;
+use copilot_wire_kit::github::CopilotChat;
+use copilot_wire_kit::meilisearch::SearchChat;
+use copilot_wire_kit::openai::OpenAiClient;
+use copilot_wire_kit::openbb::Workspace;
+use copilot_wire_kit::ui_stream::ChatPage;
+use copilot_wire_kit::{Answer, Effect, FrontEnd, Harness, HarnessError};
 use futures::executor::block_on;
 use serde_json::json;
 

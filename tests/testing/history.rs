@@ -2,16 +2,16 @@
 
 use std::sync::{Arc, Mutex};
 
-use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire::openai::{self, Content, Function};
-use copilot_wire_kit::openbb::Workspace;
 use copilot_wire::openbb::{OpenBb, QueryRequest, Tier, Widget};
 use copilot_wire::protocol::{
     AgentError, AttachmentContent, Call, Conversation, Document, HistoryItem, Message, Protocol,
     Role, ToolCall, ToolResult, ToolRun, Usage,
 };
-use copilot_wire_kit::{Answer, Clock, FrontEnd, Harness, Script, Step};
 use copilot_wire::{Agent, Reply, Request, async_trait};
+use copilot_wire_kit::openai::OpenAiClient;
+use copilot_wire_kit::openbb::Workspace;
+use copilot_wire_kit::{Answer, Clock, FrontEnd, Harness, Script, Step};
 use futures::executor::block_on;
 use serde_json::{Value, json};
 

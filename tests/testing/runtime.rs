@@ -7,10 +7,10 @@ use std::task::Poll;
 use std::time::Duration;
 
 use copilot_wire::openai::OpenAi;
-use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire::protocol::{AgentError, Protocol};
-use copilot_wire_kit::{Clock, Harness, Transcript};
 use copilot_wire::{Agent, Reply, Request, async_trait};
+use copilot_wire_kit::openai::OpenAiClient;
+use copilot_wire_kit::{Clock, Harness, Transcript};
 use futures::future::{Either, select};
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};

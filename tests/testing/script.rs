@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use copilot_wire_kit::github::CopilotChat;
 use copilot_wire::openai::{ChatMessage, ChatRequest, Event, OpenAi};
-use copilot_wire_kit::openbb::Workspace;
 use copilot_wire::protocol::{
     AgentError, Conversation, Env, EventDecoder, Protocol, Role, Status, ToolCall,
 };
-use copilot_wire_kit::{Clock, Harness, Script, Step};
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
+use copilot_wire_kit::github::CopilotChat;
+use copilot_wire_kit::openbb::Workspace;
+use copilot_wire_kit::{Clock, Harness, Script, Step};
 use futures::StreamExt;
 use futures::executor::block_on;
 use serde_json::json;

@@ -1,14 +1,14 @@
 //! Tests of the emulated Workspace: options, tools, files, and parameters of widgets.
 
 use copilot_wire::json::{Json, Members};
-use copilot_wire_kit::openbb::Workspace;
 use copilot_wire::openbb::{
     ExecuteAgentTool, GetParamsOptions, OpenBb, OptionValue, Param, ParamOptions,
     ParamOptionsQuery, QueryRequest, Tier, Tool, Widget,
 };
 use copilot_wire::protocol::{AgentError, AttachmentContent, Conversation, HistoryItem};
-use copilot_wire_kit::{Answer, FrontEnd, Harness};
 use copilot_wire::{Agent, Reply, Request, async_trait};
+use copilot_wire_kit::openbb::Workspace;
+use copilot_wire_kit::{Answer, FrontEnd, Harness};
 use futures::executor::block_on;
 use serde_json::json;
 

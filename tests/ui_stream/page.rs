@@ -4,10 +4,10 @@ use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     AgentError, Confirmation, Conversation, Protocol, Status, Table, Tool, ToolCall,
 };
-use copilot_wire_kit::{Answer, Effect, FrontEnd, Next};
-use copilot_wire_kit::ui_stream::ChatPage;
 use copilot_wire::ui_stream::{Mount, UiStream};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use copilot_wire_kit::ui_stream::ChatPage;
+use copilot_wire_kit::{Answer, Effect, FrontEnd, Next};
 use http::Method;
 use serde_json::json;
 

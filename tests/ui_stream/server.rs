@@ -2,9 +2,9 @@
 
 use copilot_wire::Router;
 use copilot_wire::router::{Cors, MountError};
+use copilot_wire::ui_stream::{Mount, UiStream};
 use copilot_wire_kit::check::{Target, check};
 use copilot_wire_kit::kit;
-use copilot_wire::ui_stream::{Mount, UiStream};
 use futures::executor::block_on;
 use http::{HeaderValue, Method};
 

@@ -3,10 +3,10 @@
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use copilot_wire::protocol::{AgentError, Env, Environment, EventDecoder};
-use copilot_wire_kit::check::recorded;
-use copilot_wire_kit::kit;
 use copilot_wire::ui_stream::{Event, Mount, UiStream};
 use copilot_wire::{Agent, Reply, Request, Router, agent_fn};
+use copilot_wire_kit::check::recorded;
+use copilot_wire_kit::kit;
 use http::{Method, Response};
 use serde_json::Value;
 

@@ -46,33 +46,33 @@ pub mod anthropic;
 #[cfg(any(feature = "github", feature = "openai"))]
 mod chat_stream;
 pub mod check;
-#[cfg(feature = "github")]
-pub mod github;
-#[cfg(feature = "meilisearch")]
-pub mod meilisearch;
-#[cfg(feature = "openai")]
-pub mod openai;
-#[cfg(feature = "openbb")]
-pub mod openbb;
-#[cfg(feature = "responses")]
-pub mod responses;
-#[cfg(feature = "ui_stream")]
-pub mod ui_stream;
 mod clock;
 mod effect;
 mod frames;
 mod front_end;
+#[cfg(feature = "github")]
+pub mod github;
 mod harness;
 mod kit;
+#[cfg(feature = "meilisearch")]
+pub mod meilisearch;
 mod node;
+#[cfg(feature = "openai")]
+pub mod openai;
+#[cfg(feature = "openbb")]
+pub mod openbb;
 mod protocols;
 mod reader;
 #[cfg(feature = "resumable")]
 mod reply_store;
+#[cfg(feature = "responses")]
+pub mod responses;
 mod script;
 mod setup;
 mod signer;
 mod transcript;
+#[cfg(feature = "ui_stream")]
+pub mod ui_stream;
 
 pub use clock::Clock;
 pub use effect::Effect;

@@ -29,7 +29,10 @@ impl Setup<'_> {
     /// Reads the recorded request, if there is one.
     #[allow(dead_code, reason = "for the protocols")]
     pub(crate) fn read<P: Protocol>(&self) -> Result<Option<P::Request>, Refusal> {
-        let (parts, ()) = http::Request::post("/").body(()).unwrap_or_default().into_parts();
+        let (parts, ()) = http::Request::post("/")
+            .body(())
+            .unwrap_or_default()
+            .into_parts();
         let read = |body: &Bytes| P::read(&parts, body.clone());
         self.request.as_ref().map(read).transpose()
     }

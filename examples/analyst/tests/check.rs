@@ -11,11 +11,11 @@ use analyst::Analyst;
 use copilot_wire::Router;
 use copilot_wire::ag_ui::AgUi;
 use copilot_wire::github::Mount;
-use copilot_wire_kit::github::RequestSigner;
-use copilot_wire_kit::check::{Target, check};
-use copilot_wire_kit::kit;
 use copilot_wire::ui_stream::UiStream;
 use copilot_wire::{github::GitHub, meilisearch::Meilisearch, openai::OpenAi, openbb::OpenBb};
+use copilot_wire_kit::check::{Target, check};
+use copilot_wire_kit::github::RequestSigner;
+use copilot_wire_kit::kit;
 
 /// Tokio's paused clock advances at once when all tasks wait.
 #[tokio::test(start_paused = true)]

@@ -8,11 +8,11 @@ use std::thread::JoinHandle;
 
 use analyst::{Analyst, Model};
 use copilot_wire::openai::Function;
+use copilot_wire::openbb::{Tier, Widget};
+use copilot_wire::{Body, Router};
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
-use copilot_wire::openbb::{Tier, Widget};
 use copilot_wire_kit::{Answer, Harness};
-use copilot_wire::{Body, Router};
 use futures_util::StreamExt;
 use serde_json::{Value, json};
 

@@ -7,9 +7,9 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 
 use analyst::{Analyst, Model};
-use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire::protocol::Env;
 use copilot_wire_kit::Harness;
+use copilot_wire_kit::openai::OpenAiClient;
 
 /// The lines that a log would show.
 type Log = Arc<Mutex<String>>;

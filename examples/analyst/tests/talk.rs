@@ -5,13 +5,13 @@
 use std::time::Duration;
 
 use analyst::Analyst;
-use copilot_wire_kit::github::CopilotChat;
 use copilot_wire::json::Json;
-use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire::openai::Function;
+use copilot_wire::openbb::{Tier, Widget};
+use copilot_wire_kit::github::CopilotChat;
+use copilot_wire_kit::meilisearch::SearchChat;
 use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire_kit::openbb::Workspace;
-use copilot_wire::openbb::{Tier, Widget};
 use copilot_wire_kit::{Answer, FrontEnd, Harness, Transcript};
 
 fn harness<F: FrontEnd>(front_end: F) -> Harness<F> {

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use copilot_wire_kit::openai::OpenAiClient;
 use copilot_wire::openai::{Function, OpenAi};
 use copilot_wire::protocol::{AgentError, Protocol, ToolCall, Usage};
-use copilot_wire_kit::{Answer, Clock, Harness, Script, Step};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use copilot_wire_kit::openai::OpenAiClient;
+use copilot_wire_kit::{Answer, Clock, Harness, Script, Step};
 use models::async_openai_agent::AsyncOpenAiAgent;
 use models::genai_agent::GenAiAgent;
 use models::reqwest_agent::ReqwestAgent;

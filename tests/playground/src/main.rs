@@ -10,8 +10,8 @@ use std::net::Ipv4Addr;
 
 use copilot_wire::Router;
 use copilot_wire::github::Mount;
-use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::openbb::{Descriptor, Switch};
+use copilot_wire_kit::github::RequestSigner;
 use tokio::net::TcpListener;
 
 use stage::Stage;

@@ -7,6 +7,8 @@ use serde_json::Value;
 
 use super::state::apply;
 use super::verify::Verify;
+use crate::front_end::typed_answer;
+use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::ag_ui::{
     ActivitySnapshot, AgUi, Content, Custom, Event, Interrupt, Message, ResumeEntry, RunAgentInput,
     StepStarted, ToolCall, ToolCallResult, ToolCallStart,
@@ -16,8 +18,6 @@ use copilot_wire::protocol::{
     self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, HistoryItem, Level,
     Notice, Role, Status, Table, ToolRun,
 };
-use crate::front_end::typed_answer;
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 
 /// An AG-UI app: it keeps messages and state as `@ag-ui/client` does, runs its tools and answers
 /// interrupts.

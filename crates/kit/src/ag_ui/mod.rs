@@ -38,10 +38,10 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use copilot_wire::ag_ui::{AgUi, Event, Mount, RunAgentInput};
-use copilot_wire::router;
 use crate::check::{Exam, Judge, Rule, Stream};
 use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+use copilot_wire::ag_ui::{AgUi, Event, Mount, RunAgentInput};
+use copilot_wire::router;
 
 impl Toolkit for AgUi {
     const TITLE: &'static str = "AG-UI apps, such as those with CopilotKit";

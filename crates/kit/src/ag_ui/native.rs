@@ -1,8 +1,8 @@
 //! The members that only requests of AG-UI apps have.
 
+use crate::Node;
 use copilot_wire::ag_ui::RunAgentInput;
 use copilot_wire::json::Json;
-use crate::Node;
 
 /// Shows what only this protocol has.
 pub(super) fn native(input: &RunAgentInput) -> Node {

@@ -1,7 +1,7 @@
 //! Summaries of the events of AG-UI.
 
-use copilot_wire::ag_ui::Event;
 use crate::Summary;
+use copilot_wire::ag_ui::Event;
 
 /// Describes an event in a line.
 pub(super) fn describe(event: &Event) -> Summary {

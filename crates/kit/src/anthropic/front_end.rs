@@ -4,12 +4,12 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::anthropic::{
     Accumulator, Anthropic, Content, ContentBlock, Delta, Event, MessageParam, MessagesRequest,
     Tool, ToolResultBlock, ToolUseBlock,
 };
 use copilot_wire::protocol::{EventDecoder, EventError, Notice, ToolCall};
-use crate::{Answer, Effect, FrontEnd, Next, post, question};
 
 /// A simulated program with an Anthropic library: it sends messages and tools, and reads blocks.
 #[derive(Debug)]

@@ -37,10 +37,10 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use copilot_wire::anthropic::{Anthropic, Event, MessagesRequest, Model};
-use copilot_wire::router;
 use crate::check::{Exam, Judge, Rule, Stream};
 use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+use copilot_wire::anthropic::{Anthropic, Event, MessagesRequest, Model};
+use copilot_wire::router;
 
 impl Toolkit for Anthropic {
     const TITLE: &'static str = "Whatever reads Anthropic messages";

@@ -2,9 +2,9 @@
 
 use http::HeaderMap;
 
+use crate::Node;
 use copilot_wire::anthropic::MessagesRequest;
 use copilot_wire::json::Json;
-use crate::Node;
 
 /// Describes the members that only this protocol has.
 pub(super) fn native(request: &MessagesRequest, _: &HeaderMap) -> Node {

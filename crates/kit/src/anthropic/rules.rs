@@ -7,9 +7,9 @@ use serde_json::Value;
 
 use super::front_end::AnthropicClient;
 use super::requests;
-use copilot_wire::anthropic::Anthropic;
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd as _, Toolkit as _};
+use copilot_wire::anthropic::Anthropic;
 
 rules! {
     REQUEST = Error "anthropic/request",

@@ -1,8 +1,8 @@
 //! Descriptions of events in text.
 
+use crate::Summary;
 use copilot_wire::anthropic::{ContentBlock, Delta, Event};
 use copilot_wire::json::Json;
-use crate::Summary;
 
 /// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 use super::rule::{Level, Rule};
-use copilot_wire::protocol::is_hidden;
+use copilot_wire::protocol::OneLine;
 
 /// The limit in bytes of an excerpt.
 const EXCERPT: usize = 400;
@@ -129,10 +129,9 @@ pub(super) fn shown(bytes: &[u8]) -> String {
         for c in chunk.valid().chars() {
             // The backslash too, or an escape could not be told from the same letters in the
             // answer.
-            if c == '\\' || is_hidden(c) {
-                out.extend(c.escape_default());
-            } else {
-                out.push(c);
+            match c {
+                '\\' => out.push_str("\\\\"),
+                c => out.push_str(&OneLine(c).to_string()),
             }
         }
         for byte in chunk.invalid() {

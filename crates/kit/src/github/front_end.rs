@@ -4,12 +4,12 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post};
 use copilot_wire::github::{
     Answer as Decision, ChatRequest, Confirmation, Event, GitHub, Message, Output, Reference,
 };
 use copilot_wire::json::{Json, List};
 use copilot_wire::protocol::{self, Citation, EventDecoder, EventError, Notice};
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post};
 
 /// A simulated GitHub Copilot platform with an editor.
 #[derive(Debug)]

@@ -20,13 +20,13 @@ use std::future::Future;
 use http::header::ACCEPT;
 use http::{HeaderMap, HeaderValue};
 
-use copilot_wire::github::{ChatRequest, Event, GitHub, Mount};
-use crate::chat_stream;
-use copilot_wire::router;
 #[cfg(feature = "verify")]
 use crate::Keys;
+use crate::chat_stream;
 use crate::check::{Exam, Judge, Rule, Stream};
 use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+use copilot_wire::github::{ChatRequest, Event, GitHub, Mount};
+use copilot_wire::router;
 
 impl Toolkit for GitHub {
     const TITLE: &'static str = "GitHub Copilot clients";

@@ -2,8 +2,8 @@
 
 use http::HeaderMap;
 
-use copilot_wire::github::{ChatRequest, Reference, Token, integration_id};
 use crate::Node;
+use copilot_wire::github::{ChatRequest, Reference, Token, integration_id};
 
 /// Describes the members that only this protocol has.
 pub(super) fn native(request: &ChatRequest, headers: &HeaderMap) -> Node {

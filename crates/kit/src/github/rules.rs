@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::front_end::CopilotChat;
 use super::signature;
-use crate::chat_stream::{chunk, lines};
 use crate::FrontEnd;
+use crate::chat_stream::{chunk, lines};
 use crate::check::{Block, Exam, HAZARDS, Judge, Recorded, Stream, recorded_files, rules};
 
 rules! {

@@ -1,7 +1,7 @@
 //! Descriptions of events in text.
 
-use copilot_wire::github::{CopilotError, Event, Output, Reference};
 use crate::Summary;
+use copilot_wire::github::{CopilotError, Event, Output, Reference};
 
 /// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {

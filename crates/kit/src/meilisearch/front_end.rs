@@ -4,13 +4,13 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::json::Json;
 use copilot_wire::meilisearch::{
     ChatRequest, Event, History, Meilisearch, Message, Outcome, Tools, Unknown,
 };
 use copilot_wire::protocol::{Citation, EventDecoder, EventError, Notice, Status};
 use copilot_wire::router::escape_segment;
-use crate::{Answer, Effect, FrontEnd, Next, post, question};
 
 /// A simulated chat client, which stores the history as the server asks.
 #[derive(Debug)]

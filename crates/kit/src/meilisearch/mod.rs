@@ -13,11 +13,11 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use copilot_wire::meilisearch::{ChatRequest, Event, Meilisearch};
 use crate::chat_stream;
-use copilot_wire::router;
 use crate::check::{Exam, Judge, Rule, Stream};
 use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+use copilot_wire::meilisearch::{ChatRequest, Event, Meilisearch};
+use copilot_wire::router;
 
 impl Toolkit for Meilisearch {
     const TITLE: &'static str = "Meilisearch chat";

@@ -2,8 +2,8 @@
 
 use http::HeaderMap;
 
-use copilot_wire::meilisearch::ChatRequest;
 use crate::Node;
+use copilot_wire::meilisearch::ChatRequest;
 
 /// Describes the members that only this protocol has.
 pub(super) fn native(request: &ChatRequest, _: &HeaderMap) -> Node {

@@ -1,7 +1,7 @@
 //! Descriptions of events in text.
 
-use copilot_wire::meilisearch::{Event, Progress, Unknown};
 use crate::Summary;
+use copilot_wire::meilisearch::{Event, Progress, Unknown};
 
 /// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {

@@ -4,12 +4,12 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::json::WriteError;
 use copilot_wire::openai::{
     Accumulator, ChatMessage, ChatRequest, Content, Event, OpenAi, Tool, ToolCall,
 };
 use copilot_wire::protocol::{self, EventDecoder, EventError, Notice};
-use crate::{Answer, Effect, FrontEnd, Next, post, question};
 
 /// A simulated program with an OpenAI library: it sends messages and tools, and reads chunks.
 #[derive(Debug)]

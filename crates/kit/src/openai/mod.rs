@@ -37,11 +37,11 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use copilot_wire::openai::{ChatRequest, Event, Model, OpenAi};
 use crate::chat_stream;
-use copilot_wire::router;
 use crate::check::{Exam, Judge, Rule, Stream};
 use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+use copilot_wire::openai::{ChatRequest, Event, Model, OpenAi};
+use copilot_wire::router;
 
 impl Toolkit for OpenAi {
     const TITLE: &'static str = "Whatever reads OpenAI chat streams";

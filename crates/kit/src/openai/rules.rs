@@ -9,9 +9,9 @@ use super::front_end::OpenAiClient;
 use super::requests;
 use crate::chat_stream::chunk::{self, Chunks, deltas, is_error};
 use crate::chat_stream::{complete, lines};
-use copilot_wire::openai::OpenAi;
 use crate::check::{Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd, Toolkit};
+use copilot_wire::openai::OpenAi;
 
 rules! {
     REQUEST = Error "openai/request",

@@ -1,7 +1,7 @@
 //! Descriptions of events in text.
 
-use copilot_wire::openai::{ChatCompletionChunk, Event, ToolCallDelta};
 use crate::Summary;
+use copilot_wire::openai::{ChatCompletionChunk, Event, ToolCallDelta};
 
 /// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {

@@ -1,12 +1,12 @@
 //! The calls that the played Workspace answers by itself.
 
 use super::front_end::plain;
+use crate::Answer;
 use copilot_wire::json::{Json, Kind, Members, Wire};
 use copilot_wire::openbb::{
     ExecuteAgentTool, GetParamsOptions, ParamOptionsQuery, QueryRequest, Tool, Widget,
 };
 use copilot_wire::protocol::ToolCall;
-use crate::Answer;
 
 /// The function that the Workspace answers from its widgets.
 pub(super) const WIDGET_DATA: &str = "get_widget_data";

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http::HeaderValue;
 
 use super::dashboard::{Dashboard, WIDGET_DATA, entry};
+use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::json::{Json, Members, Wire};
 use copilot_wire::openbb::{
     Artifact, ArtifactType, AttachedDocument, Citation, Context, ContextEntry, DataFormat, Event,
@@ -13,7 +14,6 @@ use copilot_wire::openbb::{
     StatusUpdate, Tier, Tiers, Tool, Widget, Widgets,
 };
 use copilot_wire::protocol::{self, EventDecoder, EventError, Status, Table, ToolCall};
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 
 /// A simulated Workspace: a dashboard with widgets, and a chat.
 ///
@@ -302,7 +302,9 @@ fn context(artifact: &Artifact) -> ContextEntry {
     format.data_type = "object".into();
     format.parse_as = artifact.kind.as_str().into();
     format.chart_params = artifact.chart_params.as_ref().map(Wire::to_raw);
-    format.query_data_source.clone_from(&artifact.query_data_source);
+    format
+        .query_data_source
+        .clone_from(&artifact.query_data_source);
     // As JSON in a string: a text comes back in quotes.
     let content = artifact.content.as_ref().map_or("null", Json::text);
     let data = serde_json::json!({ "items": [{ "content": content, "data_format": format }] });

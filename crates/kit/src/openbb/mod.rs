@@ -29,10 +29,10 @@ use bytes::Bytes;
 use http::header::ORIGIN;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use copilot_wire::openbb::{Descriptor, Event, OpenBb, QueryRequest};
-use copilot_wire::router;
 use crate::check::{Exam, Judge, Rule, Stream};
 use crate::{Answer, BoxError, Node, Sample, Setup, Summary, Toolkit};
+use copilot_wire::openbb::{Descriptor, Event, OpenBb, QueryRequest};
+use copilot_wire::router;
 
 impl Toolkit for OpenBb {
     const TITLE: &'static str = "The OpenBB Workspace";

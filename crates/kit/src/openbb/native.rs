@@ -2,8 +2,8 @@
 
 use http::HeaderMap;
 
-use copilot_wire::openbb::{Era, OptionValue, QueryRequest, Tier, Tool, Widget, WorkspaceState};
 use crate::Node;
+use copilot_wire::openbb::{Era, OptionValue, QueryRequest, Tier, Tool, Widget, WorkspaceState};
 
 /// Describes the members that only this protocol has.
 pub(super) fn native(request: &QueryRequest, _: &HeaderMap) -> Node {

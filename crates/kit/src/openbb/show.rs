@@ -1,7 +1,7 @@
 //! Descriptions of events in text.
 
-use copilot_wire::openbb::{Artifact, Event, Output, SourceInfo};
 use crate::Summary;
+use copilot_wire::openbb::{Artifact, Event, Output, SourceInfo};
 
 /// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {

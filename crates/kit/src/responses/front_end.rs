@@ -4,12 +4,12 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::{Answer, Effect, FrontEnd, Next, post, question};
 use copilot_wire::json::WriteError;
 use copilot_wire::protocol::{self, Citation, EventDecoder, EventError, Notice};
 use copilot_wire::responses::{
     Accumulator, Event, EventKind, Item, Responses, ResponsesRequest, StreamEvent, Tool,
 };
-use crate::{Answer, Effect, FrontEnd, Next, post, question};
 
 /// A simulated program with an OpenAI library, or a coding client: it sends the complete
 /// conversation and its tools, and reads a stream.

@@ -37,10 +37,10 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use copilot_wire::responses::{Event, Model, Responses, ResponsesRequest};
-use copilot_wire::router;
 use crate::check::{Exam, Judge, Rule, Stream};
 use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+use copilot_wire::responses::{Event, Model, Responses, ResponsesRequest};
+use copilot_wire::router;
 
 impl Toolkit for Responses {
     const TITLE: &'static str = "Codex, and other clients of the Responses API";

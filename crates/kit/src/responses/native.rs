@@ -2,8 +2,8 @@
 
 use http::HeaderMap;
 
-use copilot_wire::responses::ResponsesRequest;
 use crate::Node;
+use copilot_wire::responses::ResponsesRequest;
 
 /// Describes the members that only this protocol has.
 pub(super) fn native(request: &ResponsesRequest, _: &HeaderMap) -> Node {

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 
 use super::front_end::ResponsesClient;
 use super::requests;
-use copilot_wire::responses::Responses;
 use crate::check::{Block, Exam, Exchange, Judge, Recorded, Stream, rules};
 use crate::{FrontEnd, Toolkit};
+use copilot_wire::responses::Responses;
 
 rules! {
     REQUEST = Error "responses/request",

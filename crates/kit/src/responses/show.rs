@@ -1,7 +1,7 @@
 //! Descriptions of events in text.
 
-use copilot_wire::responses::{Event, EventKind, Item, StreamEvent};
 use crate::Summary;
+use copilot_wire::responses::{Event, EventKind, Item, StreamEvent};
 
 /// Describes an event in one line.
 pub(super) fn describe(event: &Event) -> Summary {

@@ -4,13 +4,13 @@ use std::mem;
 
 use bytes::Bytes;
 
+use crate::front_end::typed_answer;
+use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
     Citation, Confirmation, EventDecoder, EventError, Level, Notice, Status, Table, ToolCall,
     ToolRun, Usage,
 };
-use crate::front_end::typed_answer;
-use crate::{Answer, CONVERSATION, Effect, FrontEnd, Next, post, question};
 use copilot_wire::ui_stream::{
     Approval, ChatRequest, Data, Event, ToolInputAvailable, Trigger, UiMessage, UiPart, UiStream,
 };

@@ -36,10 +36,10 @@ use std::future::Future;
 use bytes::Bytes;
 use http::HeaderMap;
 
-use copilot_wire::ui_stream::{ChatRequest, Event, Mount, UiStream};
-use copilot_wire::router;
 use crate::check::{Exam, Judge, Rule, Stream};
 use crate::{BoxError, Node, Sample, Setup, Summary, Toolkit};
+use copilot_wire::router;
+use copilot_wire::ui_stream::{ChatRequest, Event, Mount, UiStream};
 
 impl Toolkit for UiStream {
     const TITLE: &'static str = "Web pages on the AI SDK";

@@ -20,10 +20,10 @@ use autogpt::web::{Search, WebError};
 use autogpt::workspace::Workspace;
 use bytes::Bytes;
 use copilot_wire::github::Mount;
-use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::protocol::{Env, Environment};
 use copilot_wire::replies::{MemoryReplyStore, Replies};
 use copilot_wire::{Body, Router};
+use copilot_wire_kit::github::RequestSigner;
 use futures::stream;
 use http::{HeaderMap, Request, Response};
 

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use analyst::Analyst;
 use copilot_wire::github::Mount;
-use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::openbb::Descriptor;
 use copilot_wire::protocol::{AgentError, Protocol};
 use copilot_wire::{Agent, Reply, Request, Router, async_trait};
+use copilot_wire_kit::github::RequestSigner;
 
 use crate::program::{Running, run};
 use crate::relay::Relay;

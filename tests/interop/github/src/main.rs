@@ -5,10 +5,10 @@ use std::error::Error;
 use std::io::{BufRead, Write, stdin, stdout};
 
 use copilot_wire::github::verify::{HeaderPair, KeySet, verify};
-use copilot_wire_kit::github::RequestSigner;
 use copilot_wire::github::{ChatRequest, Confirmation, Event, GitHub, Output, Reference};
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Env, Protocol, Session as _};
+use copilot_wire_kit::github::RequestSigner;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
