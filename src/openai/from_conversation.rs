@@ -72,14 +72,17 @@ impl ChatRequest {
         Self {
             messages: messages.into(),
             tools: tools.collect(),
-            response_format: conversation.answer_format().map(|format| wanted(&format)),
+            response_format: conversation
+                .answer_format()
+                .map(|format| response_format(&format)),
             ..Self::default()
         }
     }
 }
 
-/// Writes the form of an answer.
-fn wanted(format: &AnswerFormat<'_>) -> Json {
+/// Returns the form of an answer as a request has it in `response_format`.
+#[must_use]
+pub fn response_format(format: &AnswerFormat<'_>) -> Json {
     let AnswerFormat::Schema(wanted) = format else {
         return raw_object(|format| {
             format.str("type", "json_object");

@@ -129,6 +129,7 @@ pub use delta::Delta;
 pub use error::ErrorObject;
 pub use event::{Ending, Event};
 pub use finish_reason::FinishReason;
+pub use from_conversation::response_format;
 pub use logprobs::{Logprobs, TokenLogprob, TopLogprob};
 pub use message::ChatMessage;
 pub use mount::Model;

@@ -130,10 +130,10 @@ fn plain(text: &str) -> String {
 
 /// Returns the significant words, without their endings.
 fn words(text: &str) -> Vec<String> {
-    const EMPTY: [&str; 24] = [
+    const EMPTY: [&str; 25] = [
         "and", "are", "can", "does", "for", "from", "has", "have", "how", "into", "its", "may",
-        "not", "that", "the", "this", "was", "what", "when", "where", "which", "with", "you",
-        "your",
+        "not", "say", "that", "the", "this", "was", "what", "when", "where", "which", "with",
+        "you", "your",
     ];
     text.split(|character: char| !character.is_alphanumeric())
         .map(str::to_lowercase)

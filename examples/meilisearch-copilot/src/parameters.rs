@@ -3,6 +3,7 @@
 use std::any::Any;
 
 use copilot_wire::json::{Json, Members};
+use copilot_wire::protocol::Conversation;
 use copilot_wire::{ag_ui, anthropic, github, openai, responses, ui_stream};
 
 /// The names of parameters in requests, and in Meilisearch's.
@@ -30,7 +31,6 @@ const OPENAI: &[(&str, &str)] = &[
     ("logit_bias", "logit_bias"),
     ("metadata", "metadata"),
     ("reasoning_effort", "reasoning_effort"),
-    ("response_format", "response_format"),
     ("service_tier", "service_tier"),
 ];
 
@@ -39,23 +39,28 @@ const OPENAI: &[(&str, &str)] = &[
 /// Meilisearch 1.50 drops members that it does not know, and refuses some that a client may mean
 /// otherwise: `tools`, several choices, other values of `reasoning_effort` and `service_tier`. So only
 /// what it takes is passed on.
-pub(crate) fn parameters(request: &dyn Any) -> Members {
+pub(crate) fn parameters<R: Conversation + 'static>(request: &R) -> Members {
     let mut out = Parameters::default();
+    let format = request.answer_format();
+    out.set(
+        "response_format",
+        format.map(|format| openai::response_format(&format)),
+    );
+    let request: &dyn Any = request;
     if let Some(request) = request.downcast_ref::<openai::ChatRequest>() {
         out.take(request.unknown.iter(), SAMPLING);
         out.take(request.unknown.iter(), OPENAI);
     } else if let Some(request) = request.downcast_ref::<responses::ResponsesRequest>() {
         out.take(request.unknown.iter(), SAMPLING);
         out.take(request.unknown.iter(), OPENAI);
-        let of = |object, name| request.unknown.get(object)?.get(name);
-        out.set("reasoning_effort", of("reasoning", "effort"));
-        out.set("response_format", of("text", "format").and_then(schema));
+        let reasoning = request.unknown.get("reasoning");
+        out.set(
+            "reasoning_effort",
+            reasoning.and_then(|it| it.get("effort")),
+        );
     } else if let Some(request) = request.downcast_ref::<anthropic::MessagesRequest>() {
         out.count("max_tokens", request.max_tokens);
         out.take(request.unknown.iter(), SAMPLING);
-        let config = request.unknown.get("output_config");
-        let format = config.and_then(|config| config.get("format"));
-        out.set("response_format", format.and_then(schema));
     } else if let Some(request) = request.downcast_ref::<github::ChatRequest>() {
         // Not the members themselves: the platform sends zero for what is not set.
         let sampling = request.sampling();
@@ -120,26 +125,4 @@ impl Parameters {
             self.0.push(name, value);
         }
     }
-}
-
-/// Returns the wanted form of the answer in the form of chat completions. Responses and Messages have its
-/// members one level higher.
-fn schema(format: Json) -> Option<Json> {
-    let kind = format.get("type")?;
-    let text = match &*kind.string()? {
-        "json_schema" => {
-            let name = format.get("name");
-            let name = name.as_ref().map_or(r#""answer""#, Json::text);
-            let schema = format.get("schema")?;
-            let strict = format.get("strict").unwrap_or_default();
-            format!(
-                r#"{{"type":"json_schema","json_schema":{{"name":{},"schema":{},"strict":{}}}}}"#,
-                name,
-                schema.text(),
-                strict.text(),
-            )
-        }
-        _ => return Some(format),
-    };
-    Json::parse(text).ok()
 }

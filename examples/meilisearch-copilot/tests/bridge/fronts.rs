@@ -68,7 +68,7 @@ async fn every_front_end_has_a_say_in_how_the_model_answers() {
             }),
             json!({
                 "temperature": 0.2, "max_tokens": 50, "stop": ["END"],
-                "response_format": sent(Value::Null, "answer"),
+                "response_format": sent(true.into(), "answer"),
             }),
         ),
         (
