@@ -102,16 +102,20 @@ pub struct Part {
     #[wire(name = "type", always)]
     pub kind: String,
     /// The text of a `text` part.
+    #[wire(content)]
     pub text: Option<String>,
     /// The source of the file.
     pub source: Option<Source>,
     /// The media type of a `binary` part.
     pub mime_type: Option<String>,
     /// The content of a `binary` part, in base64.
+    #[wire(content)]
     pub data: Option<String>,
     /// The address of a `binary` part.
+    #[wire(content)]
     pub url: Option<String>,
     /// The id of a `binary` part.
+    #[wire(secret)]
     pub id: Option<String>,
     /// The name of a `binary` part.
     pub filename: Option<String>,
@@ -130,7 +134,7 @@ pub struct Source {
     #[wire(name = "type", always)]
     pub kind: String,
     /// The content in base64, the address, or the provider's id of the file.
-    #[wire(always)]
+    #[wire(always, content)]
     pub value: String,
     /// The media type.
     pub mime_type: Option<String>,
@@ -184,33 +188,5 @@ impl Source {
             "file" => Attachment::new(AttachmentContent::Id(value.into())),
             _ => return None,
         })
-    }
-}
-
-/// Shows types, never texts, addresses or data.
-impl fmt::Debug for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Part")
-            .field("kind", &self.kind)
-            .field("text", &self.text.as_deref().map(Size::of))
-            .field("source", &self.source)
-            .field("mime_type", &self.mime_type)
-            .field("data", &self.data.as_deref().map(Size::of))
-            .field("url", &self.url.as_deref().map(Size::of))
-            .field("filename", &self.filename)
-            .field("metadata", &self.metadata)
-            .field("unknown", &self.unknown)
-            .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Source {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Source")
-            .field("kind", &self.kind)
-            .field("value", &Size::of(&self.value))
-            .field("mime_type", &self.mime_type)
-            .field("unknown", &self.unknown)
-            .finish()
     }
 }

@@ -32,15 +32,16 @@ impl Outcome {
 /// [`resume`](super::RunAgentInput::resume); apps cannot make one without.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(rename_all = "camelCase")]
+#[wire(rename_all = "camelCase", new = "Creates an interrupt.")]
 pub struct Interrupt {
     /// The id that the answer names.
-    #[wire(always)]
+    #[wire(always, new)]
     pub id: String,
     /// The reason, such as `confirm`.
-    #[wire(always)]
+    #[wire(always, new)]
     pub reason: String,
     /// The message for the user.
+    #[wire(set = "Sets what to show to the user.")]
     pub message: Option<String>,
     /// The call that the user is asked about.
     pub tool_call_id: Option<String>,
@@ -49,40 +50,17 @@ pub struct Interrupt {
     /// The time at which the interrupt expires, in ISO 8601.
     pub expires_at: Option<String>,
     /// Metadata: an object, or `null`.
+    #[wire(set = "Sets the metadata: an object.")]
     pub metadata: Json,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl Interrupt {
-    /// Creates an interrupt.
-    #[must_use]
-    pub fn new(id: impl Into<String>, reason: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            reason: reason.into(),
-            ..Self::default()
-        }
-    }
-
-    /// Sets what to show to the user.
-    #[must_use]
-    pub fn message(mut self, message: impl Into<String>) -> Self {
-        self.message = Some(message.into());
-        self
-    }
-
     /// Sets the JSON schema of the answer: an object.
     #[must_use]
     pub fn response_schema(mut self, schema: Json) -> Self {
         self.response_schema = schema;
-        self
-    }
-
-    /// Sets the metadata: an object.
-    #[must_use]
-    pub fn metadata(mut self, metadata: Json) -> Self {
-        self.metadata = metadata;
         self
     }
 }

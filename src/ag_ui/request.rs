@@ -95,15 +95,20 @@ impl RunAgentInput {
 /// One message of the conversation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(rename_all = "camelCase", null_is_absent)]
+#[wire(
+    rename_all = "camelCase",
+    null_is_absent,
+    new = "Creates a message without content."
+)]
 pub struct Message {
     /// The id.
-    #[wire(always)]
+    #[wire(always, new)]
     pub id: String,
     /// `user`, `assistant`, `system`, `developer`, `tool`, `reasoning` or `activity`.
-    #[wire(always)]
+    #[wire(always, new)]
     pub role: String,
     /// The content; for a tool the result of the call.
+    #[wire(set = "Sets the content.")]
     pub content: Option<Content>,
     /// The name of who speaks.
     pub name: Option<String>,
@@ -120,16 +125,6 @@ pub struct Message {
 }
 
 impl Message {
-    /// Creates a message without content.
-    #[must_use]
-    pub fn new(id: impl Into<String>, role: impl Into<String>) -> Self {
-        Self {
-            id: id.into(),
-            role: role.into(),
-            ..Self::default()
-        }
-    }
-
     /// Creates a message of the user.
     #[must_use]
     pub fn user(id: impl Into<String>, content: impl Into<Content>) -> Self {
@@ -147,13 +142,6 @@ impl Message {
             tool_call_id: Some(tool_call_id.into()),
             ..Self::new(id, "tool").content(content)
         }
-    }
-
-    /// Sets the content.
-    #[must_use]
-    pub fn content(mut self, content: impl Into<Content>) -> Self {
-        self.content = Some(content.into());
-        self
     }
 
     /// Returns `true` if this is the result of a call that failed.

@@ -1,7 +1,6 @@
 //! Content blocks, in requests and in replies.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use serde::Serialize;
 
@@ -9,7 +8,6 @@ use super::content::join;
 use crate::json::wire::json_api;
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire, WriteError};
 use crate::protocol::ToolCall;
-use crate::protocol::redacted::Size;
 
 /// A block of content.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,37 +70,15 @@ impl Wire for ContentBlock {
 /// A text block.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(fixed(type = "text"), null_is_absent)]
+#[wire(fixed(type = "text"), null_is_absent, new = "Creates a text block.")]
 pub struct TextBlock {
     /// The text.
-    #[wire(always)]
+    #[wire(always, content, new)]
     pub text: String,
     /// The sources of the text, each an object with a `type`.
     pub citations: List<Json>,
     /// Members that this crate does not know.
     pub unknown: Members,
-}
-
-impl TextBlock {
-    /// Creates a text block.
-    #[must_use]
-    pub fn new(text: impl Into<String>) -> Self {
-        Self {
-            text: text.into(),
-            ..Self::default()
-        }
-    }
-}
-
-/// Prints only the length of the text.
-impl fmt::Debug for TextBlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TextBlock")
-            .field("text", &Size::of(&self.text))
-            .field("citations", &self.citations)
-            .field("unknown", &self.unknown)
-            .finish()
-    }
 }
 
 /// A thinking block.
@@ -111,10 +87,10 @@ impl fmt::Debug for TextBlock {
 #[wire(fixed(type = "thinking"), null_is_absent)]
 pub struct ThinkingBlock {
     /// The reasoning.
-    #[wire(always)]
+    #[wire(always, content)]
     pub thinking: String,
     /// The opaque text by which the server recognizes the block.
-    #[wire(always)]
+    #[wire(always, content)]
     pub signature: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -129,17 +105,6 @@ impl ThinkingBlock {
             signature: signature.into(),
             unknown: Members::new(),
         }
-    }
-}
-
-/// Prints only the length of the reasoning.
-impl fmt::Debug for ThinkingBlock {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ThinkingBlock")
-            .field("thinking", &Size::of(&self.thinking))
-            .field("signature", &Size::of(&self.signature))
-            .field("unknown", &self.unknown)
-            .finish()
     }
 }
 

@@ -1,12 +1,9 @@
 //! Error objects, in a stream and in error responses.
 
-use std::fmt;
-
 use bytes::Bytes;
 
 use crate::json::wire::{object, raw_object};
 use crate::json::{Escape, Members, ValueWriter, Wire};
-use crate::protocol::redacted::Cut;
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client: the member `error` of `{"type":"error","error":{...}}`.
@@ -18,10 +15,10 @@ use crate::protocol::{Failure, Refusal};
 #[wire(null_is_absent)]
 pub struct ErrorObject {
     /// The class, such as `invalid_request_error` or `overloaded_error`.
-    #[wire(name = "type", always)]
+    #[wire(name = "type", always, cut)]
     pub kind: String,
     /// The message for the user.
-    #[wire(always)]
+    #[wire(always, secret)]
     pub message: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -121,13 +118,5 @@ fn too_long(message: &str) -> String {
     match message.contains(TOO_LONG) {
         true => message.to_owned(),
         false => format!("{TOO_LONG}: {message}"),
-    }
-}
-
-impl fmt::Debug for ErrorObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ErrorObject")
-            .field("kind", &Cut(&self.kind))
-            .finish_non_exhaustive()
     }
 }

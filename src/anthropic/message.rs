@@ -30,32 +30,26 @@ pub enum StopReason {
 /// Token counts. Every count is the total so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(
+    null_is_absent,
+    new = "Creates token counts of a request and its answer."
+)]
 pub struct Usage {
     /// The number of tokens in the request, without those of a cache.
+    #[wire(new)]
     pub input_tokens: Option<u64>,
     /// The number of tokens in the request that were read from a cache.
     pub cache_read_input_tokens: Option<u64>,
     /// The number of tokens in the request that were written to a cache.
     pub cache_creation_input_tokens: Option<u64>,
     /// The number of tokens in the answer.
-    #[wire(always)]
+    #[wire(always, new)]
     pub output_tokens: u64,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl Usage {
-    /// Creates token counts of a request and its answer.
-    #[must_use]
-    pub fn new(input_tokens: u64, output_tokens: u64) -> Self {
-        Self {
-            input_tokens: Some(input_tokens),
-            output_tokens,
-            ..Self::default()
-        }
-    }
-
     /// Sets the counts that are present in `newer`.
     pub(super) fn update(&mut self, newer: &Self) {
         self.input_tokens = newer.input_tokens.or(self.input_tokens);

@@ -23,19 +23,22 @@ use crate::protocol::Refusal;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates a request.")]
 pub struct MessagesRequest {
     /// The requested model; empty if there is none.
-    #[wire(always)]
+    #[wire(always, new)]
     pub model: String,
     /// The maximum number of tokens in the answer. Agents ignore it.
+    #[wire(new)]
     pub max_tokens: Option<u64>,
     /// The system prompt.
+    #[wire(set = "Sets the system prompt.")]
     pub system: Content,
     /// The conversation, oldest message first. Never empty in a request that was read.
-    #[wire(always)]
+    #[wire(always, new)]
     pub messages: List<MessageParam>,
     /// Set if the answer should be streamed; absent means `false`.
+    #[wire(set = "Sets if the answer should be streamed.")]
     pub stream: Option<bool>,
     /// The tools that the answer may call.
     pub tools: List<Tool>,
@@ -50,35 +53,6 @@ pub struct MessagesRequest {
 }
 
 impl MessagesRequest {
-    /// Creates a request.
-    #[must_use]
-    pub fn new(
-        model: impl Into<String>,
-        max_tokens: u64,
-        messages: impl IntoIterator<Item = MessageParam>,
-    ) -> Self {
-        Self {
-            model: model.into(),
-            max_tokens: Some(max_tokens),
-            messages: messages.into_iter().collect(),
-            ..Self::default()
-        }
-    }
-
-    /// Sets the system prompt.
-    #[must_use]
-    pub fn system(mut self, system: impl Into<Content>) -> Self {
-        self.system = system.into();
-        self
-    }
-
-    /// Sets if the answer should be streamed.
-    #[must_use]
-    pub fn stream(mut self, stream: bool) -> Self {
-        self.stream = Some(stream);
-        self
-    }
-
     /// Sets the tools that the answer may call.
     #[must_use]
     pub fn offer(mut self, tools: impl IntoIterator<Item = Tool>) -> Self {

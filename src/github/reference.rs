@@ -50,10 +50,10 @@ pub struct Reference {
 /// The display name, icon and URL of a reference.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(escape = Json)]
+#[wire(escape = Json, new = "Creates metadata with a display name.")]
 pub struct Metadata {
     /// The name. Clients may hide a reference without one.
-    #[wire(read = present)]
+    #[wire(read = present, new)]
     pub display_name: Option<String>,
     /// The URI of an icon. The documentation's example has `icon`, which is not a URI; VS Code
     /// parses the value as a URI, so omit it rather than send such a value.
@@ -64,17 +64,6 @@ pub struct Metadata {
     pub display_url: Option<String>,
     /// Members that have no field here, and the fields above that were sent as `null` or empty.
     pub unknown: Members,
-}
-
-impl Metadata {
-    /// Creates metadata with a display name.
-    #[must_use]
-    pub fn new(display_name: impl Into<String>) -> Self {
-        Self {
-            display_name: Some(display_name.into()),
-            ..Self::default()
-        }
-    }
 }
 
 impl Reference {

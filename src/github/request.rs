@@ -18,7 +18,7 @@ use crate::json::{Escape, Json, Kind, List, Members, ValueWriter, Wire};
 /// [`to_json`](Self::to_json) writes all members, so a client or a proxy loses nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(escape = Json)]
+#[wire(escape = Json, new = "Creates a request with these messages, for clients.")]
 pub struct ChatRequest {
     /// `copilot_thread_id`: the id of the conversation, the same in all its turns. The debug
     /// command line creates a new one for each request.
@@ -26,6 +26,7 @@ pub struct ChatRequest {
     pub thread_id: Option<String>,
     /// The messages, oldest first. On github.com the last three are the client's context message,
     /// an empty one with the attachments, and the prompt.
+    #[wire(new)]
     pub messages: List<Message>,
     /// The slug of the App.
     #[wire(read = present)]
@@ -60,15 +61,6 @@ pub struct Sampling {
 }
 
 impl ChatRequest {
-    /// Creates a request with these messages, for clients.
-    #[must_use]
-    pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
-        Self {
-            messages: messages.into_iter().collect(),
-            ..Self::default()
-        }
-    }
-
     /// Serializes the messages for an OpenAI endpoint: `{"messages":[...]}` without GitHub's
     /// members, with tool calls and their ids.
     #[must_use]

@@ -1,10 +1,8 @@
 //! Notifications of the start of a search.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use crate::json::{Json, JsonError, Kind, Members, Wire};
-use crate::protocol::redacted::Size;
 
 /// `_meiliSearchProgress`: the start of a search. `Debug` does not print the arguments.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
@@ -24,7 +22,7 @@ pub struct Progress {
     pub function_name: String,
     /// The arguments of the function, as written by the model. They are not always valid JSON: see
     /// [`search`](Self::search).
-    #[wire(always)]
+    #[wire(always, content)]
     pub function_arguments: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -33,14 +31,16 @@ pub struct Progress {
 /// The arguments of a search. `Debug` does not print the query.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent, escape = Json)]
+#[wire(null_is_absent, escape = Json, new = "Creates a search in an index.")]
 pub struct Search {
     /// The uid of the index that is searched.
-    #[wire(always)]
+    #[wire(always, new)]
     pub index_uid: String,
     /// The search query. The server treats an absent one as empty.
+    #[wire(content, new)]
     pub q: Option<String>,
     /// A filter expression, often empty. Servers before 1.16 do not support it.
+    #[wire(content, set = "Sets the filter expression.")]
     pub filter: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -91,49 +91,9 @@ impl Progress {
 }
 
 impl Search {
-    /// Creates a search in an index.
-    #[must_use]
-    pub fn new(index_uid: impl Into<String>, q: impl Into<String>) -> Self {
-        Self {
-            index_uid: index_uid.into(),
-            q: Some(q.into()),
-            ..Self::default()
-        }
-    }
-
-    /// Sets the filter expression.
-    #[must_use]
-    pub fn filter(mut self, filter: impl Into<String>) -> Self {
-        self.filter = Some(filter.into());
-        self
-    }
-
     /// Returns the arguments of the call for this search.
     #[must_use]
     pub fn to_arguments(&self) -> String {
         self.to_raw().text().to_owned()
-    }
-}
-
-impl fmt::Debug for Progress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Progress")
-            .field("id", &self.id)
-            .field("call_id", &self.call_id)
-            .field("function_name", &self.function_name)
-            .field("function_arguments", &Size::of(&self.function_arguments))
-            .field("unknown", &self.unknown)
-            .finish()
-    }
-}
-
-impl fmt::Debug for Search {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Search")
-            .field("index_uid", &self.index_uid)
-            .field("q", &self.q.as_deref().map(Size::of))
-            .field("filter", &self.filter.as_deref().map(Size::of))
-            .field("unknown", &self.unknown)
-            .finish()
     }
 }

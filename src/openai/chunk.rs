@@ -19,7 +19,7 @@ use crate::json::{List, Members, Wire};
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
-#[wire(fixed(object = "chat.completion.chunk", after = id), null_is_absent)]
+#[wire(fixed(object = "chat.completion.chunk", after = id), null_is_absent, new = "Creates a chunk with additions to choices.")]
 pub struct ChatCompletionChunk {
     /// The id of the completion.
     pub id: Option<String>,
@@ -32,7 +32,7 @@ pub struct ChatCompletionChunk {
     /// The configuration of the model.
     pub system_fingerprint: Option<String>,
     /// The additions to the choices. Empty in the chunk with the usage; `null` is read as empty.
-    #[wire(always)]
+    #[wire(always, new)]
     pub choices: List<Choice>,
     /// The usage.
     pub usage: Option<Usage>,
@@ -43,15 +43,6 @@ pub struct ChatCompletionChunk {
 // The order is that of the official API. GitHub's SDK writes a short form without the members
 // before the choices.
 impl ChatCompletionChunk {
-    /// Creates a chunk with additions to choices.
-    #[must_use]
-    pub fn new(choices: impl IntoIterator<Item = Choice>) -> Self {
-        Self {
-            choices: choices.into_iter().collect(),
-            ..Self::default()
-        }
-    }
-
     /// Returns the text that the chunk adds to the first choice.
     #[must_use]
     pub fn text(&self) -> Option<&str> {

@@ -1,12 +1,9 @@
 //! Error objects, in a stream and in error responses.
 
-use std::fmt;
-
 use bytes::Bytes;
 
 use crate::json::wire::object;
 use crate::json::{Escape, Json, JsonError, Kind, Members, Reader, ValueWriter, Wire};
-use crate::protocol::redacted::Cut;
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client: `{"error":{...}}`.
@@ -21,16 +18,16 @@ use crate::protocol::{Failure, Refusal};
 #[wire(null_is_absent)]
 pub struct ErrorObject {
     /// The message for the user.
-    #[wire(always)]
+    #[wire(always, secret)]
     pub message: String,
     /// The class, such as `server_error` or `invalid_request_error`.
-    #[wire(name = "type", always, read = name)]
+    #[wire(name = "type", always, read = name, cut, set = "Sets the class.")]
     pub kind: Option<String>,
     /// The member of the request that caused the error.
-    #[wire(always, read = name)]
+    #[wire(always, read = name, cut)]
     pub param: Option<String>,
     /// The code. A number, as compatible servers send it, becomes its digits.
-    #[wire(always, read = name)]
+    #[wire(always, read = name, cut, set = "Sets the code.")]
     pub code: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -45,20 +42,6 @@ impl ErrorObject {
             kind: Some("server_error".into()),
             ..Self::default()
         }
-    }
-
-    /// Sets the class.
-    #[must_use]
-    pub fn kind(mut self, kind: impl Into<String>) -> Self {
-        self.kind = Some(kind.into());
-        self
-    }
-
-    /// Sets the code.
-    #[must_use]
-    pub fn code(mut self, code: impl Into<String>) -> Self {
-        self.code = Some(code.into());
-        self
     }
 
     /// Returns `true` if the error says that the conversation is too long for the model, see
@@ -144,16 +127,6 @@ impl ErrorObject {
             object.message = "An error occurred during streaming".into();
         }
         Some(object)
-    }
-}
-
-impl fmt::Debug for ErrorObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ErrorObject")
-            .field("kind", &self.kind.as_deref().map(Cut))
-            .field("param", &self.param.as_deref().map(Cut))
-            .field("code", &self.code.as_deref().map(Cut))
-            .finish_non_exhaustive()
     }
 }
 

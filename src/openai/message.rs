@@ -1,25 +1,23 @@
 //! Messages of requests and completions.
 
-use std::fmt;
-
 use super::{Content, FunctionCall, ToolCall};
 use crate::json::{List, Members, Wire};
-use crate::protocol::redacted::Size;
 
 /// A message of the conversation.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates a message.")]
 pub struct ChatMessage {
     /// The role: `developer`, `system`, `user`, `assistant` or `tool`.
-    #[wire(always)]
+    #[wire(always, new)]
     pub role: String,
     /// The content.
-    #[wire(always)]
+    #[wire(always, new)]
     pub content: Content,
     /// The name of the author, if several have the same role.
     pub name: Option<String>,
     /// The text with which the assistant refuses.
+    #[wire(content)]
     pub refusal: Option<String>,
     /// The calls of the assistant.
     pub tool_calls: List<ToolCall>,
@@ -32,16 +30,6 @@ pub struct ChatMessage {
 }
 
 impl ChatMessage {
-    /// Creates a message.
-    #[must_use]
-    pub fn new(role: impl Into<String>, content: impl Into<Content>) -> Self {
-        Self {
-            role: role.into(),
-            content: content.into(),
-            ..Self::default()
-        }
-    }
-
     /// Creates a message with instructions of the agent's operator.
     #[must_use]
     pub fn system(content: impl Into<Content>) -> Self {
@@ -76,21 +64,5 @@ impl ChatMessage {
             tool_call_id: Some(call_id.into()),
             ..Self::new("tool", content)
         }
-    }
-}
-
-/// Prints only the lengths of content and arguments.
-impl fmt::Debug for ChatMessage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ChatMessage")
-            .field("role", &self.role)
-            .field("content", &self.content)
-            .field("name", &self.name)
-            .field("refusal", &self.refusal.as_deref().map(Size::of))
-            .field("tool_calls", &self.tool_calls)
-            .field("function_call", &self.function_call)
-            .field("tool_call_id", &self.tool_call_id)
-            .field("unknown", &self.unknown)
-            .finish()
     }
 }

@@ -28,15 +28,16 @@ use crate::protocol::Refusal;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates a request.")]
 pub struct ChatRequest {
     /// The requested model; empty if there is none.
-    #[wire(always)]
+    #[wire(always, new)]
     pub model: String,
     /// The conversation, oldest message first. Never empty in a request that was read.
-    #[wire(always)]
+    #[wire(always, new)]
     pub messages: List<ChatMessage>,
     /// Set if the answer should be streamed; absent means `false`.
+    #[wire(set = "Sets if the answer should be streamed.")]
     pub stream: Option<bool>,
     /// Options of the stream.
     pub stream_options: Option<StreamOptions>,
@@ -62,29 +63,12 @@ pub struct StreamOptions {
 }
 
 impl ChatRequest {
-    /// Creates a request.
-    #[must_use]
-    pub fn new(model: impl Into<String>, messages: impl IntoIterator<Item = ChatMessage>) -> Self {
-        Self {
-            model: model.into(),
-            messages: messages.into_iter().collect(),
-            ..Self::default()
-        }
-    }
-
     /// Inserts instructions before the messages.
     #[must_use]
     pub fn instructions(mut self, text: impl Into<Content>) -> Self {
         let after = mem::take(&mut self.messages);
         self.messages = vec![ChatMessage::system(text)].into();
         self.messages.extend(after);
-        self
-    }
-
-    /// Sets if the answer should be streamed.
-    #[must_use]
-    pub fn stream(mut self, stream: bool) -> Self {
-        self.stream = Some(stream);
         self
     }
 

@@ -38,12 +38,13 @@ impl From<Function> for Tool {
 /// A function that a model may call.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates a function without arguments.")]
 pub struct Function {
     /// The name.
-    #[wire(always)]
+    #[wire(always, new)]
     pub name: String,
     /// The description.
+    #[wire(new)]
     pub description: Option<String>,
     /// The JSON schema of its arguments.
     pub parameters: Option<Json>,
@@ -54,16 +55,6 @@ pub struct Function {
 }
 
 impl Function {
-    /// Creates a function without arguments.
-    #[must_use]
-    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
-        Self {
-            name: name.into(),
-            description: Some(description.into()),
-            ..Self::default()
-        }
-    }
-
     /// Sets the JSON schema of the arguments.
     #[must_use]
     pub fn parameters(mut self, schema: Json) -> Self {

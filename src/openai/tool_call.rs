@@ -1,13 +1,10 @@
 //! Tool calls, complete and in fragments.
 
-use std::fmt;
-
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::json::{Json, JsonError, Kind, Members, Reader, Wire, WriteError};
 use crate::protocol;
-use crate::protocol::redacted::Size;
 
 /// The kind of a tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Wire)]
@@ -83,7 +80,7 @@ pub struct FunctionCall {
     #[wire(always)]
     pub name: String,
     /// The arguments as JSON text, as written by the model: not always valid.
-    #[wire(always, read = arguments)]
+    #[wire(always, read = arguments, content)]
     pub arguments: String,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -107,17 +104,6 @@ impl FunctionCall {
     /// [`JsonError`] if the text is not a JSON object, or does not match the type.
     pub fn decode<T: DeserializeOwned>(&self) -> Result<T, JsonError> {
         self.json()?.decode()
-    }
-}
-
-/// Prints only the length of the arguments.
-impl fmt::Debug for FunctionCall {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FunctionCall")
-            .field("name", &self.name)
-            .field("arguments", &Size::of(&self.arguments))
-            .field("unknown", &self.unknown)
-            .finish()
     }
 }
 
@@ -205,19 +191,8 @@ pub struct FunctionDelta {
     /// The name.
     pub name: Option<String>,
     /// A piece of the arguments' JSON text; it may end inside an escape.
-    #[wire(read = arguments)]
+    #[wire(read = arguments, content)]
     pub arguments: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
-}
-
-/// Prints only the length of the piece.
-impl fmt::Debug for FunctionDelta {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("FunctionDelta")
-            .field("name", &self.name)
-            .field("arguments", &self.arguments.as_deref().map(Size::of))
-            .field("unknown", &self.unknown)
-            .finish()
-    }
 }

@@ -194,8 +194,10 @@ pub struct Annotation {
     /// The end of the cited text.
     pub end_index: Option<u64>,
     /// The URL of the source.
+    #[wire(content)]
     pub url: Option<String>,
     /// The title of the source.
+    #[wire(content)]
     pub title: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -211,19 +213,5 @@ impl Annotation {
             title: Some(title.into()),
             ..Self::default()
         }
-    }
-}
-
-/// Prints only the lengths of texts.
-impl fmt::Debug for Annotation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Annotation")
-            .field("kind", &self.kind)
-            .field("start_index", &self.start_index)
-            .field("end_index", &self.end_index)
-            .field("url", &self.url.as_deref().map(Size::of))
-            .field("title", &self.title.as_deref().map(Size::of))
-            .field("unknown", &self.unknown)
-            .finish()
     }
 }

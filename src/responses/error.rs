@@ -1,12 +1,9 @@
 //! Error objects, in a response, in a stream and in error responses.
 
-use std::fmt;
-
 use bytes::Bytes;
 
 use crate::json::wire::object;
 use crate::json::{Escape, Members, ValueWriter, Wire};
-use crate::protocol::redacted::Cut;
 use crate::protocol::{Failure, Refusal};
 
 /// An error as sent to a client.
@@ -14,34 +11,26 @@ use crate::protocol::{Failure, Refusal};
 /// `Debug` prints only its codes and names: messages of servers may contain keys.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates an error.")]
 pub struct ErrorObject {
     /// The code, such as `invalid_prompt` or `server_error`. Clients repeat the turn after
     /// `server_error`.
+    #[wire(cut, new)]
     pub code: Option<String>,
     /// The message for the user.
-    #[wire(always)]
+    #[wire(always, secret, new)]
     pub message: String,
     /// The class, such as `invalid_request_error`.
-    #[wire(name = "type")]
+    #[wire(name = "type", cut)]
     pub kind: Option<String>,
     /// The member of the request that caused the error.
+    #[wire(cut)]
     pub param: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl ErrorObject {
-    /// Creates an error.
-    #[must_use]
-    pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
-            code: Some(code.into()),
-            message: message.into(),
-            ..Self::default()
-        }
-    }
-
     /// The code of a failure after which clients run the turn again.
     pub(super) const AGAIN: &'static str = "server_error";
 
@@ -94,15 +83,5 @@ impl ErrorObject {
         object(ValueWriter::new(out, Escape::JsonAndSeparators), |body| {
             self.write_to(body.member("error"));
         });
-    }
-}
-
-impl fmt::Debug for ErrorObject {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ErrorObject")
-            .field("code", &self.code.as_deref().map(Cut))
-            .field("kind", &self.kind.as_deref().map(Cut))
-            .field("param", &self.param.as_deref().map(Cut))
-            .finish_non_exhaustive()
     }
 }

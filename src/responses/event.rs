@@ -1,13 +1,10 @@
 //! The events of a stream, and the endings of a turn.
 
-use std::fmt;
-
 use bytes::Bytes;
 
 use super::{Annotation, ContentPart, ErrorObject, Item, Response, Usage};
 use crate::json::{Members, Wire};
 use crate::protocol::EventError;
-use crate::protocol::redacted::Size;
 
 /// An event of a stream, for writing and reading.
 #[derive(Clone, Debug, PartialEq)]
@@ -169,14 +166,18 @@ pub struct StreamEvent {
     /// The response so far.
     pub response: Option<Box<Response>>,
     /// The id of the item that the event belongs to.
+    #[wire(secret)]
     pub item_id: Option<String>,
     /// The index in the output of the item that the event belongs to.
     pub output_index: Option<u64>,
     /// The index of the part in the item's content.
+    #[wire(secret)]
     pub content_index: Option<u64>,
     /// The index of the part in the item's summary.
+    #[wire(secret)]
     pub summary_index: Option<u64>,
     /// The index of the annotation in its part.
+    #[wire(secret)]
     pub annotation_index: Option<u64>,
     /// The output item that was added or is done.
     pub item: Option<Box<Item>>,
@@ -185,12 +186,15 @@ pub struct StreamEvent {
     /// The annotation that was added to the text.
     pub annotation: Option<Box<Annotation>>,
     /// A piece of text.
+    #[wire(content)]
     pub delta: Option<String>,
     /// A complete text.
+    #[wire(content)]
     pub text: Option<String>,
     /// The name of the function of a call.
     pub name: Option<String>,
     /// The arguments of a call.
+    #[wire(content)]
     pub arguments: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
@@ -286,25 +290,5 @@ impl StreamEvent {
     pub fn is_last(&self) -> bool {
         use EventKind::{Completed, Error, Failed, Incomplete};
         matches!(self.kind, Completed | Incomplete | Failed | Error)
-    }
-}
-
-/// Prints only the lengths of texts.
-impl fmt::Debug for StreamEvent {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("StreamEvent")
-            .field("kind", &self.kind)
-            .field("sequence_number", &self.sequence_number)
-            .field("response", &self.response)
-            .field("output_index", &self.output_index)
-            .field("item", &self.item)
-            .field("part", &self.part)
-            .field("annotation", &self.annotation)
-            .field("delta", &self.delta.as_deref().map(Size::of))
-            .field("text", &self.text.as_deref().map(Size::of))
-            .field("name", &self.name)
-            .field("arguments", &self.arguments.as_deref().map(Size::of))
-            .field("unknown", &self.unknown)
-            .finish_non_exhaustive()
     }
 }

@@ -1,11 +1,8 @@
 //! Items of a conversation, in requests and responses.
 
-use std::fmt;
-
 use super::{Content, ContentPart};
 use crate::json::{Json, JsonError, List, Members, Wire};
 use crate::protocol;
-use crate::protocol::redacted::Size;
 
 /// An item of a conversation: a message, a call, its output, reasoning, or another kind.
 ///
@@ -31,6 +28,7 @@ pub struct Item {
     /// The name of the called function.
     pub name: Option<String>,
     /// The arguments of a call as JSON text, as written by the model: not always valid.
+    #[wire(content)]
     pub arguments: Option<String>,
     /// The output of a call.
     pub output: Content,
@@ -121,24 +119,5 @@ impl TryFrom<&Item> for protocol::ToolCall {
             name: item.name.clone().unwrap_or_default(),
             arguments: item.json()?,
         })
-    }
-}
-
-/// Prints only the lengths of texts.
-impl fmt::Debug for Item {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Item")
-            .field("id", &self.id)
-            .field("kind", &self.kind)
-            .field("status", &self.status)
-            .field("role", &self.role)
-            .field("content", &self.content)
-            .field("call_id", &self.call_id)
-            .field("name", &self.name)
-            .field("arguments", &self.arguments.as_deref().map(Size::of))
-            .field("output", &self.output)
-            .field("summary", &self.summary)
-            .field("unknown", &self.unknown)
-            .finish()
     }
 }

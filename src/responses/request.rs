@@ -25,52 +25,41 @@ use crate::protocol::redacted::Size;
 /// ```
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(null_is_absent)]
+#[wire(null_is_absent, new = "Creates a request.")]
 pub struct ResponsesRequest {
     /// The requested model; empty if there is none.
-    #[wire(always)]
+    #[wire(always, new)]
     pub model: String,
     /// Instructions of the agent's operator.
+    #[wire(content)]
     pub instructions: Option<String>,
     /// The conversation. Never empty in a request that was read.
-    #[wire(always)]
+    #[wire(always, new)]
     pub input: Input,
     /// Set if the answer should be streamed; absent means `false`.
+    #[wire(set = "Sets if the answer should be streamed.")]
     pub stream: Option<bool>,
     /// The tools that the answer may call.
     pub tools: List<Tool>,
     /// The choice among the tools: `none`, `auto`, `required`, or an object.
     pub tool_choice: Option<Json>,
     /// Settings of the answer's text: an object with its `format`.
+    #[wire(secret)]
     pub text: Option<Json>,
     /// The response that this request continues, for servers that store responses.
+    #[wire(secret)]
     pub previous_response_id: Option<String>,
     /// The stored conversation: its id, or an object with its id.
+    #[wire(secret)]
     pub conversation: Option<Json>,
     /// A key that is the same in all turns of a conversation.
+    #[wire(secret)]
     pub prompt_cache_key: Option<String>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl ResponsesRequest {
-    /// Creates a request.
-    #[must_use]
-    pub fn new(model: impl Into<String>, input: impl Into<Input>) -> Self {
-        Self {
-            model: model.into(),
-            input: input.into(),
-            ..Self::default()
-        }
-    }
-
-    /// Sets if the answer should be streamed.
-    #[must_use]
-    pub fn stream(mut self, stream: bool) -> Self {
-        self.stream = Some(stream);
-        self
-    }
-
     /// Sets the instructions.
     #[must_use]
     pub fn instructions(mut self, text: impl Into<String>) -> Self {
@@ -163,21 +152,6 @@ impl ResponsesRequest {
         let none = choice.is_some_and(|choice| choice.text() == "\"none\"");
         let tools = self.tools.iter().filter(move |_| !none);
         tools.filter_map(|tool| Some((tool.callable()?, tool)))
-    }
-}
-
-/// Prints only the lengths of texts.
-impl fmt::Debug for ResponsesRequest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ResponsesRequest")
-            .field("model", &self.model)
-            .field("instructions", &self.instructions.as_deref().map(Size::of))
-            .field("input", &self.input)
-            .field("stream", &self.stream)
-            .field("tools", &self.tools)
-            .field("tool_choice", &self.tool_choice)
-            .field("unknown", &self.unknown)
-            .finish_non_exhaustive()
     }
 }
 

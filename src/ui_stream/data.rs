@@ -18,11 +18,13 @@ pub struct Data {
     #[wire(name = "type", always)]
     pub kind: String,
     /// The id. Data with the type and id of an earlier chunk replaces that.
+    #[wire(set = "Sets the id: later data of this name with this id replaces this.")]
     pub id: Option<String>,
     /// The data of the part, of any JSON type.
     #[wire(always)]
     pub data: Json,
     /// `true` if only `onData` of the page gets the data, and it is no part of the message.
+    #[wire(set = "Sets that only `onData` of the page gets the data.")]
     pub transient: bool,
     /// Members that this crate does not know. Replies leave them out: `ai` 5.0.0 refuses them.
     pub unknown: Members,
@@ -40,20 +42,6 @@ impl Data {
             data: encode(data)?,
             ..Self::default()
         })
-    }
-
-    /// Sets the id: later data of this name with this id replaces this.
-    #[must_use]
-    pub fn id(mut self, id: impl Into<String>) -> Self {
-        self.id = Some(id.into());
-        self
-    }
-
-    /// Sets that only `onData` of the page gets the data.
-    #[must_use]
-    pub fn transient(mut self) -> Self {
-        self.transient = true;
-        self
     }
 
     /// Returns the name, without `data-`.

@@ -1,6 +1,5 @@
 //! The request.
 
-use std::fmt;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,7 +8,6 @@ use http::StatusCode;
 use super::mount::Settings;
 use crate::json::{Json, List, Members, Wire};
 use crate::protocol::Refusal;
-use crate::protocol::redacted::Size;
 
 /// A request of a page: the whole conversation.
 ///
@@ -103,38 +101,24 @@ impl ChatRequest {
 /// One message of the conversation, as the page keeps it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a message.")]
 pub struct UiMessage {
     /// The id.
-    #[wire(always)]
+    #[wire(always, new)]
     pub id: String,
     /// `system`, `user` or `assistant`.
-    #[wire(always)]
+    #[wire(always, new)]
     pub role: String,
     /// Metadata of the page or of an earlier reply.
     pub metadata: Option<Json>,
     /// The parts of the message.
-    #[wire(always)]
+    #[wire(always, new)]
     pub parts: List<UiPart>,
     /// Members that this crate does not know.
     pub unknown: Members,
 }
 
 impl UiMessage {
-    /// Creates a message.
-    #[must_use]
-    pub fn new(
-        id: impl Into<String>,
-        role: impl Into<String>,
-        parts: impl IntoIterator<Item = UiPart>,
-    ) -> Self {
-        Self {
-            id: id.into(),
-            role: role.into(),
-            parts: parts.into_iter().collect(),
-            ..Self::default()
-        }
-    }
-
     /// Creates a message of the user.
     #[must_use]
     pub fn user(id: impl Into<String>, text: impl Into<String>) -> Self {
@@ -146,26 +130,35 @@ impl UiMessage {
 /// does not know keep all of theirs.
 #[derive(Clone, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
-#[wire(rename_all = "camelCase")]
+#[wire(
+    rename_all = "camelCase",
+    new = "Creates a part with a type, such as `text`, and no other members."
+)]
 pub struct UiPart {
     /// The type, such as `text`, `file`, `step-start`, `tool-NAME` or `data-NAME`.
-    #[wire(name = "type", always)]
+    #[wire(name = "type", always, new)]
     pub kind: String,
     /// The text of a `text` or `reasoning` part.
+    #[wire(content)]
     pub text: Option<String>,
     /// The state of a part; for tools see [`UiPart::tool_name`].
     pub state: Option<String>,
     /// The media type of a file or a document.
     pub media_type: Option<String>,
     /// The name of a file or a document.
+    #[wire(secret)]
     pub filename: Option<String>,
     /// The URL of a file or a source; it may be a `data:` URL.
+    #[wire(content)]
     pub url: Option<String>,
     /// The id of a source.
+    #[wire(secret)]
     pub source_id: Option<String>,
     /// The title of a source.
+    #[wire(secret)]
     pub title: Option<String>,
     /// The id of data.
+    #[wire(secret)]
     pub id: Option<String>,
     /// The data of a `data-NAME` part.
     pub data: Option<Json>,
@@ -179,10 +172,13 @@ pub struct UiPart {
     /// The output of a tool call.
     pub output: Option<Json>,
     /// The error of a tool call.
+    #[wire(content)]
     pub error_text: Option<String>,
     /// `true` if the output may still change.
+    #[wire(secret)]
     pub preliminary: bool,
     /// `true` if the server ran the tool.
+    #[wire(secret)]
     pub provider_executed: bool,
     /// The question whether a tool call may be made.
     pub approval: Option<Approval>,
@@ -206,15 +202,6 @@ pub struct Approval {
 }
 
 impl UiPart {
-    /// Creates a part with a type, such as `text`, and no other members.
-    #[must_use]
-    pub fn new(kind: impl Into<String>) -> Self {
-        Self {
-            kind: kind.into(),
-            ..Self::default()
-        }
-    }
-
     /// Creates a text.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
@@ -240,26 +227,5 @@ impl UiPart {
     /// Returns `true` if this is a part in that state.
     pub(super) fn is(&self, state: &str) -> bool {
         self.state.as_deref() == Some(state)
-    }
-}
-
-/// Shows names and states, never texts, addresses or data.
-impl fmt::Debug for UiPart {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("UiPart")
-            .field("kind", &self.kind)
-            .field("text", &self.text.as_deref().map(Size::of))
-            .field("state", &self.state)
-            .field("media_type", &self.media_type)
-            .field("url", &self.url.as_deref().map(Size::of))
-            .field("data", &self.data)
-            .field("tool", &self.tool)
-            .field("tool_call_id", &self.tool_call_id)
-            .field("input", &self.input)
-            .field("output", &self.output)
-            .field("error_text", &self.error_text.as_deref().map(Size::of))
-            .field("approval", &self.approval)
-            .field("unknown", &self.unknown)
-            .finish_non_exhaustive()
     }
 }

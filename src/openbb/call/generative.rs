@@ -21,6 +21,7 @@ pub struct AddGenerativeWidget {
     #[wire(always)]
     pub name: String,
     /// The description.
+    #[wire(set = "Sets the description of the widget.")]
     pub description: String,
     /// The axes of a chart.
     pub chart_params: Option<ChartParams>,
@@ -89,13 +90,6 @@ impl AddGenerativeWidget {
             chart_params: Some(params),
             ..Self::of("chart", name, rows)
         })
-    }
-
-    /// Sets the description of the widget.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.description = description.into();
-        self
     }
 
     /// Sets the dashboard tab to add the widget to.

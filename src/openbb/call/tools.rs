@@ -49,32 +49,16 @@ impl From<ExecuteAgentTool> for FunctionCall {
 /// A call that fetches a skill of the request's catalog.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a call that fetches a skill.")]
 pub struct GetSkillContent {
     /// The id of the skill.
-    #[wire(always)]
+    #[wire(always, new)]
     pub slug: String,
     /// The reason for the call.
+    #[wire(set = "Sets the reason for the call.")]
     pub reason: String,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-impl GetSkillContent {
-    /// Creates a call that fetches a skill.
-    #[must_use]
-    pub fn new(slug: impl Into<String>) -> Self {
-        Self {
-            slug: slug.into(),
-            ..Self::default()
-        }
-    }
-
-    /// Sets the reason for the call.
-    #[must_use]
-    pub fn reason(mut self, reason: impl Into<String>) -> Self {
-        self.reason = reason.into();
-        self
-    }
 }
 
 impl From<GetSkillContent> for FunctionCall {

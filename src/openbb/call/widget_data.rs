@@ -8,12 +8,15 @@ use crate::openbb::request::Widget;
 /// A widget and its arguments, as the source of data.
 #[derive(Clone, Debug, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a source for a widget of a backend, which need not be on the dashboard.")]
 pub struct DataSource {
     /// The id of the widget on the dashboard; `None` for a widget that is not on it.
     pub widget_uuid: Option<String>,
     /// The name of the backend that has the widget. Required.
+    #[wire(new)]
     pub origin: String,
     /// The id of the widget at its backend, which requests call `widget_id`. Required.
+    #[wire(new)]
     pub id: String,
     /// The values of the widget's parameters: an object.
     #[wire(always)]
@@ -38,16 +41,6 @@ impl Default for DataSource {
 }
 
 impl DataSource {
-    /// Creates a source for a widget of a backend, which need not be on the dashboard.
-    #[must_use]
-    pub fn new(origin: impl Into<String>, id: impl Into<String>) -> Self {
-        Self {
-            origin: origin.into(),
-            id: id.into(),
-            ..Self::default()
-        }
-    }
-
     /// Sets all arguments.
     #[must_use]
     pub fn args(mut self, arguments: &Members) -> Self {

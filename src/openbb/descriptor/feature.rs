@@ -161,8 +161,10 @@ pub struct Control {
     /// The initial value: a boolean for a toggle, else a text.
     pub default: Option<Json>,
     /// The description.
+    #[wire(set = "Sets the description.")]
     pub description: String,
     /// The placeholder of an empty text field.
+    #[wire(set = "Sets the placeholder of an empty text field.")]
     pub placeholder: String,
     /// The choices.
     pub options: List<Choice>,
@@ -224,19 +226,5 @@ impl Control {
             options: options.into_iter().map(choice).collect(),
             ..Self::default()
         }
-    }
-
-    /// Sets the description.
-    #[must_use]
-    pub fn description(mut self, description: impl Into<String>) -> Self {
-        self.description = description.into();
-        self
-    }
-
-    /// Sets the placeholder of an empty text field.
-    #[must_use]
-    pub fn placeholder(mut self, placeholder: impl Into<String>) -> Self {
-        self.placeholder = placeholder.into();
-        self
     }
 }

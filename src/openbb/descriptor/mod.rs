@@ -46,6 +46,7 @@ pub struct Descriptor {
     #[wire(always)]
     pub description: String,
     /// The image: a URL or a path.
+    #[wire(set = "Sets the image: a path or a URL.")]
     pub image: String,
     /// The URL for requests, before May 2024.
     pub link: String,
@@ -146,13 +147,6 @@ impl Descriptor {
     pub fn feedback(mut self, path: impl Into<String>) -> Self {
         self.endpoints.get_or_insert_default().feedback = path.into();
         self.features.set(FEEDBACK, Feature::Switch(true));
-        self
-    }
-
-    /// Sets the image: a path or a URL.
-    #[must_use]
-    pub fn image(mut self, image: impl Into<String>) -> Self {
-        self.image = image.into();
         self
     }
 

@@ -71,7 +71,7 @@ pub struct Artifact {
     #[wire(always)]
     pub description: String,
     /// The id.
-    #[wire(always)]
+    #[wire(always, set = "Sets the id. Constructors set a random one.")]
     pub uuid: String,
     /// The content: rows, or a text.
     pub content: Option<Json>,
@@ -225,13 +225,6 @@ impl Artifact {
         if !description.is_empty() {
             self.description = description;
         }
-        self
-    }
-
-    /// Sets the id. Constructors set a random one.
-    #[must_use]
-    pub fn uuid(mut self, uuid: impl Into<String>) -> Self {
-        self.uuid = uuid.into();
         self
     }
 }

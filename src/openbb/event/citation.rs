@@ -35,6 +35,7 @@ impl CitationCollection {
 pub struct Citation {
     /// The id. The Workspace does not display a citation without one, so every constructor sets
     /// one.
+    #[wire(set = "Sets the id. Constructors set a random one.")]
     pub id: String,
     /// The cited source.
     #[wire(always)]
@@ -176,13 +177,6 @@ impl Citation {
     pub fn quote(mut self, boxes: impl IntoIterator<Item = BoundingBox>) -> Self {
         let passages = self.quote_bounding_boxes.get_or_insert_default();
         passages.push(boxes.into_iter().collect());
-        self
-    }
-
-    /// Sets the id. Constructors set a random one.
-    #[must_use]
-    pub fn id(mut self, id: impl Into<String>) -> Self {
-        self.id = id.into();
         self
     }
 }

@@ -59,7 +59,7 @@ pub struct StatusUpdate {
     /// Artifacts to display inside the step.
     pub artifacts: Option<List<Artifact>>,
     /// Set if the step is not displayed.
-    #[wire(always)]
+    #[wire(always, set = "Hides the step.")]
     pub hidden: bool,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
@@ -114,13 +114,6 @@ impl StatusUpdate {
     #[must_use]
     pub fn artifact(mut self, artifact: Artifact) -> Self {
         self.artifacts.get_or_insert_default().push(artifact);
-        self
-    }
-
-    /// Hides the step.
-    #[must_use]
-    pub fn hidden(mut self) -> Self {
-        self.hidden = true;
         self
     }
 }

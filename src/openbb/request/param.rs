@@ -9,14 +9,17 @@ use crate::json::{Json, List, Members, Wire, WriteError};
 /// A parameter of a widget.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a parameter without a value, for clients.")]
 pub struct Param {
     /// The name, unique in the widget.
+    #[wire(new)]
     pub name: String,
     /// The type: `string`, `text`, `number`, `integer`, `boolean`, `date`, `ticker`, `endpoint`,
     /// `tabs`, or one that this crate does not know.
-    #[wire(name = "type")]
+    #[wire(name = "type", new)]
     pub kind: String,
     /// The description.
+    #[wire(new)]
     pub description: String,
     /// The default as sent; absent and null differ. Use [`default_value`](Self::default_value).
     #[wire(name = "default_value")]
@@ -57,21 +60,6 @@ pub enum DefaultValue<'a> {
 const UNDEFINED: &str = "\"<<UNDEFINED>>\"";
 
 impl Param {
-    /// Creates a parameter without a value, for clients.
-    #[must_use]
-    pub fn new(
-        name: impl Into<String>,
-        kind: impl Into<String>,
-        description: impl Into<String>,
-    ) -> Self {
-        Self {
-            name: name.into(),
-            kind: kind.into(),
-            description: description.into(),
-            ..Self::default()
-        }
-    }
-
     /// Sets the value that the user selected.
     ///
     /// # Errors

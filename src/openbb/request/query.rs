@@ -22,11 +22,13 @@ use crate::protocol::Refusal;
 /// `unknown`.
 #[derive(Clone, Debug, Default, PartialEq, Wire)]
 #[non_exhaustive]
+#[wire(new = "Creates a request with these messages, for clients.")]
 pub struct QueryRequest {
     /// The prompt, in requests of January and February 2024. Use
     /// [`prompt`](crate::protocol::Conversation::prompt).
     pub query: String,
     /// The conversation, oldest message first.
+    #[wire(new)]
     pub messages: List<Message>,
     /// The context: artifacts of this chat; in older requests, widgets.
     pub context: Option<Context>,
@@ -84,15 +86,6 @@ pub struct Delegation<'a> {
 }
 
 impl QueryRequest {
-    /// Creates a request with these messages, for clients.
-    #[must_use]
-    pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
-        Self {
-            messages: messages.into_iter().collect(),
-            ..Self::default()
-        }
-    }
-
     /// Reads the body of a request, in the form of any era.
     ///
     /// The body must be JSON (400) and have messages (422). A request of January 2024 may instead

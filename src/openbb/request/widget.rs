@@ -90,6 +90,7 @@ pub struct Widget {
     /// The description.
     pub description: String,
     /// The parameters.
+    #[wire(set = "Sets the parameters, for clients.")]
     pub params: List<Param>,
     /// The data provider.
     pub source: String,
@@ -127,13 +128,6 @@ impl Widget {
             .unknown
             .push("params", Json::parse("[]").unwrap_or_default());
         widget
-    }
-
-    /// Sets the parameters, for clients.
-    #[must_use]
-    pub fn params(mut self, params: impl IntoIterator<Item = Param>) -> Self {
-        self.params = params.into_iter().collect();
-        self
     }
 
     /// Returns the table as which the front end registers the widget's data for
