@@ -65,6 +65,11 @@ fn every_protocol_is_clean_behind_nginx() {
 }
 
 fn try_out(url: &str, protocol: &str) {
+    // Models have a base URL each.
+    let url = match protocol {
+        "anthropic" | "openai" | "responses" => &format!("{}/counter", url.trim_end_matches('/')),
+        _ => url,
+    };
     let key = ["-p", protocol, "-H", "authorization: Bearer sesame"];
     let seen = run(&[&["check", url], &key[..]].concat(), "");
     assert_eq!(seen.status, 0, "{url} {protocol}: {}{}", seen.out, seen.err);
