@@ -11,7 +11,7 @@
 //!    Each module has a table of how it renders the shared vocabulary.
 //! 3. [Questions](questions): asking before the agent acts, and answers that cannot be forged.
 //! 4. [Servers](servers): hyper, axum, actix-web, AWS Lambda, shutting down, and nginx in front.
-//! 5. [Models](models): agents on OpenAI-compatible endpoints and other APIs; [tools](tools) that the agent runs.
+//! 5. [Models](models): agents on OpenAI-compatible endpoints and other APIs; [tools] that the agent runs.
 //! 6. [Access](access): authentication, limits, signatures, browsers, several agents on one host.
 //! 7. [Testing](testing): agents and emulated front ends in process, in virtual time.
 //! 8. [Your own protocol](own_protocol): a front end that this crate does not support.
