@@ -12,7 +12,7 @@ use http::{Extensions, HeaderMap, HeaderValue, Method, Uri};
 
 use super::Reply;
 use crate::protocol::consent::{Asked, Asking, Checked, Consent, Exchange, minute};
-use crate::protocol::{Answer, Conversation as _, Env, HistoryItem, Protocol, Role, User};
+use crate::protocol::{Answer, Conversation as _, Env, HistoryItem, Protocol, Purpose, Role, User};
 
 /// A protocol's request, with the method, URI, headers and extensions of its HTTP request.
 ///
@@ -192,15 +192,27 @@ impl<P: Protocol> Request<P> {
                 spent: None,
             });
         }
+        // A chore of the client repeats the user's words, and asks for something else.
+        if self.0.message.purpose() != Purpose::Answer {
+            return None;
+        }
         let mut texts = Vec::new();
+        // Something that a client wrote came behind the last of them, such as that the user stopped the turn.
+        let mut is_followed = false;
         for item in self.0.message.raw_history() {
             match item {
                 // Front ends add such messages between question and answer.
-                HistoryItem::Message(message)
-                    if matches!(message.role, Role::System | Role::Other) => {}
-                HistoryItem::Message(message) => texts.push((Some(message.role), message.text)),
+                HistoryItem::Message(message) if message.role == Role::System => {}
+                HistoryItem::Message(message) if message.role == Role::Other => is_followed = true,
+                HistoryItem::Message(message) => {
+                    texts.push((Some(message.role), message.text));
+                    is_followed = false;
+                }
                 _ => texts.push((None, Cow::Borrowed(""))),
             }
+        }
+        if is_followed {
+            return None;
         }
         let (Some(Role::User), answer) = texts.pop()? else {
             return None;

@@ -31,10 +31,25 @@ pub(crate) fn split_reminder(text: Cow<'_, str>) -> (Option<Cow<'_, str>>, Cow<'
     }
 }
 
-/// Returns `true` if a text is one that a client wrote in the user's place: it begins and ends as one of `forms`.
+/// Returns `true` if a text is one that a client wrote in the user's place: one or more of `forms`, each a beginning
+/// and an end, with white space between them. A form without an end is everything that follows.
 pub(crate) fn is_wrapping(text: &str, forms: &[(&str, &str)]) -> bool {
-    let text = text.trim();
-    // Only a text that is nothing else: the same words inside a text are the user's.
-    let is = |(open, close): &(&str, &str)| text.starts_with(open) && text.ends_with(close);
-    forms.iter().any(is)
+    let mut rest = text.trim();
+    loop {
+        let Some((inside, close)) = forms
+            .iter()
+            .find_map(|(open, close)| Some((rest.strip_prefix(open)?, *close)))
+        else {
+            // Words of the user before, between or behind them make all of it the user's.
+            return false;
+        };
+        match inside.split_once(close) {
+            Some((_, after)) if !close.is_empty() => rest = after.trim_start(),
+            Some(_) => return true,
+            None => return false,
+        }
+        if rest.is_empty() {
+            return true;
+        }
+    }
 }
