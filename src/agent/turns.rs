@@ -53,12 +53,24 @@ struct Stop {
 /// A request that is being answered, until the last clone is dropped: the response's body has one, and
 /// so has every task that works for it.
 #[derive(Clone)]
-pub(crate) struct Running(Arc<Entry>);
+pub(crate) struct Running {
+    entry: Arc<Entry>,
+    /// The place among the turns that may run at a time, if it is one of them.
+    permit: Option<Arc<Permit>>,
+}
 
 struct Entry {
     turns: Turns,
     key: u64,
-    is_turn: bool,
+}
+
+/// A place among the turns, given back when the last clone is dropped.
+struct Permit(Turns);
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        self.0.lock().turns -= 1;
+    }
 }
 
 impl State {
@@ -94,11 +106,10 @@ impl Turns {
         state.running.insert(key, Stop::default());
         drop(state);
         let turns = self.clone();
-        Ok(Running(Arc::new(Entry {
-            turns,
-            key,
-            is_turn,
-        })))
+        Ok(Running {
+            permit: is_turn.then(|| Arc::new(Permit(turns.clone()))),
+            entry: Arc::new(Entry { turns, key }),
+        })
     }
 
     /// Lets no new turns begin, and waits for the requests that are being answered. When `patience` is ready,
@@ -157,29 +168,35 @@ impl Running {
         let Some(frames) = body.frames() else {
             return;
         };
-        let mut state = self.0.turns.lock();
+        let mut state = self.entry.turns.lock();
         if state.stopped {
             drop(state);
             frames.stop(Outcome::ShutDown);
-        } else if let Some(stop) = state.running.get_mut(&self.0.key) {
+        } else if let Some(stop) = state.running.get_mut(&self.entry.key) {
             stop.frames = Some(Arc::downgrade(frames));
         }
+    }
+
+    /// Gives the place among the turns back, as far as this clone has it: what is left to do is no turn.
+    #[cfg(feature = "resumable")]
+    pub(crate) fn end_turn(&mut self) {
+        self.permit = None;
     }
 
     /// Returns `true` once no new turns begin.
     #[cfg(feature = "resumable")]
     pub(crate) fn is_draining(&self) -> bool {
-        self.0.turns.lock().draining
+        self.entry.turns.lock().draining
     }
 
     /// Waits until no turn goes on. Only the task that polled last is woken.
     #[cfg(feature = "resumable")]
     pub(crate) fn poll_stopped(&self, cx: &Context<'_>) -> Poll<()> {
-        let mut state = self.0.turns.lock();
+        let mut state = self.entry.turns.lock();
         if state.stopped {
             return Poll::Ready(());
         }
-        if let Some(stop) = state.running.get_mut(&self.0.key) {
+        if let Some(stop) = state.running.get_mut(&self.entry.key) {
             match &mut stop.reader {
                 Some(reader) => reader.clone_from(cx.waker()),
                 reader => *reader = Some(cx.waker().clone()),
@@ -193,7 +210,6 @@ impl Drop for Entry {
     fn drop(&mut self) {
         let mut state = self.turns.lock();
         let stop = state.running.remove(&self.key);
-        state.turns -= usize::from(self.is_turn);
         let waiting = state.running.is_empty().then(|| state.waiting.take());
         drop(state);
         drop(stop);

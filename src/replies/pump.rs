@@ -246,6 +246,7 @@ impl Pump {
         if self.log == Log::Refused && !self.local.has_readers() {
             // Like an ordinary body whose client disconnects.
             self.body = None;
+            self.running.end_turn();
             self.local.end(ReplyEnd::Lost);
         }
     }
@@ -275,6 +276,7 @@ impl Pump {
                         self.end = ReplyEnd::Failed;
                     }
                     self.body = None;
+                    self.running.end_turn();
                     self.local.end(self.end);
                     return false;
                 }
@@ -312,6 +314,10 @@ impl Pump {
                 Log::Closed => true,
                 Log::Refused => self.cut == 0,
             };
+            if self.work.is_some() {
+                // The answer has begun another call, which must be polled to wake this task.
+                continue;
+            }
             if self.job.is_some() || is_over {
                 // The job waits for a tick, or there is nothing to do.
                 return;

@@ -1,11 +1,12 @@
 //! Stores that fail.
 
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
 use copilot_wire::async_trait;
 use copilot_wire::openai::OpenAi;
+use copilot_wire::protocol::{Env, Environment, Ticks};
 use copilot_wire::replies::{
     ConversationKey, MemoryReplyStore, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore,
     StoreError,
@@ -54,6 +55,8 @@ pub(crate) enum Fault {
     Slow,
     /// It takes longer than anybody waits.
     Late,
+    /// It takes a moment, and there is no such log.
+    SlowlyGone,
     Exists,
     Sealed,
     /// It answers what is not true: one of several untruths.
@@ -128,6 +131,10 @@ impl Spy {
                 let done = work.await;
                 tokio::time::sleep(Duration::from_secs(60)).await;
                 done
+            }
+            Some(Fault::SlowlyGone) => {
+                tokio::time::sleep(Duration::from_millis(3)).await;
+                Err(StoreError::Gone)
             }
             Some(Fault::Hangs) => std::future::pending().await,
             Some(Fault::Panics) => panic!("a test of a panic"),
@@ -536,4 +543,35 @@ fn a_reader_elsewhere_waits_for_the_store_for_a_while() {
             assert_eq!(elsewhere.contains("is lost"), !whole, "{elsewhere}");
         });
     }
+}
+
+/// Time without a timer.
+struct NoTicks;
+
+impl Environment for NoTicks {
+    fn now(&self) -> SystemTime {
+        SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)
+    }
+
+    fn ticks(&self, _: Duration) -> Option<Ticks> {
+        None
+    }
+}
+
+#[test]
+fn a_log_that_is_gone_is_ended_without_a_timer() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        store.fail_all("append", Fault::SlowlyGone);
+        let replies = replies(store.clone());
+        let talker = Talker {
+            words: 1,
+            ..Talker::default()
+        };
+        let router = router::<UiStream>(talker, Some(replies.clone())).env(Env::new(NoTicks));
+        drop(read(ask::<UiStream>(&router, "ada").await).await);
+        seconds(1).await;
+        assert!(store.calls().contains(&"seal"), "{:?}", store.calls());
+        assert_eq!(replies.running(), 0);
+    });
 }

@@ -10,6 +10,7 @@ use copilot_wire::ui_stream::{self, UiStream};
 use http::request::Parts;
 use http::{Method, StatusCode};
 
+use crate::faults::{Fault, Spy};
 use crate::protocols::{background, json};
 use crate::server::{
     Talker, env, identify, in_virtual_time, memory, read, replies, router, send, text,
@@ -96,5 +97,27 @@ fn guards_see_what_a_route_is_for() {
             let seen = std::mem::take(&mut *seen.lock().unwrap());
             assert_eq!(seen, [Some(kind)], "{path}");
         }
+    });
+}
+
+#[test]
+fn what_is_left_to_store_is_no_turn() {
+    in_virtual_time(async {
+        let store = Spy::new(memory());
+        let replies = replies(store.clone());
+        let talker = Talker {
+            words: 1,
+            ..Talker::default()
+        };
+        let router = router::<UiStream>(talker, Some(replies.clone())).max_turns(1);
+        for call in ["append", "seal"] {
+            store.fail_all(call, Fault::Unavailable);
+            for id in ["c1", "c2", "c3"] {
+                let begun = send(&router, "ada", Method::POST, CHAT, &chat(id)).await;
+                assert_eq!(begun.status(), StatusCode::OK, "{call} {id}");
+                read(begun.into_body()).await;
+            }
+        }
+        assert!(replies.running() > 1);
     });
 }
