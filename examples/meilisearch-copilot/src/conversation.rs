@@ -52,7 +52,10 @@ impl Thread {
                 (Role::Assistant, Some(turn)) => {
                     turn.messages.push(Message::assistant(&message.text));
                 }
-                // A greeting before the first question; roles that have no place here.
+                // What a client says itself, such as the summary of what was said before.
+                (Role::Other, Some(turn)) => turn.messages.push(Message::user(&message.text)),
+                (Role::Other, None) => thread.system.push(Message::user(&message.text)),
+                // A greeting before the first question.
                 _ => {}
             }
         }
