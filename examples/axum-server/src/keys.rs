@@ -24,8 +24,10 @@ impl Keys {
     /// `x-api-key`, which users of the Workspace can set.
     pub(crate) fn check(&self, mut parts: Parts) -> Result<Parts, Refusal> {
         let header = |name| parts.headers.get(name).map(HeaderValue::as_bytes);
-        let bearer =
-            header(AUTHORIZATION.as_str()).and_then(|value| value.strip_prefix(b"Bearer "));
+        let bearer = header(AUTHORIZATION.as_str()).and_then(|value| {
+            let (scheme, key) = value.split_at_checked("Bearer ".len())?;
+            scheme.eq_ignore_ascii_case(b"Bearer ").then_some(key)
+        });
         let key = bearer.or_else(|| header("x-api-key")).unwrap_or_default();
         let user = self.user(key).ok_or_else(|| {
             Refusal::new(

@@ -5,16 +5,29 @@
 use std::error::Error;
 use std::io;
 use std::net::SocketAddr;
+use std::process::ExitCode;
 
 use axum_server::{Settings, app, replies, serve};
+use hyper_server::stop_signal;
 use tokio::net::TcpListener;
 
 #[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+#[expect(clippy::print_stderr, reason = "what a person at a terminal reads")]
+async fn main() -> ExitCode {
+    match run().await {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("axum-server: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
     tracing_subscriber::fmt().with_writer(io::stderr).init();
     let mut settings = Settings::from_env()?;
     settings.replies = replies(std::env::args().skip(1)).await?;
-    let stop = analyst::stop_signal()?;
+    let stop = stop_signal()?;
     let listener = TcpListener::bind(settings.address).await?;
     let app = app(settings)?;
     greet(listener.local_addr()?);
@@ -25,6 +38,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
 fn greet(address: SocketAddr) {
     println!("axum-server: listening on http://{address}");
     println!("  OpenBB Workspace   add http://{address}/agents, with your key as X-API-KEY");
-    println!("  OpenAI clients     base URL http://{address}/agents/analyst/v1, with your key");
+    println!(
+        "  OpenAI clients     base URL http://{address}/agents/NAME/v1 of an agent, with your key"
+    );
     println!("  Prometheus         scrape http://{address}/metrics");
 }

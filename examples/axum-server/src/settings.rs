@@ -81,7 +81,7 @@ impl fmt::Display for SettingsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the setting {} is missing or not valid", self.0)?;
         match self.0 {
-            "API_KEYS" => f.write_str(": it must be like ali=sesame,dorothy=poppy"),
+            "API_KEYS" => f.write_str(": it must be like user=key,user=key"),
             _ => Ok(()),
         }
     }

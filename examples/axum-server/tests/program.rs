@@ -54,8 +54,10 @@ fn three_agents_answer_who_has_a_key_and_are_counted() {
         let (head, _) = ask(&program, &path, KEY, "Hello there");
         assert_eq!(head.status, 200, "{id}");
     }
-    let (_, reply) = ask(&program, "/agents/butler/query", OTHER_KEY, "Hello");
-    assert!(reply.contains("At your service, dorothy."), "{reply}");
+    for key in [OTHER_KEY, "authorization: bearer poppy"] {
+        let (_, reply) = ask(&program, "/agents/butler/query", key, "Hello");
+        assert!(reply.contains("At your service, dorothy."), "{reply}");
+    }
 
     for key in ["x-api-key: sesam", "authorization: Bearer", "x-none: 1"] {
         let (head, reply) = ask(&program, "/agents/butler/query", key, "Hello");
@@ -67,7 +69,7 @@ fn three_agents_answer_who_has_a_key_and_are_counted() {
 
     let (_, metrics) = get(&program, "/metrics", "accept: text/plain");
     for line in [
-        r#"agent_turns_total{protocol="openbb",path="/agents/butler/query",outcome="answered"} 2"#,
+        r#"agent_turns_total{protocol="openbb",path="/agents/butler/query",outcome="answered"} 3"#,
         r#"agent_turns_total{protocol="openbb",path="/agents/butler/query",outcome="refused"} 3"#,
         r#"agent_turns_total{protocol="openbb",path="/agents/counter/query",outcome="answered"} 1"#,
         r#"agent_turns_total{protocol="anthropic",path="/agents/counter/v1/messages",outcome="answered"} 1"#,
@@ -138,7 +140,7 @@ fn without_keys_it_does_not_start() {
         assert!(!output.status.success(), "{keys}");
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(
-            told.contains("API_KEYS") && !told.contains("sesame,"),
+            told.contains("it must be like user=key,user=key") && !told.contains("sesame"),
             "{told}"
         );
     }

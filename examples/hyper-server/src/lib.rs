@@ -23,6 +23,8 @@ use tokio::time::{sleep, timeout};
 
 use crate::silent::Silent;
 
+pub use analyst::stop_signal;
+
 /// The time for which running turns go on once the server is asked to stop.
 const GRACE: Duration = Duration::from_secs(5);
 

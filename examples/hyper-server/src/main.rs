@@ -9,5 +9,5 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let port = analyst::port()?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port)).await?;
     analyst::greet(listener.local_addr()?);
-    Ok(hyper_server::serve(listener, analyst::router()?, analyst::stop_signal()?).await?)
+    Ok(hyper_server::serve(listener, analyst::router()?, hyper_server::stop_signal()?).await?)
 }
