@@ -121,7 +121,7 @@ The agent must know the key: see `wire keys --help`.")]
 /// The options of `wire chat`.
 #[derive(Args, Debug)]
 pub(crate) struct Chat {
-    /// The URL of the agent: of its endpoint, or of a server or base path, to which the default path of the protocol is added
+    /// The URL of the agent: of its endpoint, or of a server or base path without `/v1`, to which the default path of the protocol is added
     pub(crate) url: String,
     /// The front end to emulate
     #[arg(long, short, value_parser = any)]
@@ -159,7 +159,7 @@ pub(crate) struct Chat {
 /// The options of `wire check`.
 #[derive(Args, Debug)]
 pub(crate) struct Check {
-    /// The URL of the agent: of its endpoint, or of a server or base path, to which the default path of the protocol is added
+    /// The URL of the agent: of its endpoint, or of a server or base path without `/v1`, to which the default path of the protocol is added
     pub(crate) url: String,
     /// The front end whose rules apply
     #[arg(long, short, value_parser = any)]
