@@ -171,7 +171,8 @@ impl Router {
     /// that clients of the route read.
     ///
     /// Guards run in the order in which they were added, on every route, including documents and
-    /// routes that are mounted later; only preflights are exempt. [`Site::guard`] adds one to some
+    /// routes that are mounted later; only preflights are exempt. A path or a method without a route is refused
+    /// without them. [`Site::guard`] adds one to some
     /// agents. The [`RouteKind`] in the extensions says what the route is for, so that a limit of turns can let stops
     /// and resumed replies pass; [`max_turns`](Self::max_turns) is such a limit.
     ///
@@ -314,7 +315,8 @@ impl Router {
     /// Ends the turns of this router and of its clones, for a shutdown.
     ///
     /// From the call on no turn begins: a request that would begin one is refused with status 503 and
-    /// `retry-after`, also if its body is still arriving. Documents, resumed replies and stops are still answered.
+    /// `retry-after`, also if its body is still arriving, as soon as that is complete. An upload that stalls gets no
+    /// response: the server closes its connection. Documents, resumed replies and stops are still answered.
     /// Running turns go on, with or without a client, until `patience`, such as a sleep, is ready. Then each of the
     /// rest ends as its protocol fails, with [`Outcome::ShutDown`], and its agent is dropped. Clients are told not to
     /// retry it.
