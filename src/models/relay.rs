@@ -254,7 +254,13 @@ impl<U: Upstream> Relay<U> {
         Ok(())
     }
 
-    /// Ends the reply like the upstream answer, with its calls if there are any.
+    /// Ends the reply, with the calls of the upstream answer if there are any.
+    ///
+    /// The calls are all that the answer adds to this end. The reason why the model ended is not passed on: an answer that
+    /// the model cut off, at its limit of tokens or by a filter, ends as a complete one. An agent to whom this matters
+    /// calls [`finish`](Self::finish) in place of `end`, and finds the reason in the answer: the `finish_reason` of a
+    /// choice of a chat completion, the `stop_reason` of a message, the `status` of a response. The chapter "models" of
+    /// the guide shows it.
     ///
     /// # Errors
     ///
