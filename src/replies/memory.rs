@@ -175,6 +175,10 @@ impl State {
 
     /// Makes space, by deleting replies that have ended.
     fn reserve(&mut self, size: usize, limit: usize) -> Result<(), StoreError> {
+        // For what never fits nothing is deleted.
+        if size > limit {
+            return Err(StoreError::Full);
+        }
         while size > limit.saturating_sub(self.size) {
             let ended = |(_, id): &&(SystemTime, ReplyId)| {
                 // An empty log is a mark that something has happened, and takes no space to speak of.
