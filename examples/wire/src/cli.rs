@@ -49,17 +49,17 @@ pub(crate) enum Command {
     /// `wire check` that concern streams; warnings leave the
     /// exit status at 0.
     #[command(after_help = "Examples:
-  wire decode openai < fixtures/golden/openai.sse
+  wire decode -p openai < fixtures/golden/openai.sse
   curl -fsSN http://127.0.0.1:7777/v1/query -H 'content-type: application/json' \\
-    -d @fixtures/openbb/req_v2_full.json | wire decode openbb
-  wire decode github --json fixtures/golden/github.sse")]
+    -d @fixtures/openbb/req_v2_full.json | wire decode -p openbb
+  wire decode -p github --json fixtures/golden/github.sse")]
     Decode(decode::Options),
 
     /// Read a request as an agent sees it, or show why it is refused
     #[command(after_help = "Examples:
-  wire request openbb fixtures/openbb/req_v2_full.json
-  wire request github -H 'x-github-token: abc' < fixtures/github-copilot/req-redacted.json
-  wire request meilisearch --json fixtures/meilisearch/request_minimal.json")]
+  wire request -p openbb fixtures/openbb/req_v2_full.json
+  wire request -p github -H 'x-github-token: abc' < fixtures/github-copilot/req-redacted.json
+  wire request -p meilisearch --json fixtures/meilisearch/request_minimal.json")]
     Request(request::Options),
 
     /// Talk to an agent as a front end does

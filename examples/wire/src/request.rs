@@ -16,7 +16,7 @@ use crate::verdict::{Failure, Verdict};
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     /// The protocol of the request
-    #[arg(value_name = "PROTOCOL", value_parser = cli::any)]
+    #[arg(long, short, value_parser = cli::any)]
     protocol: Kit,
     #[command(flatten)]
     input: Input,

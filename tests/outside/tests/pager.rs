@@ -287,7 +287,7 @@ fn wire(args: &[&str], input: &str) -> (Option<i32>, String) {
 #[test]
 fn the_command_line_knows_it() {
     let reply = ask(&router(), http::Request::post("/pager"), HI);
-    let (status, shown) = wire(&["decode", "pager"], reply.body());
+    let (status, shown) = wire(&["decode", "-p", "pager"], reply.body());
     assert_eq!(status, Some(0), "{shown}");
     for line in [
         "start         1",
@@ -298,10 +298,10 @@ fn the_command_line_knows_it() {
         assert!(shown.contains(line), "{shown}");
     }
     let cut = reply.body().split_once("event: end").unwrap().0;
-    let (status, shown) = wire(&["decode", "pager"], cut);
+    let (status, shown) = wire(&["decode", "-p", "pager"], cut);
     assert_eq!(status, Some(1), "{shown}");
     assert!(shown.contains("the answer is not complete"), "{shown}");
-    let (status, shown) = wire(&["request", "pager"], HI);
+    let (status, shown) = wire(&["request", "-p", "pager"], HI);
     assert_eq!(status, Some(0), "{shown}");
     assert!(shown.contains("prompt    hi"), "{shown}");
     // Beside those of the library.

@@ -20,7 +20,7 @@ use wrong::Wrong;
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     /// The protocol of the stream
-    #[arg(value_name = "PROTOCOL", value_parser = cli::any)]
+    #[arg(long, short, value_parser = cli::any)]
     protocol: Kit,
     #[command(flatten)]
     input: Input,

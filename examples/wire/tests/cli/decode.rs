@@ -16,7 +16,7 @@ const FRONTS: [&str; 7] = [
 fn golden_streams_are_clean() {
     for front in FRONTS {
         let file = fixture(&format!("golden/{front}.sse"));
-        let seen = run(&["decode", front, &file], "");
+        let seen = run(&["decode", "-p", front, &file], "");
         assert_eq!(seen.status, 0, "{}", seen.out);
         assert!(seen.out.contains("What about AAPL?"), "{}", seen.out);
         assert!(
@@ -27,7 +27,7 @@ fn golden_streams_are_clean() {
         // Without a terminal there is no colour.
         assert!(!seen.out.contains('\x1b'));
 
-        let seen = run(&["decode", front, &file, "--json"], "");
+        let seen = run(&["decode", "-p", front, &file, "--json"], "");
         let text: String = seen
             .json()
             .iter()
@@ -43,7 +43,7 @@ fn offsets_are_those_of_the_events() {
     for front in FRONTS {
         let file = fixture(&format!("golden/{front}.sse"));
         let bytes = std::fs::read(&file).unwrap();
-        for line in run(&["decode", front, &file, "--json"], "").json() {
+        for line in run(&["decode", "-p", front, &file, "--json"], "").json() {
             let offset = usize::try_from(line["offset"].as_u64().unwrap()).unwrap();
             let before = &bytes[..offset];
             assert!(before.is_empty() || before.ends_with(b"\n\n"), "{line}");
@@ -94,7 +94,7 @@ fn what_is_wrong_is_named_with_its_place() {
         ),
     ];
     for (front, stream, expected) in wrong {
-        let seen = run(&["decode", front, "--json"], stream);
+        let seen = run(&["decode", "-p", front, "--json"], stream);
         assert_eq!(seen.status, 1, "{stream}");
         let lines = seen.json();
         let line = lines.iter().find(|line| line["kind"] == "wrong").unwrap();
@@ -107,7 +107,7 @@ fn what_is_wrong_is_named_with_its_place() {
             }
         }
         assert_eq!(found, expected, "{stream}");
-        let readable = run(&["decode", front], stream);
+        let readable = run(&["decode", "-p", front], stream);
         assert_eq!(readable.status, 1);
         assert!(readable.out.contains("WRONG"), "{}", readable.out);
     }
@@ -119,7 +119,7 @@ const END: &str = "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason
 
 /// Runs it and gives what the conformance kit found: the rule, and where.
 fn broken(front: &str, stream: impl AsRef<[u8]> + Send) -> (i32, Vec<String>) {
-    let seen = run(&["decode", front, "--json"], stream);
+    let seen = run(&["decode", "-p", front, "--json"], stream);
     let lines = seen.json();
     let rules = lines.iter().filter_map(|line| {
         let rule = line["wrong"]["rule"].as_str()?;
@@ -194,7 +194,7 @@ fn a_warning_is_not_wrong() {
                   data: {\"eventType\":\"ERROR\",\"message\":\"m\",\"group\":\"reasoning\"}\n\n";
     let rules = vec!["warning openbb/status-type 1 0".to_owned()];
     assert_eq!(broken("openbb", stream), (0, rules));
-    let seen = run(&["decode", "openbb"], stream);
+    let seen = run(&["decode", "-p", "openbb"], stream);
     assert!(
         seen.out
             .contains("  warning       breaks openbb/status-type: "),
@@ -212,11 +212,11 @@ fn a_warning_is_not_wrong() {
 fn recorded_searches_are_clean() {
     // What the server itself sends is a warning at most.
     let file = fixture("meilisearch/recorded/search_all_tools/stream.sse");
-    let seen = run(&["decode", "meilisearch", &file], "");
+    let seen = run(&["decode", "-p", "meilisearch", &file], "");
     assert_eq!(seen.status, 0, "{}", seen.out);
 
     let file = fixture("meilisearch/stream_documented_dialect.sse");
-    let seen = run(&["decode", "meilisearch", &file], "");
+    let seen = run(&["decode", "-p", "meilisearch", &file], "");
     assert_eq!(seen.status, 0, "{}", seen.out);
     for kind in ["search", "sources", "finish"] {
         assert!(
@@ -230,7 +230,7 @@ fn recorded_searches_are_clean() {
 #[test]
 fn text_of_others_does_not_reach_the_terminal() {
     let stream = "event: copilotMessageChunk\ndata: {\"delta\":\"\\u001b[2J\\u202e\\u0007\"}\n\n";
-    let seen = run(&["decode", "openbb"], stream);
+    let seen = run(&["decode", "-p", "openbb"], stream);
     assert_eq!(seen.status, 0);
     assert!(
         seen.out.contains("\\u{1b}[2J\\u{202e}\\u{7}"),

@@ -22,10 +22,10 @@ fn every_recorded_request_is_read() {
                 continue;
             }
             let path = path.to_str().unwrap();
-            let seen = run(&["request", front, path, "--json"], "");
+            let seen = run(&["request", "-p", front, path, "--json"], "");
             assert_eq!(seen.status, 0, "{name}: {}{}", seen.out, seen.err);
             assert_eq!(seen.json()[0]["protocol"], front);
-            let seen = run(&["request", front, path], "");
+            let seen = run(&["request", "-p", front, path], "");
             assert!(seen.out.starts_with("protocol"), "{name}: {}", seen.out);
             count += 1;
         }
@@ -39,6 +39,7 @@ fn an_agent_sees_what_is_shown() {
     let seen = run(
         &[
             "request",
+            "-p",
             "openbb",
             "--json",
             &file,
@@ -58,6 +59,7 @@ fn an_agent_sees_what_is_shown() {
     let seen = run(
         &[
             "request",
+            "-p",
             "github",
             "--json",
             &file,
@@ -72,7 +74,7 @@ fn an_agent_sees_what_is_shown() {
     assert_eq!(seen["github"]["withheld"][1]["type"], "github.repository");
 
     let file = fixture("github-copilot/req-confirmation-accepted.json");
-    let seen = run(&["request", "github", "--json", &file], "");
+    let seen = run(&["request", "-p", "github", "--json", &file], "");
     assert_eq!(seen.json()[0]["answer"]["accepted"], true);
 }
 
@@ -81,7 +83,10 @@ fn keys_and_tokens_are_not_shown() {
     let body = r#"{"messages":[{"role":"human","content":"hi"}],
         "api_keys":{"openai_api_key":"sk-s3cret"},
         "tools":[{"server_id":"1","name":"s_t","auth_token":"t0ken"}]}"#;
-    for args in [&["request", "openbb"][..], &["request", "openbb", "--json"]] {
+    for args in [
+        &["request", "-p", "openbb"][..],
+        &["request", "-p", "openbb", "--json"],
+    ] {
         let seen = run(args, body);
         assert_eq!(seen.status, 0);
         assert!(
@@ -99,11 +104,11 @@ fn keys_and_tokens_are_not_shown() {
 
 #[test]
 fn a_refusal_names_the_place() {
-    let seen = run(&["request", "openai"], r#"{"messages":[{"role": }]}"#);
+    let seen = run(&["request", "-p", "openai"], r#"{"messages":[{"role": }]}"#);
     assert_eq!(seen.status, 1);
     assert!(seen.out.contains("400"), "{}", seen.out);
     assert!(seen.out.contains("messages[0].role"), "{}", seen.out);
-    let seen = run(&["request", "openbb", "--json"], r#"{"messages":[]}"#);
+    let seen = run(&["request", "-p", "openbb", "--json"], r#"{"messages":[]}"#);
     assert_eq!(seen.status, 1);
     assert_eq!(seen.json()[0]["refused"]["status"], 422);
     assert_eq!(seen.json()[0]["refused"]["path"], "messages");
@@ -112,7 +117,7 @@ fn a_refusal_names_the_place() {
 #[test]
 fn a_header_that_cannot_be_is_refused_without_its_value() {
     for header in ["s3cret", "a b: s3cret", "name: s3cret\u{1}"] {
-        let seen = run(&["request", "openai", "-H", header], "{}");
+        let seen = run(&["request", "-p", "openai", "-H", header], "{}");
         assert_eq!(seen.status, 2, "{header:?}");
         assert!(!seen.err.contains("s3cret"), "{}", seen.err);
         assert!(seen.err.contains("header 1"), "{}", seen.err);

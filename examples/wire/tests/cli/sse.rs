@@ -111,7 +111,7 @@ fn a_body_that_is_no_event_stream_is_reported() {
     for args in [
         &["sse"][..],
         &["sse", "--chunk", "1"],
-        &["decode", "openbb"],
+        &["decode", "-p", "openbb"],
     ] {
         let seen = run(args, &page);
         assert_eq!(seen.status, 1, "{args:?}: {}", seen.out);
@@ -121,7 +121,7 @@ fn a_body_that_is_no_event_stream_is_reported() {
         assert!(beginning.ends_with("xx…\n") && beginning.len() < 100);
         assert!(!seen.out.contains("nothing wrong"), "{}", seen.out);
     }
-    for args in [&["sse"][..], &["decode", "openbb"]] {
+    for args in [&["sse"][..], &["decode", "-p", "openbb"]] {
         let seen = run(args, "");
         assert_eq!((seen.status, &*seen.err), (0, ""), "{args:?}");
     }
