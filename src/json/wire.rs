@@ -63,10 +63,12 @@ use super::value::Json;
 /// 4. Of several members with the same name the last counts, as in JavaScript, whatever its value.
 /// 5. Members are written in the order of the fields, then `unknown`. A retained value of a named member is
 ///    written only if the field is empty: a value that was set later has precedence.
+/// 6. A `u32` is an index. A value of any other type is not retained but an error, because a wrong index would mix
+///    two entries.
 ///
 /// | option of a struct | meaning |
 /// |---|---|
-/// | `fixed(type = "order")`, `fixed(type = "order", after = id)` | a member that has no field: the same in every value; written first, or after a field |
+/// | `fixed(type = "order")`, `fixed(type = "order", after = id)` | one member that has no field: the same in every value; written first, or after a field |
 /// | `rename_all = "camelCase"` | the names of members, also `"kebab-case"`; by default those of the fields |
 /// | `null_is_absent` | a `null` of a named member is read as an absent member |
 /// | `empty_is_absent` | a member that has the default value of this struct is omitted |
@@ -98,8 +100,8 @@ use super::value::Json;
 /// | option of a variant | meaning |
 /// |---|---|
 /// | `other` | everything that has no variant of its own |
-/// | `name = "done"` | the name; without it that of the variant or, for a value with `fixed`, that one |
-/// | `member = "text"` | the value is this member of the object; without it the object |
+/// | `name = "done"` | the name; without it that of the variant. A value that is the whole object is a struct with `fixed`, whose name counts instead. |
+/// | `member = "text"` | the value is this member of the object; without it the whole object |
 /// | `content`, `hidden`, `cut`, `secret` | as for a field |
 pub trait Wire: Sized {
     /// The escape policy of [`to_raw`](Self::to_raw).
@@ -440,6 +442,8 @@ impl<T: Wire> Wire for Option<T> {
 }
 
 impl<T: Wire> Wire for Box<T> {
+    const TAG: &'static str = T::TAG;
+
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
         Ok(T::read_from(reader)?.map(Self::new))
     }
@@ -495,3 +499,102 @@ impl Wire for Vec<u8> {
         });
     }
 }
+
+/// What `#[derive(Wire)]` accepts, so that each of the following has one fault:
+///
+/// ```
+/// # use copilot_wire::json::{Json, Members, Wire};
+/// #[derive(Default, PartialEq, Wire)]
+/// #[wire(fixed(type = "a"))]
+/// struct A { id: String, unknown: Members }
+/// #[derive(Wire)]
+/// enum Name { Open, #[wire(other)] Other(String) }
+/// #[derive(Wire)]
+/// #[wire(tag = "type")]
+/// enum Object { A(A), #[wire(other)] Other(Json) }
+/// ```
+///
+/// Two members of one name:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::{Members, Wire};
+/// #[derive(Default, PartialEq, Wire)]
+/// struct A { id: String, #[wire(name = "id")] other: String, unknown: Members }
+/// ```
+///
+/// ```compile_fail
+/// # use copilot_wire::json::{Members, Wire};
+/// #[derive(Default, PartialEq, Wire)]
+/// #[wire(fixed(id = "a"))]
+/// struct A { id: String, unknown: Members }
+/// ```
+///
+/// Two fixed members:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::{Members, Wire};
+/// #[derive(Default, PartialEq, Wire)]
+/// #[wire(fixed(type = "a", kind = "b"))]
+/// struct A { id: String, unknown: Members }
+/// ```
+///
+/// No `unknown`:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::{Members, Wire};
+/// #[derive(Default, PartialEq, Wire)]
+/// struct A { id: String }
+/// ```
+///
+/// An unknown option:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::{Members, Wire};
+/// #[derive(Default, PartialEq, Wire)]
+/// struct A { #[wire(sometimes)] id: String, unknown: Members }
+/// ```
+///
+/// A generic field:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::{Members, Wire};
+/// #[derive(Default, PartialEq, Wire)]
+/// struct A<T: Wire + Default + PartialEq> { id: T, unknown: Members }
+/// ```
+///
+/// `other` twice, or without a value:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::Wire;
+/// #[derive(Wire)]
+/// enum Name { Open, #[wire(other)] Other(String), #[wire(other)] Others(String) }
+/// ```
+///
+/// ```compile_fail
+/// # use copilot_wire::json::Wire;
+/// #[derive(Wire)]
+/// enum Name { Open, #[wire(other)] Other }
+/// ```
+///
+/// A whole object without a tag, or with a second one:
+///
+/// ```compile_fail,E0080
+/// # use copilot_wire::json::{Json, Members, Wire};
+/// #[derive(Default, PartialEq, Wire)]
+/// struct A { id: String, unknown: Members }
+/// #[derive(Wire)]
+/// #[wire(tag = "type")]
+/// enum Object { A(A), #[wire(other)] Other(Json) }
+/// ```
+///
+/// ```compile_fail
+/// # use copilot_wire::json::{Json, Members, Wire};
+/// #[derive(Default, PartialEq, Wire)]
+/// #[wire(fixed(type = "a"))]
+/// struct A { id: String, unknown: Members }
+/// #[derive(Wire)]
+/// #[wire(tag = "type")]
+/// enum Object { #[wire(name = "b")] A(A), #[wire(other)] Other(Json) }
+/// ```
+#[cfg(doctest)]
+struct Refused;

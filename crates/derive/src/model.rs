@@ -1,7 +1,11 @@
 //! Structs: objects with known members.
 
+use std::collections::BTreeSet;
+
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
+use syn::ext::IdentExt as _;
+use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Error, Field, Fields, Ident, LitBool, LitStr, Path, Result, Type};
 
@@ -36,6 +40,7 @@ impl Model {
         let mut model = Self::default();
         each(&input.attrs, STRUCT, |option, meta| {
             match option {
+                "fixed" if model.fixed.is_some() => return Err(Fixed::second(meta)),
                 "fixed" => model.fixed = Some(Fixed::parse(meta)?),
                 "rename_all" => model.case = Case::parse(meta)?,
                 "null_is_absent" => model.null_is_absent = true,
@@ -52,14 +57,17 @@ impl Model {
 }
 
 impl Fixed {
-    fn parse(meta: &syn::meta::ParseNestedMeta<'_>) -> Result<Self> {
+    fn parse(meta: &ParseNestedMeta<'_>) -> Result<Self> {
         let (mut fixed, mut after) = (None, None);
         meta.parse_nested_meta(|meta| {
             if meta.path.is_ident("after") {
                 after = Some(meta.value()?.parse()?);
                 return Ok(());
             }
-            let key = meta.path.require_ident()?.to_string();
+            if fixed.is_some() {
+                return Err(Self::second(&meta));
+            }
+            let key = meta.path.require_ident()?.unraw().to_string();
             fixed = Some((key, text(&meta)?));
             Ok(())
         })?;
@@ -67,6 +75,10 @@ impl Fixed {
             Some((key, value)) => Ok(Self { key, value, after }),
             None => Err(meta.error("expected a member, such as `fixed(type = \"text\")`")),
         }
+    }
+
+    fn second(meta: &ParseNestedMeta<'_>) -> Error {
+        meta.error("a struct has one member that is `fixed`")
     }
 
     fn write(&self) -> TokenStream {
@@ -128,9 +140,9 @@ impl<'a> Member<'a> {
         let read = match &self.read {
             Some(path) => quote!(#path),
             // At the type, so that a type that is no JSON value is an error there.
-            None => quote_spanned!(self.ty.span()=> p::Wire::read_from),
+            None => quote_spanned!(self.ty.span()=> ::copilot_wire::__private::Wire::read_from),
         };
-        quote!(#key => p::take(&mut model.#ident, reader, (#always, #null_is_absent), #read),)
+        quote!(#key => ::copilot_wire::__private::take(&mut model.#ident, reader, (#always, #null_is_absent), #read),)
     }
 
     /// The statement that writes the member.
@@ -140,11 +152,11 @@ impl<'a> Member<'a> {
         } = self;
         let is_written = match always {
             true => LitBool::new(true, ident.span()).into_token_stream(),
-            false => quote!(!p::Wire::is_absent(&self.#ident)),
+            false => quote!(!::copilot_wire::__private::Wire::is_absent(&self.#ident)),
         };
         quote! {
-            if #is_written && !(is_retained(#key) && p::is_unset(&self.#ident, #always)) {
-                p::Wire::write_to(&self.#ident, object.member(#key));
+            if #is_written && !(is_retained(#key) && ::copilot_wire::__private::is_unset(&self.#ident, #always)) {
+                ::copilot_wire::__private::Wire::write_to(&self.#ident, object.member(#key));
             }
         }
     }
@@ -158,8 +170,13 @@ impl<'a> Member<'a> {
             return (parameter, quote!(#name.into_iter().collect()));
         }
         let (ty, value) = match argument(ty, "Option") {
-            Some(ty) if is_plain(ty) => return (quote!(#name: #ty), quote!(Some(#name))),
-            Some(ty) => (ty, quote!(Some(#name.into()))),
+            Some(ty) if is_plain(ty) => {
+                return (
+                    quote!(#name: #ty),
+                    quote!(::core::option::Option::Some(#name)),
+                );
+            }
+            Some(ty) => (ty, quote!(::core::option::Option::Some(#name.into()))),
             None if is_plain(ty) => return (quote!(#name: #ty), quote!(#name)),
             None => (ty, quote!(#name.into())),
         };
@@ -199,11 +216,24 @@ pub(crate) fn derive(input: &DeriveInput, fields: &Fields) -> Result<TokenStream
         .into_iter()
         .map(|field| Member::parse(field, model.case));
     let fields: Vec<_> = fields.collect::<Result<_>>()?;
+    check_names(&model, &fields)?;
     let wire = implement(name, &model, &fields)?;
     let debug = debug(name, &fields);
     let constructors = constructors(name, &model, &fields)?;
     let api = api(name);
     Ok(quote!(#wire #debug #constructors #api))
+}
+
+/// Returns an error at the field that is the second member of one name.
+fn check_names(model: &Model, fields: &[Member<'_>]) -> Result<()> {
+    let mut names: BTreeSet<_> = model.fixed.iter().map(|it| &it.key).collect();
+    for field in fields.iter().filter(|it| !it.skip) {
+        if !names.insert(&field.key) {
+            let message = format!("the struct has another member `{}`", field.key);
+            return Err(Error::new_spanned(field.ident, message));
+        }
+    }
+    Ok(())
 }
 
 fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<TokenStream> {
@@ -222,7 +252,9 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
                 None => return Err(Error::new_spanned(after, "no member of this name")),
             },
         };
-        takes.push(quote!(#key => p::take_fixed(#value, reader, #null_is_absent),));
+        takes.push(
+            quote!(#key => ::copilot_wire::__private::take_fixed(#value, reader, #null_is_absent),),
+        );
         writes.insert(at, fixed.write());
         names.push(key.clone());
         tag = quote!(#value);
@@ -246,57 +278,52 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
     });
     Ok(quote! {
         #[allow(unused_qualifications)]
-        const _: () = {
-            use ::copilot_wire::__private as p;
-            use ::copilot_wire::json::{JsonError, Kind, Members, Reader, ValueWriter};
+        impl ::copilot_wire::__private::Wire for #name {
+            #escape
+            const NAMES: &'static [&'static str] = &[#(#names),*];
+            const TAG: &'static str = #tag;
 
-            impl p::Wire for #name {
-                #escape
-                const NAMES: &'static [&'static str] = &[#(#names),*];
-                const TAG: &'static str = #tag;
-
-                fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-                    if !reader.is(Kind::Object) {
-                        return Ok(None);
-                    }
-                    let mut model = Self::default();
-                    let mut unknown = Members::new();
-                    reader.object_keeping(&mut unknown, |reader, key| match &*key {
-                        #(#takes)*
-                        _ => Ok(()),
-                    })?;
-                    model.unknown = unknown;
-                    #complete
-                    Ok(Some(model))
+            fn read_from(reader: &mut ::copilot_wire::json::Reader<'_>) -> ::core::result::Result<::core::option::Option<Self>, ::copilot_wire::json::JsonError> {
+                if !reader.is(::copilot_wire::json::Kind::Object) {
+                    return ::core::result::Result::Ok(::core::option::Option::None);
                 }
-
-                fn write_to(&self, to: ValueWriter<'_>) {
-                    // A retained value is rare, so it is searched only if there are any.
-                    let is_retained = |key: &str| !self.unknown.is_empty() && self.unknown.get(key).is_some();
-                    p::object(to, |object| {
-                        #(#writes)*
-                        for (key, value) in &self.unknown {
-                            let is_unset = match key {
-                                #(#keys => p::is_unset(&self.#idents, #always),)*
-                                _ => true,
-                            };
-                            // A field that was set since replaces the retained value: both would be two
-                            // members of one name.
-                            if is_unset {
-                                object.member(key).raw(value);
-                            }
-                        }
-                    });
-                }
-
-                #is_absent
-
-                fn drop_odd(&mut self) {
-                    self.unknown.retain(|key| !Self::NAMES.contains(&key));
-                    #(p::Wire::drop_odd(&mut self.#idents);)*
-                }
+                let mut model = Self::default();
+                let mut unknown = ::copilot_wire::json::Members::new();
+                reader.object_keeping(&mut unknown, |reader, key| match &*key {
+                    #(#takes)*
+                    _ => ::core::result::Result::Ok(()),
+                })?;
+                model.unknown = unknown;
+                #complete
+                ::core::result::Result::Ok(::core::option::Option::Some(model))
             }
-        };
+
+            fn write_to(&self, to: ::copilot_wire::json::ValueWriter<'_>) {
+                // A retained value is rare, so it is searched only if there are any.
+                let is_retained = |key: &str| !self.unknown.is_empty() && self.unknown.get(key).is_some();
+                ::copilot_wire::__private::object(to, |object| {
+                    #(#writes)*
+                    for (key, value) in &self.unknown {
+                        let is_unset = match key {
+                            #(#keys => ::copilot_wire::__private::is_unset(&self.#idents, #always),)*
+                            _ => true,
+                        };
+                        // A field that was set since replaces the retained value: both would be two
+                        // members of one name.
+                        if is_unset {
+                            object.member(key).raw(value);
+                        }
+                    }
+                });
+            }
+
+            #is_absent
+
+            fn drop_odd(&mut self) {
+                self.unknown.retain(|key| !<Self as ::copilot_wire::__private::Wire>::NAMES.contains(&key));
+                #(::copilot_wire::__private::Wire::drop_odd(&mut self.#idents);)*
+            }
+        }
     })
 }
 
@@ -305,13 +332,13 @@ fn debug(name: &Ident, fields: &[Member<'_>]) -> Option<TokenStream> {
     if fields.iter().all(|it| it.show == Show::All) {
         return None;
     }
-    let title = name.to_string();
+    let title = name.unraw().to_string();
     let is_whole = fields.iter().all(|it| it.show != Show::Nothing);
     let shown = fields
         .iter()
         .filter(|it| it.show != Show::Nothing)
         .map(|it| {
-            let (ident, title) = (it.ident, it.ident.to_string());
+            let (ident, title) = (it.ident, it.ident.unraw().to_string());
             let value = it.show.shown(quote!(&self.#ident));
             quote!(.field(#title, #value))
         });

@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::quote;
-use syn::{DataEnum, DeriveInput, Error, Ident, Result, Variant};
+use syn::{DataEnum, DeriveInput, Error, Fields, Ident, Result, Variant};
 
 use crate::attributes::{Case, api, each, text};
 
@@ -12,6 +12,11 @@ pub(crate) fn other<'a>(
     mut others: impl Iterator<Item = &'a Variant>,
 ) -> Result<&'a Variant> {
     match (others.next(), others.next()) {
+        (Some(other), None) if !matches!(&other.fields, Fields::Unnamed(it) if it.unnamed.len() == 1) =>
+        {
+            let message = "the variant holds what is unknown: `Other(String)`, or `Other(Json)` in an enum with `tag`";
+            Err(Error::new_spanned(other, message))
+        }
         (Some(other), None) => Ok(other),
         (Some(_), Some(second)) => Err(Error::new_spanned(
             second,
@@ -74,13 +79,13 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             fn from(name: &str) -> Self {
                 match name {
                     #(#names => Self::#idents,)*
-                    _ => Self::#other(name.to_owned()),
+                    _ => Self::#other(::std::borrow::ToOwned::to_owned(name)),
                 }
             }
         }
 
-        impl ::core::convert::From<String> for #name {
-            fn from(name: String) -> Self {
+        impl ::core::convert::From<::std::string::String> for #name {
+            fn from(name: ::std::string::String) -> Self {
                 match name.as_str() {
                     #(#names => Self::#idents,)*
                     _ => Self::#other(name),
@@ -92,7 +97,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             type Err = ::core::convert::Infallible;
 
             fn from_str(name: &str) -> ::core::result::Result<Self, Self::Err> {
-                Ok(Self::from(name))
+                ::core::result::Result::Ok(Self::from(name))
             }
         }
 
@@ -107,8 +112,8 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
 
             fn read_from(
                 reader: &mut ::copilot_wire::json::Reader<'_>,
-            ) -> ::core::result::Result<Option<Self>, ::copilot_wire::json::JsonError> {
-                Ok(reader.string()?.map(|name| Self::from(&*name)))
+            ) -> ::core::result::Result<::core::option::Option<Self>, ::copilot_wire::json::JsonError> {
+                ::core::result::Result::Ok(reader.string()?.map(|name| Self::from(&*name)))
             }
 
             fn write_to(&self, to: ::copilot_wire::json::ValueWriter<'_>) {

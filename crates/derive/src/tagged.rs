@@ -2,6 +2,7 @@
 
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
+use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, LitStr, Result, Type, Variant};
 
@@ -50,11 +51,18 @@ impl<'a> Choice<'a> {
         Ok((choice, is_other))
     }
 
-    /// The value of the tag: given, that of the type, or the name of the variant.
+    /// The type of a value that is the whole object.
+    fn object(&self) -> Option<&'a Type> {
+        self.ty.filter(|_| self.member.is_none())
+    }
+
+    /// The value of the tag: that of the object, given, or the name of the variant.
     fn tag(&self) -> TokenStream {
-        match (&self.name, self.ty) {
-            (Some(name), _) => quote!(#name),
-            (None, Some(ty)) => quote_spanned!(ty.span()=> <#ty as p::Wire>::TAG),
+        match (self.object(), &self.name) {
+            (Some(ty), _) => {
+                quote_spanned!(ty.span()=> <#ty as ::copilot_wire::__private::Wire>::TAG)
+            }
+            (None, Some(name)) => quote!(#name),
             (None, None) => {
                 let name = Case::Snake.apply(self.ident);
                 quote!(#name)
@@ -62,16 +70,35 @@ impl<'a> Choice<'a> {
         }
     }
 
+    /// The check that the object has a tag, which writes it.
+    fn check(&self) -> Result<Option<TokenStream>> {
+        let Some(ty) = self.object() else {
+            return Ok(None);
+        };
+        if let Some(name) = &self.name {
+            let message = "the name is that of the value, which is `fixed` by its struct";
+            return Err(Error::new_spanned(name, message));
+        }
+        let message =
+            "the struct has no tag: write `#[wire(fixed(…))]` on it, or `member` on the variant";
+        let tag = self.tag();
+        Ok(Some(quote_spanned! {ty.span()=>
+            const _: () = ::core::assert!(!#tag.is_empty(), #message);
+        }))
+    }
+
     fn read(&self) -> TokenStream {
         let (ident, tag) = (self.ident, self.tag());
         match (&self.member, self.ty) {
             (Some(member), Some(_)) => {
-                quote!(Some(kind) if kind == #tag => json.get(#member).and_then(|it| p::Wire::from_raw(&it)).map(Self::#ident),)
+                quote!(::core::option::Option::Some(kind) if kind == #tag => json.get(#member).and_then(|it| ::copilot_wire::__private::Wire::from_raw(&it)).map(Self::#ident),)
             }
             (None, Some(_)) => {
-                quote!(Some(kind) if kind == #tag => p::Wire::from_raw(&json).map(Self::#ident),)
+                quote!(::core::option::Option::Some(kind) if kind == #tag => ::copilot_wire::__private::Wire::from_raw(&json).map(Self::#ident),)
             }
-            (_, None) => quote!(Some(kind) if kind == #tag => Some(Self::#ident),),
+            (_, None) => {
+                quote!(::core::option::Option::Some(kind) if kind == #tag => ::core::option::Option::Some(Self::#ident),)
+            }
         }
     }
 
@@ -79,14 +106,16 @@ impl<'a> Choice<'a> {
         let (ident, tag) = (self.ident, self.tag());
         match (&self.member, self.ty) {
             (Some(member), Some(_)) => quote! {
-                Self::#ident(value) => p::object(to, |object| {
+                Self::#ident(value) => ::copilot_wire::__private::object(to, |object| {
                     object.str(#key, #tag);
-                    p::Wire::write_to(value, object.member(#member));
+                    ::copilot_wire::__private::Wire::write_to(value, object.member(#member));
                 }),
             },
-            (None, Some(_)) => quote!(Self::#ident(value) => p::Wire::write_to(value, to),),
+            (None, Some(_)) => {
+                quote!(Self::#ident(value) => ::copilot_wire::__private::Wire::write_to(value, to),)
+            }
             (_, None) => quote! {
-                Self::#ident => p::object(to, |object| {
+                Self::#ident => ::copilot_wire::__private::object(to, |object| {
                     object.str(#key, #tag);
                 }),
             },
@@ -95,20 +124,18 @@ impl<'a> Choice<'a> {
 
     /// The conversion of a payload that is the object.
     fn from(&self, name: &Ident) -> Option<TokenStream> {
-        let (ident, ty) = (self.ident, self.ty?);
-        self.member.is_none().then(|| {
-            quote! {
-                impl ::core::convert::From<#ty> for #name {
-                    fn from(value: #ty) -> Self {
-                        Self::#ident(value)
-                    }
+        let (ident, ty) = (self.ident, self.object()?);
+        Some(quote! {
+            impl ::core::convert::From<#ty> for #name {
+                fn from(value: #ty) -> Self {
+                    Self::#ident(value)
                 }
             }
         })
     }
 
     fn debug(&self) -> TokenStream {
-        let (ident, title) = (self.ident, self.ident.to_string());
+        let (ident, title) = (self.ident, self.ident.unraw().to_string());
         match self.ty {
             Some(_) => {
                 let value = self.show.shown(quote!(value));
@@ -145,6 +172,8 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
         return Err(Error::new_spanned(name, "the enum has no `tag`"));
     };
     let other = &other(name, others.into_iter())?.ident;
+    let checks = choices.iter().map(Choice::check);
+    let checks: Vec<_> = checks.collect::<Result<_>>()?;
     let expected = expected.map(|it| quote!(const EXPECTED: &'static str = #it;));
     let reads = choices.iter().map(Choice::read);
     let writes = choices.iter().map(|it| it.write(&key));
@@ -161,36 +190,33 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     });
     Ok(quote! {
         #[allow(unused_qualifications)]
-        const _: () = {
-            use ::copilot_wire::__private as p;
-            use ::copilot_wire::json::{Json, JsonError, Kind, Reader, ValueWriter};
+        impl ::copilot_wire::__private::Wire for #name {
+            #expected
 
-            impl p::Wire for #name {
-                #expected
-
-                fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
-                    if !reader.is(Kind::Object) {
-                        return Ok(None);
-                    }
-                    let json = reader.value()?;
-                    let kind = json.get(#key);
-                    let kind = kind.as_ref().and_then(Json::string);
-                    let known = match kind.as_deref() {
-                        #(#reads)*
-                        _ => None,
-                    };
-                    // A known type with invalid members is retained like an unknown one.
-                    Ok(Some(known.unwrap_or(Self::#other(json))))
+            fn read_from(reader: &mut ::copilot_wire::json::Reader<'_>) -> ::core::result::Result<::core::option::Option<Self>, ::copilot_wire::json::JsonError> {
+                if !reader.is(::copilot_wire::json::Kind::Object) {
+                    return ::core::result::Result::Ok(::core::option::Option::None);
                 }
+                let json = reader.value()?;
+                let kind = json.get(#key);
+                let kind = kind.as_ref().and_then(::copilot_wire::json::Json::string);
+                let known = match kind.as_deref() {
+                    #(#reads)*
+                    _ => ::core::option::Option::None,
+                };
+                // A known type with invalid members is retained like an unknown one.
+                ::core::result::Result::Ok(::core::option::Option::Some(known.unwrap_or(Self::#other(json))))
+            }
 
-                fn write_to(&self, to: ValueWriter<'_>) {
-                    match self {
-                        #(#writes)*
-                        Self::#other(json) => to.raw(json),
-                    }
+            fn write_to(&self, to: ::copilot_wire::json::ValueWriter<'_>) {
+                match self {
+                    #(#writes)*
+                    Self::#other(json) => to.raw(json),
                 }
             }
-        };
+        }
+
+        #(#checks)*
 
         #(#froms)*
 

@@ -1,0 +1,131 @@
+//! `#[derive(Wire)]` as others use it.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use copilot_wire::json::Wire;
+
+/// Everything that a module may name as the generated code names its own.
+mod namesakes {
+    #![allow(dead_code, reason = "declared to be in the way")]
+
+    use copilot_wire::json::{self, Wire};
+
+    #[allow(unused_imports, reason = "to be in the way")]
+    use self::Kind::{None, Ok, Some};
+
+    pub(crate) type Result<T> = core::result::Result<T, Kind>;
+    pub(crate) type Option<T> = core::option::Option<(T, T)>;
+    pub(crate) struct String;
+    pub(crate) struct Json;
+    pub(crate) struct JsonError;
+    pub(crate) struct ValueWriter;
+    pub(crate) mod p {}
+
+    #[derive(Clone, Debug, Default, PartialEq, Wire)]
+    #[wire(fixed(type = "reader"), new = "Creates a reader.")]
+    pub(crate) struct Reader {
+        #[wire(new, set = "Sets the kind.")]
+        pub(crate) kind: core::option::Option<Kind>,
+        pub(crate) members: core::option::Option<Members>,
+        pub(crate) unknown: json::Members,
+    }
+
+    impl Reader {
+        pub(crate) const NAMES: usize = 1;
+    }
+
+    #[derive(Clone, Debug, Default, PartialEq, Wire)]
+    pub(crate) struct Members {
+        pub(crate) unknown: json::Members,
+    }
+
+    #[derive(Clone, Debug, PartialEq, Wire)]
+    pub(crate) enum Kind {
+        Some,
+        None,
+        #[wire(other)]
+        Ok(std::string::String),
+    }
+
+    #[derive(Clone, Debug, PartialEq, Wire)]
+    #[wire(tag = "type")]
+    pub(crate) enum Object {
+        Reader(Box<Reader>),
+        #[wire(member = "text")]
+        PlainText(std::string::String),
+        #[wire(name = "note", member = "text")]
+        Comment(std::string::String),
+        LineBreak,
+        #[wire(other)]
+        Other(json::Json),
+    }
+
+    pub(crate) mod raw {
+        use copilot_wire::json::{Json, Members, Wire};
+
+        #[derive(Clone, Default, PartialEq, Wire)]
+        pub(crate) struct Typed {
+            pub(crate) r#type: String,
+            #[wire(hidden)]
+            pub(crate) r#in: Option<String>,
+            pub(crate) unknown: Members,
+        }
+
+        #[derive(Clone, PartialEq, Wire)]
+        #[wire(tag = "type")]
+        pub(crate) enum Object {
+            #[wire(member = "text", content)]
+            Yield(String),
+            #[wire(other)]
+            Other(Json),
+        }
+    }
+}
+
+use namesakes::{Kind, Object, Reader, raw};
+
+#[test]
+fn every_variant_is_read_from_what_it_writes() {
+    let reader = Reader::new(Kind::None);
+    let cases = [
+        (
+            Object::Reader(reader.into()),
+            r#"{"type":"reader","kind":"none"}"#,
+        ),
+        (
+            Object::PlainText("a".into()),
+            r#"{"type":"plain_text","text":"a"}"#,
+        ),
+        (Object::Comment("a".into()), r#"{"type":"note","text":"a"}"#),
+        (Object::LineBreak, r#"{"type":"line_break"}"#),
+    ];
+    for (object, json) in cases {
+        assert_eq!(object.to_json(), json);
+        assert_eq!(Object::from_json(json).unwrap(), object);
+    }
+    let other = r#"{"type":"comment","text":"a"}"#;
+    assert!(matches!(
+        Object::from_json(other).unwrap(),
+        Object::Other(_)
+    ));
+}
+
+#[test]
+fn names_of_the_user_are_not_those_of_the_derive() {
+    let text = r#"{"type":"reader","kind":"some","members":{"a":1},"x":2}"#;
+    let reader = Reader::from_json(text).unwrap();
+    assert_eq!(reader.kind, Some(Kind::Some));
+    assert_eq!(reader.to_json(), text);
+    assert_eq!(reader.kind(Kind::None).kind, Some(Kind::None));
+    let mut odd = Reader::from_json(r#"{"type":"reader","kind":3,"x":2}"#).unwrap();
+    odd.drop_odd();
+    assert_eq!(odd.to_json(), r#"{"type":"reader","x":2}"#);
+}
+
+#[test]
+fn debug_shows_the_names_as_the_language_does() {
+    let typed = raw::Typed::from_json(r#"{"type":"a","in":"b"}"#).unwrap();
+    let shown = format!("{typed:?}");
+    assert!(shown.starts_with(r#"Typed { type: "a", in: "#), "{shown}");
+    let object = format!("{:?}", raw::Object::Yield("a".into()));
+    assert!(object.starts_with("Yield("), "{object}");
+}
