@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use copilot_wire::replies::{ReplyEnd, ReplyStore, StoreError};
+use copilot_wire_kit::check_dead_server;
 use tokio::time::sleep;
 
 use crate::redis::Redis;
@@ -37,6 +38,22 @@ async fn a_dead_server() {
         reader.seal(&id, ReplyEnd::Done).await.unwrap(),
         ReplyEnd::Lost
     );
+}
+
+/// It goes on later, without a lease that it could renew.
+#[tokio::test]
+async fn a_server_that_counts_as_dead() {
+    let redis = Redis::start("");
+    let (dead, reader) = (redis.store().await, redis.store().await);
+    let kill = async || {
+        redis.command("ACL SETUSER default -set");
+        let leases = redis.command("KEYS *alive:*");
+        for lease in redis::from_redis_value::<Vec<String>>(leases).unwrap() {
+            redis.command(&format!("DEL {lease}"));
+        }
+    };
+    let checked = check_dead_server(&dead, &reader, kill, sleep).await;
+    checked.unwrap();
 }
 
 #[tokio::test]
