@@ -197,13 +197,14 @@ impl ReplyStore for RedisReplyStore {
         let mut is_silent = false;
         loop {
             changes.mark_unchanged();
-            if let Some(page) = self.shared.find(&tail, id, from).await? {
-                return Ok(page);
-            }
-            // Also tells the process that writes the log that somebody waits.
+            // Also tells the process that writes the log that somebody waits: again after every silence, even
+            // if events were appended meanwhile, because then their messages are missing.
             if tail.claim_check(is_silent) && self.shared.is_lost(&tail, id).await? {
                 self.shared.seal(id, ReplyEnd::Lost).await?;
                 return Ok(self.shared.look(id, from).await?.page);
+            }
+            if let Some(page) = self.shared.find(&tail, id, from).await? {
+                return Ok(page);
             }
             if is_silent {
                 return Ok(Page::new(Bytes::new(), from, None));

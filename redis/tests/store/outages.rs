@@ -306,3 +306,32 @@ async fn evicting() {
         Err(StoreError::Gone)
     ));
 }
+
+/// The only message that says that somebody reads is lost, and events keep coming.
+#[tokio::test]
+async fn a_lost_follow() {
+    let redis = Redis::start("");
+    let (writer, reader) = (redis.store().await, redis.store().await);
+    let id = log(&writer, 1).await;
+    sleep(MOMENT).await;
+    redis.command("CLIENT KILL TYPE pubsub");
+    let read = async {
+        let mut next = 1;
+        for _ in 0..6 {
+            next = reader.read(&id, next).await.unwrap().next;
+        }
+    };
+    let mut paces = Vec::new();
+    let write = async {
+        for number in 1.. {
+            paces.push(writer.append(&id, number, events(number, 1)).await.unwrap());
+            sleep(Duration::from_millis(20)).await;
+        }
+    };
+    soon(async {
+        tokio::select! { () = read => {} () = write => {} }
+    })
+    .await;
+    // A reader that is known gets events sooner.
+    assert!(paces.last() < paces.first(), "{paces:?}");
+}
