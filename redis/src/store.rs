@@ -281,14 +281,10 @@ impl Shared {
     ) -> Result<bool, StoreError> {
         let (log, writers) = (self.names.log(id), &self.notifications.writers);
         let entry = entry(first, count);
-        let mut commands = redis::pipe();
-        let add = commands.cmd("XADD").arg(&log).arg("NOMKSTREAM");
-        add.arg(&entry).arg("d").arg(&**events);
-        if writers.is_followed(id) {
-            let message = Entry::message(&entry, events);
-            commands.cmd("PUBLISH").arg(&log).arg(message);
-        }
-        let answers = match self.connection.pipeline(&commands).await {
+        let mut add = redis::pipe();
+        let command = add.cmd("XADD").arg(&log).arg("NOMKSTREAM");
+        command.arg(&entry).arg("d").arg(&**events);
+        let answers = match self.connection.pipeline(&add).await {
             Ok(answers) => answers,
             Err(fault) if fault.is_refused() => return Ok(false),
             Err(fault) => return Err(fault.into()),
@@ -296,11 +292,18 @@ impl Shared {
         if answers.first().is_none_or(|added| *added == Value::Nil) {
             return Err(StoreError::Gone);
         }
-        // The number of processes that have got the message.
-        if matches!(answers.get(1), Some(Value::Int(1..))) {
-            writers.follow(id);
-        }
         writers.set_next(id, first.saturating_add(count));
+        if writers.is_followed(id) {
+            // Only now: readers must not get what the log has refused.
+            let mut publish = redis::pipe();
+            let message = Entry::message(&entry, events);
+            publish.cmd("PUBLISH").arg(&log).arg(message);
+            // The number of processes that have got the message. Where that fails, readers look a second later.
+            let answers = self.connection.pipeline(&publish).await;
+            if answers.is_ok_and(|answers| matches!(answers[..], [Value::Int(1..)])) {
+                writers.follow(id);
+            }
+        }
         Ok(true)
     }
 

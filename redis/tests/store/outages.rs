@@ -335,3 +335,22 @@ async fn a_lost_follow() {
     // A reader that is known gets events sooner.
     assert!(paces.last() < paces.first(), "{paces:?}");
 }
+
+/// Readers get nothing that the log has refused.
+#[tokio::test]
+async fn deleted_while_it_is_followed() {
+    let redis = Redis::start("");
+    let (writer, reader) = (redis.store().await, redis.store().await);
+    let id = log(&writer, 1).await;
+    assert_eq!(reader.read(&id, 1).await.unwrap().next, 1);
+    writer.append(&id, 1, events(1, 1)).await.unwrap();
+    assert_eq!(reader.read(&id, 1).await.unwrap().next, 2);
+    redis.command(&format!("DEL copilot-wire:reply:{id}"));
+    let (read, append) = soon(async {
+        let append = writer.append(&id, 2, events(2, 1));
+        tokio::join!(reader.read(&id, 2), append)
+    })
+    .await;
+    assert!(matches!(append, Err(StoreError::Gone)), "{append:?}");
+    assert!(matches!(read, Err(StoreError::Gone)), "{read:?}");
+}
