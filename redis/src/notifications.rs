@@ -111,6 +111,12 @@ impl Notifications {
         self.searched.store(turns, Ordering::Release);
     }
 
+    /// Lets the next search look for all replies: it was not found out whether one is cancelled.
+    pub(crate) fn search_again(&self) {
+        // As if there were a new subscription, so that a search that is under way does not count.
+        self.turns.fetch_add(2, Ordering::AcqRel);
+    }
+
     /// Wakes all readers of a log.
     fn changed(&self, id: &ReplyId) {
         if let Some(tail) = lock(&self.logs).get(id) {
@@ -153,9 +159,7 @@ pub(crate) async fn run(
             };
             let _ = subscription.serve(messages, &mut queue).await;
             let turns = notifications.turns.load(Ordering::Acquire);
-            notifications
-                .turns
-                .store(turns + turns % 2, Ordering::Release);
+            notifications.turns.fetch_add(turns % 2, Ordering::AcqRel);
         }
         // The next connection subscribes to all logs, so neither need wait for it.
         notifications.remove_unused();

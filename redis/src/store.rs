@@ -259,8 +259,10 @@ impl ReplyStore for RedisReplyStore {
         let mut commands = redis::pipe();
         commands.cmd("EXISTS").arg(self.shared.names.cancelled(id));
         let mark = self.shared.connection.pipeline(&commands).await;
-        if mark.is_ok_and(|mark| mark == [Value::Int(1)]) {
-            return;
+        match mark {
+            Ok(mark) if mark == [Value::Int(1)] => return,
+            Ok(_) => {}
+            Err(_) => self.shared.notifications.search_again(),
         }
         if cancelled.wait_for(|cancelled| *cancelled).await.is_err() {
             // The sender is removed only where nobody waits.

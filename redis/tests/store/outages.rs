@@ -354,3 +354,22 @@ async fn deleted_while_it_is_followed() {
     assert!(matches!(append, Err(StoreError::Gone)), "{append:?}");
     assert!(matches!(read, Err(StoreError::Gone)), "{read:?}");
 }
+
+/// The mark of a reply that was cancelled before is looked for again where that has failed.
+#[tokio::test]
+async fn a_mark_that_could_not_be_read() {
+    let redis = Redis::start("");
+    let (writer, other) = (redis.store().await, redis.store().await);
+    let id = log(&writer, 1).await;
+    // The lease has been renewed since the subscription is there.
+    sleep(Duration::from_secs(3)).await;
+    other.cancel(&id).await.unwrap();
+    // The message comes before the reply can be cancelled.
+    sleep(MOMENT).await;
+    redis.command("ACL SETUSER default -exists");
+    let allow = async {
+        sleep(MOMENT).await;
+        redis.command("ACL SETUSER default +exists");
+    };
+    soon(async { tokio::join!(writer.cancelled(&id), allow) }).await;
+}
