@@ -55,8 +55,8 @@ struct Stop {
 #[derive(Clone)]
 pub(crate) struct Running {
     entry: Arc<Entry>,
-    /// The place among the turns that may run at a time, if it is one of them.
-    permit: Option<Arc<Permit>>,
+    /// The place among the turns that may run at a time, if it is one of them: held until it is dropped.
+    _permit: Option<Arc<Permit>>,
 }
 
 struct Entry {
@@ -107,7 +107,7 @@ impl Turns {
         drop(state);
         let turns = self.clone();
         Ok(Running {
-            permit: is_turn.then(|| Arc::new(Permit(turns.clone()))),
+            _permit: is_turn.then(|| Arc::new(Permit(turns.clone()))),
             entry: Arc::new(Entry { turns, key }),
         })
     }
@@ -180,7 +180,7 @@ impl Running {
     /// Gives the place among the turns back, as far as this clone has it: what is left to do is no turn.
     #[cfg(feature = "resumable")]
     pub(crate) fn end_turn(&mut self) {
-        self.permit = None;
+        self._permit = None;
     }
 
     /// Returns `true` once no new turns begin.
