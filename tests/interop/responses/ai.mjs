@@ -44,6 +44,19 @@ const TYPED = [
 const codeOf = (asked) => asked.match(/ To agree, reply: yes (\d{6})\. To refuse, reply: no\. \(q1 cw\w{19}\)$/)[1];
 const firstLine = (said) => said.split('\n')[0];
 
+/** Runs the program in the guide as it stands: two turns with a tool. */
+const theGuidesSnippet = async () => {
+  const guide = await readFile(new URL('../../../src/guide/responses.md', import.meta.url), 'utf8');
+  const snippet = guide.match(/```js\n(.*?)```/s)[1];
+  const program = snippet.replace('http://127.0.0.1:7777/v1', baseURL);
+  if (program === snippet) throw new Error('the snippet has another base URL');
+  // Here, where its packages are found.
+  const file = new URL('node_modules/snippet.mjs', import.meta.url);
+  await writeFile(file, program);
+  const { stdout } = await promisify(execFile)(process.execPath, [file.pathname], { timeout: 20_000 });
+  same(stdout, 'One moment. get_tide=4.2 m at BrestOne moment. get_tide=4.2 m at Brest');
+};
+
 await run({
   'text, streamed': async () => {
     const parts = await stream('words');
@@ -83,6 +96,7 @@ await run({
     const store = { providerOptions: { openai: { store: false } } };
     same(text(await stream('tool', { ...running, ...store })), 'One moment. get_tide=4.2 at Brest');
     same((await whole('tool', { ...running, ...store })).text, 'get_tide=4.2 at Brest');
+    await theGuidesSnippet();
   },
   'tool not on offer': async () => {
     same(of(await stream('tool'), 'error').length, 1);
@@ -106,17 +120,6 @@ await run({
   'a wanted form': async () => {
     const schema = jsonSchema({ type: 'object', properties: { height: { type: 'number' } }, required: ['height'], additionalProperties: false });
     same((await whole('formed', { output: Output.object({ schema }) })).output, { height: 4.2 });
-  },
-  "the guide's snippet": async () => {
-    const guide = await readFile(new URL('../../../src/guide/responses.md', import.meta.url), 'utf8');
-    const snippet = guide.match(/```js\n(.*?)```/s)[1];
-    const program = snippet.replace('http://127.0.0.1:7777/v1', baseURL);
-    if (program === snippet) throw new Error('the snippet has another base URL');
-    // Here, where its packages are found.
-    const file = new URL('node_modules/snippet.mjs', import.meta.url);
-    await writeFile(file, program);
-    const { stdout } = await promisify(execFile)(process.execPath, [file.pathname], { timeout: 20_000 });
-    same(stdout, 'One moment. get_tide=4.2 m at BrestOne moment. get_tide=4.2 m at Brest');
   },
   'nothing said': async () => {
     const parts = await stream('nothing');
