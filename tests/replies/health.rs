@@ -39,6 +39,8 @@ fn an_outage_is_reported() {
 #[test]
 fn an_outage_is_logged_once() {
     let log = Log::default();
+    // With two of them no event is dismissed for all because another test's thread has no subscriber.
+    let _second = tracing::Dispatch::new(Log::default());
     tracing::subscriber::with_default(log.clone(), || {
         in_virtual_time(async {
             let store = Spy::new(memory());
