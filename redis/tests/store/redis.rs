@@ -31,16 +31,18 @@ impl Redis {
             .local_addr()
             .unwrap()
             .port();
-        let arguments: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
-        let child = spawn(port, &folder, &arguments);
+        let words: Vec<String> = arguments.split_whitespace().map(str::to_owned).collect();
+        let child = spawn(port, &folder, &words);
         let redis = Self {
             port,
             folder,
-            arguments,
+            arguments: words,
             child,
         };
-        redis.wait();
-        redis
+        match redis.wait() {
+            true => redis,
+            false => Self::start(arguments),
+        }
     }
 
     pub(crate) fn url(&self) -> String {
@@ -85,7 +87,7 @@ impl Redis {
     /// Starts the server again after it was killed, with what it has on its disk.
     pub(crate) fn restart(&mut self) {
         self.child = spawn(self.port, &self.folder, &self.arguments);
-        self.wait();
+        assert!(self.wait(), "another server has its port");
     }
 
     /// Sends a signal, such as `STOP`.
@@ -97,11 +99,16 @@ impl Redis {
         assert!(kill.unwrap().success());
     }
 
-    fn wait(&self) {
+    /// Waits for an answer. Returns `false` if another server, of another test, has got the port before.
+    fn wait(&self) -> bool {
         for _ in 0..500 {
-            match self.try_command("PING") {
-                Ok(_) => return,
-                Err(error) if error.code() == Some("NOAUTH") => return,
+            match self.try_command("INFO server") {
+                Ok(info) => {
+                    let info: String = redis::from_redis_value(info).unwrap();
+                    let own = format!("process_id:{}\r", self.child.id());
+                    return info.contains(&own);
+                }
+                Err(error) if error.code() == Some("NOAUTH") => return true,
                 Err(_) => {}
             }
             sleep(Duration::from_millis(20));
