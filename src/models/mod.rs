@@ -23,6 +23,9 @@ pub use card::{Card, Catalog};
 pub use relay::{Relay, RelayError, TooLarge, Upstream};
 pub(crate) use wrapping::{is_wrapping, split_reminder};
 
+/// The text of an answer in which the agent said nothing: without any, coding clients repeat the request or fail.
+pub(crate) const NO_ANSWER: &str = "There is no answer.";
+
 /// A protocol whose requests name a model.
 pub trait Dialect: Protocol {
     /// The path of requests below a client's base URL, such as `/chat/completions`.

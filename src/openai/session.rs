@@ -398,7 +398,7 @@ impl protocol::Session for Session {
         let _ = self.sources(out);
         if !self.said && self.turns.iter().all(Turn::is_complete) {
             // Without a text Copilot's command line fails.
-            let _ = self.text(protocol::NO_ANSWER, out);
+            let _ = self.text(crate::models::NO_ANSWER, out);
         }
         self.done = true;
         let env = &self.env;

@@ -41,6 +41,7 @@ mod turn;
     reason = "for the protocols that have an event for every type"
 )]
 pub(crate) mod typed;
+mod usage;
 mod user;
 
 pub use capabilities::Capabilities;
@@ -57,15 +58,14 @@ pub use markdown::escape_markdown;
 pub use one_line::OneLine;
 pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Question, Status, Table,
-    TableError, ToolCall, ToolRun, Usage,
+    TableError, ToolCall, ToolRun,
 };
 pub use refusal::Refusal;
-#[allow(unused_imports, reason = "for the protocols of language models")]
-pub(crate) use session::NO_ANSWER;
 pub use session::{Failure, Session, TextFrame};
 pub use text_template::TextMember;
 pub use turn::{Outcome, Turn};
 pub(crate) use turn::{Progress, Record};
+pub use usage::Usage;
 pub use user::User;
 
 use std::borrow::Cow;

@@ -8,10 +8,6 @@ use crate::json::short::Token;
 use crate::json::template::Template;
 use crate::json::{Escape, escape};
 
-/// The text of an answer in which the agent said nothing: without any, coding clients repeat the request or fail.
-#[allow(dead_code, reason = "for the protocols of language models")]
-pub(crate) const NO_ANSWER: &str = "There is no answer.";
-
 /// The bytes around every piece of text of a reply, as long as the session stays as it is.
 ///
 /// A session that has one lets the reply write text without it: the head, the text with what JSON

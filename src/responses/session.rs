@@ -420,7 +420,7 @@ impl Session {
             self.close(out);
             if matches!(end, End::Completed) && !self.said {
                 // Without a text Copilot's command line fails.
-                let _ = self.text_of(protocol::NO_ANSWER, out);
+                let _ = self.text_of(crate::models::NO_ANSWER, out);
                 self.close(out);
             }
         }

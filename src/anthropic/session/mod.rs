@@ -260,7 +260,7 @@ impl Session {
         self.complete_call()?;
         self.write_calls(out)?;
         if !self.has_text && !self.has_calls {
-            self.write_text(protocol::NO_ANSWER, out)?;
+            self.write_text(crate::models::NO_ANSWER, out)?;
         }
         self.close(out)?;
         let mut delta = mem::take(&mut self.stop);
