@@ -11,7 +11,7 @@ const REMEMBERED: usize = 65_536;
 /// The time for which a log counts as read elsewhere: readers say it again every second while they hear nothing.
 const FOLLOWED: Duration = Duration::from_secs(3);
 
-/// What this process knows of the logs that it writes. It only saves Redis some work.
+/// The knowledge of this process about the logs that it writes. It only saves Redis some work.
 #[derive(Default)]
 pub(crate) struct Writers(Mutex<HashMap<ReplyId, Writer>>);
 

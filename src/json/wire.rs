@@ -500,7 +500,7 @@ impl Wire for Vec<u8> {
     }
 }
 
-/// What `#[derive(Wire)]` accepts, so that each of the following has one fault:
+/// A declaration that `#[derive(Wire)]` accepts; each of the following has one fault:
 ///
 /// ```
 /// # use copilot_wire::json::{Json, Members, Wire};

@@ -33,8 +33,7 @@ const OVERHEAD: usize = 512;
 /// A [`ReplyStore`] in the memory of this process: for one server, and for tests.
 ///
 /// Logs expire by the clock of its environment, and have 1 GiB together by default; those that have ended make space
-/// for others. Without a timer a
-/// read waits until there is something to return.
+/// for others. Without a timer a read waits until there is something to return.
 ///
 /// ```
 /// use std::time::Duration;

@@ -65,7 +65,7 @@ pub(crate) fn argument<'a>(ty: &'a Type, generic: &str) -> Option<&'a Type> {
     types.next().filter(|_| last.ident == generic)
 }
 
-/// How the names of Rust become names on the wire.
+/// A rule by which names of Rust become names on the wire.
 #[derive(Clone, Copy, Default)]
 pub(crate) enum Case {
     #[default]
@@ -117,7 +117,7 @@ impl Case {
     }
 }
 
-/// What `Debug` shows of a value.
+/// The part of a value that `Debug` shows.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Show {
     #[default]

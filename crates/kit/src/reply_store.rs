@@ -57,7 +57,7 @@ where
 ///
 /// # Errors
 ///
-/// How the rule was broken.
+/// The way in which the rule was broken.
 pub async fn check_dead_server<F>(
     dead: &dyn ReplyStore,
     reader: &dyn ReplyStore,

@@ -44,7 +44,7 @@ impl Native {
     ///
     /// # Errors
     ///
-    /// What the search engine says to the client. Any other failure becomes that of the turn.
+    /// A refusal of the search engine, which the client gets as it is. Any other failure becomes that of the turn.
     async fn ask(&self, call: &mut Call) -> Result<(ChatRequest, Passing), Refusal> {
         let bridge = &self.0;
         let upstream = self.upstream(&call.parts.headers)?;

@@ -1,4 +1,4 @@
-//! What a reply costs Redis: commands, and bytes that are sent to it.
+//! The cost of a reply: commands of Redis, and bytes that are sent to it.
 
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ enum Reader {
     Elsewhere,
 }
 
-/// What Redis has counted.
+/// The counters of Redis.
 #[derive(Clone, Copy, Debug)]
 struct Cost {
     commands: u64,
