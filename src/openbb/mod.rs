@@ -71,7 +71,6 @@ mod secret;
 mod session;
 mod url;
 mod vocabulary;
-mod xxh64;
 
 pub use call::{
     AddGenerativeWidget, AddWidgetToDashboard, Arguments, AssignTasksToAgents, CallQueue,

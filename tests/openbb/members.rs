@@ -1,6 +1,6 @@
 //! Members of requests: widgets and their ids, parameters, options, documents and others.
 
-use copilot_wire::openbb::{DefaultValue, OptionValue, Role, Widget};
+use copilot_wire::openbb::{AttachedDocument, DefaultValue, OptionValue, Role, Widget};
 use copilot_wire::protocol::Conversation;
 
 use crate::{read, request};
@@ -232,6 +232,53 @@ fn documents() {
         .map(|document| document.content.into_owned())
         .collect();
     assert_eq!(found, ["hi", "a,b", "c"]);
+}
+
+/// Clients write base64 in more ways than one; what is no base64 is no file.
+#[test]
+fn files_in_every_spelling_of_base64() {
+    let file = |text: &str| {
+        let body = serde_json::json!({"messages": [{}], "uploaded_files": [{"data_base64": text}]});
+        let request = read(body.to_string());
+        request.uploaded_files.first().unwrap().bytes()
+    };
+    for (text, bytes) in [
+        ("JVBERi0xLjQK", &b"%PDF-1.4\n"[..]),
+        ("JVBE\r\nRi0x\tLj QK\n", b"%PDF-1.4\n"),
+        ("YQ==\n", b"a"),
+        ("YQ", b"a"),
+        ("YQ=\n==", b"a"),
+        // The bits behind the last byte mean nothing.
+        ("YR==", b"a"),
+        ("YWI", b"ab"),
+        ("//79", b"\xff\xfe\xfd"),
+        ("__79", b"\xff\xfe\xfd"),
+        ("-_+/", b"\xfb\xff\xbf"),
+        ("=", b""),
+    ] {
+        assert_eq!(file(text).as_deref(), Some(bytes), "{text:?}");
+    }
+    for text in [
+        "",
+        "A",
+        "A===",
+        "YWJjA",
+        "A=A=",
+        "YQ==YQ==",
+        "not base64!",
+        "Yé",
+        "YQ\u{b}",
+    ] {
+        assert_eq!(file(text), None, "{text:?}");
+    }
+    for (bytes, text) in [
+        (&b""[..], ""),
+        (b"a", "YQ=="),
+        (b"ab", "YWI="),
+        (b"\xff\xfe\xfd", "//79"),
+    ] {
+        assert_eq!(AttachedDocument::new("1", "a", bytes).content_b64, text);
+    }
 }
 
 #[test]

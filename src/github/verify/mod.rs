@@ -31,7 +31,6 @@
 //! **Locally** a `RequestSigner` of the package `copilot-wire-kit` signs requests and writes a key
 //! document, so that verification also runs in tests and on a laptop.
 
-mod base64;
 mod cache;
 mod error;
 mod fetch;

@@ -1,8 +1,9 @@
 use std::fmt;
 
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use p256::ecdsa::{VerifyingKey, signature::Verifier as _};
 
-use super::{KeyId, Signature, VerifyErrorKind, base64};
+use super::{KeyId, Signature, VerifyErrorKind};
 
 /// The bytes that precede the 65 bytes of an uncompressed point in the DER of a P-256
 /// `SubjectPublicKeyInfo`: `SEQUENCE { SEQUENCE { id-ecPublicKey, prime256v1 }, BIT STRING }`.
@@ -85,7 +86,8 @@ impl fmt::Debug for PublicKey {
 fn point(pem: &str) -> Option<Vec<u8>> {
     let mut lines = pem.lines();
     let bounded = lines.next() == Some(BEGIN) && lines.next_back() == Some(END);
-    let der = base64::decode(lines.collect::<String>().as_bytes()).filter(|_| bounded)?;
+    let der = BASE64_STANDARD.decode(lines.collect::<String>());
+    let der = der.ok().filter(|_| bounded)?;
     let point = der.strip_prefix(P256_PREFIX)?;
     // The length fields in the prefix (0x59, 0x42) are fixed, so the point must have this length.
     (point.len() == 65 && point.first() == Some(&UNCOMPRESSED)).then(|| point.to_vec())

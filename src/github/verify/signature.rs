@@ -1,6 +1,8 @@
 use std::fmt;
 
-use super::{VerifyError, VerifyErrorKind, base64};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+
+use super::{VerifyError, VerifyErrorKind};
 
 /// The maximum length of a signature in base64: the DER of two 32-byte integers has up to 72 bytes,
 /// which are 96 characters.
@@ -27,7 +29,7 @@ impl Signature {
     pub fn from_base64(text: &[u8]) -> Result<Self, VerifyError> {
         Some(text)
             .filter(|text| text.len() <= LONGEST)
-            .and_then(base64::decode)
+            .and_then(|text| BASE64_STANDARD.decode(text).ok())
             .and_then(|der| p256::ecdsa::Signature::from_der(&der).ok())
             .map(Self)
             .ok_or_else(|| VerifyErrorKind::MalformedSignature.into())

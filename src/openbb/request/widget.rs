@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
+use xxhash_rust::xxh64::xxh64;
+
 use super::{DataTable, Param};
 use crate::json::{Json, JsonError, Kind, List, Members, Reader, ValueWriter, Wire};
-use crate::openbb::xxh64::xxh64;
 
 /// The reason why a widget is in the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -154,7 +155,7 @@ impl Widget {
         }
         let key = format!("origin={}&widget_id={}", self.origin, self.widget_id);
         // The same hash as in openbb-ai, written twice to fill the 32 digits of a UUID.
-        let hash = xxh64(key.as_bytes());
+        let hash = xxh64(key.as_bytes(), 0);
         let (high, middle, low) = (hash >> 32, hash >> 16 & 0xFFFF, hash & 0xFFFF);
         Some(Cow::Owned(format!(
             "{high:08x}-{middle:04x}-{low:04x}-{:04x}-{:04x}{middle:04x}{low:04x}",
