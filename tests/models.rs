@@ -104,8 +104,6 @@ fn all() -> Vec<Model> {
         responses::Usage { "input_tokens", "input_tokens_details", "total_tokens" }
         responses::ErrorObject { "code", "message", "type", "param" }
         responses::StreamEvent { "type", "sequence_number", "response", "item", "part", "delta", "annotation", "arguments" }
-        meilisearch::admin::WorkspaceSettings { "source", "orgId", "prompts" }
-        meilisearch::admin::IndexSettings { "description", "documentTemplateMaxBytes", "searchParameters" }
         meilisearch::Search { "index_uid", "q", "filter" }
     ));
     #[cfg(feature = "ag_ui")]

@@ -422,7 +422,6 @@ fn shown(search: &mut Search) {
     }
     #[cfg(feature = "meilisearch")]
     {
-        use copilot_wire::meilisearch::admin::{WorkspaceChange, WorkspaceSettings};
         use copilot_wire::meilisearch::{ApiKey, ChatRequest, Instance, Message};
         let key = || ApiKey::new(SECRET).unwrap();
         search.debug("ApiKey", &key());
@@ -438,15 +437,6 @@ fn shown(search: &mut Search) {
             "Instance::chat",
             &instance.chat("main", &chat).unwrap().headers(),
         );
-        // What a server shows of a key it has redacted itself; anything that it adds is not shown.
-        let settings = Bytes::from(format!("{{\"providerKey\":\"{SECRET}\"}}"));
-        search.debug(
-            "WorkspaceSettings",
-            &WorkspaceSettings::from_json(&settings).unwrap(),
-        );
-        let mut change = WorkspaceChange::default();
-        change.api_key = key().into();
-        search.debug("WorkspaceChange", &change);
     }
 }
 

@@ -33,9 +33,9 @@ pub struct Instance {
     key: Option<ApiKey>,
 }
 
-/// The error for an invalid server URL, or an invalid name of a workspace or index.
+/// The error for an invalid server URL, or an invalid name of a workspace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("invalid server URL, or invalid name of a workspace or an index")]
+#[error("invalid server URL, or invalid name of a workspace")]
 #[non_exhaustive]
 pub struct InvalidAddress;
 
@@ -93,7 +93,7 @@ impl Instance {
         self.request(Method::POST, "/multi-search", Some(body))
     }
 
-    pub(super) fn request(
+    fn request(
         &self,
         method: Method,
         path: &str,
@@ -125,7 +125,7 @@ impl fmt::Debug for Instance {
 
 /// Encodes a name as one segment of a path. Clients resolve `.` and `..` as relative path segments
 /// even if they are escaped, so these are errors.
-pub(super) fn segment(name: &str) -> Result<String, InvalidAddress> {
+fn segment(name: &str) -> Result<String, InvalidAddress> {
     match name {
         "" | "." | ".." => Err(InvalidAddress),
         name => Ok(escape_segment(name)),

@@ -7,8 +7,8 @@
 //!
 //! **As a client**: an [`Instance`] creates the requests, which any HTTP client can send, an
 //! [`EventDecoder`](crate::protocol::EventDecoder) reads the answer as typed [`Event`]s, and
-//! [`History`] stores the messages for the next request, because the server stores none. Workspaces
-//! and their settings are in [`admin`].
+//! [`History`] stores the messages for the next request, because the server stores none. A
+//! workspace is set up with plain HTTP requests, which the [guide](crate::guide::meilisearch) has.
 //!
 //! ```
 //! use copilot_wire::meilisearch::{ChatRequest, Event, History, Meilisearch, Message, Tools};
@@ -61,7 +61,6 @@
 //! Appended messages contain the model's input, which can have attributes of documents that must
 //! not be displayed.
 
-pub mod admin;
 mod api_error;
 mod api_key;
 mod append;
