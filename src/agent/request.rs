@@ -342,38 +342,3 @@ impl<P: Protocol> fmt::Debug for Request<P> {
             .finish_non_exhaustive()
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use bytes::Bytes;
-
-    use super::*;
-
-    #[test]
-    fn nothing_is_left_of_the_buffer_that_a_server_parsed() {
-        let buffer = Bytes::from("/v1/query?a=b value secret".to_owned());
-        let shared = |from, to| buffer.slice(from..to);
-        let mut headers = HeaderMap::new();
-        let mut secret = HeaderValue::from_maybe_shared(shared(20, 26)).unwrap();
-        secret.set_sensitive(true);
-        headers.append(
-            "x-one",
-            HeaderValue::from_maybe_shared(shared(14, 19)).unwrap(),
-        );
-        headers.append("x-one", HeaderValue::from_static(""));
-        headers.append("x-two", secret);
-        let before = headers.clone();
-        copy_values(&mut headers);
-        assert_eq!(headers, before);
-        assert!(headers["x-two"].is_sensitive() && !headers["x-one"].is_sensitive());
-        drop(before);
-
-        let uri = copied_uri(Uri::from_maybe_shared(shared(0, 13)).unwrap());
-        assert_eq!(uri, "/v1/query?a=b");
-        for uri in ["*", "/", "http://host:80/a?b", "host:80"] {
-            let uri = Uri::try_from(uri).unwrap();
-            assert_eq!(copied_uri(uri.clone()), uri);
-        }
-        assert!(buffer.is_unique());
-    }
-}

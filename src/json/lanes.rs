@@ -47,18 +47,3 @@ pub(super) fn put<const N: usize>(out: &mut [u8], to: usize, from: &[u8]) {
         *place = *from;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bits_follow_the_text() {
-        for at in 0..BLOCK {
-            let mut block = [b' '; BLOCK];
-            block[at] = b'"';
-            assert_eq!(mask(&block, |byte| byte == b'"'), 1 << at);
-            assert_eq!(mask(&block, |byte| byte != b'"'), !(1 << at));
-        }
-    }
-}

@@ -29,18 +29,3 @@ impl Number {
         }
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_follow_each_other() {
-        let mut number = Number::ZERO;
-        for expected in 0..2_001 {
-            let mut out = Vec::new();
-            number.next(&mut out);
-            assert_eq!(out, expected.to_string().as_bytes());
-        }
-    }
-}

@@ -7,4 +7,5 @@
 mod detached;
 mod failures;
 mod frames;
+mod parts;
 mod support;

@@ -256,6 +256,10 @@ fn a_question_below_text_that_may_hide_a_part_of_it_is_asked_again_alone() {
         "I looked at 12 files:\n\n- notes\n- log, old (3 MB)\n\nDon't worry!",
         "1. 1. 1. 1. 1. 1.",
         "Ich habe „nichts“ gelöscht… 日本語。 😀",
+        "Really?! Yes!! 1/2 //",
+        "- a: b\n\n1. (c) \"d\"",
+        "e\u{301}",
+        "ज़िंदगी",
     ];
     let hostile = [
         "$$\n\\def\\x#1agree{\\text{Read notes?}}\\x",
@@ -268,6 +272,11 @@ fn a_question_below_text_that_may_hide_a_part_of_it_is_asked_again_alone() {
         "◁think▷",
         "【1†source】",
         "a_b",
+        "a:b",
+        "n\u{323}\u{323}\u{323}\u{323}",
+        "!!! absolute bg-white w-64 h-32",
+        "a\n\n??? absolute bg-white w-64 h-32",
+        "/// admonition\n    attrs",
         "\u{202E}",
     ];
     for (texts, verdict) in [(&plain[..], "Accepted"), (&hostile[..], "Obscured")] {

@@ -1,5 +1,6 @@
 //! The line that a question is, and the answers to it.
 
+use copilot_wire::protocol::plain_text;
 use proptest::prelude::*;
 
 use super::{Asker, Server, code};
@@ -41,10 +42,25 @@ fn the_user_agrees_with_the_code_and_refuses_without() {
         ("yes", "WrongCode delete-1"),
         ("ok", "WrongCode delete-1"),
         ("yes {}0", "Other delete-1"),
+        ("yes, {}", "Accepted delete-1"),
+        ("y {}", "Accepted delete-1"),
+        ("ok {}!", "Accepted delete-1"),
+        ("**yes {}**", "Accepted delete-1"),
+        ("ｙｅｓ　{}", "Accepted delete-1"),
+        ("OK!", "WrongCode delete-1"),
+        ("12", "Other delete-1"),
+        ("yes please", "Other delete-1"),
+        ("not now", "Other delete-1"),
+        ("why {}?", "Other delete-1"),
+        ("", "Other delete-1"),
         ("yes {} -5", "Other delete-1 -5"),
         (
             "yes {} but only the logs",
             "Other delete-1 but only the logs",
+        ),
+        (
+            "yes {}, but only the logs",
+            "Other delete-1 , but only the logs",
         ),
         ("don't {}", "Other delete-1"),
         ("0000 {} 1111", "Other delete-1"),
@@ -62,6 +78,16 @@ fn the_user_agrees_with_the_code_and_refuses_without() {
         );
     }
     let question = server.post(&["delete"]);
+    let digits = code(&question);
+    let spaced = format!("yes {} {}", &digits[..2], &digits[2..]);
+    let answer = server.post(&["delete", &question, &spaced]);
+    assert_eq!(answer, "Accepted delete-1");
+    let question = server.post(&["delete"]);
+    let short = format!("yes {}", &code(&question)[..5]);
+    assert_eq!(
+        server.post(&["delete", &question, &short]),
+        "WrongCode delete-1"
+    );
     let (wrong, _) = (code(&question).parse::<u32>().unwrap() + 1).overflowing_rem(1_000_000);
     let answer = server.post(&["delete", &question, &format!("yes {wrong:06}")]);
     assert_eq!(answer, "WrongCode delete-1");
@@ -145,6 +171,90 @@ fn an_agent_reads_no_code_in_the_history() {
         let model = ChatRequest::from_conversation(&request).to_json();
         let model = String::from_utf8_lossy(&model);
         assert!(!model.contains(&code) && !model.contains("cw"), "{model}");
+    }
+}
+
+#[test]
+fn every_character_is_seen_for_what_it_is() {
+    let cases = [
+        ("rm -rf ~/thesis", "rm -rf ～/thesis"),
+        ("say 'ok' & \"go\"", "say ’ok’ ＆ ”go”"),
+        ("two\r\nlines\n\n \rmore", "two ⏎ lines ⏎ more"),
+        ("a\u{200B}b\u{202E}c", "a（U＋200B）b（U＋202E）c"),
+        ("a\u{200B}\u{200B}\u{200B}\u{200B}b", "a（U＋200B x4）b"),
+        ("e\u{301}\u{302}\u{303}", "e\u{301}\u{302}（U＋0303）"),
+        (
+            "e\u{301}\u{301}\u{301}\u{301}\u{301}",
+            "e\u{301}\u{301}（x5）",
+        ),
+        (
+            "◁think▷ 「a」 «b» 【1】",
+            "（U＋25C1）think（U＋25B7） （a） ”b” （1）",
+        ),
+        (
+            "\u{3164}\u{A0}\u{2003}x\ty\u{FE0F}",
+            "（U＋3164） x y（U＋FE0F）",
+        ),
+        (
+            "<b>`*_$\\:[x](y)!#|{}",
+            "＜b＞｀＊＿＄＼：［x］（y）！＃｜｛｝",
+        ),
+        ("日本語 😀 ½ €", "日本語 😀 ½ €"),
+        ("www.a.org. ../x //b 1.", "www．a．org. ．．/x ／／b 1."),
+        // Neither ends a link that was left open, nor a key: `[a](b (U+200B)`, `++a++`.
+        ("(a)\u{FFFC} ++b++", "（a）（U＋FFFC） ＋＋b＋＋"),
+        ("", ""),
+    ];
+    for (text, expected) in cases {
+        let shown = plain_text(text);
+        assert_eq!(shown, expected, "{text:?}");
+    }
+}
+
+#[test]
+fn a_long_word_is_broken() {
+    let shown = plain_text(&"x".repeat(100));
+    let words: Vec<&str> = shown.split(" ↩ ").collect();
+    assert_eq!(words, ["x".repeat(40), "x".repeat(40), "x".repeat(20)]);
+    assert!(plain_text(&"\u{200B}\u{200C}".repeat(30)).contains(" ↩ "));
+}
+/// Ids with other characters than a line may have stand in it encoded.
+#[test]
+fn every_id_comes_back() {
+    for id in [
+        "1",
+        "Delete",
+        "delete-1.b",
+        "a`b",
+        "0x",
+        "two\r\nlines",
+        "é x",
+        "a--b",
+        "-",
+        "日本語の質問",
+        "cwcwcwcwcwcw",
+        "acw0123456789abcdefghjkm",
+    ] {
+        let server = Server::new(&Asker {
+            id: id.into(),
+            ..Asker::new(TITLE, MESSAGE)
+        });
+        let question = server.post(&["delete"]);
+        let (_, line) = question.rsplit_once(" (").unwrap();
+        assert_eq!(
+            line.starts_with(&format!("{id} cw")),
+            [
+                "1",
+                "delete-1.b",
+                "cwcwcwcwcwcw",
+                "acw0123456789abcdefghjkm"
+            ]
+            .contains(&id),
+            "{line}"
+        );
+        let yes = format!("yes {}", code(&question));
+        let answer = server.post(&["delete", &question, &yes]);
+        assert_eq!(answer, format!("Accepted {id}"));
     }
 }
 

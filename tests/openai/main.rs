@@ -14,6 +14,7 @@ mod exchange;
 mod fixtures;
 mod large;
 mod limits;
+mod markdown;
 mod relay;
 mod requests;
 mod rules;

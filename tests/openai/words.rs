@@ -27,7 +27,7 @@ fn ask(router: &Router, request: &ChatRequest) -> String {
     text
 }
 
-fn answer<F, Fut>(answer: F) -> Read
+pub(crate) fn answer<F, Fut>(answer: F) -> Read
 where
     F: Fn(Reply<OpenAi>) -> Fut + Send + Sync + 'static,
     Fut: Future<Output = Result<(), AgentError>> + Send + 'static,
@@ -38,7 +38,7 @@ where
     Read::all(text.as_bytes())
 }
 
-fn text(read: &Read) -> String {
+pub(crate) fn text(read: &Read) -> String {
     read.completion()
         .message()
         .unwrap()

@@ -152,6 +152,43 @@ fn state_that_is_never_empty_and_never_invented() {
     assert_eq!(back.extra_state().unwrap().text(), r#"{"a":1}"#);
 }
 
+#[test]
+fn arguments_are_checked_against_the_schema_of_the_tool() {
+    let fault = |schema: &str, arguments: &str| {
+        let request = read(format!(
+            r#"{{"messages":[{{}}],"tools":[{{"server_id":"1","name":"a_b","input_schema":{schema}}}]}}"#
+        ));
+        let tool = request.tools.first().unwrap();
+        let call = ExecuteAgentTool::new(tool, &crate::json(arguments)).unwrap();
+        let fault = data(&request, FunctionCall::from(call)).err()?.to_string();
+        Some(fault.replacen("not valid in this protocol: tool a_b: ", "", 1))
+    };
+    let schema = r#"{"type":"object","properties":{"q":{"type":"string"},"n":{"type":"integer"},
+        "t":{"type":["string","null"]},"k":{"enum":["a","b"]},
+        "l":{"type":"array","items":{"type":"object","required":["x"]}}},"required":["q"]}"#;
+    for (arguments, expected) in [
+        (r#"{"q":"x"}"#, None),
+        (
+            r#"{"q":"x","n":1.0,"t":null,"k":"b","l":[{"x":1}],"more":true}"#,
+            None,
+        ),
+        (r#"{"q":"x","l":[{"x":1},{}]}"#, Some("l[1].x is missing")),
+    ] {
+        assert_eq!(fault(schema, arguments).as_deref(), expected, "{arguments}");
+    }
+    // Odd schemas let everything pass.
+    for schema in [
+        "null",
+        "true",
+        "[]",
+        r#"{"type":"thing"}"#,
+        r#"{"required":7}"#,
+        r#"{"type":7}"#,
+    ] {
+        assert_eq!(fault(schema, r#"{"a":1}"#), None, "{schema}");
+    }
+}
+
 /// Errors are short, even if the names and lists in the request are long.
 #[test]
 fn faults_are_small() {

@@ -137,17 +137,6 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_used_once() {
-        let ledger = Ledger::default();
-        let asked = Asked { minute: 5, tag: 1 };
-        ledger.open(place("a"), asked);
-        assert!(ledger.spend(place("a"), asked, 5));
-        assert!(!ledger.spend(place("a"), asked, 5));
-        assert!(ledger.close(place("a"), 5).is_empty());
-        assert!(!ledger.has_open());
-    }
-
-    #[test]
     fn a_million_questions_have_a_bound_and_none_is_accepted_twice() {
         let (ledger, place) = (Ledger::default(), place("a"));
         let asked = |tag| Asked {

@@ -17,14 +17,3 @@ use super::Notice;
 pub(crate) fn notice(notice: &Notice) -> String {
     format!("\n\n**Error:** {}\n\n", escape_markdown(&notice.message))
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_notice_is_one_paragraph() {
-        let text = notice(&Notice::new("no rows:\n<b>x</b>"));
-        assert_eq!(text, "\n\n**Error:** no rows: \\<b\\>x\\</b\\>\n\n");
-    }
-}

@@ -40,38 +40,3 @@ fn source(citation: &Citation, out: &mut String) {
     }
     out.push('\n');
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn sources_are_a_list_of_links() {
-        let citations = [
-            Citation::new("10-K [2025]")
-                .url("https://sec.example/a(1)")
-                .excerpt("Revenue\nrose."),
-            Citation::new("notes.md"),
-            Citation::new("# of shares"),
-            Citation::new("a trap").url("javascript:x()"),
-            Citation::new("\u{7}# no heading"),
-            Citation::new("\u{7}---"),
-            Citation::new(" \u{7}").url("https://a.example/_b_"),
-            Citation::new("").url("javascript:x()"),
-            Citation::new(""),
-        ];
-        assert_eq!(
-            sources(&citations),
-            "\n\n**Sources**\n\n\
-             - [10-K \\[2025\\]](https://sec.example/a%281%29): Revenue rose.\n\
-             - notes.md\n\
-             - \\# of shares\n\
-             - a trap (javascript:x())\n\
-             - \\# no heading\n\
-             - \\---\n\
-             - [https://a.example/\\_b\\_](https://a.example/_b_)\n\
-             - javascript:x()\n\
-             - (untitled)\n"
-        );
-    }
-}
