@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Without `resumable` replies are ordinary ones, without `waits` the agent writes all at once. The results are in
-//! `redis/README.md`.
+//! `crates/redis/README.md`.
 
 // Helpers of tests may be blunt too; `clippy.toml` reaches the test functions only.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]

@@ -33,6 +33,7 @@ async fn write_and_follow(mut redis: Redis, trouble: impl AsyncFnOnce(&mut Redis
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn killed_and_restarted_from_its_log() {
     let redis = Redis::start("--appendonly yes --appendfsync always");
     write_and_follow(redis, async |redis| {
@@ -47,6 +48,7 @@ async fn killed_and_restarted_from_its_log() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn paused_clients() {
     write_and_follow(Redis::start(""), async |redis| {
         redis.command("CLIENT PAUSE 5000 ALL");
@@ -55,6 +57,7 @@ async fn paused_clients() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_frozen_server() {
     write_and_follow(Redis::start(""), async |redis| {
         redis.signal("STOP");
@@ -65,6 +68,7 @@ async fn a_frozen_server() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn broken_connections() {
     write_and_follow(Redis::start(""), async |redis| {
         for kind in ["pubsub", "normal", "pubsub", "normal"] {
@@ -76,6 +80,7 @@ async fn broken_connections() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn scripts_that_redis_forgets() {
     write_and_follow(Redis::start(""), async |redis| {
         redis.command("SCRIPT FLUSH");
@@ -85,6 +90,7 @@ async fn scripts_that_redis_forgets() {
 
 /// A lease that ran out while Redis was away says nothing about its process.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn away_for_longer_than_a_lease() {
     let mut redis = Redis::start("--appendonly yes --appendfsync always");
     let (writer, reader) = (redis.store().await, redis.store().await);
@@ -103,6 +109,7 @@ async fn away_for_longer_than_a_lease() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn restarted_empty() {
     let mut redis = Redis::start("");
     let (writer, reader) = (redis.store().await, redis.store().await);
@@ -130,6 +137,7 @@ async fn restarted_empty() {
 
 /// Redis loses acknowledged writes, as in a failover to a replica.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn lost_entries_are_never_skipped() {
     let redis = Redis::start("");
     let (writer, reader) = (redis.store().await, redis.store().await);
@@ -147,6 +155,7 @@ async fn lost_entries_are_never_skipped() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn cancellation_over_broken_connections() {
     let mut redis = Redis::start("--appendonly yes --appendfsync always");
     let (writer, other) = (redis.store().await, redis.store().await);
@@ -177,6 +186,7 @@ async fn cancellation_over_broken_connections() {
 
 /// The message is lost: the renewal of the lease finds the mark.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn cancellation_without_messages() {
     let redis = Redis::start("");
     let (writer, other) = (redis.store().await, redis.store().await);
@@ -191,6 +201,7 @@ async fn cancellation_without_messages() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn full() {
     let redis = Redis::start("--maxmemory 4mb --maxmemory-policy noeviction");
     let store = redis.store().await;
@@ -233,6 +244,7 @@ async fn full() {
 
 /// A look counts only together with one shortly before it.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn two_lapses_of_a_lease_far_apart() {
     let redis = Redis::start("");
     let (writer, reader) = (redis.store().await, redis.store().await);
@@ -260,6 +272,7 @@ async fn two_lapses_of_a_lease_far_apart() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn large_entries_are_read_a_few_at_a_time() {
     let redis = Redis::start("");
     let store = redis.store().await;
@@ -283,6 +296,7 @@ async fn large_entries_are_read_a_few_at_a_time() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn evicting() {
     let redis = Redis::start("--maxmemory 4mb --maxmemory-policy allkeys-lru");
     let (writer, reader) = (redis.store().await, redis.store().await);
@@ -309,6 +323,7 @@ async fn evicting() {
 
 /// The only message that says that somebody reads is lost, and events keep coming.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_lost_follow() {
     let redis = Redis::start("");
     let (writer, reader) = (redis.store().await, redis.store().await);
@@ -338,6 +353,7 @@ async fn a_lost_follow() {
 
 /// Readers get nothing that the log has refused.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn deleted_while_it_is_followed() {
     let redis = Redis::start("");
     let (writer, reader) = (redis.store().await, redis.store().await);
@@ -357,6 +373,7 @@ async fn deleted_while_it_is_followed() {
 
 /// The mark of a reply that was cancelled before is looked for again where that has failed.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_mark_that_could_not_be_read() {
     let redis = Redis::start("");
     let (writer, other) = (redis.store().await, redis.store().await);

@@ -1,7 +1,7 @@
 // openai-node, cut off in the middle of a response: it reads on from another server: responses.mjs ONE OTHER.
 import { createRequire } from 'node:module';
 
-const OpenAI = createRequire(new URL('../../tests/interop/responses/', import.meta.url))('openai').default;
+const OpenAI = createRequire(new URL('../../../tests/interop/responses/', import.meta.url))('openai').default;
 const [one, other] = process.argv.slice(2).map((server) => new OpenAI({ baseURL: `${server}/v1`, apiKey: 'node' }));
 
 const begun = { model: 'counter', input: 'count 40 25', background: true };

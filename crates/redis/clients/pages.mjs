@@ -1,5 +1,5 @@
 // Pages on the AI SDK that are reloaded in the middle of an answer, on another server: pages.mjs ONE OTHER.
-import { load, open, until } from '../../tests/interop/ui-stream/page.mjs';
+import { load, open, until } from '../../../tests/interop/ui-stream/page.mjs';
 
 const [one, other] = process.argv.slice(2);
 const same = (found, expected) => {

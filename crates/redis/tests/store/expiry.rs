@@ -9,6 +9,7 @@ use crate::redis::Redis;
 use crate::support::{events, id, soon};
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_thousand_abandoned_replies() {
     let redis = Redis::start("");
     let store = redis.store().await;
@@ -40,6 +41,7 @@ async fn a_thousand_abandoned_replies() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn every_key_has_a_time_to_live() {
     let redis = Redis::start("");
     let store = redis.store().await;

@@ -60,6 +60,7 @@ async fn recovers(store: &RedisReplyStore) {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn redis_is_away() {
     let mut redis = Redis::start("");
     redis.kill();
@@ -73,6 +74,7 @@ async fn redis_is_away() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn redis_is_full() {
     let redis = Redis::start("--maxmemory 1mb --maxmemory-policy noeviction");
     redis.command("CONFIG SET maxmemory 1");
@@ -85,6 +87,7 @@ async fn redis_is_full() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn redis_stands_still() {
     let redis = Redis::start("");
     redis.signal("STOP");
@@ -137,6 +140,7 @@ async fn a_server_of_something_else() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_cluster() {
     let redis = Redis::start("--cluster-enabled yes");
     for slots in [0, 16383] {
@@ -148,6 +152,7 @@ async fn a_cluster() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_sentinel() {
     let port = listen_nowhere();
     let file = std::env::temp_dir().join(format!("copilot-wire-sentinel-{port}"));

@@ -177,7 +177,7 @@ impl Nginx {
 
 /// Returns the configuration that the guide shows, with these servers.
 fn of_guide(address: SocketAddr, servers: &[SocketAddr]) -> String {
-    let guide = include_str!("../../../src/guide/resumable.md");
+    let guide = include_str!("../../../../src/guide/resumable.md");
     let block = &guide[guide.find("upstream agents {").unwrap()..];
     let mut block = block[..block.find("```").unwrap()].to_owned();
     for (of_guide, server) in ["10.0.0.11:7777", "10.0.0.12:7777"].iter().zip(servers) {

@@ -22,6 +22,7 @@ fn looks(redis: &Redis) -> u64 {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn they_share_what_messages_bring() {
     let redis = Redis::start("");
     let (writer, reader) = (redis.store().await, Arc::new(redis.store().await));
@@ -49,6 +50,7 @@ async fn they_share_what_messages_bring() {
 
 /// Readers at any place, of a log that grows by small and large entries, get all of it.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn they_may_be_anywhere() {
     let redis = Redis::start("");
     let (writer, reader) = (redis.store().await, Arc::new(redis.store().await));
@@ -88,6 +90,7 @@ async fn they_may_be_anywhere() {
 
 /// Each of them learns that Redis is away, not one after the other.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn they_fail_together() {
     let redis = Redis::start("");
     let store = Arc::new(redis.store().await);

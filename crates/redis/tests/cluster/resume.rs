@@ -12,6 +12,7 @@ use crate::support::{
 
 /// A page is cut off anywhere, and gets the whole answer from the other server.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn pages() {
     let cluster = Cluster::start();
     let (one, other) = (cluster.one.address, cluster.other.address);
@@ -39,6 +40,7 @@ async fn pages() {
 
 /// A client of the Responses API is cut off anywhere, and asks for the events that it lacks.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn responses() {
     let cluster = Cluster::start();
     let (one, other) = (cluster.one.address, cluster.other.address);
@@ -63,6 +65,7 @@ async fn responses() {
 
 /// Both go through nginx, which sends every request to the next server.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn through_nginx() {
     let cluster = Cluster::start();
     let nginx = Nginx::start(&[cluster.one.address, cluster.other.address]).await;
@@ -93,6 +96,7 @@ async fn through_nginx() {
 
 /// Stopped on the other server: while the agent waits, and in the middle of a burst.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn stop() {
     let cluster = Cluster::start();
     let (one, other) = (cluster.one.address, cluster.other.address);
@@ -126,6 +130,7 @@ async fn stop() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn cancelled_responses() {
     let cluster = Cluster::start();
     let (one, other) = (cluster.one.address, cluster.other.address);
@@ -142,6 +147,7 @@ async fn cancelled_responses() {
 
 /// A client asks on the other server for what follows any number: everybody else reads and cancels as ever.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn numbers_beyond_the_reply() {
     let cluster = Cluster::start();
     let (one, other) = (cluster.one.address, cluster.other.address);
@@ -168,6 +174,7 @@ async fn numbers_beyond_the_reply() {
 
 /// The ids of one user are as unknown to another one as random ones.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn other_users() {
     let cluster = Cluster::start();
     let (one, other) = (cluster.one.address, cluster.other.address);
@@ -206,6 +213,7 @@ async fn other_users() {
 
 /// A front end that cannot ask for a reply sends the same request again, to another server.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn joined() {
     let redis = Redis::start("");
     let (one, other) = (Server::start(&redis, "join"), Server::start(&redis, "join"));

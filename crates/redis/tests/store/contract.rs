@@ -6,6 +6,7 @@ use tokio::time::sleep;
 use crate::redis::Redis;
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn rules() {
     let redis = Redis::start("");
     let (one, other) = (redis.store().await, redis.store().await);
@@ -13,6 +14,7 @@ async fn rules() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn rules_within_a_process() {
     let redis = Redis::start("--appendonly yes --appendfsync always");
     let store = redis.store().await;
@@ -20,6 +22,7 @@ async fn rules_within_a_process() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn prefixes_are_apart() {
     let redis = Redis::start("");
     let one = copilot_wire_redis::RedisReplyStore::connect(redis.url()).prefix("one:");

@@ -156,6 +156,7 @@ fn counted(redis: &Redis) -> (u64, u64) {
 
 /// With `FULL=1` it prints the table of the README.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_thousand_tokens() {
     let is_full = std::env::var_os("FULL").is_some();
     for rate in if is_full { &[500, 50, 10][..] } else { &[50] } {

@@ -19,5 +19,4 @@ mod outages;
 mod redis;
 mod resume;
 mod support;
-#[cfg(feature = "tls")]
 mod tls;

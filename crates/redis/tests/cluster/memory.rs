@@ -16,6 +16,7 @@ use crate::support::{Cluster, Server, chat, resume, send, soon, times};
 /// Readers of 1 kB a second, on both servers, hold up nobody, and no server has the answer in memory for each
 /// of them. Some then read the rest at once, and get all of it.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn slow_readers() {
     let cluster = Cluster::start();
     let (one, other) = (&cluster.one, &cluster.other);
@@ -92,6 +93,7 @@ async fn slow_reader(to: SocketAddr) -> TcpStream {
 /// Runs that nobody reads any more are cancelled, the server takes no more memory for the next ones, and
 /// nothing of them stays in Redis.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn abandoned_runs() {
     let redis = Redis::start("");
     let seconds = times(3, 20);

@@ -11,6 +11,7 @@ use crate::support::{events, follow, insist, log, soon};
 
 /// It dies without a word: what it left is a lease that nobody renews.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_dead_server() {
     let redis = Redis::start("");
     let (dead, reader) = (redis.store().await, redis.store().await);
@@ -42,6 +43,7 @@ async fn a_dead_server() {
 
 /// It goes on later, without a lease that it could renew.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_server_that_counts_as_dead() {
     let redis = Redis::start("");
     let (dead, reader) = (redis.store().await, redis.store().await);
@@ -57,6 +59,7 @@ async fn a_server_that_counts_as_dead() {
 }
 
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_silent_server() {
     let redis = Redis::start("");
     let (writer, reader) = (redis.store().await, redis.store().await);
@@ -72,6 +75,7 @@ async fn a_silent_server() {
 
 /// A store that is dropped, or whose runtime ends, gives up its lease: the next look finds it.
 #[tokio::test]
+#[ignore = "needs redis-server"]
 async fn a_store_that_ends() {
     let redis = Redis::start("");
     let reader = redis.store().await;

@@ -140,7 +140,7 @@ fn spawn(port: u16, folder: &PathBuf, arguments: &[String]) -> Child {
 
 /// Returns the command that creates a user of Redis, as the guide shows it.
 pub(crate) fn rights(user: &str, password: &str, prefix: &str) -> String {
-    let guide = include_str!("../../../src/guide/resumable.md");
+    let guide = include_str!("../../../../src/guide/resumable.md");
     let command = &guide[guide.find("ACL SETUSER").unwrap()..];
     let command = &command[..command.find("```").unwrap()];
     let command = command.replace("chat:*", &format!("{prefix}*"));
