@@ -213,7 +213,9 @@ impl Fault {
         // An error in a pipeline has the codes of its commands.
         let errors = error.clone().into_server_errors();
         let first = errors.as_deref().and_then(|errors| errors.first());
-        let code = first.map(|(_, error)| error.code()).or(error.code());
+        let code = first
+            .map(|(_, error)| error.code())
+            .or_else(|| error.code());
         let message = error.to_string();
         let has = |text| message.contains(text);
         match code {

@@ -32,9 +32,8 @@ impl Entry {
             return Err(Fault::unexpected());
         };
         let id = std::str::from_utf8(&id).map_err(|_| Fault::unexpected())?;
-        let value = match fields.into_iter().nth(1) {
-            Some(Value::BulkString(value)) => value,
-            _ => return Err(Fault::unexpected()),
+        let Some(Value::BulkString(value)) = fields.into_iter().nth(1) else {
+            return Err(Fault::unexpected());
         };
         if id == END {
             let word = std::str::from_utf8(&value).ok();

@@ -266,7 +266,7 @@ impl ReplyStore for RedisReplyStore {
         }
         if cancelled.wait_for(|cancelled| *cancelled).await.is_err() {
             // The sender is removed only where nobody waits.
-            std::future::pending().await
+            std::future::pending::<()>().await;
         }
     }
 }
