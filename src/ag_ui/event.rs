@@ -24,9 +24,6 @@ macro_rules! events {
         #[non_exhaustive]
         pub enum Event {
             $($(#[$doc])* $name($name),)*
-            /// Calls of the app's tools on their way out. On the wire each is a start, its arguments
-            /// and an end, and is read back as those.
-            Calls(Vec<ToolCall>),
             /// An event of a type that this crate does not know: a JSON object.
             Unknown(Json),
         }
@@ -48,9 +45,6 @@ macro_rules! events {
             pub fn write(&self, out: &mut Vec<u8>) {
                 match self {
                     $(Self::$name(payload) => frame(payload, out),)*
-                    // Without a parent: a client then makes a message of the call's own, as there
-                    // may be no text to add it to.
-                    Self::Calls(calls) => calls.iter().for_each(|call| write_call(call, None, out)),
                     Self::Unknown(json) => frame(json, out),
                 }
             }
@@ -77,7 +71,7 @@ macro_rules! events {
                             payload.metadata = Json::default();
                         }
                     })*
-                    Self::Calls(_) | Self::Unknown(_) => {}
+                    Self::Unknown(_) => {}
                 }
                 event
             }
@@ -243,15 +237,5 @@ impl From<RunFinished> for Ending {
 impl From<RunError> for Ending {
     fn from(error: RunError) -> Self {
         Self::Error(error)
-    }
-}
-
-impl From<Ending> for Event {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Calls(calls) => Self::Calls(calls),
-            Ending::Finished(end) => Self::RunFinished(end),
-            Ending::Error(error) => Self::RunError(error),
-        }
     }
 }

@@ -145,21 +145,6 @@ impl Protocol for AgUi {
         Session::new(input, env)
     }
 
-    fn ends(event: &Event) -> bool {
-        matches!(
-            event,
-            Event::Calls(_) | Event::RunFinished(_) | Event::RunError(_)
-        )
-    }
-
-    fn text_of(event: &Event) -> Option<&str> {
-        match event {
-            Event::TextMessageContent(piece) => Some(&piece.delta),
-            Event::TextMessageChunk(piece) => piece.delta.as_deref(),
-            _ => None,
-        }
-    }
-
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
         event::frame(&RunError::new(AgentError::LOST), out);
     }

@@ -10,11 +10,10 @@ use super::outcome::{Interrupt, Outcome, TokenUsage};
 use super::payload::{
     ActivitySnapshot, Custom, ReasoningEnd, ReasoningMessageContent, ReasoningMessageEnd,
     ReasoningMessageStart, ReasoningStart, RunError, RunFinished, RunStarted, StepFinished,
-    StepStarted, TextMessageChunk, TextMessageContent, TextMessageEnd, TextMessageStart,
-    ToolCallEnd, ToolCallResult,
+    StepStarted, TextMessageEnd, TextMessageStart, ToolCallEnd, ToolCallResult,
 };
 use super::request::FAILED;
-use super::{Event, RunAgentInput, ToolCall, check};
+use super::{Ending, Event, Output, RunAgentInput, ToolCall, check};
 use crate::json::wire::raw_object;
 use crate::json::{Escape, Json, Kind, ObjectWriter, ValueWriter};
 use crate::protocol::{
@@ -164,14 +163,6 @@ impl Session {
             ..ReasoningMessageContent::default()
         };
         frame(&piece, out);
-    }
-
-    /// Writes a piece of text that may be empty.
-    fn piece(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match text {
-            "" => Ok(()),
-            text => self.text(text, out),
-        }
     }
 
     /// Writes a step, which lasts until the next one. The text goes on meanwhile.
@@ -401,22 +392,23 @@ impl Session {
     }
 
     /// Checks an event of the agent against the rules that a client fails a run by.
-    fn check(&self, event: &Event) -> Result<(), SendError> {
-        match event {
-            Event::ToolCallStart(event) if self.calls.contains_key(&event.tool_call_id) => {
+    fn check(&self, output: &Output) -> Result<(), SendError> {
+        match output {
+            Output::ToolCallStart(event) if self.calls.contains_key(&event.tool_call_id) => {
                 let rule = "a tool call has this id already";
                 Err(SendError::Invalid(rule.to_owned()))
             }
-            Event::ToolCallArgs(event) => self.check_call(&event.tool_call_id, true),
-            Event::ToolCallEnd(event) => self.check_call(&event.tool_call_id, true),
-            Event::ToolCallResult(event) => self.check_call(&event.tool_call_id, false),
-            event => check::content(event),
+            Output::ToolCallArgs(event) => self.check_call(&event.tool_call_id, true),
+            Output::ToolCallEnd(event) => self.check_call(&event.tool_call_id, true),
+            Output::ToolCallResult(event) => self.check_call(&event.tool_call_id, false),
+            output => check::content(output),
         }
     }
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = Output;
+    type Ending = Ending;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         let start = RunStarted {
@@ -475,57 +467,14 @@ impl protocol::Session for Session {
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::TextMessageContent(TextMessageContent { delta, .. }) => {
-                return self.piece(delta, out);
-            }
-            Event::TextMessageChunk(TextMessageChunk { delta, .. }) => {
-                return self.piece(delta.as_deref().unwrap_or_default(), out);
-            }
-            Event::ReasoningMessageContent(ReasoningMessageContent { delta, .. })
-                if !delta.is_empty() =>
-            {
-                self.reasoning(delta, out);
-                return Ok(());
-            }
-            Event::TextMessageEnd(_) | Event::ReasoningEnd(_) => {
-                self.close(out);
-                return Ok(());
-            }
-            // The reply writes its own.
-            Event::RunStarted(_)
-            | Event::TextMessageStart(_)
-            | Event::ReasoningStart(_)
-            | Event::ReasoningMessageStart(_)
-            | Event::ReasoningMessageContent(_)
-            | Event::ReasoningMessageEnd(_)
-            | Event::StepFinished(_) => return Ok(()),
-            Event::Calls(calls) => {
-                self.sources(out)?;
-                let parent = self.parent(out);
-                for call in calls {
-                    write_call(call, Some(&parent), out);
-                }
-                return Ok(());
-            }
-            Event::RunFinished(end) => return self.finished(end),
-            Event::RunError(error) => {
-                self.error(error, out);
-                return Ok(());
-            }
-            _ => self.check(event)?,
-        }
-        let mut event = event.strict();
+    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.check(output)?;
+        let mut event = Event::from(output.clone()).strict();
         let mut size = Vec::new();
         // Written once to measure it: the limit is on the bytes of the whole event.
         event.write(&mut size);
         check::size(&size)?;
         match &mut event {
-            Event::StepStarted(start) => {
-                self.start_step(start, out);
-                return Ok(());
-            }
             Event::ToolCallStart(start) => {
                 let parent = self.parent(out);
                 start.parent_message_id.get_or_insert(parent);
@@ -540,6 +489,21 @@ impl protocol::Session for Session {
             _ => {}
         }
         event.write(out);
+        Ok(())
+    }
+
+    fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match ending {
+            Ending::Calls(calls) => {
+                self.sources(out)?;
+                let parent = self.parent(out);
+                for call in calls {
+                    write_call(call, Some(&parent), out);
+                }
+            }
+            Ending::Finished(end) => self.finished(end)?,
+            Ending::Error(error) => self.error(error, out),
+        }
         Ok(())
     }
 

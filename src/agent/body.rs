@@ -1,11 +1,10 @@
 //! The response body: it runs the agent and returns its output as frames.
 
-use std::borrow::Cow;
 use std::convert::Infallible;
 use std::fmt;
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -128,41 +127,6 @@ impl Body {
                     Some(call) => Ok(reply.end(call)?),
                     None => agent.answer(request, reply).await,
                 }
-            },
-        )
-    }
-
-    /// Sends the events of a stream in answer to `request`.
-    ///
-    /// For a stream that exists already, without an agent. The body ends after the first
-    /// event that ends the turn, and at the end of the stream.
-    #[must_use]
-    pub fn from_events<P, S>(request: &P::Request, events: S, env: &Env) -> Self
-    where
-        P: Protocol,
-        S: Stream<Item = Result<P::Event, AgentError>> + Send + 'static,
-    {
-        let session = P::session(request, env);
-        let is_stream = P::is_stream(request);
-        let record = Record::new(env, P::NAME)
-            .conversation(|| P::conversation_id(request, &HeaderMap::new()).map(Cow::into_owned));
-        #[cfg(feature = "tracing")]
-        let record = record.open_span(&HeaderMap::new());
-        Self::drive(
-            session,
-            record,
-            Asking::nowhere(),
-            is_stream,
-            move |reply: Reply<P>| async move {
-                let mut events = pin!(events);
-                while let Some(event) = poll_fn(|cx| events.as_mut().poll_next(cx)).await {
-                    let event = event?;
-                    if P::ends(&event) {
-                        return Ok(reply.last(&event)?);
-                    }
-                    reply.event(event).await?;
-                }
-                Ok(())
             },
         )
     }

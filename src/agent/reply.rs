@@ -229,8 +229,12 @@ impl<P: Protocol> Reply<P> {
     ///
     /// [`SendError`]; nothing of the event is written then, and the turn may go on.
     pub async fn send(&self, event: impl IntoOutput<P>) -> Result<(), SendError> {
-        let event = P::Event::from(event.into_output());
-        self.event(event).await
+        let event = event.into_output();
+        poll_fn(move |cx| {
+            self.channel
+                .poll_write(cx, |session, out| session.output(&event, out))
+        })
+        .await
     }
 
     /// Sends an event of this protocol that ends the turn.
@@ -239,21 +243,8 @@ impl<P: Protocol> Reply<P> {
     ///
     /// [`SendError`]; the turn has then not ended, and the error is the agent's to return.
     pub fn end(self, event: impl IntoEnding<P>) -> Result<(), SendError> {
-        self.last(&P::Event::from(event.into_ending()))
-    }
-
-    /// Writes an event that does not end the turn.
-    pub(super) async fn event(&self, event: P::Event) -> Result<(), SendError> {
-        poll_fn(move |cx| {
-            self.channel
-                .poll_write(cx, |session, out| session.event(&event, out))
-        })
-        .await
-    }
-
-    /// Writes an event that ends the turn.
-    pub(super) fn last(self, event: &P::Event) -> Result<(), SendError> {
-        self.channel.end(|session, out| session.event(event, out))
+        let event = event.into_ending();
+        self.channel.end(|session, out| session.ending(&event, out))
     }
 
     async fn part(&self, part: Part<'_>) -> Result<(), SendError> {

@@ -45,8 +45,6 @@ pub enum Event {
     Ping,
     /// `error`: the answer failed. It is the last event.
     Error(ErrorObject),
-    /// An ending, for writing. On the wire it consists of other events.
-    End(Ending),
     /// An event of any other type. It is read, and never written.
     Other(Json),
 }
@@ -160,7 +158,7 @@ impl Event {
     }
 
     /// Appends the event as a frame, without the rules that a reply enforces. Writes nothing for
-    /// [`End`](Self::End) and [`Other`](Self::Other).
+    /// [`Other`](Self::Other).
     pub fn write(&self, out: &mut Vec<u8>) {
         let name = match self {
             Self::MessageStart(_) => "message_start",
@@ -171,7 +169,7 @@ impl Event {
             Self::MessageStop => "message_stop",
             Self::Ping => "ping",
             Self::Error(_) => "error",
-            Self::End(_) | Self::Other(_) => return,
+            Self::Other(_) => return,
         };
         out.extend_from_slice(b"event: ");
         out.extend_from_slice(name.as_bytes());
@@ -231,22 +229,6 @@ pub enum Output {
     Message(MessageDelta),
 }
 
-impl From<Output> for Event {
-    fn from(output: Output) -> Self {
-        // The session writes its own index: it knows which blocks the reply has written.
-        let index = 0;
-        match output {
-            Output::Start(content_block) => Self::ContentBlockStart {
-                index,
-                content_block,
-            },
-            Output::Delta(delta) => Self::ContentBlockDelta { index, delta },
-            Output::Stop => Self::ContentBlockStop { index },
-            Output::Message(delta) => Self::MessageDelta(delta),
-        }
-    }
-}
-
 impl From<Delta> for Output {
     fn from(delta: Delta) -> Self {
         Self::Delta(delta)
@@ -299,14 +281,5 @@ impl From<StopReason> for Ending {
 impl From<ErrorObject> for Ending {
     fn from(error: ErrorObject) -> Self {
         Self::Error(error)
-    }
-}
-
-impl From<Ending> for Event {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Error(error) => Self::Error(error),
-            ending => Self::End(ending),
-        }
     }
 }

@@ -166,24 +166,6 @@ impl Protocol for Anthropic {
         request.is_stream()
     }
 
-    fn ends(event: &Event) -> bool {
-        matches!(event, Event::End(_) | Event::Error(_))
-    }
-
-    fn text_of(event: &Event) -> Option<&str> {
-        match event {
-            Event::ContentBlockDelta {
-                delta: Delta::Text(text),
-                ..
-            } => Some(text),
-            Event::ContentBlockStart {
-                content_block: ContentBlock::Text(block),
-                ..
-            } if !block.text.is_empty() => Some(&block.text),
-            _ => None,
-        }
-    }
-
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
         let error = ErrorObject::new(ErrorObject::INVALID_REQUEST, AgentError::LOST);
         Event::Error(error).write(out);

@@ -131,17 +131,6 @@ impl Protocol for GitHub {
         Session::new(request, env)
     }
 
-    fn ends(event: &Event) -> bool {
-        matches!(event, Event::Confirmation(_))
-    }
-
-    fn text_of(event: &Event) -> Option<&str> {
-        match event {
-            Event::Output(Output::Text(text)) => Some(text),
-            _ => None,
-        }
-    }
-
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
         session::lost(out);
     }

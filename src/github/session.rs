@@ -5,13 +5,12 @@ use std::collections::HashMap;
 use super::chunk::Chunk;
 use super::chunk_form::ChunkForm;
 use super::copilot_error::CopilotError;
-use super::event::{Event, Output};
+use super::event::Output;
 use super::reference::Reference;
 use super::request::ChatRequest;
-use crate::json::{Escape, List, ObjectWriter, ValueWriter, Wire, WriteError, write_raw};
+use crate::json::{Escape, List, ObjectWriter, ValueWriter, Wire, write_raw};
 use crate::protocol::{
-    self, AgentError, Citation, Confirmation, Env, Failure, Notice, Part, SendError, Session as _,
-    TextFrame, markdown,
+    self, AgentError, Citation, Env, Failure, Notice, Part, SendError, TextFrame, markdown,
 };
 use crate::sse::EventWriter;
 
@@ -118,11 +117,6 @@ impl Session {
         self.frame.write(text, out);
     }
 
-    fn confirm(&mut self, question: &Confirmation, out: &mut Vec<u8>) -> Result<(), SendError> {
-        let event = super::Confirmation::of(question)?.into();
-        self.event(&event, out)
-    }
-
     /// Writes a chunk, in the full form with the common part of this reply: a client treats chunks
     /// with two ids as two answers.
     fn chunk(&self, chunk: &Chunk, out: &mut Vec<u8>) {
@@ -177,11 +171,7 @@ impl Session {
         if self.notices.is_empty() {
             let citations = self.take_citations();
             let references: List<_> = citations.iter().map(Reference::of_citation).collect();
-            // Serializing strings and raw values cannot fail, here and below.
-            let _ = named("copilot_references", out, |place| {
-                references.write_to(place);
-                Ok(())
-            });
+            named("copilot_references", &references, out);
         } else {
             let notices = std::mem::take(&mut self.notices);
             self.yield_to_text(out);
@@ -189,7 +179,7 @@ impl Session {
                 .iter()
                 .map(|notice| CopilotError::agent(notice, &self.agent))
                 .collect();
-            let _ = errors(&list, out);
+            named("copilot_errors", &list, out);
         }
         self.named = true;
     }
@@ -219,7 +209,8 @@ impl Session {
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = Output;
+    type Ending = super::Confirmation;
 
     /// Writes the acknowledgement, on which the user interface reports that the agent is responding
     /// (the SDK's README requires it). Of the full chunks only this one has the role, like OpenAI's
@@ -261,48 +252,33 @@ impl protocol::Session for Session {
             Part::Table(table) => self.write_text(&table.to_markdown(), out),
             Part::Chart(chart) => self.write_text(&chart.to_markdown(), out),
             Part::Error(notice) => self.notices.push(notice.clone()),
-            Part::Confirm(question) => self.confirm(question, out)?,
+            Part::Confirm(question) => {
+                self.ending(&super::Confirmation::of(question)?, out)?;
+            }
             Part::Calls(_) => return Err(SendError::Unsupported("calls of tools")),
         }
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            // The ending is written once, even if the agent sends it again.
-            Event::Finish if self.finished => return Ok(()),
-            Event::Done => {
-                self.finish(out);
-                return Ok(());
-            }
-            // A chunk with usage may follow the chunk that ends the answer.
-            Event::Output(Output::Chunk(_)) if !self.done => {}
-            _ if self.finished => {
-                return Err(SendError::Invalid("the answer has ended".into()));
-            }
-            _ => {}
-        }
-        match event {
-            Event::Output(Output::Text(text)) => self.write_text(text, out),
+    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match output {
+            Output::Text(text) => self.write_text(text, out),
             // The agent's own events are written at once. They also decide that the queued ones
             // become text.
-            Event::Output(Output::References(list)) => {
+            Output::References(list) => {
                 self.named = true;
-                named("copilot_references", out, |place| {
-                    list.write_to(place);
-                    Ok(())
-                })?;
+                named("copilot_references", list, out);
             }
-            Event::Output(Output::Errors(list)) => {
+            Output::Errors(list) => {
                 self.named = true;
-                errors(list, out)?;
+                named("copilot_errors", list, out);
             }
-            Event::Output(Output::Chunk(chunk)) => {
+            Output::Chunk(chunk) => {
                 let ends = chunk.finish_reason().is_some();
                 // The agent may continue after a relayed ending, so the ending and the usage after it
                 // are buffered until the end of the turn.
                 let follows = !self.ending.is_empty() && chunk.content().is_none();
-                if !self.finished && (ends || follows) {
+                if ends || follows {
                     let mut ending = std::mem::take(&mut self.ending);
                     // Moved out and back because `chunk` borrows the session.
                     self.chunk(chunk, &mut ending);
@@ -311,7 +287,7 @@ impl protocol::Session for Session {
                     self.chunk(chunk, out);
                 }
             }
-            Event::Output(Output::Raw(raw)) => {
+            Output::Raw(raw) => {
                 // Known clients treat each `data` line as an event.
                 if raw.data.contains(['\r', '\n']) {
                     return Err(SendError::Invalid("data must be a single line".into()));
@@ -321,20 +297,20 @@ impl protocol::Session for Session {
                     .data(&raw.data)
                     .finish();
             }
-            Event::Confirmation(confirmation) => {
-                // Queued citations and notices cannot follow: only the ending may.
-                self.yield_to_text(out);
-                self.named = true;
-                self.has_confirmation = true;
-                named("copilot_confirmation", out, |place| {
-                    confirmation.write_to(place);
-                    Ok(())
-                })?;
-            }
-            Event::Finish => self.finish_answer(out),
-            // Handled above.
-            Event::Done => {}
         }
+        Ok(())
+    }
+
+    fn ending(
+        &mut self,
+        confirmation: &super::Confirmation,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError> {
+        // Queued citations and notices cannot follow: only the ending may.
+        self.yield_to_text(out);
+        self.named = true;
+        self.has_confirmation = true;
+        named("copilot_confirmation", confirmation, out);
         Ok(())
     }
 
@@ -376,29 +352,15 @@ impl protocol::Session for Session {
 pub(super) fn lost(out: &mut Vec<u8>) {
     let notice = Notice::new(AgentError::LOST).code("agent_failed");
     let list = List::from(vec![CopilotError::agent(&notice, "")]);
-    // Strings always write.
-    let _ = errors(&list, out);
+    named("copilot_errors", &list, out);
     out.extend_from_slice(DONE);
 }
 
-fn errors(list: &List<CopilotError>, out: &mut Vec<u8>) -> Result<(), WriteError> {
-    named("copilot_errors", out, |place| {
-        list.write_to(place);
-        Ok(())
-    })
-}
-
 /// Writes a named event with one line of data, framed as in the SDK.
-fn named(
-    name: &'static str,
-    out: &mut Vec<u8>,
-    write: impl FnOnce(ValueWriter<'_>) -> Result<(), WriteError>,
-) -> Result<(), WriteError> {
+fn named(name: &'static str, data: &impl Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(b"event: ");
     out.extend_from_slice(name.as_bytes());
     out.extend_from_slice(b"\ndata: ");
-    // An error leaves half an event in `out`. The caller truncates it: a write is all or nothing.
-    write(ValueWriter::new(out, Escape::Json))?;
+    data.write_to(ValueWriter::new(out, Escape::Json));
     out.extend_from_slice(b"\n\n");
-    Ok(())
 }

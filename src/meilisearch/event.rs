@@ -4,7 +4,7 @@ use crate::json::Json;
 
 use super::{Append, Call, Failure, FinishReason, Progress, Provider, SearchFailure, Sources};
 
-/// An event of a stream, for writing and reading.
+/// An event of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -85,39 +85,6 @@ pub enum Ending {
     /// The answer failed. A failure of the kind [`Failure::SEARCH`], which clients do not treat as
     /// the end, is sent as a `server_error`.
     Failure(Failure),
-}
-
-impl From<Output> for Event {
-    fn from(output: Output) -> Self {
-        match output {
-            Output::Text(text) => Self::Text(text),
-            Output::Refusal(text) => Self::Refusal(text),
-            Output::Progress(progress) => Self::Progress(progress),
-            Output::Append(append) => Self::Append(append),
-            Output::Sources(sources) => Self::Sources(sources),
-            Output::SearchFailure(failure) => Self::Error(failure.into()),
-            Output::RoundBreak => Self::RoundBreak,
-            Output::Provider(provider) => Self::Provider(provider),
-            Output::Logprobs(logprobs) => Self::Logprobs(logprobs),
-            Output::Call(call) => Self::Unknown(Unknown::Call(call)),
-        }
-    }
-}
-
-impl From<Ending> for Event {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Finish(reason) => Self::Finish(reason),
-            Ending::Failure(mut failure) => {
-                // Clients go on after a failed search, and would wait for an answer that does not
-                // come.
-                if !failure.is_terminal() {
-                    failure.kind = "server_error".into();
-                }
-                Self::Error(failure)
-            }
-        }
-    }
 }
 
 impl From<Progress> for Output {

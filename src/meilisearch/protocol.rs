@@ -32,21 +32,6 @@ impl Protocol for Meilisearch {
         Session::new(request, env)
     }
 
-    fn ends(event: &Event) -> bool {
-        match event {
-            Event::Finish(_) => true,
-            Event::Error(failure) => failure.is_terminal(),
-            _ => false,
-        }
-    }
-
-    fn text_of(event: &Event) -> Option<&str> {
-        match event {
-            Event::Text(text) | Event::Refusal(text) => Some(text),
-            _ => None,
-        }
-    }
-
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
         // Without an id: there is no environment here to make a random one.
         Failure::new("server_error", AgentError::LOST).write("", out);

@@ -3,7 +3,7 @@
 use crate::json::{Escape, Json, Wire, escape, write};
 use crate::protocol::{self, Citation, Env, Part, SendError, Session as _, TextFrame, markdown};
 
-use super::{Call, ChatRequest, Event, Failure, FinishReason, Provider, Tools, Unknown};
+use super::{ChatRequest, Ending, Failure, FinishReason, Output, Provider, Tools};
 
 /// The state of one reply.
 ///
@@ -196,7 +196,8 @@ impl Session {
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = Output;
+    type Ending = Ending;
 
     /// Opens a round with a chunk that has the role.
     fn open(&mut self, out: &mut Vec<u8>) {
@@ -241,26 +242,31 @@ impl protocol::Session for Session {
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::Text(text) => self.write_text(text, out),
-            Event::Refusal(text) => self.refusal(text, out),
-            Event::Progress(it) => self.notify(Tools::PROGRESS, &it.id, &it.to_raw(), out),
-            Event::Append(it) => self.notify(Tools::APPEND, &it.id, it.message.json(), out),
-            Event::Sources(it) => self.notify(Tools::SOURCES, &it.id, &it.to_raw(), out),
-            Event::Error(failure) => self.error(failure, out),
-            Event::RoundBreak => self.round_break(out),
-            Event::Provider(provider) => self.provider(provider),
-            Event::Logprobs(logprobs) => self.logprobs(logprobs, out),
-            Event::Finish(reason) => self.end(reason, out),
-            Event::Done => self.done(out),
-            Event::Unknown(Unknown::Call(Call {
-                id,
-                name,
-                arguments,
-            })) => self.call(id, name, arguments, out),
-            Event::Unknown(Unknown::Frame(_)) => {
-                return Err(SendError::Unsupported("unknown frames"));
+    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match output {
+            Output::Text(text) => self.write_text(text, out),
+            Output::Refusal(text) => self.refusal(text, out),
+            Output::Progress(it) => self.notify(Tools::PROGRESS, &it.id, &it.to_raw(), out),
+            Output::Append(it) => self.notify(Tools::APPEND, &it.id, it.message.json(), out),
+            Output::Sources(it) => self.notify(Tools::SOURCES, &it.id, &it.to_raw(), out),
+            Output::SearchFailure(failure) => self.error(&failure.clone().into(), out),
+            Output::RoundBreak => self.round_break(out),
+            Output::Provider(provider) => self.provider(provider),
+            Output::Logprobs(logprobs) => self.logprobs(logprobs, out),
+            Output::Call(call) => self.call(&call.id, &call.name, &call.arguments, out),
+        }
+        Ok(())
+    }
+
+    fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match ending {
+            Ending::Finish(reason) => self.end(reason, out),
+            Ending::Failure(failure) if failure.is_terminal() => self.error(failure, out),
+            // Clients go on after a failed search, and would wait for an answer that does not come.
+            Ending::Failure(failure) => {
+                let mut failure = failure.clone();
+                failure.kind = "server_error".into();
+                self.error(&failure, out);
             }
         }
         Ok(())

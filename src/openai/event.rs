@@ -3,19 +3,15 @@
 use crate::json::Wire;
 use bytes::Bytes;
 
-use super::{
-    ChatCompletionChunk, Choice, Delta, ErrorObject, FinishReason, ToolCall, ToolCallDelta,
-};
+use super::{ChatCompletionChunk, ErrorObject, FinishReason, ToolCall};
 use crate::protocol::EventError;
 
-/// An event of a stream, for writing and reading.
+/// An event of a stream.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// A chunk.
     Chunk(ChatCompletionChunk),
-    /// An ending, for writing. On the wire it is a chunk, and is read as one.
-    End(Ending),
     /// An error. It is the last event.
     Error(ErrorObject),
     /// The end of the stream: `[DONE]`. Everything after it is ignored.
@@ -49,12 +45,6 @@ impl Event {
 impl From<ChatCompletionChunk> for Event {
     fn from(chunk: ChatCompletionChunk) -> Self {
         Self::Chunk(chunk)
-    }
-}
-
-impl From<ErrorObject> for Event {
-    fn from(error: ErrorObject) -> Self {
-        Self::Error(error)
     }
 }
 
@@ -93,36 +83,5 @@ impl From<FinishReason> for Ending {
 impl From<ErrorObject> for Ending {
     fn from(error: ErrorObject) -> Self {
         Self::Error(error)
-    }
-}
-
-impl From<Ending> for Event {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Error(error) => Self::Error(error),
-            ending => Self::End(ending),
-        }
-    }
-}
-
-impl Ending {
-    /// Returns the chunk for the ending.
-    pub(super) fn chunk(&self) -> ChatCompletionChunk {
-        let (delta, reason) = match self {
-            Self::Finish(reason) => (Delta::default(), reason.clone()),
-            Self::Calls(calls) => {
-                let calls = (0..).zip(calls.iter().cloned());
-                let delta = Delta {
-                    tool_calls: calls
-                        .map(|(index, call)| ToolCallDelta::complete(index, call))
-                        .collect(),
-                    ..Delta::default()
-                };
-                (delta, FinishReason::ToolCalls)
-            }
-            // Errors are events of their own, not chunks.
-            Self::Error(_) => return ChatCompletionChunk::default(),
-        };
-        Choice::new(0, delta).finish(reason).into()
     }
 }

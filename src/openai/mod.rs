@@ -175,17 +175,6 @@ impl Protocol for OpenAi {
         request.is_stream()
     }
 
-    fn ends(event: &Event) -> bool {
-        matches!(event, Event::End(_) | Event::Error(_))
-    }
-
-    fn text_of(event: &Event) -> Option<&str> {
-        match event {
-            Event::Chunk(chunk) => chunk.text(),
-            _ => None,
-        }
-    }
-
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
         let error = ErrorObject::failure(&Failure::new(AgentError::LOST));
         out.extend_from_slice(b"data: ");

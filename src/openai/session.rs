@@ -9,7 +9,7 @@ use super::calls::weight;
 use super::turn::Turn;
 use super::{
     Accumulator, ChatCompletion, ChatCompletionChunk, ChatRequest, Choice, Content, Delta, Ending,
-    ErrorObject, Event, Usage, retained,
+    ErrorObject, FinishReason, ToolCallDelta, Usage, retained,
 };
 use crate::json::{Escape, Json, Kind, Members, ObjectWriter, ValueWriter, Wire, write};
 use crate::protocol::{
@@ -321,7 +321,8 @@ impl Session {
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = ChatCompletionChunk;
+    type Ending = Ending;
 
     /// Writes the role, which only the first chunk of a reply has.
     fn open(&mut self, out: &mut Vec<u8>) {
@@ -375,14 +376,28 @@ impl protocol::Session for Session {
         }
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::Chunk(chunk) => self.chunk(chunk, out)?,
-            Event::End(Ending::Error(error)) | Event::Error(error) => self.error(error, out),
-            Event::End(ending) => self.chunk(&ending.chunk(), out)?,
-            Event::Done => self.finish(out),
-        }
-        Ok(())
+    fn output(&mut self, chunk: &ChatCompletionChunk, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.chunk(chunk, out)
+    }
+
+    fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let (delta, reason) = match ending {
+            Ending::Finish(reason) => (Delta::default(), reason.clone()),
+            Ending::Calls(calls) => {
+                let calls = (0..).zip(calls.iter().cloned());
+                let calls = calls.map(|(index, call)| ToolCallDelta::complete(index, call));
+                let delta = Delta {
+                    tool_calls: calls.collect(),
+                    ..Delta::default()
+                };
+                (delta, FinishReason::ToolCalls)
+            }
+            Ending::Error(error) => {
+                self.error(error, out);
+                return Ok(());
+            }
+        };
+        self.chunk(&Choice::new(0, delta).finish(reason).into(), out)
     }
 
     fn is_failed(&self) -> bool {

@@ -156,17 +156,6 @@ impl Protocol for OpenBb {
         Some(call.state_from(request))
     }
 
-    fn ends(event: &Event) -> bool {
-        matches!(event, Event::FunctionCall(_))
-    }
-
-    fn text_of(event: &Event) -> Option<&str> {
-        match event {
-            Event::Output(Output::MessageChunk(text)) => Some(text),
-            _ => None,
-        }
-    }
-
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
         // A paragraph of its own: the reply may have ended in the middle of a word.
         let failure = format!("\n\n{}", AgentError::LOST);

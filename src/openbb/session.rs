@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use super::event::{CHUNK, Event, Names};
+use super::event::{CALL, CHUNK, Names, write_event};
 use super::legacy::Era;
 use super::request::{Piece, Role, Tool, pieces, widget_tools};
-use super::{QueryRequest, Widget, vocabulary};
+use super::{FunctionCall, Output, QueryRequest, Widget, call, vocabulary};
 use crate::protocol::{self, Citation, Env, Failure, Part, SendError, TextFrame};
 
 /// The state of one reply: the features that the request switched on, and the names that are taken.
@@ -95,7 +95,8 @@ impl Session {
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = Output;
+    type Ending = FunctionCall;
 
     fn text_frame(&self) -> Option<TextFrame> {
         // Text may go to the body without this session: nothing here depends on what was written as
@@ -112,8 +113,16 @@ impl protocol::Session for Session {
         vocabulary::write(self, part, out)
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        event.write(self, out)
+    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+        output.write(self, out)
+    }
+
+    fn ending(&mut self, call: &FunctionCall, out: &mut Vec<u8>) -> Result<(), SendError> {
+        let call = call::prepare(&call.clone().filled(), self)?;
+        // The citations come first: nothing may follow the call.
+        vocabulary::sources(self, out);
+        write_event(CALL, &call, out);
+        Ok(())
     }
 
     // The end of the body is the end of the turn.

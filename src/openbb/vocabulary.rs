@@ -2,14 +2,15 @@
 
 use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData, check_schema};
 use super::event::{
-    Artifact, ArtifactError, CHUNK, Citation, Event, PromptSuggestions, SourceInfo, StatusUpdate,
+    Artifact, ArtifactError, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
 };
 use super::request::Widget;
 use super::session::Source;
 use super::{FunctionCall, Session};
 use crate::json::{Json, Kind, Members};
 use crate::protocol::{
-    self, Chart, Confirmation, Level, Notice, Part, SendError, Status, Table, ToolCall, markdown,
+    self, Chart, Confirmation, Level, Notice, Part, SendError, Session as _, Status, Table,
+    ToolCall, markdown,
 };
 
 /// Writes a part of a reply. Front ends from before November 2024 know only text and calls.
@@ -61,7 +62,7 @@ pub(super) fn write(
                 queue.push(self::call(call, session)?);
             }
             match queue.next() {
-                Some(call) => Event::from(call).write(session, out),
+                Some(call) => session.ending(&call, out),
                 None => Ok(()),
             }
         }
@@ -79,13 +80,13 @@ pub(super) fn sources(session: &mut Session, out: &mut Vec<u8>) {
 
 /// Creates a step with all details in one object. It never has the type `ERROR`, on which the
 /// Workspace deletes the latest call and its result from the chat.
-fn step(status: &Status) -> Result<Event, SendError> {
+fn step(status: &Status) -> Result<Output, SendError> {
     let step = match status.level {
         Level::Info => StatusUpdate::info(&status.message),
         Level::Warning | Level::Error => StatusUpdate::warning(&status.message),
     };
     let step = with_details(step, &status.details)?;
-    Ok(Event::Output(step.into()))
+    Ok(step.into())
 }
 
 fn with_details(
@@ -103,18 +104,18 @@ fn with_details(
     Ok(step.detail(&details)?)
 }
 
-fn failure(notice: &Notice) -> Result<Event, SendError> {
+fn failure(notice: &Notice) -> Result<Output, SendError> {
     let mut details = vec![("Code".to_owned(), notice.code.clone().into_owned())];
     if let Some(identifier) = &notice.identifier {
         details.push(("Concerns".to_owned(), identifier.clone()));
     }
     let step = with_details(StatusUpdate::warning(&notice.message), &details)?;
-    Ok(Event::Output(step.into()))
+    Ok(step.into())
 }
 
 /// Creates a citation: of a widget if the document is one, by its id or the name of its tool; of an
 /// artifact if the document is one in context; of a web page if there is a link.
-fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Event, SendError> {
+fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Output, SendError> {
     let document = citation.document.as_deref();
     let known = document.and_then(|id| session.find_source(id));
     let mut source = match (known, &citation.url) {
@@ -145,10 +146,10 @@ fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Event, S
     if !details.is_empty() {
         cited = cited.detail(&details)?;
     }
-    Ok(Event::Output(cited.into()))
+    Ok(cited.into())
 }
 
-fn table(table: &Table, session: &Session) -> Result<Event, SendError> {
+fn table(table: &Table, session: &Session) -> Result<Output, SendError> {
     let artifact = Artifact::table(&table.rows).map_err(invalid)?;
     Ok(finish(
         artifact,
@@ -158,7 +159,7 @@ fn table(table: &Table, session: &Session) -> Result<Event, SendError> {
     ))
 }
 
-fn chart(chart: &Chart, session: &Session) -> Result<Event, SendError> {
+fn chart(chart: &Chart, session: &Session) -> Result<Output, SendError> {
     let artifact = Artifact::chart(&chart.kind, &chart.rows).map_err(invalid)?;
     Ok(finish(
         artifact,
@@ -168,12 +169,12 @@ fn chart(chart: &Chart, session: &Session) -> Result<Event, SendError> {
     ))
 }
 
-fn finish(artifact: Artifact, name: &str, about: Option<&str>, session: &Session) -> Event {
+fn finish(artifact: Artifact, name: &str, about: Option<&str>, session: &Session) -> Output {
     let artifact = artifact
         .uuid(session.env.uuid())
         .name(name)
         .description(about.unwrap_or_default());
-    Event::Output(artifact.into())
+    artifact.into()
 }
 
 fn invalid(error: ArtifactError) -> SendError {
@@ -197,7 +198,7 @@ fn confirm(
             [] => PromptSuggestions::new(["No"]),
             answers => PromptSuggestions::new(answers),
         };
-        Event::Output(answers.into()).write(session, out)?;
+        Output::from(answers).write(session, out)?;
     }
     Ok(())
 }

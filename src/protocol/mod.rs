@@ -98,11 +98,11 @@ pub trait Protocol: Sized + Send + Sync + 'static {
     /// [`Infallible`](std::convert::Infallible) if the protocol has none.
     type Ending: Send + 'static;
 
-    /// One event in either direction: what an agent sends and what a client's decoder returns.
-    type Event: From<Self::Output> + From<Self::Ending> + Send + 'static;
+    /// An event of a stream, as a client's decoder returns it.
+    type Event: Send + 'static;
 
     /// One reply, as it is written.
-    type Session: Session<Event = Self::Event>;
+    type Session: Session<Output = Self::Output, Ending = Self::Ending>;
 
     /// One stream, as it is read.
     type Decoder: Decode<Event = Self::Event>;
@@ -153,13 +153,6 @@ pub trait Protocol: Sized + Send + Sync + 'static {
         let _ = request;
         None
     }
-
-    /// Returns `true` if `event` ends the turn: exactly for events that are made from an
-    /// [`Ending`](Self::Ending).
-    fn ends(event: &Self::Event) -> bool;
-
-    /// Returns the text that `event` adds to the answer, if it is an event of text.
-    fn text_of(event: &Self::Event) -> Option<&str>;
 
     /// Returns how far the front end relies on asking for the reply to this request again, from a router
     /// with resumable replies. [`Resumption::Never`] by default.

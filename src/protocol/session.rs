@@ -110,8 +110,10 @@ impl<'a> Failure<'a> {
 /// was. The caller never passes empty text and calls nothing after [`finish`](Self::finish),
 /// [`cancelled`](Self::cancelled) or [`fail`](Self::fail).
 pub trait Session: Send + 'static {
-    /// The event of the protocol.
-    type Event;
+    /// An event that does not end the turn.
+    type Output;
+    /// An event that ends the turn.
+    type Ending;
 
     /// Writes the beginning of a stream, before the agent's first part. Nothing by default.
     fn open(&mut self, out: &mut Vec<u8>) {
@@ -141,12 +143,19 @@ pub trait Session: Send + 'static {
     /// [`SendError`] when the part cannot be sent to this front end.
     fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError>;
 
-    /// Writes one event.
+    /// Writes an event of the protocol that does not end the turn.
     ///
     /// # Errors
     ///
     /// [`SendError`] when the event cannot be sent to this front end.
-    fn event(&mut self, event: &Self::Event, out: &mut Vec<u8>) -> Result<(), SendError>;
+    fn output(&mut self, output: &Self::Output, out: &mut Vec<u8>) -> Result<(), SendError>;
+
+    /// Writes an event of the protocol that ends the turn.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the event cannot be sent to this front end.
+    fn ending(&mut self, ending: &Self::Ending, out: &mut Vec<u8>) -> Result<(), SendError>;
 
     /// Writes what shows after a while of silence that the stream is alive. A comment by default.
     fn keep_alive(&mut self, out: &mut Vec<u8>) {

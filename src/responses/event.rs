@@ -6,14 +6,12 @@ use super::{Annotation, ContentPart, ErrorObject, Item, Response, Usage};
 use crate::json::{Members, Wire};
 use crate::protocol::EventError;
 
-/// An event of a stream, for writing and reading.
+/// An event of a stream.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
     /// An event of the wire.
     Stream(Box<StreamEvent>),
-    /// An ending, for writing. On the wire it consists of several events.
-    End(Ending),
     /// The end of the stream: `[DONE]`. Everything after it is ignored.
     Done,
 }
@@ -51,12 +49,6 @@ pub enum Ending {
 impl From<StreamEvent> for Event {
     fn from(event: StreamEvent) -> Self {
         Self::Stream(Box::new(event))
-    }
-}
-
-impl From<Ending> for Event {
-    fn from(ending: Ending) -> Self {
-        Self::End(ending)
     }
 }
 

@@ -192,17 +192,6 @@ impl Protocol for Responses {
         }
     }
 
-    fn ends(event: &Event) -> bool {
-        matches!(event, Event::End(_))
-    }
-
-    fn text_of(event: &Event) -> Option<&str> {
-        match event {
-            Event::Stream(event) => event.said(),
-            _ => None,
-        }
-    }
-
     fn lost(first_event: &[u8], next: u64, out: &mut Vec<u8>) {
         lost::lost(first_event, next, out);
     }

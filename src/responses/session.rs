@@ -11,9 +11,7 @@ use items::item_at;
 
 use super::block::{Block, BlockKind};
 use super::number::Number;
-use super::{
-    Annotation, Ending, ErrorObject, Event, EventKind, ResponsesRequest, StreamEvent, Usage,
-};
+use super::{Annotation, Ending, ErrorObject, EventKind, ResponsesRequest, StreamEvent, Usage};
 use crate::json::wire::object;
 use crate::json::{Escape, ValueWriter, Wire, write};
 use crate::protocol::{self, Citation, Env, Failure, Level, Part, SendError, Status, markdown};
@@ -437,7 +435,8 @@ impl Session {
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = StreamEvent;
+    type Ending = Ending;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         self.in_progress(&EventKind::Created, out);
@@ -472,13 +471,15 @@ impl protocol::Session for Session {
         }
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::Stream(event) => return self.relay(event, out),
-            Event::End(Ending::Calls(calls)) => self.end_with(calls, out)?,
-            Event::End(Ending::Incomplete(reason)) => self.end(&End::Incomplete(reason), out),
-            Event::End(Ending::Failed(error)) => self.end(&End::Failed(error), out),
-            Event::Done => self.finish(out),
+    fn output(&mut self, event: &StreamEvent, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.relay(event, out)
+    }
+
+    fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match ending {
+            Ending::Calls(calls) => self.end_with(calls, out)?,
+            Ending::Incomplete(reason) => self.end(&End::Incomplete(reason), out),
+            Ending::Failed(error) => self.end(&End::Failed(error), out),
         }
         Ok(())
     }

@@ -23,9 +23,6 @@ macro_rules! events {
             $($(#[$doc])* $name($name),)*
             /// Data for a component of the page.
             Data(Data),
-            /// Calls on their way out. On the wire each is a [`ToolInputAvailable`], and is read back
-            /// as one.
-            Calls(Vec<ToolInputAvailable>),
             /// A chunk of a type that this crate does not know: a JSON object.
             Unknown(Json),
             /// The end of the stream: `[DONE]`. Readers ignore the rest.
@@ -55,7 +52,6 @@ macro_rules! events {
                 match self {
                     $(Self::$name(chunk) => frame(chunk, out),)*
                     Self::Data(chunk) => frame(chunk, out),
-                    Self::Calls(calls) => calls.iter().for_each(|call| frame(call, out)),
                     Self::Unknown(json) => frame(json, out),
                     Self::Done => out.extend_from_slice(DONE),
                 }
@@ -80,9 +76,6 @@ macro_rules! events {
                 match &mut event {
                     $(Self::$name(chunk) => chunk.unknown = Members::new(),)*
                     Self::Data(chunk) => chunk.unknown = Members::new(),
-                    Self::Calls(calls) => {
-                        calls.iter_mut().for_each(|call| call.unknown = Members::new());
-                    }
                     Self::Unknown(_) | Self::Done => {}
                 }
                 event
@@ -219,14 +212,5 @@ impl From<Vec<ToolInputAvailable>> for Ending {
 impl From<Error> for Ending {
     fn from(error: Error) -> Self {
         Self::Error(error)
-    }
-}
-
-impl From<Ending> for Event {
-    fn from(ending: Ending) -> Self {
-        match ending {
-            Ending::Calls(calls) => Self::Calls(calls),
-            Ending::Error(error) => Self::Error(error),
-        }
     }
 }

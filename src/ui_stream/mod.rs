@@ -139,17 +139,6 @@ impl Protocol for UiStream {
         Resumption::Possible
     }
 
-    fn ends(event: &Event) -> bool {
-        matches!(event, Event::Calls(_) | Event::Error(_))
-    }
-
-    fn text_of(event: &Event) -> Option<&str> {
-        match event {
-            Event::TextDelta(piece) => Some(&piece.delta),
-            _ => None,
-        }
-    }
-
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
         event::frame(&Error::new(AgentError::LOST), out);
         Event::Done.write(out);

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use super::chunk::{
     Abort, Error, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd,
-    ReasoningStart, SourceDocument, SourceUrl, Start, StartStep, TextDelta, TextEnd, TextStart,
+    ReasoningStart, SourceDocument, SourceUrl, Start, StartStep, TextEnd, TextStart,
     ToolApprovalRequest, ToolInputAvailable, ToolOutputDenied,
 };
 use super::data::PREFIX;
 use super::event::frame;
 use super::mount::Settings;
-use super::{ChatRequest, Data, Event};
+use super::{ChatRequest, Data, Ending, Event, Output};
 use crate::json::wire::raw_object;
 use crate::json::{Escape, Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
@@ -350,7 +350,8 @@ impl Session {
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = Output;
+    type Ending = Ending;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         let start = Start {
@@ -401,44 +402,47 @@ impl protocol::Session for Session {
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::TextDelta(TextDelta { delta, .. }) if delta.is_empty() => return Ok(()),
-            Event::TextDelta(TextDelta { delta, .. }) => return self.text(delta, out),
-            Event::ReasoningDelta(ReasoningDelta { delta, .. }) => {
+    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match output {
+            Output::ReasoningDelta(ReasoningDelta { delta, .. }) => {
                 self.reasoning(delta, out);
                 return Ok(());
             }
-            Event::Error(error) => {
-                self.error(&error.error_text, out);
-                return Ok(());
-            }
-            Event::Data(data) if data.name().is_empty() || data.name() == data.kind => {
+            Output::Data(data) if data.name().is_empty() || data.name() == data.kind => {
                 let rule = "the type of data must be `data-` and a name".into();
                 return Err(SendError::Invalid(rule));
             }
-            Event::MessageMetadata(chunk) if chunk.metadata.kind() != Kind::Object => {
+            Output::MessageMetadata(chunk) if chunk.metadata.kind() != Kind::Object => {
                 return Err(SendError::Invalid("metadata must be an object".into()));
             }
             // These need not interrupt a text.
-            Event::Data(Data {
+            Output::Data(Data {
                 transient: true, ..
             })
-            | Event::MessageMetadata(_) => {}
-            Event::SourceUrl(_) | Event::SourceDocument(_) => self.step_is_hidden = false,
-            Event::Data(_) | Event::File(_) | Event::Calls(_) => self.close(out),
-            Event::ToolInputStart(chunk) => self.begin_call(&chunk.tool_call_id, out),
-            Event::ToolInputAvailable(chunk) => self.begin_call(&chunk.tool_call_id, out),
-            Event::ToolInputDelta(chunk) => self.check_call(&chunk.tool_call_id)?,
-            Event::ToolOutputAvailable(chunk) => self.end_call(&chunk.tool_call_id, out)?,
-            Event::ToolOutputError(chunk) => self.end_call(&chunk.tool_call_id, out)?,
-            _ => {
-                let reason = "chunks that the reply writes itself";
-                return Err(SendError::Unsupported(reason));
-            }
+            | Output::MessageMetadata(_) => {}
+            Output::SourceUrl(_) | Output::SourceDocument(_) => self.step_is_hidden = false,
+            Output::Data(_) | Output::File(_) => self.close(out),
+            Output::ToolInputStart(chunk) => self.begin_call(&chunk.tool_call_id, out),
+            Output::ToolInputAvailable(chunk) => self.begin_call(&chunk.tool_call_id, out),
+            Output::ToolInputDelta(chunk) => self.check_call(&chunk.tool_call_id)?,
+            Output::ToolOutputAvailable(chunk) => self.end_call(&chunk.tool_call_id, out)?,
+            Output::ToolOutputError(chunk) => self.end_call(&chunk.tool_call_id, out)?,
         }
         // Without unknown members: version 5.0.0 fails the reply at any.
-        event.strict().write(out);
+        Event::from(output.clone()).strict().write(out);
+        Ok(())
+    }
+
+    fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match ending {
+            Ending::Calls(calls) => {
+                self.close(out);
+                for call in calls {
+                    Event::from(call.clone()).strict().write(out);
+                }
+            }
+            Ending::Error(error) => self.error(&error.error_text, out),
+        }
         Ok(())
     }
 

@@ -72,14 +72,6 @@ impl Protocol for Plain {
     fn session(_: &Ask, _: &Env) -> Session {
         Session(0)
     }
-
-    fn ends(event: &Event) -> bool {
-        matches!(event, Event::Ending(_))
-    }
-
-    fn text_of(_: &Event) -> Option<&str> {
-        None
-    }
 }
 
 /// Nobody reads these events.

@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::mem;
 
 use super::{
-    Accumulator, ContentBlock, Delta, ErrorObject, Event, Message, MessageDelta, MessagesRequest,
-    Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
+    Accumulator, ContentBlock, Delta, Ending, ErrorObject, Event, Message, MessageDelta,
+    MessagesRequest, Output, Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
 };
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Members, ValueWriter, Wire};
@@ -281,7 +281,8 @@ impl Session {
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = Output;
+    type Ending = Ending;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         if let Some(message) = self.head.take() {
@@ -328,11 +329,36 @@ impl protocol::Session for Session {
         }
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match self.done {
-            true => Ok(()),
-            false => self.native(event, out),
+    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match output {
+            _ if self.done => Ok(()),
+            Output::Start(block) => self.native_start(block, out),
+            Output::Delta(delta) => self.native_delta(delta, out),
+            Output::Stop if self.building.is_some() => self.complete_call(),
+            // The text block remains open for later text.
+            Output::Stop if self.block == Block::Text => Ok(()),
+            Output::Stop => self.close(out),
+            Output::Message(delta) => {
+                self.usage.update(&delta.usage);
+                if delta.delta.stop_reason.is_some() {
+                    self.stop = delta.delta.clone();
+                }
+                Ok(())
+            }
         }
+    }
+
+    fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+        match ending {
+            _ if self.done => {}
+            Ending::Stop(stop) => self.stop = stop.clone(),
+            Ending::Calls(calls) => {
+                self.buffer_calls(calls.iter().cloned())?;
+                self.write_calls(out)?;
+            }
+            Ending::Error(error) => self.error(error, out),
+        }
+        Ok(())
     }
 
     /// Writes a change of the message without members: Claude Code gives up after five minutes, and

@@ -1,43 +1,15 @@
 //! Events that agents of this protocol send.
 
 use super::{Block, Session};
-use crate::anthropic::{ContentBlock, Delta, Ending, Event};
+use crate::anthropic::{ContentBlock, Delta};
 use crate::protocol::{SendError, Session as _};
 
 impl Session {
-    /// Writes an event of an agent of this protocol, in the form that the rules require.
-    pub(super) fn native(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::ContentBlockStart { content_block, .. } => self.native_start(content_block, out),
-            Event::ContentBlockDelta { delta, .. } => self.native_delta(delta, out),
-            Event::ContentBlockStop { .. } if self.building.is_some() => self.complete_call(),
-            // The text block remains open for later text.
-            Event::ContentBlockStop { .. } if self.block != Block::Text => self.close(out),
-            Event::MessageDelta(delta) => {
-                self.usage.update(&delta.usage);
-                if delta.delta.stop_reason.is_some() {
-                    self.stop = delta.delta.clone();
-                }
-                Ok(())
-            }
-            Event::End(Ending::Stop(stop)) => {
-                self.stop = stop.clone();
-                Ok(())
-            }
-            Event::End(Ending::Calls(calls)) => {
-                self.buffer_calls(calls.iter().cloned())?;
-                self.write_calls(out)
-            }
-            Event::Error(error) | Event::End(Ending::Error(error)) => {
-                self.error(error, out);
-                Ok(())
-            }
-            // The reply writes these events itself.
-            _ => Ok(()),
-        }
-    }
-
-    fn native_start(&mut self, block: &ContentBlock, out: &mut Vec<u8>) -> Result<(), SendError> {
+    pub(super) fn native_start(
+        &mut self,
+        block: &ContentBlock,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError> {
         match block {
             ContentBlock::Text(block) if block.text.is_empty() => Ok(()),
             ContentBlock::Text(block) => self.text(&block.text, out),
@@ -61,7 +33,11 @@ impl Session {
         }
     }
 
-    fn native_delta(&mut self, delta: &Delta, out: &mut Vec<u8>) -> Result<(), SendError> {
+    pub(super) fn native_delta(
+        &mut self,
+        delta: &Delta,
+        out: &mut Vec<u8>,
+    ) -> Result<(), SendError> {
         match (delta, self.building.is_some()) {
             (Delta::Text(text), _) if text.is_empty() => Ok(()),
             (Delta::Text(text), _) => self.text(text, out),

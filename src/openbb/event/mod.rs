@@ -20,4 +20,4 @@ pub use status::{EventType, StatusUpdate};
 
 pub(super) use artifact::rows_of;
 pub(super) use names::Names;
-pub(super) use output::CHUNK;
+pub(super) use output::{CALL, CHUNK, write_event};

@@ -9,7 +9,7 @@ use super::{
     RawEventError, StatusUpdate, TokenUsage,
 };
 use crate::json::{Escape, Json, Kind, ValueWriter, Wire, string_between};
-use crate::openbb::{FunctionCall, Session, call, vocabulary};
+use crate::openbb::{FunctionCall, Session};
 use crate::protocol::{EventError, SendError, TextFrame};
 use crate::sse;
 
@@ -103,7 +103,7 @@ const CITATIONS: &str = "copilotCitationCollection";
 const SUGGESTIONS: &str = "copilotPromptSuggestions";
 const USAGE: &str = "copilotTokenUsage";
 const SUMMARY: &str = "copilotConversationSummary";
-pub(super) const CALL: &str = "copilotFunctionCall";
+pub(in crate::openbb) const CALL: &str = "copilotFunctionCall";
 
 /// The frame of a text chunk.
 ///
@@ -124,21 +124,15 @@ pub(in crate::openbb) fn write_event(name: &str, data: &impl Wire, out: &mut Vec
     out.extend_from_slice(b"\n\n");
 }
 
-impl Event {
+impl Output {
     pub(in crate::openbb) fn write(
         &self,
         session: &mut Session,
         out: &mut Vec<u8>,
     ) -> Result<(), SendError> {
         match self {
-            Self::FunctionCall(call) => {
-                let call = call::prepare(call, session)?;
-                // The citations come first: nothing may follow the call.
-                vocabulary::sources(session, out);
-                write_event(CALL, &call, out);
-            }
-            Self::Output(Output::MessageChunk(text)) => CHUNK.write(text, out),
-            Self::Output(Output::StatusUpdate(status)) => {
+            Self::MessageChunk(text) => CHUNK.write(text, out),
+            Self::StatusUpdate(status) => {
                 let artifacts = status.artifacts.iter().flat_map(|list| list.iter());
                 // An artifact inside a step has a marker by its name too, so it shares the names of
                 // the chat.
@@ -161,7 +155,7 @@ impl Event {
                     write_event(STATUS, &status, out);
                 }
             }
-            Self::Output(Output::MessageArtifact(artifact)) => {
+            Self::MessageArtifact(artifact) => {
                 let name = session.names.unique(artifact);
                 if name == artifact.name {
                     write_event(ARTIFACT, artifact, out);
@@ -171,7 +165,7 @@ impl Event {
                     write_event(ARTIFACT, &artifact, out);
                 }
             }
-            Self::Output(Output::CitationCollection(citations)) => {
+            Self::CitationCollection(citations) => {
                 if citations
                     .citations
                     .iter()
@@ -183,10 +177,10 @@ impl Event {
                 }
                 write_event(CITATIONS, citations, out);
             }
-            Self::Output(Output::PromptSuggestions(data)) => write_event(SUGGESTIONS, data, out),
-            Self::Output(Output::TokenUsage(data)) => write_event(USAGE, data, out),
-            Self::Output(Output::ConversationSummary(data)) => write_event(SUMMARY, data, out),
-            Self::Output(Output::Raw(event)) => {
+            Self::PromptSuggestions(data) => write_event(SUGGESTIONS, data, out),
+            Self::TokenUsage(data) => write_event(USAGE, data, out),
+            Self::ConversationSummary(data) => write_event(SUMMARY, data, out),
+            Self::Raw(event) => {
                 let invalid = |error: RawEventError| SendError::Invalid(error.to_string());
                 // Again, although `new` checks: this event may have been read and is relayed.
                 event.check().map_err(invalid)?;
@@ -195,7 +189,9 @@ impl Event {
         }
         Ok(())
     }
+}
 
+impl Event {
     pub(in crate::openbb) fn read(event: &sse::Event<'_>) -> Result<Self, EventError> {
         // Nearly all events are text, so the common form is read without building a value.
         if event.name() == CHUNK_NAME {

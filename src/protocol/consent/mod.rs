@@ -231,17 +231,6 @@ pub(crate) struct Asking {
 }
 
 impl Asking {
-    /// Creates a place at which no answer counts.
-    pub(crate) fn nowhere() -> Self {
-        Self {
-            consent: Consent::of_process(),
-            path: "".into(),
-            user: None,
-            conversation: None,
-            message: String::new(),
-        }
-    }
-
     /// Returns the id of the place behind a message of the user.
     pub(crate) fn place(&self, message: &str) -> PlaceId {
         let user = self.user.as_deref().unwrap_or_default();

@@ -65,17 +65,6 @@ impl Protocol for Pager {
         request.stream
     }
 
-    fn ends(_: &Event) -> bool {
-        false
-    }
-
-    fn text_of(event: &Event) -> Option<&str> {
-        match event {
-            Event::Delta { text, .. } => Some(text),
-            _ => None,
-        }
-    }
-
     fn response_headers(headers: &mut HeaderMap) {
         let name = HeaderName::from_static("x-pager");
         headers.insert(name, HeaderValue::from_static("1"));
