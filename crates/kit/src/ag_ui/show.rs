@@ -69,7 +69,6 @@ pub(super) fn describe(event: &Event) -> Summary {
         Event::SubagentFinished(agent) => Summary::new("subagent end", &agent.subagent_run_id),
         Event::SubagentError(agent) => Summary::new("subagent failed", &agent.message),
         // A decoder reads these as single calls.
-        Event::Calls(calls) => Summary::new("calls", calls.len().to_string()),
         Event::Unknown(json) => Summary::new("unknown", json.text()),
         _ => Summary::new("other", ""),
     }

@@ -123,7 +123,7 @@ impl FrontEnd for OpenAiClient {
                 self.failed = true;
                 vec![Effect::Error(Notice::new(&error.message))]
             }
-            Event::Done | Event::End(_) => {
+            Event::Done => {
                 self.done = true;
                 Vec::new()
             }
