@@ -10,7 +10,7 @@ use crate::json::{Json, List, Wire};
 use crate::protocol::EventError;
 use crate::sse::{self, EventName};
 
-/// An event of a reply, for writing and reading.
+/// An event of a reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {

@@ -50,8 +50,6 @@ pub struct Session {
     ending: Vec<u8>,
     /// Set once a confirmation has been written: only the ending may follow.
     has_confirmation: bool,
-    finished: bool,
-    done: bool,
 }
 
 /// The common part of all full chunks of a reply.
@@ -107,8 +105,6 @@ impl Session {
             named: false,
             ending: Vec::new(),
             has_confirmation: false,
-            finished: false,
-            done: false,
         }
     }
 
@@ -141,24 +137,6 @@ impl Session {
             }
         }
         out.extend_from_slice(b"\n\n");
-    }
-
-    /// Writes the queued events, then the chunk that ends the answer: the agent's own if it sent
-    /// one.
-    fn finish_answer(&mut self, out: &mut Vec<u8>) {
-        self.flush(out);
-        self.finished = true;
-        if !self.ending.is_empty() {
-            out.append(&mut self.ending);
-            return;
-        }
-        match &self.head {
-            None => out.extend_from_slice(FINISH),
-            Some(head) => {
-                out.extend_from_slice(&head.start);
-                out.extend_from_slice(b"},\"logprobs\":null,\"finish_reason\":\"stop\"}]}\n\n");
-            }
-        }
     }
 
     /// Writes the queued citations and notices as at most one `copilot_*` event.
@@ -316,34 +294,35 @@ impl protocol::Session for Session {
 
     /// Writes an empty text event, the only harmless filler, because the protocol has no event for
     /// this (requested in copilot-extensions/user-feedback#4). It has the id of all other chunks if
-    /// they have one. After the ending it would be text, so nothing is written then.
+    /// they have one. Nothing is written after a confirmation: any text would follow the question.
     fn keep_alive(&mut self, out: &mut Vec<u8>) {
-        // After a confirmation any text would follow the question.
-        if !self.has_confirmation && !self.finished {
+        if !self.has_confirmation {
             self.write_text("", out);
         }
     }
 
-    /// Ends a successful turn: the queued events, then one done event.
+    /// Ends a successful turn: the queued events, then the chunk that ends the answer (the agent's
+    /// own if it sent one), then `[DONE]`.
     fn finish(&mut self, out: &mut Vec<u8>) {
-        if !self.finished {
-            self.finish_answer(out);
+        self.flush(out);
+        match &self.head {
+            _ if !self.ending.is_empty() => out.append(&mut self.ending),
+            None => out.extend_from_slice(FINISH),
+            Some(head) => {
+                out.extend_from_slice(&head.start);
+                out.extend_from_slice(b"},\"logprobs\":null,\"finish_reason\":\"stop\"}]}\n\n");
+            }
         }
-        if !self.done {
-            self.done = true;
-            out.extend_from_slice(DONE);
-        }
+        out.extend_from_slice(DONE);
     }
 
     /// Ends a failed turn: `copilot_errors`, then done. The HTTP status has been sent before.
     fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        if !self.finished {
-            self.notices
-                .push(Notice::new(failure.message).code("agent_failed"));
-            // The failure is always sent as `copilot_errors`, even if another `copilot_*` event was
-            // written before.
-            self.named = false;
-        }
+        self.notices
+            .push(Notice::new(failure.message).code("agent_failed"));
+        // The failure is always sent as `copilot_errors`, even if another `copilot_*` event was
+        // written before.
+        self.named = false;
         self.finish(out);
     }
 }

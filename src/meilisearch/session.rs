@@ -26,19 +26,11 @@ pub struct Session {
     citations: Vec<Citation>,
     /// Set once the current round has started.
     opened: bool,
-    state: State,
+    /// Set once the finish reason or a terminal error has been written.
+    ended: bool,
 }
 
-/// The progress of a reply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    Open,
-    /// The finish reason or a terminal error has been written.
-    Ended,
-    /// The end of the stream has been written too.
-    Done,
-}
-
+const DONE: &[u8] = b"data: [DONE]\n\n";
 const OPENING: &[u8] = br#""","function_call":null,"tool_calls":null,"role":"assistant","refusal":null},"finish_reason":null,"logprobs":null}]"#;
 const AFTER_CONTENT: &[u8] = br#"","function_call":null,"tool_calls":null,"role":null,"refusal":null},"finish_reason":null,"logprobs":null}]"#;
 const BEFORE_REFUSAL: &[u8] =
@@ -72,7 +64,7 @@ impl Session {
             tail_start,
             citations: Vec::new(),
             opened: false,
-            state: State::Open,
+            ended: false,
         }
     }
 
@@ -142,9 +134,7 @@ impl Session {
         } else {
             failure.write(&failure.event_id, out);
         }
-        if failure.is_terminal() {
-            self.state = State::Ended;
-        }
+        self.ended |= failure.is_terminal();
     }
 
     /// Starts a new round: other chunk ids, and an opening chunk.
@@ -173,9 +163,6 @@ impl Session {
 
     /// Writes the end of the answer.
     fn end(&mut self, reason: &FinishReason, out: &mut Vec<u8>) {
-        if self.state != State::Open {
-            return;
-        }
         self.sources_text(out);
         self.open(out);
         out.extend_from_slice(&self.head);
@@ -183,15 +170,7 @@ impl Session {
         escape(reason.as_str(), Escape::Json, out);
         out.extend_from_slice(AFTER_FINISH);
         out.extend_from_slice(&self.tail);
-        self.state = State::Ended;
-    }
-
-    /// Writes the end of the stream.
-    fn done(&mut self, out: &mut Vec<u8>) {
-        if self.state != State::Done {
-            out.extend_from_slice(b"data: [DONE]\n\n");
-            self.state = State::Done;
-        }
+        self.ended = true;
     }
 }
 
@@ -273,13 +252,15 @@ impl protocol::Session for Session {
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
-        self.end(&FinishReason::Stop, out);
-        self.done(out);
+        if !self.ended {
+            self.end(&FinishReason::Stop, out);
+        }
+        out.extend_from_slice(DONE);
     }
 
     fn fail(&mut self, failure: &protocol::Failure<'_>, out: &mut Vec<u8>) {
         self.error(&Failure::new("server_error", failure.message), out);
-        self.done(out);
+        out.extend_from_slice(DONE);
     }
 }
 
