@@ -61,9 +61,8 @@ macro_rules! events {
 
             /// Returns the event without what a client may fail at: members that this crate does not know
             /// and metadata that is not an object.
-            pub(super) fn strict(&self) -> Self {
-                let mut event = self.clone();
-                match &mut event {
+            pub(super) fn strict(mut self) -> Self {
+                match &mut self {
                     $(Self::$name(payload) => {
                         payload.unknown = Members::new();
                         payload.drop_odd();
@@ -73,7 +72,7 @@ macro_rules! events {
                     })*
                     Self::Unknown(_) => {}
                 }
-                event
+                self
             }
         }
 

@@ -71,14 +71,13 @@ macro_rules! events {
             }
 
             /// Returns the event without members that this crate does not know.
-            pub(super) fn strict(&self) -> Self {
-                let mut event = self.clone();
-                match &mut event {
+            pub(super) fn strict(mut self) -> Self {
+                match &mut self {
                     $(Self::$name(chunk) => chunk.unknown = Members::new(),)*
                     Self::Data(chunk) => chunk.unknown = Members::new(),
                     Self::Unknown(_) | Self::Done => {}
                 }
-                event
+                self
             }
         }
 

@@ -35,7 +35,7 @@ pub enum Output {
     Raw(RawEvent),
 }
 
-/// An event of a reply, for writing and reading.
+/// An event of a reply.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -89,10 +89,9 @@ impl From<Output> for Event {
     }
 }
 
-/// Adds an empty state if the call has none, see [`FunctionCall`].
 impl From<FunctionCall> for Event {
     fn from(call: FunctionCall) -> Self {
-        Self::FunctionCall(Box::new(call.filled()))
+        Self::FunctionCall(Box::new(call))
     }
 }
 
