@@ -1,7 +1,5 @@
 //! The events of the Pager.
 
-use std::convert::Infallible;
-
 /// An event of the stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -29,15 +27,3 @@ pub enum Event {
 /// A note beside the blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note(pub String);
-
-impl From<Note> for Event {
-    fn from(note: Note) -> Self {
-        Self::Note(note)
-    }
-}
-
-impl From<Infallible> for Event {
-    fn from(never: Infallible) -> Self {
-        match never {}
-    }
-}

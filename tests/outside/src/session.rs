@@ -1,10 +1,12 @@
 //! One reply as it is written.
 
+use std::convert::Infallible;
+
 use copilot_wire::json::Escape;
 use copilot_wire::protocol::{self, Failure, Part, SendError, TextFrame};
 use serde_json::{Value, json};
 
-use crate::{Event, Note};
+use crate::Note;
 
 /// One reply: its blocks, or the document that they become.
 #[derive(Debug)]
@@ -53,7 +55,8 @@ impl Session {
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = Note;
+    type Ending = Infallible;
 
     fn text_frame(&self) -> Option<TextFrame> {
         self.open.clone()
@@ -89,16 +92,13 @@ impl protocol::Session for Session {
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::Delta { text, .. } if text.is_empty() => Ok(()),
-            Event::Delta { text, .. } => self.text(text, out),
-            Event::Note(Note(text)) => {
-                self.note(text, out);
-                Ok(())
-            }
-            _ => Err(SendError::Unsupported("only the reply writes this event")),
-        }
+    fn output(&mut self, Note(text): &Note, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.note(text, out);
+        Ok(())
+    }
+
+    fn ending(&mut self, never: &Infallible, _: &mut Vec<u8>) -> Result<(), SendError> {
+        match *never {}
     }
 
     fn keep_alive(&mut self, out: &mut Vec<u8>) {
