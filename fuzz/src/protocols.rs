@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{
-    AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
-    EventDecoder, Notice, Protocol, SendError, Session as _, Status, Table, ToolCall, Verdict,
+    AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, Env, EventDecoder, Notice,
+    Protocol, SendError, Status, Table, ToolCall, Verdict,
 };
 use copilot_wire::{Agent, Body, Reply, Request, async_trait};
 use copilot_wire_kit::Toolkit;
@@ -143,42 +142,6 @@ pub fn event<P: Toolkit>(data: &[u8]) {
     let decoded = decode::<P>(stream, how);
     let whole = decode::<P>(stream, 0);
     assert_eq!(format!("{decoded:?}"), format!("{whole:?}"));
-
-    // An event that was read and can be said is read again. A session may add to it what its reply
-    // has in common (an id, what closes the turn), but only once: then it stays as it is.
-    let said = |event: &P::Event| {
-        let request = read::<P>(P::SAMPLE.request.as_bytes()).unwrap();
-        let mut session = P::session(&request, &fixed());
-        let mut out = Vec::new();
-        session.event(event, &mut out).ok()?;
-        let mut events = decode::<P>(&out, how);
-        assert!(
-            events.iter().all(Result::is_ok),
-            "{events:?} out of {event:?}, said as {}",
-            String::from_utf8_lossy(&out)
-        );
-        events.pop().and_then(Result::ok)
-    };
-    for event in decoded.into_iter().flatten() {
-        if let Some(once) = said(&event) {
-            assert_eq!(said(&once).as_ref(), Some(&once), "out of {event:?}");
-        }
-    }
-}
-
-/// An environment with a fixed time and id.
-fn fixed() -> Env {
-    struct Fixed;
-    impl Environment for Fixed {
-        fn now(&self) -> SystemTime {
-            UNIX_EPOCH + Duration::from_secs(1_700_000_000)
-        }
-
-        fn random(&self, bytes: &mut [u8]) {
-            bytes.fill(7);
-        }
-    }
-    Env::new(Fixed)
 }
 
 fn decode<P: Toolkit>(stream: &[u8], how: u8) -> Vec<Result<P::Event, String>> {

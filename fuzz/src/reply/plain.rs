@@ -1,5 +1,6 @@
 //! A protocol as small as it can be, whose every byte a model can foretell.
 
+use std::convert::Infallible;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
@@ -29,25 +30,8 @@ impl Conversation for Ask {
 pub struct Session(pub usize);
 
 pub struct Say(pub String);
+/// An ending, and whether it can be said.
 pub struct Ending(pub bool);
-
-pub enum Event {
-    Say(String),
-    /// An ending, and whether it can be said.
-    Ending(bool),
-}
-
-impl From<Say> for Event {
-    fn from(say: Say) -> Self {
-        Self::Say(say.0)
-    }
-}
-
-impl From<Ending> for Event {
-    fn from(ending: Ending) -> Self {
-        Self::Ending(ending.0)
-    }
-}
 
 /// Panics without calling the panic hook.
 pub fn intended() -> ! {
@@ -58,7 +42,7 @@ impl Protocol for Plain {
     type Request = Ask;
     type Output = Say;
     type Ending = Ending;
-    type Event = Event;
+    type Event = Infallible;
     type Session = Session;
     type Decoder = Unread;
 
@@ -74,14 +58,14 @@ impl Protocol for Plain {
     }
 }
 
-/// Nobody reads these events.
+/// Nobody reads this protocol.
 #[derive(Default)]
 pub struct Unread;
 
 impl Decode for Unread {
-    type Event = Event;
+    type Event = Infallible;
 
-    fn frame(&mut self, _: &sse::Event<'_>, _: &mut Events<Event>) -> Result<(), EventError> {
+    fn frame(&mut self, _: &sse::Event<'_>, _: &mut Events<Infallible>) -> Result<(), EventError> {
         Err(EventError::Invalid("never read"))
     }
 }
@@ -94,7 +78,8 @@ impl Session {
 }
 
 impl protocol::Session for Session {
-    type Event = Event;
+    type Output = Say;
+    type Ending = Ending;
 
     fn open(&mut self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"open\n");
@@ -134,23 +119,20 @@ impl protocol::Session for Session {
         Ok(())
     }
 
-    fn event(&mut self, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match event {
-            Event::Say(text) => {
-                out.extend_from_slice(b"say ");
-                out.extend_from_slice(text.as_bytes());
-                out.push(b'\n');
-                Ok(())
-            }
-            Event::Ending(well) => {
-                out.extend_from_slice(b"ending");
-                if !well {
-                    return Err(SendError::Invalid("half an ending".into()));
-                }
-                out.push(b'\n');
-                Ok(())
-            }
+    fn output(&mut self, Say(text): &Say, out: &mut Vec<u8>) -> Result<(), SendError> {
+        out.extend_from_slice(b"say ");
+        out.extend_from_slice(text.as_bytes());
+        out.push(b'\n');
+        Ok(())
+    }
+
+    fn ending(&mut self, Ending(well): &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+        out.extend_from_slice(b"ending");
+        if !well {
+            return Err(SendError::Invalid("half an ending".into()));
         }
+        out.push(b'\n');
+        Ok(())
     }
 
     fn finish(&mut self, out: &mut Vec<u8>) {
