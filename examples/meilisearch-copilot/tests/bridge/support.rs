@@ -9,7 +9,8 @@ use copilot_wire::meilisearch::{
     ApiKey, ChatRequest, Event, Instance, Meilisearch, Message, Outcome, Tools,
 };
 use copilot_wire::openai::{Event as OpenAiEvent, OpenAi};
-use copilot_wire::protocol::{Env, Environment, EventDecoder, Protocol};
+use copilot_wire::protocol::{Env, Environment, EventDecoder};
+use copilot_wire_kit::Toolkit;
 use meilisearch_copilot::replay::{Recordings, Replay, Script, Step};
 use meilisearch_copilot::{Bridge, Memory, Upstream};
 use serde_json::{Value, json};
@@ -243,11 +244,14 @@ pub(crate) fn asking(front: &str, members: Value) -> (&'static str, Value) {
 
 /// Returns the text of the answer in a stream, as clients of `front` read it.
 pub(crate) fn text_of(front: &str, stream: &str) -> String {
-    fn decoded<P: Protocol>(stream: &str) -> String {
+    fn decoded<P: Toolkit>(stream: &str) -> String {
         let mut decoder = EventDecoder::<P>::new();
         let (mut input, mut text) = (stream.as_bytes(), String::new());
         while let Ok(Some(event)) = decoder.next(&mut input) {
-            text += P::text_of(event).unwrap_or_default();
+            let event = P::describe(event);
+            if event.kind == "text" {
+                text += &event.text;
+            }
         }
         text
     }

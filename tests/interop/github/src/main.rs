@@ -108,7 +108,7 @@ fn answer(signer: &RequestSigner, command: Command) -> Result<Value, Box<dyn Err
                 references.map(|(id, name)| Reference::new("interop.test", id.to_string(), name));
             encode(&[Output::References(references.collect()).into()])?
         }
-        Command::Done => encode(&[Event::Finish, Event::Done])?,
+        Command::Done => encode(&[Event::Done])?,
     })
 }
 
@@ -116,7 +116,11 @@ fn encode(events: &[Event]) -> Result<Value, Box<dyn Error>> {
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in events {
-        session.event(event, &mut out)?;
+        match event {
+            Event::Output(output) => session.output(output, &mut out)?,
+            Event::Confirmation(question) => session.ending(question, &mut out)?,
+            _ => session.finish(&mut out),
+        }
     }
     Ok(Value::String(String::from_utf8(out)?))
 }
