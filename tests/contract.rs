@@ -1,25 +1,24 @@
-//! The contract of every protocol: events and capabilities.
+//! The contract of every protocol: capabilities.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
 #[cfg(feature = "ag_ui")]
-use copilot_wire::ag_ui::{self, AgUi};
-use copilot_wire::anthropic::{self, Anthropic};
-use copilot_wire::github::{self, GitHub};
-#[cfg(feature = "ui_stream")]
-use copilot_wire::json::Json;
-use copilot_wire::meilisearch::{self, Meilisearch};
-use copilot_wire::openai::{self, OpenAi};
-use copilot_wire::openbb::{self, OpenBb};
+use copilot_wire::ag_ui::AgUi;
+use copilot_wire::anthropic::Anthropic;
+use copilot_wire::github::GitHub;
+use copilot_wire::meilisearch::Meilisearch;
+use copilot_wire::openai::OpenAi;
+use copilot_wire::openbb::OpenBb;
 use copilot_wire::protocol::{
     Capabilities, Chart, ChartKind, Citation, Confirmation, Conversation, Env, Environment,
     EventDecoder, Notice, Part, Protocol, Question, Session as _, Status, Table, ToolCall, ToolRun,
 };
-use copilot_wire::responses::{self, Responses};
+use copilot_wire::responses::Responses;
 #[cfg(feature = "ui_stream")]
-use copilot_wire::ui_stream::{self, UiStream};
+use copilot_wire::ui_stream::UiStream;
+use copilot_wire_kit::Toolkit;
 use serde_json::json;
 
 struct Fixed;
@@ -40,125 +39,8 @@ fn read<P: Protocol>(body: &str) -> P::Request {
     request.unwrap_or_else(|refusal| panic!("{}: {refusal}", P::NAME))
 }
 
-/// Checks that exactly the events that are made from endings end the turn.
-fn ends<P: Protocol>(
-    outputs: impl IntoIterator<Item = P::Output>,
-    endings: impl IntoIterator<Item = P::Ending>,
-) {
-    for (at, output) in outputs.into_iter().enumerate() {
-        assert!(!P::ends(&output.into()), "{}: output {at}", P::NAME);
-    }
-    for (at, ending) in endings.into_iter().enumerate() {
-        assert!(P::ends(&ending.into()), "{}: ending {at}", P::NAME);
-    }
-}
-
-#[test]
-fn an_event_ends_the_turn_if_it_is_made_from_an_ending() {
-    ends::<OpenAi>(
-        [
-            openai::Delta::text("Hi").into(),
-            openai::Usage::new(1, 2).into(),
-            openai::Choice::new(0, openai::Delta::default())
-                .finish(openai::FinishReason::Stop)
-                .into(),
-        ],
-        [
-            openai::Ending::Calls(Vec::new()),
-            openai::Ending::Finish(openai::FinishReason::Length),
-            openai::Ending::Error(openai::ErrorObject::new("away")),
-        ],
-    );
-    ends::<Responses>(
-        [
-            responses::StreamEvent::text("Hi"),
-            responses::StreamEvent::item(responses::Item::call("call_1", "f", "{}")),
-            responses::StreamEvent::usage(responses::Usage::new(1, 2)),
-        ],
-        [
-            responses::Ending::Calls(Vec::new()),
-            responses::Ending::Incomplete("max_output_tokens".into()),
-            responses::Ending::Failed(responses::ErrorObject::new("server_error", "away")),
-        ],
-    );
-    ends::<GitHub>(
-        [
-            github::Output::Text("Hi".into()),
-            github::Output::References(Vec::new().into()),
-            github::Output::Errors(Vec::new().into()),
-        ],
-        [github::Confirmation::new("1", "Sure?", "Really?")],
-    );
-    ends::<OpenBb>(
-        [
-            openbb::Output::MessageChunk("Hi".into()),
-            openbb::StatusUpdate::info("Working").into(),
-            openbb::PromptSuggestions::new(["Yes"]).into(),
-        ],
-        [openbb::GetWidgetData::new(Vec::<openbb::DataSource>::new()).into()],
-    );
-    #[cfg(feature = "ui_stream")]
-    ends::<UiStream>(
-        [
-            ui_stream::Data::new("x", &1).unwrap().into(),
-            ui_stream::ToolInputAvailable::new("c", "f", Json::default()).into(),
-        ],
-        [
-            ui_stream::ToolInputAvailable::new("c", "f", Json::default()).into(),
-            ui_stream::Error::new("away").into(),
-        ],
-    );
-    #[cfg(feature = "ag_ui")]
-    ends::<AgUi>(
-        [
-            ag_ui::StateSnapshot::new(&json!({})).unwrap().into(),
-            ag_ui::Custom::new("n", &json!(1)).unwrap().into(),
-            ag_ui::ToolCallEnd::new("c").into(),
-        ],
-        [
-            ag_ui::Ending::Calls(Vec::new()),
-            ag_ui::Interrupt::new("q", "choice").into(),
-            ag_ui::RunError::new("away").into(),
-        ],
-    );
-    let failure = |kind: &str| meilisearch::Failure::new(kind, "away");
-    ends::<Meilisearch>(
-        [
-            meilisearch::Output::Text("Hi".into()),
-            meilisearch::Output::Refusal("No".into()),
-            meilisearch::Output::RoundBreak,
-            meilisearch::Output::SearchFailure(meilisearch::SearchFailure::new(404, "no index")),
-        ],
-        [
-            meilisearch::Ending::Finish(meilisearch::FinishReason::ToolCalls),
-            meilisearch::Ending::Failure(failure("server_error")),
-            meilisearch::Ending::Failure(failure(meilisearch::Failure::SEARCH)),
-        ],
-    );
-}
-
-#[test]
-fn an_event_of_anthropic_messages_ends_the_turn_if_it_is_made_from_an_ending() {
-    ends::<Anthropic>(
-        [
-            anthropic::Output::Start(anthropic::ContentBlock::text("Hi")),
-            anthropic::Delta::Text("Hi".into()).into(),
-            anthropic::Output::Stop,
-            anthropic::Usage::new(1, 2).into(),
-        ],
-        [
-            anthropic::Ending::Calls(Vec::new()),
-            anthropic::StopReason::EndTurn.into(),
-            anthropic::ErrorObject::new("api_error", "away").into(),
-        ],
-    );
-}
-
 /// The events of a reply with one part, and the text in them.
-fn reply<P: Protocol<Event: Clone>>(
-    request: &P::Request,
-    part: Option<Part<'_>>,
-) -> (Vec<P::Event>, String) {
+fn reply<P: Toolkit>(request: &P::Request, part: Option<Part<'_>>) -> (Vec<P::Event>, String) {
     let mut session = P::session(request, &Env::new(Fixed));
     let mut out = Vec::new();
     session.open(&mut out);
@@ -171,9 +53,9 @@ fn reply<P: Protocol<Event: Clone>>(
     let mut input = &*out;
     let (mut events, mut text) = (Vec::new(), String::new());
     while let Some(event) = decoder.next(&mut input).unwrap() {
-        match P::text_of(event) {
-            Some(piece) => text.push_str(piece),
-            None => events.push(event.clone()),
+        match P::describe(event) {
+            said if said.kind == "text" => text.push_str(&said.text),
+            _ => events.push(event.clone()),
         }
     }
     decoder.end().unwrap();
@@ -181,7 +63,7 @@ fn reply<P: Protocol<Event: Clone>>(
 }
 
 /// Checks every capability against the bytes: a part that is shown natively adds an event and no text.
-fn capabilities<P: Protocol<Event: Clone + PartialEq>>(body: &str) {
+fn capabilities<P: Toolkit>(body: &str) {
     let request = read::<P>(body);
     let (plain, silence) = reply::<P>(&request, None);
     let rows = json!([{"day": "Mon", "price": 1}]);

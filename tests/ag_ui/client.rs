@@ -1,7 +1,8 @@
 //! The client's side: streams of other servers, whole and broken.
 
 use copilot_wire::ag_ui::{AgUi, Event, RunAgentInput, TextMessageContent};
-use copilot_wire::protocol::{EventDecoder, EventError, Protocol};
+use copilot_wire::protocol::{EventDecoder, EventError};
+use copilot_wire_kit::Toolkit;
 
 fn decode(stream: &str) -> (Vec<Event>, Vec<EventError>, Result<(), EventError>) {
     let mut decoder = EventDecoder::<AgUi>::new();
@@ -36,7 +37,12 @@ fn chunks_and_unknown_events_are_read() {
     ]);
     let (events, errors, end) = decode(&stream);
     assert!(errors.is_empty() && end.is_ok());
-    let text: String = events.iter().filter_map(AgUi::text_of).collect();
+    let text: String = events
+        .iter()
+        .map(AgUi::describe)
+        .filter(|event| event.kind == "text")
+        .map(|event| event.text)
+        .collect();
     assert_eq!(text, "Hi you");
     assert!(matches!(&events[3], Event::Unknown(json) if json.get("x").is_some()));
     // What is not known is kept.

@@ -1,9 +1,8 @@
 //! Encoded events are decoded unchanged, in chunks of any size.
 
-use copilot_wire::Body;
 use copilot_wire::ag_ui::{
-    ActivityDelta, ActivitySnapshot, AgUi, Custom, Event, Interrupt, Message, MessagesSnapshot,
-    Raw, RunAgentInput, RunError, RunFinished, StateDelta, StateSnapshot, StepStarted,
+    ActivityDelta, ActivitySnapshot, AgUi, Custom, Ending, Event, Interrupt, Message,
+    MessagesSnapshot, Output, Raw, RunError, RunFinished, StateDelta, StateSnapshot, StepStarted,
     TextMessageChunk, TextMessageContent, TokenUsage, ToolCall, ToolCallArgs, ToolCallEnd,
     ToolCallResult, ToolCallStart,
 };
@@ -11,7 +10,7 @@ use copilot_wire::json::Json;
 use copilot_wire::protocol::{EventDecoder, Usage};
 use proptest::prelude::*;
 
-use crate::support::{ask, fixed, read, whole};
+use crate::support::{read, stream_of};
 
 fn text() -> impl Strategy<Value = String> {
     prop_oneof![
@@ -34,19 +33,8 @@ fn operations() -> impl Strategy<Value = serde_json::Value> {
     prop::collection::vec(operation, 0..3).prop_map(serde_json::Value::from)
 }
 
-fn event() -> impl Strategy<Value = Event> {
+fn output() -> impl Strategy<Value = Output> {
     prop_oneof![
-        (text(), text()).prop_map(|(id, text)| TextMessageContent::new(id, text).into()),
-        (text(), any::<bool>()).prop_map(|(text, some)| {
-            let mut chunk = TextMessageChunk::default();
-            chunk.delta = some.then_some(text);
-            chunk.into()
-        }),
-        text().prop_map(|name| {
-            let mut step = StepStarted::default();
-            step.step_name = name;
-            step.into()
-        }),
         text().prop_map(|id| ToolCallStart::new(id, "f").into()),
         (text(), text()).prop_map(|(id, text)| ToolCallArgs::new(id, text).into()),
         text().prop_map(|id| ToolCallEnd::new(id).into()),
@@ -61,14 +49,47 @@ fn event() -> impl Strategy<Value = Event> {
             .prop_map(|(id, patch)| { ActivityDelta::new(id, "table", &patch).unwrap().into() }),
         value().prop_map(|value| Raw::new(&value).unwrap().into()),
         (text(), value()).prop_map(|(name, value)| Custom::new(name, &value).unwrap().into()),
-        (text(), text()).prop_map(|(message, code)| RunError::new(message).code(code).into()),
-        (text(), any::<u32>()).prop_map(|(id, tokens)| {
-            let mut end = RunFinished::interrupted([Interrupt::new(id, "r")]);
-            end.usage
-                .push(TokenUsage::from(&Usage::new(tokens.into(), 1)));
-            end.into()
+    ]
+}
+
+fn error() -> impl Strategy<Value = RunError> {
+    (text(), text()).prop_map(|(message, code)| RunError::new(message).code(code))
+}
+
+fn interruption() -> impl Strategy<Value = RunFinished> {
+    (text(), any::<u32>()).prop_map(|(id, tokens)| {
+        let mut end = RunFinished::interrupted([Interrupt::new(id, "r")]);
+        end.usage
+            .push(TokenUsage::from(&Usage::new(tokens.into(), 1)));
+        end
+    })
+}
+
+fn ending() -> impl Strategy<Value = Ending> {
+    prop_oneof![
+        Just(ToolCall::new("c", "f", "{}").into()),
+        error().prop_map(Ending::from),
+        interruption().prop_map(Ending::from),
+    ]
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    prop_oneof![
+        8 => output().prop_map(Event::from),
+        1 => (text(), text()).prop_map(|(id, text)| TextMessageContent::new(id, text).into()),
+        1 => (text(), any::<bool>()).prop_map(|(text, some)| {
+            let mut chunk = TextMessageChunk::default();
+            chunk.delta = some.then_some(text);
+            chunk.into()
         }),
-        text().prop_map(|text| {
+        1 => text().prop_map(|name| {
+            let mut step = StepStarted::default();
+            step.step_name = name;
+            step.into()
+        }),
+        1 => error().prop_map(Event::from),
+        1 => interruption().prop_map(Event::from),
+        1 => text().prop_map(|text| {
             let json = serde_json::json!({"type": "TOMORROW", "text": text}).to_string();
             let json = json
                 .replace('\u{2028}', "\\u2028")
@@ -112,14 +133,20 @@ proptest! {
     /// Any reply is a stream that clients read.
     #[test]
     fn a_reply_keeps_the_rules_whatever_is_sent(
-        events in prop::collection::vec(event(), 0..24),
-        calls in any::<bool>(),
+        said in prop::collection::vec((text(), output()), 0..16),
+        ending in prop::option::of(ending()),
     ) {
-        let input = RunAgentInput::from_json(ask("Hi")).unwrap();
-        let last = calls.then(|| Event::Calls(vec![ToolCall::new("c", "f", "{}")]));
-        let events = events.into_iter().chain(last).map(Ok);
-        let events = futures::stream::iter(events);
-        let stream = whole(Body::from_events::<AgUi, _>(&input, events, &fixed()));
+        let stream = stream_of(move |reply| {
+            let (said, ending) = (said.clone(), ending.clone());
+            async move {
+                for (text, output) in said {
+                    reply.text(&text).await?;
+                    // What is refused leaves no trace.
+                    let _ = reply.send(output).await;
+                }
+                Ok(ending.map_or(Ok(()), |ending| reply.end(ending))?)
+            }
+        });
         read(&stream);
     }
 }

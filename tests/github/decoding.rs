@@ -255,9 +255,7 @@ fn events_of_unknown_names_are_kept() {
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     let raw = Raw::new(copilot_wire::event_name!("x"), "one\ntwo");
-    let error = session
-        .event(&Output::Raw(raw).into(), &mut out)
-        .unwrap_err();
+    let error = session.output(&Output::Raw(raw), &mut out).unwrap_err();
     assert!(matches!(error, SendError::Invalid(_)));
     assert!(out.is_empty());
 }

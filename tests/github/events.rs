@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use copilot_wire::github::{
     ChatRequest, Chunk, ChunkForm, Confirmation, CopilotError, ErrorKind, Event, GitHub, Output,
-    Reference,
+    Reference, Session,
 };
 use copilot_wire::json::Json;
 use copilot_wire::protocol::{Env, EventDecoder, Failure, Protocol, SendError, Session as _};
@@ -19,9 +19,19 @@ fn encode_in(request: &ChatRequest, events: &[Event]) -> String {
     let mut session = GitHub::session(request, &Env::default());
     let mut out = Vec::new();
     for event in events {
-        session.event(event, &mut out).unwrap();
+        send(&mut session, event, &mut out);
     }
     String::from_utf8(out).unwrap()
+}
+
+/// Writes an event as an agent that relays it: the ending is the session's own.
+fn send(session: &mut Session, event: &Event, out: &mut Vec<u8>) {
+    match event {
+        Event::Output(output) => session.output(output, out).unwrap(),
+        Event::Confirmation(question) => session.ending(question, out).unwrap(),
+        Event::Done => session.finish(out),
+        _ => {}
+    }
 }
 
 pub(crate) fn decode(mut input: &[u8]) -> Vec<Event> {
@@ -233,9 +243,7 @@ fn full_chunks_have_one_head() {
             r#"{{"id":{id},"model":"other","choices":[{{"index":0,"delta":{{"refusal":"no"}}}}],"x":1}}"#
         );
         let foreign = Chunk::new(Json::parse(foreign).unwrap()).unwrap();
-        session
-            .event(&Output::Chunk(foreign).into(), &mut out)
-            .unwrap();
+        session.output(&Output::Chunk(foreign), &mut out).unwrap();
     }
     session.finish(&mut out);
     let events = decode(&out);
@@ -286,30 +294,12 @@ fn full_chunks_have_one_head() {
 
 #[test]
 fn an_answer_ends_once() {
-    let done = encode(&[Event::Finish, Event::Done]);
-    assert_eq!(encode(&[Event::Done]), done);
-    assert_eq!(
-        encode(&[Event::Finish, Event::Finish, Event::Done, Event::Done]),
-        done
-    );
-    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
-    let mut out = Vec::new();
-    session.event(&Event::Done, &mut out).unwrap();
-    let length = out.len();
-    for event in [text("late"), Output::from(Reference::bare("a", "b")).into()] {
-        let error = session.event(&event, &mut out).unwrap_err();
-        assert!(matches!(error, SendError::Invalid(_)));
-    }
-    session.finish(&mut out);
-    session.fail(&Failure::new("late"), &mut out);
-    assert_eq!(out.len(), length);
-
     // A model's chunk that ends the answer is used as the ending: only `[DONE]` is added, and the
     // usage may be between.
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in &decode(&bytes("chunk-usage.sse"))[..3] {
-        session.event(event, &mut out).unwrap();
+        send(&mut session, event, &mut out);
     }
     session.finish(&mut out);
     assert_eq!(out, bytes("chunk-usage.sse"));
@@ -323,15 +313,15 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in &recorded[..3] {
-        session.event(event, &mut out).unwrap();
+        send(&mut session, event, &mut out);
     }
     session.text("One thing more.", &mut out).unwrap();
-    let references = Output::from(Reference::bare("a", "b")).into();
-    session.event(&references, &mut out).unwrap();
+    let references = Output::from(Reference::bare("a", "b"));
+    session.output(&references, &mut out).unwrap();
     session.finish(&mut out);
     let mut expected = recorded.clone();
     let usage = expected.split_off(1);
-    expected.extend([text("One thing more."), references]);
+    expected.extend([text("One thing more."), references.into()]);
     expected.extend(usage);
     assert_eq!(decode(&out), expected);
 
@@ -339,7 +329,7 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
     let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
     let mut out = Vec::new();
     for event in &recorded[..3] {
-        session.event(event, &mut out).unwrap();
+        send(&mut session, event, &mut out);
     }
     session.fail(&Failure::new("no more"), &mut out);
     let events = decode(&out);
@@ -347,15 +337,13 @@ fn nothing_follows_the_chunk_that_ends_an_answer() {
     assert_eq!(events[2..], recorded[1..]);
 }
 
-/// The filler is an empty text event, and no text may follow a confirmation or an ending.
+/// The filler is an empty text event, and no text may follow a confirmation.
 #[test]
-fn no_keep_alive_follows_an_ending() {
+fn no_keep_alive_follows_a_confirmation() {
     let question = Confirmation::new("1", "Go on?", "");
-    for ending in [question.into(), Event::Finish, Event::Done] {
-        let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
-        session.event(&ending, &mut Vec::new()).unwrap();
-        let mut out = Vec::new();
-        session.keep_alive(&mut out);
-        assert_eq!(out, b"");
-    }
+    let mut session = GitHub::session(&ChatRequest::default(), &Env::default());
+    session.ending(&question, &mut Vec::new()).unwrap();
+    let mut out = Vec::new();
+    session.keep_alive(&mut out);
+    assert_eq!(out, b"");
 }

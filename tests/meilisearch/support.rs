@@ -6,7 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use copilot_wire::meilisearch::{ChatRequest, Event, Meilisearch, Message, Outcome, Tools};
+use copilot_wire::meilisearch::{
+    ChatRequest, Event, Meilisearch, Message, Outcome, Output, SearchFailure, Session, Tools,
+    Unknown,
+};
 use copilot_wire::protocol::{Env, Environment, EventDecoder, Protocol, Session as _};
 use copilot_wire::{Body, Router};
 use futures::executor::block_on;
@@ -126,9 +129,32 @@ pub(crate) fn encode(model: &str, tools: Tools, events: &[Event]) -> Vec<u8> {
     let mut session = Meilisearch::session(&request(model, tools), &counting());
     let mut out = Vec::new();
     for event in events {
-        session.event(event, &mut out).unwrap();
+        send(&mut session, event.clone(), &mut out);
     }
     out
+}
+
+/// Writes an event as a server that relays it.
+pub(crate) fn send(session: &mut Session, event: Event, out: &mut Vec<u8>) {
+    let output = match event {
+        Event::Text(text) => Output::Text(text),
+        Event::Refusal(text) => Output::Refusal(text),
+        Event::Progress(progress) => progress.into(),
+        Event::Append(append) => append.into(),
+        Event::Sources(sources) => sources.into(),
+        Event::RoundBreak => Output::RoundBreak,
+        Event::Provider(provider) => Output::Provider(provider),
+        Event::Logprobs(logprobs) => Output::Logprobs(logprobs),
+        Event::Unknown(Unknown::Call(call)) => Output::Call(call),
+        Event::Error(failure) => match SearchFailure::try_from(failure) {
+            Ok(failure) => failure.into(),
+            Err(failure) => return session.ending(&failure.into(), out).unwrap(),
+        },
+        Event::Finish(reason) => return session.ending(&reason.into(), out).unwrap(),
+        Event::Done => return session.finish(out),
+        event => panic!("{event:?}"),
+    };
+    session.output(&output, out).unwrap();
 }
 
 pub(crate) fn post(

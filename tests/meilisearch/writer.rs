@@ -16,7 +16,7 @@ use futures::executor::block_on;
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::support::{Read, counting, decode, encode, request, text, whole};
+use crate::support::{Read, counting, decode, encode, request, send, text, whole};
 
 type Answer = Pin<Box<dyn Future<Output = Result<(), AgentError>> + Send>>;
 
@@ -341,7 +341,11 @@ proptest! {
     ) {
         // An answer has one end.
         let mut events = events;
-        if let Some(end) = events.iter().position(Meilisearch::ends) {
+        let ends = |event: &Event| match event {
+            Event::Error(failure) => failure.is_terminal(),
+            event => matches!(event, Event::Finish(_)),
+        };
+        if let Some(end) = events.iter().position(ends) {
             events.truncate(end + 1);
         }
         events.push(Event::Done);
@@ -357,7 +361,7 @@ proptest! {
         let mut stream = Vec::new();
         session.open(&mut stream);
         stream.clear();
-        session.event(&event, &mut stream).unwrap();
+        send(&mut session, event.clone(), &mut stream);
         let mut frames = EventDecoder::<Meilisearch>::new();
         let expected = match event {
             // Only the next frame shows if it is a break between rounds or the end.

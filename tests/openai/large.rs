@@ -180,7 +180,7 @@ fn play(name: &str, events: &[String]) {
         assert!(all.text().len() <= stream.len());
         all.push(chunk).unwrap();
         // What it refuses it has looked at.
-        let _ = session.event(event, &mut out);
+        let _ = session.output(chunk, &mut out);
         out.clear();
     }
     session.finish(&mut out);

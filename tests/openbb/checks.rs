@@ -107,10 +107,10 @@ fn what_is_checked_before_a_call_leaves() {
         crate::json(r#"{"queries":[{"sql":"s"}]}"#),
     );
     assert!(data(&plain(), raw).unwrap().contains("extra_state"));
-    let latest = Event::from(FunctionCall::new("a_function_of_2027", &json!({})).unwrap());
+    let latest = FunctionCall::new("a_function_of_2027", &json!({})).unwrap();
     let mut session = OpenBb::session(&plain(), &crate::env());
     let mut out = Vec::new();
-    session.event(&latest, &mut out).unwrap();
+    session.ending(&latest, &mut out).unwrap();
     assert!(
         String::from_utf8(out)
             .unwrap()

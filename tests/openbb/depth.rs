@@ -6,7 +6,7 @@ use copilot_wire::openbb::{
 };
 use copilot_wire::protocol::{Conversation, Part, Protocol, Session as _, ToolCall};
 
-use crate::{decode, env, json, output_event, plain, read};
+use crate::{decode, env, json, output_event, plain, read, send};
 
 /// A depth far larger than the stack.
 const DEEP: usize = 30_000;
@@ -23,9 +23,7 @@ fn nested() -> [String; 2] {
 /// used.
 fn write(event: Event) -> usize {
     let mut out = Vec::new();
-    OpenBb::session(&plain(), &env())
-        .event(&event, &mut out)
-        .unwrap();
+    send(&mut OpenBb::session(&plain(), &env()), &event, &mut out).unwrap();
     out.len()
 }
 

@@ -9,7 +9,7 @@ use copilot_wire::protocol::{
     Citation, Conversation, Part, Protocol, SendError, Session as _, ToolCall,
 };
 
-use crate::{decode, env, output_event, read};
+use crate::{decode, env, read};
 
 /// The number of repetitions of something small.
 const MANY: usize = 100_000;
@@ -339,9 +339,9 @@ fn names_of_many_artifacts() {
     let mut out = Vec::new();
     for at in 0..SOME {
         let artifact = artifact.clone().uuid(at.to_string());
-        session.event(&output_event(artifact), &mut out).unwrap();
+        session.output(&artifact.into(), &mut out).unwrap();
     }
-    session.event(&output_event(step), &mut out).unwrap();
+    session.output(&step.into(), &mut out).unwrap();
     let last = format!(r#""name":"T {}""#, 3 * SOME - 1);
     assert!(String::from_utf8(out).unwrap().contains(&last));
 }

@@ -37,7 +37,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Event, FunctionCall, OpenBb, Output, QueryRequest};
+use copilot_wire::openbb::{Event, FunctionCall, OpenBb, Output, QueryRequest, Session};
 use copilot_wire::protocol::{
     Env, Environment, EventDecoder, EventError, Protocol, SendError, Session as _,
 };
@@ -100,6 +100,15 @@ fn json(text: &str) -> Json {
     Json::parse(text.to_owned()).unwrap()
 }
 
+/// Writes an event as its agent sends it.
+fn send(session: &mut Session, event: &Event, out: &mut Vec<u8>) -> Result<(), SendError> {
+    match event {
+        Event::Output(output) => session.output(output, out),
+        Event::FunctionCall(call) => session.ending(call, out),
+        other => panic!("{other:?}"),
+    }
+}
+
 /// Encodes events in reply to a request, and checks that the Workspace accepts the result.
 fn encode(
     request: &QueryRequest,
@@ -108,7 +117,7 @@ fn encode(
     let mut session = OpenBb::session(request, &env());
     let mut out = Vec::new();
     for event in events {
-        session.event(&event, &mut out)?;
+        send(&mut session, &event, &mut out)?;
     }
     workspace::read(&out).unwrap();
     Ok(out)

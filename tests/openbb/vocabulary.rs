@@ -1,7 +1,7 @@
 //! The shared parts of a reply in this protocol.
 
 use copilot_wire::json::Json;
-use copilot_wire::openbb::{Artifact, Descriptor, Message, OpenBb, QueryRequest};
+use copilot_wire::openbb::{Artifact, Descriptor, Event, Message, OpenBb, Output, QueryRequest};
 use copilot_wire::protocol::{
     AgentError, Chart, ChartKind, Citation, Confirmation, Conversation, EventDecoder, Failure,
     Level, Notice, Part, Protocol, Question, SendError, Session as _, Status, Table, ToolCall,
@@ -240,7 +240,9 @@ fn said(router: &Router, request: &QueryRequest) -> String {
     let mut input = stream.as_bytes();
     let mut text = String::new();
     while let Some(event) = decoder.next(&mut input).unwrap() {
-        text.push_str(OpenBb::text_of(event).unwrap_or_default());
+        if let Event::Output(Output::MessageChunk(piece)) = event {
+            text.push_str(piece);
+        }
     }
     text
 }
