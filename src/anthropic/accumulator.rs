@@ -101,8 +101,15 @@ impl Accumulator {
         Ok(())
     }
 
+    /// Adds text to the last block.
+    pub(super) fn extend_text(&mut self, text: &str) -> Result<(), TooLarge> {
+        let last = self.blocks.last_key_value();
+        let index = last.map_or(0, |(index, _)| *index);
+        self.push_text(index, text)
+    }
+
     /// Adds text to a block.
-    pub(super) fn push_text(&mut self, index: u32, text: &str) -> Result<(), TooLarge> {
+    fn push_text(&mut self, index: u32, text: &str) -> Result<(), TooLarge> {
         self.grow(text.len())?;
         self.block(index, || TextBlock::default().into())?
             .text(text);

@@ -95,7 +95,7 @@ pub use message::{Message, MessageDelta, Stop, StopReason, Usage};
 pub use mount::Model;
 pub use relay::{Relay, RelayError};
 pub use request::{MessageParam, MessagesRequest, Tool};
-pub use session::Session;
+pub use session::{Reply, Session};
 
 use std::borrow::Cow;
 
@@ -159,7 +159,7 @@ impl Protocol for Anthropic {
     }
 
     fn session(request: &MessagesRequest, env: &Env) -> Session {
-        Session::new(request, env)
+        session::session(request, env)
     }
 
     fn is_stream(request: &MessagesRequest) -> bool {

@@ -18,6 +18,7 @@
 //! it at this place, and a code that only its reader knows. [`Request::answer`](crate::Request::answer) checks
 //! both.
 
+mod block_session;
 mod capabilities;
 pub(crate) mod consent;
 mod conversation;
@@ -44,6 +45,7 @@ pub(crate) mod typed;
 mod usage;
 mod user;
 
+pub use block_session::{Block, BlockSession, Blocks, Document as AnswerDocument, Writer};
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};
 pub(crate) use conversation::LONGEST_NAME;

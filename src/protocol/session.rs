@@ -46,6 +46,19 @@ impl TextFrame {
         }
     }
 
+    /// Creates the frame of events that differ in one text only, which `write` appends an event with. `None` if
+    /// they differ in more.
+    pub(super) fn of(policy: Escape, write: impl Fn(String, &mut Vec<u8>)) -> Option<Self> {
+        let (mut one, mut two) = (Vec::new(), Vec::new());
+        write("\u{1}".to_owned(), &mut one);
+        write("\u{2}".to_owned(), &mut two);
+        // JSON escapes both by their numbers, which differ in the last digit.
+        let digit = one.iter().zip(&two).position(|(one, two)| one != two)?;
+        let (head, tail) = (one.get(..=digit)?, one.get(digit + 1..)?);
+        let head = head.strip_suffix(br"\u0001")?;
+        (two.get(digit + 1..)? == tail).then(|| Self::new(head.to_vec(), tail.to_vec(), policy))
+    }
+
     /// Appends the event with this token.
     #[inline(always)]
     pub(crate) fn write_token(&self, token: Token, out: &mut Vec<u8>) {

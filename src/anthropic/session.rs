@@ -1,0 +1,447 @@
+//! One reply, as a stream or as one message.
+
+use std::fmt::Write as _;
+use std::mem;
+
+use super::{
+    Accumulator, ContentBlock, Delta, Ending, ErrorObject, Event, Message, MessageDelta,
+    MessagesRequest, Output, Stop, StopReason, TextBlock, ThinkingBlock, ToolUseBlock, Usage,
+};
+use crate::json::wire::object;
+use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
+use crate::protocol::{
+    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Env, Failure, SendError, Status,
+    ToolCall, Writer, markdown,
+};
+
+/// The maximum size in bytes of an answer without a stream.
+const WHOLE_LIMIT: usize = 32 * 1024 * 1024;
+/// The maximum size in bytes of the buffered calls of a reply.
+const MAX_BUFFERED: usize = 16 * 1024 * 1024;
+/// The signature of thinking blocks. Any text is valid except an empty one, with which VS Code
+/// drops the block.
+const SIGNATURE: &str = "Y29waWxvdC13aXJl";
+
+/// The session of one reply.
+pub type Session = BlockSession<Reply>;
+
+/// One reply: its blocks, and the calls that are buffered until its end.
+///
+/// The order of a stream is: `message_start`; blocks numbered from 0, one open at a time;
+/// `message_delta` with the stop reason; `message_stop`. There is at most one text block, open
+/// until the calls, because `claude -p` prints only the last one; so thinking is written before it
+/// or dropped. Calls are written when the answer is complete, because Claude Code runs a call even
+/// if an error follows it.
+#[derive(Debug)]
+pub struct Reply {
+    env: Env,
+    model: String,
+    /// The index of the open block or of the next one, which is the number of closed blocks.
+    index: u32,
+    /// `true` once the signature of the open thinking block has been written.
+    is_signed: bool,
+    /// `true` if the reasoning so far ends with a complete line.
+    is_line: bool,
+    /// The current call, with the pieces of its arguments.
+    building: Option<(ToolUseBlock, String)>,
+    calls: Vec<ToolUseBlock>,
+    has_calls: bool,
+    /// The size in bytes of the calls so far.
+    buffered: usize,
+    stop: Stop,
+    usage: Usage,
+}
+
+/// The place that a reply is written to.
+type To<'a> = Writer<'a, Reply>;
+
+pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
+    let reply = Reply {
+        env: env.clone(),
+        model: request.model.clone(),
+        index: 0,
+        is_signed: false,
+        is_line: true,
+        building: None,
+        calls: Vec::new(),
+        has_calls: false,
+        buffered: 0,
+        stop: Stop::default(),
+        usage: Usage::default(),
+    };
+    let document = (!request.is_stream()).then(|| Accumulator::new().limit(WHOLE_LIMIT));
+    BlockSession::new(reply)
+        .tools(request.offered().map(|tool| tool.name.clone()))
+        .document(document)
+}
+
+impl AnswerDocument<Event> for Accumulator {
+    fn push(&mut self, event: &Event) -> Result<(), SendError> {
+        Ok(Self::push(self, event)?)
+    }
+
+    fn push_text(&mut self, text: &str) -> Result<(), SendError> {
+        Ok(self.extend_text(text)?)
+    }
+
+    fn finish(self, out: &mut Vec<u8>) {
+        Self::finish(self).write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
+    }
+}
+
+impl Blocks for Reply {
+    type Output = Output;
+    type Ending = Ending;
+    type Event = Event;
+    type Document = Accumulator;
+
+    fn write(&self, event: &Event, out: &mut Vec<u8>) {
+        event.write(out);
+    }
+
+    fn begin(&mut self, to: &mut To<'_>) {
+        let message = Message {
+            id: self.env.new_id("msg"),
+            role: "assistant".into(),
+            model: mem::take(&mut self.model),
+            // The member is required in the first event, before any count is known.
+            usage: Usage::new(0, 0),
+            ..Message::default()
+        };
+        to.event(self, Event::MessageStart(message));
+    }
+
+    fn open(&mut self, block: Block, to: &mut To<'_>) {
+        match block {
+            Block::Text => self.start(TextBlock::default().into(), to),
+            Block::Reasoning => {
+                (self.is_signed, self.is_line) = (false, true);
+                self.start(ThinkingBlock::default().into(), to);
+            }
+            // Whoever opens a block of another kind writes its start.
+            _ => {}
+        }
+    }
+
+    fn piece(&self, block: Block, text: String) -> Event {
+        let index = self.index;
+        let delta = match block {
+            Block::Reasoning => Delta::Thinking(text),
+            _ => Delta::Text(text),
+        };
+        Event::ContentBlockDelta { index, delta }
+    }
+
+    fn close(&mut self, block: Block, to: &mut To<'_>) {
+        if block == Block::Reasoning && !self.is_signed {
+            // VS Code drops a thinking block without a signature.
+            self.delta(Delta::Signature(SIGNATURE.into()), to);
+        }
+        to.event(self, Event::ContentBlockStop { index: self.index });
+        self.index += 1;
+    }
+
+    fn output(&mut self, output: &Output, to: &mut To<'_>) -> Result<(), SendError> {
+        match output {
+            Output::Start(block) => return self.native_start(block, to),
+            Output::Delta(delta) => return self.native_delta(delta, to),
+            Output::Stop if self.building.is_some() => return self.complete_call(),
+            // The text block remains open for later text.
+            Output::Stop if to.is_open(Block::Text) => {}
+            Output::Stop => to.close(self),
+            Output::Message(delta) => {
+                self.usage.update(&delta.usage);
+                if delta.delta.stop_reason.is_some() {
+                    self.stop = delta.delta.clone();
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn ending(&mut self, ending: &Ending, to: &mut To<'_>) -> Result<(), SendError> {
+        match ending {
+            Ending::Stop(stop) => self.stop = stop.clone(),
+            Ending::Calls(calls) => {
+                self.buffer_calls(calls.iter().cloned())?;
+                self.write_calls(to);
+            }
+            Ending::Error(error) => self.fail_with(error.clone(), to),
+        }
+        Ok(())
+    }
+
+    fn reasoning(&mut self, text: &str, to: &mut To<'_>) {
+        // A thinking block would split the text in two, and `claude -p` prints only the last text
+        // block.
+        if !to.has_text() && !text.is_empty() {
+            to.piece(self, Block::Reasoning, text);
+            self.is_line = text.ends_with('\n');
+        }
+    }
+
+    /// Writes a step as a line of reasoning.
+    fn status(&mut self, status: &Status, to: &mut To<'_>) {
+        let is_new = !to.is_open(Block::Reasoning);
+        let before = if is_new || self.is_line { "" } else { "\n" };
+        let line = line(status);
+        if !line.is_empty() {
+            self.reasoning(&format!("{before}{line}\n"), to);
+        }
+    }
+
+    fn usage(&mut self, usage: &protocol::Usage, _: &mut To<'_>) {
+        self.usage.update(&(*usage).into());
+    }
+
+    /// Writes the sources with a URL as citations of the text block, and all of them as Markdown, because Claude Code,
+    /// Copilot and VS Code do not display citations.
+    fn sources(&mut self, citations: &[Citation], to: &mut To<'_>) {
+        to.text(self, &markdown::sources(citations));
+        for citation in citations {
+            if let Some(url) = &citation.url {
+                let excerpt = citation.excerpt.as_deref().unwrap_or_default();
+                let location = location(url, &citation.title, excerpt);
+                self.delta(Delta::Citation(location), to);
+            }
+        }
+    }
+
+    fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
+        self.buffer_calls(calls.iter().map(|call| ToolUseBlock {
+            id: String::new(),
+            name: call.name.clone(),
+            input: call.arguments.clone(),
+            unknown: Members::new(),
+        }))?;
+        self.write_calls(to);
+        Ok(())
+    }
+
+    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+        self.complete_call()?;
+        self.write_calls(to);
+        if !to.has_text() && !self.has_calls {
+            to.text(self, crate::models::NO_ANSWER);
+        }
+        to.close(self);
+        let mut delta = mem::take(&mut self.stop);
+        delta.stop_reason = Some(match delta.stop_reason {
+            // It must match what was written, not what was announced.
+            _ if self.has_calls => StopReason::ToolUse,
+            Some(StopReason::ToolUse) | None => StopReason::EndTurn,
+            Some(reason) => reason,
+        });
+        let delta = MessageDelta {
+            delta,
+            usage: mem::take(&mut self.usage),
+            unknown: Members::new(),
+        };
+        to.event(self, Event::MessageDelta(delta));
+        to.event(self, Event::MessageStop);
+        Ok(())
+    }
+
+    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
+        self.fail_with(ErrorObject::failure(failure), to);
+    }
+
+    /// Writes a change of the message without members: Claude Code gives up after five minutes, and
+    /// neither a `ping` nor a comment resets its timer. Before the start of the message a `ping` is
+    /// the only possible event.
+    fn keep_alive(&self, has_begun: bool, out: &mut Vec<u8>) {
+        match has_begun {
+            true => Event::MessageDelta(MessageDelta::default()).write(out),
+            false => Event::Ping.write(out),
+        }
+    }
+}
+
+impl Reply {
+    fn start(&self, content_block: ContentBlock, to: &mut To<'_>) {
+        let index = self.index;
+        let start = Event::ContentBlockStart {
+            index,
+            content_block,
+        };
+        to.event(self, start);
+    }
+
+    fn delta(&self, delta: Delta, to: &mut To<'_>) {
+        let index = self.index;
+        to.event(self, Event::ContentBlockDelta { index, delta });
+    }
+
+    /// Writes an error as the end of a failed answer.
+    ///
+    /// Claude Code does not repeat the request if a closed block precedes the error. VS Code does
+    /// not display errors, so an error before any text is also written as text.
+    fn fail_with(&mut self, mut error: ErrorObject, to: &mut To<'_>) {
+        if error.message.is_empty() {
+            error.message = protocol::AgentError::DEFAULT.into();
+        }
+        if let Some(body) = to.fail() {
+            return error.write_body(body);
+        }
+        if !to.has_text() {
+            to.text(self, &error.message);
+        }
+        to.close(self);
+        to.event(self, Event::Error(error));
+    }
+
+    fn native_start(&mut self, block: &ContentBlock, to: &mut To<'_>) -> Result<(), SendError> {
+        match block {
+            ContentBlock::Text(block) => to.text(self, &block.text),
+            ContentBlock::ToolUse(call) => {
+                self.complete_call()?;
+                // Collected, not relayed piece by piece: a call that turns out invalid must not
+                // reach the client.
+                self.building = Some((call.clone(), String::new()));
+            }
+            // Any other block would close the text block, and clients print or join only one.
+            _ if to.has_text() => {}
+            ContentBlock::Thinking(block) => {
+                to.close(self);
+                self.reasoning(&block.thinking, to);
+                return self.native_delta(&Delta::Signature(block.signature.clone()), to);
+            }
+            ContentBlock::ToolResult(_) | ContentBlock::Other(_) => {
+                to.open(self, Block::Other);
+                self.start(block.clone(), to);
+            }
+        }
+        Ok(())
+    }
+
+    fn native_delta(&mut self, delta: &Delta, to: &mut To<'_>) -> Result<(), SendError> {
+        match (delta, &mut self.building) {
+            (Delta::Text(text), _) => to.text(self, text),
+            (Delta::Thinking(text), _) => self.reasoning(text, to),
+            (Delta::Citation(_), _) => {
+                if !to.is_open(Block::Text) {
+                    to.open(self, Block::Text);
+                }
+                self.delta(delta.clone(), to);
+            }
+            (Delta::InputJson(text), Some(_)) => {
+                self.make_room(text.len())?;
+                if let Some((_, input)) = &mut self.building {
+                    input.push_str(text);
+                }
+            }
+            (Delta::Signature(text), _) => {
+                // An empty signature is not written.
+                if to.is_open(Block::Reasoning) && !self.is_signed && !text.is_empty() {
+                    self.is_signed = true;
+                    self.delta(delta.clone(), to);
+                }
+            }
+            (Delta::InputJson(_) | Delta::Other(_), _) if to.is_open(Block::Other) => {
+                self.delta(delta.clone(), to);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// Buffers calls: all of them, or none.
+    fn buffer_calls(
+        &mut self,
+        calls: impl Iterator<Item = ToolUseBlock> + Clone,
+    ) -> Result<(), SendError> {
+        let odd = |call: ToolUseBlock| call.name.is_empty() || call.input.kind() != Kind::Object;
+        // Checked for all before the first is taken: all are sent, or none.
+        if calls.clone().any(odd) {
+            return Err(SendError::Invalid("arguments must be an object".into()));
+        }
+        let sizes = calls
+            .clone()
+            .map(|call| call.input.as_bytes().len() + call.name.len() + 64);
+        self.make_room(sizes.sum())?;
+        for mut call in calls {
+            // The protocol allows only letters, digits, `_` and `-` in ids of calls.
+            let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
+            if call.id.is_empty() || !call.id.bytes().all(allowed) {
+                call.id = self.env.new_id("toolu");
+            }
+            self.calls.push(call);
+        }
+        Ok(())
+    }
+
+    fn make_room(&mut self, bytes: usize) -> Result<(), SendError> {
+        if self.buffered + bytes > MAX_BUFFERED {
+            let message = format!("the calls are larger than {MAX_BUFFERED} bytes");
+            return Err(SendError::Invalid(message));
+        }
+        self.buffered += bytes;
+        Ok(())
+    }
+
+    /// Completes the current call.
+    fn complete_call(&mut self) -> Result<(), SendError> {
+        let Some((mut call, text)) = self.building.take() else {
+            return Ok(());
+        };
+        // Without pieces the arguments in the start of the block count.
+        if !text.is_empty() || call.input.is_null() {
+            call.input = Json::parse_object(&text).unwrap_or_default();
+        }
+        self.buffer_calls(std::iter::once(call))
+    }
+
+    /// Writes the calls, each as one block. Claude Code reads arguments only from deltas.
+    fn write_calls(&mut self, to: &mut To<'_>) {
+        to.sources(self);
+        // Not before the end of the turn: Claude Code runs a call whose block is closed, even if an
+        // error follows it.
+        for call in mem::take(&mut self.calls) {
+            self.has_calls = true;
+            let input = call.input.text().to_owned();
+            let start = ToolUseBlock {
+                input: Members::new().to_raw(),
+                ..call
+            };
+            to.open(self, Block::Other);
+            self.start(start.into(), to);
+            self.delta(Delta::InputJson(input), to);
+            to.close(self);
+        }
+    }
+}
+
+/// Returns a status as a line of reasoning.
+fn line(status: &Status) -> String {
+    let mut line = status.message.replace(['\r', '\n'], " ");
+    let mut separator = " (";
+    for (name, value) in &status.details {
+        // Writing to a string cannot fail.
+        let _ = write!(line, "{separator}{name}: {value}");
+        separator = ", ";
+    }
+    if !status.details.is_empty() {
+        line.push(')');
+    }
+    line
+}
+
+/// Returns a citation in the only form that the AI SDK displays.
+fn location(url: &str, title: &str, cited_text: &str) -> Json {
+    let members = [
+        ("type", "web_search_result_location"),
+        ("url", url),
+        ("title", title),
+        ("cited_text", cited_text),
+        ("encrypted_index", ""),
+    ];
+    let mut out = Vec::new();
+    let to = ValueWriter::new(&mut out, Escape::JsonAndSeparators);
+    object(to, |object| {
+        for (name, text) in members {
+            object.str(name, text);
+        }
+    });
+    // An object of strings is valid JSON.
+    Json::parse(out).unwrap_or_default()
+}

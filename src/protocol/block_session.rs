@@ -1,0 +1,561 @@
+//! Replies that are made of blocks, and the rules that all of them share.
+
+use std::collections::HashSet;
+use std::convert::Infallible;
+use std::{fmt, mem};
+
+use super::{
+    AgentError, Chart, Citation, Failure, Notice, Part, Question, SendError, Session, Status,
+    Table, TextFrame, ToolCall, ToolRun, Usage, markdown,
+};
+use crate::json::{Escape, Kind};
+
+/// A part of a reply that begins and ends. At most one is open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Block {
+    /// Text of the answer.
+    Text,
+    /// Reasoning.
+    Reasoning,
+    /// A block of a kind that only the protocol knows.
+    Other,
+}
+
+/// An answer without a stream: one document, to which the events of the stream add up.
+pub trait Document<E>: Send + 'static {
+    /// Adds an event.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::TooLarge`] when the document would exceed its limit.
+    fn push(&mut self, event: &E) -> Result<(), SendError>;
+
+    /// Adds text to the block of text that is open, of which an event with text was pushed before.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::TooLarge`] when the document would exceed its limit.
+    fn push_text(&mut self, text: &str) -> Result<(), SendError>;
+
+    /// Writes the document.
+    fn finish(self, out: &mut Vec<u8>);
+}
+
+/// The document of protocols that have only streams.
+impl<E: 'static> Document<E> for Infallible {
+    fn push(&mut self, _: &E) -> Result<(), SendError> {
+        match *self {}
+    }
+
+    fn push_text(&mut self, _: &str) -> Result<(), SendError> {
+        match *self {}
+    }
+
+    fn finish(self, _: &mut Vec<u8>) {
+        match self {}
+    }
+}
+
+/// One reply of a protocol: how its blocks begin, grow and end. With [`BlockSession`] it is a [`Session`].
+///
+/// The session opens a block with its first piece and closes it before anything else; it buffers the sources and writes
+/// them before a question, before calls and at the end; it checks calls; it ends a reply once; and it collects a
+/// [`Document`] where there is no stream. A part that the protocol says nothing about is written as Markdown, or
+/// not at all.
+#[allow(unused_variables, reason = "the defaults write nothing")]
+pub trait Blocks: Sized + Send + 'static {
+    /// As in [`Protocol`](super::Protocol).
+    type Output: Send + 'static;
+    /// As in [`Protocol`](super::Protocol).
+    type Ending: Send + 'static;
+    /// An event of the stream.
+    type Event;
+    /// The answer without a stream; [`Infallible`] if there is none.
+    type Document: Document<Self::Event>;
+
+    /// The escape policy of text.
+    const ESCAPE: Escape = Escape::JsonAndSeparators;
+
+    /// `true` if Markdown that the agent has not written, such as a list of sources, loses its blank lines at the
+    /// beginning of a block.
+    const TRIMS: bool = false;
+
+    /// The reason why a tool that is not among the [tools of the session](BlockSession::tools) cannot be called.
+    const NOT_OFFERED: &'static str = "a tool that the request did not offer";
+
+    /// Appends an event to a stream.
+    fn write(&self, event: &Self::Event, out: &mut Vec<u8>);
+
+    /// Writes the beginning of the stream.
+    fn begin(&mut self, to: &mut Writer<'_, Self>) {}
+
+    /// Writes the beginning of a block.
+    fn open(&mut self, block: Block, to: &mut Writer<'_, Self>) {}
+
+    /// Returns a piece of the block that is open. As long as the block is open, two pieces differ in their text only.
+    fn piece(&self, block: Block, text: String) -> Self::Event;
+
+    /// Writes the end of a block.
+    fn close(&mut self, block: Block, to: &mut Writer<'_, Self>) {}
+
+    /// Writes an event of an agent of this protocol.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the event cannot be sent; nothing of the event has an effect then.
+    fn output(&mut self, output: &Self::Output, to: &mut Writer<'_, Self>)
+    -> Result<(), SendError>;
+
+    /// Writes an event of an agent of this protocol that ends the turn.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the event cannot be sent; nothing of the event has an effect then.
+    fn ending(&mut self, ending: &Self::Ending, to: &mut Writer<'_, Self>)
+    -> Result<(), SendError>;
+
+    /// Writes reasoning.
+    fn reasoning(&mut self, text: &str, to: &mut Writer<'_, Self>) {
+        to.piece(self, Block::Reasoning, text);
+    }
+
+    /// Writes a step of the work. Nothing by default.
+    fn status(&mut self, status: &Status, to: &mut Writer<'_, Self>) {}
+
+    /// Writes a tool that the agent ran. A step of the work by default.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the run cannot be sent.
+    fn tool_run(&mut self, run: &ToolRun, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        self.status(&run.to_status(), to);
+        Ok(())
+    }
+
+    /// Records the tokens so far. Nothing by default.
+    fn usage(&mut self, usage: &Usage, to: &mut Writer<'_, Self>) {}
+
+    /// Writes a source. By default all sources are buffered for [`sources`](Self::sources).
+    fn cite(&mut self, citation: &Citation, to: &mut Writer<'_, Self>) {
+        to.state.citations.push(citation.clone());
+    }
+
+    /// Writes the buffered sources. A list in Markdown by default.
+    fn sources(&mut self, citations: &[Citation], to: &mut Writer<'_, Self>) {
+        to.markdown(self, &markdown::sources(citations));
+    }
+
+    /// Writes a table. Markdown by default.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the table cannot be sent.
+    fn table(&mut self, table: &Table, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        to.markdown(self, &table.to_markdown());
+        Ok(())
+    }
+
+    /// Writes a chart. Markdown by default.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when the chart cannot be sent.
+    fn chart(&mut self, chart: &Chart, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        to.markdown(self, &chart.to_markdown());
+        Ok(())
+    }
+
+    /// Writes an error after which the turn goes on. Markdown by default.
+    fn error(&mut self, notice: &Notice, to: &mut Writer<'_, Self>) {
+        to.markdown(self, &notice.to_markdown());
+    }
+
+    /// Writes a question, behind the sources. By default it is the last text of the answer.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError::Invalid`] when the question is too long.
+    fn confirm(
+        &mut self,
+        question: &Question<'_>,
+        to: &mut Writer<'_, Self>,
+    ) -> Result<(), SendError> {
+        let text = question.to_text()?;
+        to.sources(self);
+        to.markdown(self, &text);
+        Ok(())
+    }
+
+    /// Writes calls of tools that the front end offers, with objects as arguments, behind the sources.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`] when a call cannot be made: then none is made.
+    fn calls(&mut self, calls: &[ToolCall], to: &mut Writer<'_, Self>) -> Result<(), SendError>;
+
+    /// Writes the end of an answer, behind the sources.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; the turn has failed then.
+    fn end(&mut self, to: &mut Writer<'_, Self>) -> Result<(), SendError>;
+
+    /// Writes the end of an answer that was cancelled. As [`end`](Self::end) by default.
+    ///
+    /// # Errors
+    ///
+    /// [`SendError`]; the turn has failed then.
+    fn cancelled(&mut self, to: &mut Writer<'_, Self>) -> Result<(), SendError> {
+        self.end(to)
+    }
+
+    /// Writes the end of a turn that failed.
+    fn fail(&mut self, failure: &Failure<'_>, to: &mut Writer<'_, Self>);
+
+    /// Writes the last bytes of every stream, also of one that failed. Nothing by default.
+    fn trail(&mut self, to: &mut Writer<'_, Self>) {}
+
+    /// Writes what shows after a while of silence that the stream is alive. A comment by default.
+    fn keep_alive(&self, has_begun: bool, out: &mut Vec<u8>) {
+        out.extend_from_slice(b": ping\n\n");
+    }
+
+    /// Returns the id of the reply, as [`Session::reply_id`]. `None` by default.
+    fn reply_id(&self) -> Option<&str> {
+        None
+    }
+}
+
+/// The part of a [`BlockSession`] that is the same in all protocols.
+struct State<D> {
+    open: Option<Block>,
+    /// The bytes around a piece of the open block, from the second piece on.
+    frame: Option<TextFrame>,
+    has_text: bool,
+    has_begun: bool,
+    is_done: bool,
+    has_failed: bool,
+    tools: HashSet<String>,
+    citations: Vec<Citation>,
+    /// `false` if the answer is a document.
+    is_stream: bool,
+    document: Option<D>,
+}
+
+/// The place that a reply is written to: the stream or the document.
+pub struct Writer<'a, B: Blocks> {
+    state: &'a mut State<B::Document>,
+    out: &'a mut Vec<u8>,
+    /// The first error of the document.
+    result: Result<(), SendError>,
+}
+
+impl<B: Blocks> Writer<'_, B> {
+    /// Writes an event.
+    pub fn event(&mut self, blocks: &B, event: impl Into<B::Event>) {
+        let event = event.into();
+        match &mut self.state.document {
+            Some(document) if self.result.is_ok() => self.result = document.push(&event),
+            Some(_) => {}
+            None => blocks.write(&event, self.out),
+        }
+    }
+
+    /// Writes a piece of a block, which is opened if need be. Empty text writes nothing.
+    pub fn piece(&mut self, blocks: &mut B, block: Block, text: &str) {
+        if text.is_empty() {
+            return;
+        }
+        let is_first = !self.is_open(block);
+        if is_first {
+            self.open(blocks, block);
+        }
+        match (&self.state.frame, &mut self.state.document) {
+            (Some(frame), _) => frame.write(text, self.out),
+            (None, Some(document)) if block == Block::Text && !is_first => {
+                if self.result.is_ok() {
+                    self.result = document.push_text(text);
+                }
+            }
+            (None, document) => {
+                let is_framed = document.is_none() && !is_first;
+                self.event(blocks, blocks.piece(block, text.to_owned()));
+                if is_framed {
+                    self.state.frame = TextFrame::of(B::ESCAPE, |text, out| {
+                        blocks.write(&blocks.piece(block, text), out);
+                    });
+                }
+            }
+        }
+    }
+
+    /// Writes text. Empty text writes nothing.
+    pub fn text(&mut self, blocks: &mut B, text: &str) {
+        self.piece(blocks, Block::Text, text);
+    }
+
+    /// Writes Markdown that the agent has not written.
+    pub fn markdown(&mut self, blocks: &mut B, markdown: &str) {
+        let markdown = match B::TRIMS && !self.is_open(Block::Text) {
+            true => markdown.trim_start_matches('\n'),
+            false => markdown,
+        };
+        self.text(blocks, markdown);
+    }
+
+    /// Opens a block. The one that is open is closed before.
+    pub fn open(&mut self, blocks: &mut B, block: Block) {
+        self.close(blocks);
+        self.state.has_text |= block == Block::Text;
+        blocks.open(block, self);
+        self.state.open = Some(block);
+    }
+
+    /// Closes the block that is open, if there is one.
+    pub fn close(&mut self, blocks: &mut B) {
+        self.state.frame = None;
+        if let Some(block) = self.state.open.take() {
+            blocks.close(block, self);
+        }
+    }
+
+    /// Returns `true` if this block is open.
+    #[must_use]
+    pub fn is_open(&self, block: Block) -> bool {
+        self.state.open == Some(block)
+    }
+
+    /// Returns `true` once there is text.
+    #[must_use]
+    pub fn has_text(&self) -> bool {
+        self.state.has_text
+    }
+
+    /// Writes the buffered sources, once.
+    pub fn sources(&mut self, blocks: &mut B) {
+        let citations = mem::take(&mut self.state.citations);
+        if !citations.is_empty() {
+            blocks.sources(&citations, self);
+        }
+    }
+
+    /// Ends the reply as a failure. Returns the bytes of the response to a request without a stream, to which the
+    /// error is written in place of the document.
+    pub fn fail(&mut self) -> Option<&mut Vec<u8>> {
+        self.state.is_done = true;
+        self.state.has_failed = true;
+        self.state.document.take().map(|_| &mut *self.out)
+    }
+
+    /// Returns the bytes of the stream.
+    pub fn stream(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
+}
+
+impl<B: Blocks> fmt::Debug for Writer<'_, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer")
+            .field("open", &self.state.open)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A [`Session`] that is made of [`Blocks`].
+pub struct BlockSession<B: Blocks> {
+    blocks: B,
+    state: State<B::Document>,
+}
+
+impl<B: Blocks> BlockSession<B> {
+    /// Creates the session of a stream.
+    #[must_use]
+    pub fn new(blocks: B) -> Self {
+        Self {
+            blocks,
+            state: State {
+                open: None,
+                frame: None,
+                has_text: false,
+                has_begun: false,
+                is_done: false,
+                has_failed: false,
+                tools: HashSet::new(),
+                citations: Vec::new(),
+                is_stream: true,
+                document: None,
+            },
+        }
+    }
+
+    /// Sets the names of the tools that the front end offers. None by default.
+    #[must_use]
+    pub fn tools(mut self, tools: impl IntoIterator<Item = String>) -> Self {
+        self.state.tools = tools.into_iter().collect();
+        self
+    }
+
+    /// Sets the document of an answer without a stream.
+    #[must_use]
+    pub fn document(mut self, document: Option<B::Document>) -> Self {
+        self.state.is_stream = document.is_none();
+        self.state.document = document;
+        self
+    }
+
+    fn write(
+        &mut self,
+        out: &mut Vec<u8>,
+        write: impl FnOnce(&mut B, &mut Writer<'_, B>) -> Result<(), SendError>,
+    ) -> Result<(), SendError> {
+        let mut writer = Writer {
+            state: &mut self.state,
+            out,
+            result: Ok(()),
+        };
+        if !mem::replace(&mut writer.state.has_begun, true) {
+            self.blocks.begin(&mut writer);
+        }
+        write(&mut self.blocks, &mut writer)?;
+        writer.result
+    }
+
+    fn check(&self, calls: &[ToolCall]) -> Result<(), SendError> {
+        for call in calls {
+            if !self.state.tools.contains(&call.name) {
+                return Err(SendError::Unsupported(B::NOT_OFFERED));
+            }
+            if call.arguments.kind() != Kind::Object {
+                return Err(SendError::Invalid("arguments must be an object".into()));
+            }
+        }
+        Ok(())
+    }
+
+    fn end(
+        &mut self,
+        out: &mut Vec<u8>,
+        end: impl FnOnce(&mut B, &mut Writer<'_, B>) -> Result<(), SendError>,
+    ) {
+        if !self.state.is_done {
+            let ended = self.write(out, |blocks, to| {
+                to.sources(blocks);
+                end(blocks, to)
+            });
+            // Calls that are not valid, or a document beyond its limit: the turn has failed, whatever the agent
+            // returned.
+            if ended.is_err() {
+                return self.fail(&Failure::new(AgentError::DEFAULT), out);
+            }
+            self.state.is_done = true;
+        }
+        match self.state.document.take() {
+            Some(document) => document.finish(out),
+            None => self.trail(out),
+        }
+    }
+
+    fn trail(&mut self, out: &mut Vec<u8>) {
+        if self.state.is_stream {
+            // The bytes of a stream cannot be refused.
+            let _ = self.write(out, |blocks, to| {
+                blocks.trail(to);
+                Ok(())
+            });
+        }
+    }
+}
+
+impl<B: Blocks> Session for BlockSession<B> {
+    type Output = B::Output;
+    type Ending = B::Ending;
+
+    fn open(&mut self, out: &mut Vec<u8>) {
+        // The beginning is small: it fits into a document.
+        let _ = self.write(out, |_, _| Ok(()));
+    }
+
+    fn text_frame(&self) -> Option<TextFrame> {
+        let is_text = self.state.open == Some(Block::Text);
+        self.state.frame.clone().filter(|_| is_text)
+    }
+
+    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.write(out, |blocks, to| {
+            to.text(blocks, text);
+            Ok(())
+        })
+    }
+
+    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
+        if let Part::Calls(calls) = part {
+            // All are checked before the first is written: all are made, or none.
+            self.check(calls)?;
+        }
+        self.write(out, |blocks, to| {
+            match part {
+                Part::Reasoning(text) => blocks.reasoning(text, to),
+                Part::Status(status) => blocks.status(status, to),
+                Part::ToolRun(run) => blocks.tool_run(run, to)?,
+                Part::Usage(usage) => blocks.usage(usage, to),
+                Part::Cite(citation) => blocks.cite(citation, to),
+                Part::Table(table) => blocks.table(table, to)?,
+                Part::Chart(chart) => blocks.chart(chart, to)?,
+                Part::Error(notice) => blocks.error(notice, to),
+                Part::Confirm(question) => blocks.confirm(question, to)?,
+                Part::Calls(calls) => blocks.calls(calls, to)?,
+            }
+            Ok(())
+        })
+    }
+
+    fn output(&mut self, output: &B::Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.write(out, |blocks, to| blocks.output(output, to))
+    }
+
+    fn ending(&mut self, ending: &B::Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+        self.write(out, |blocks, to| blocks.ending(ending, to))
+    }
+
+    fn keep_alive(&mut self, out: &mut Vec<u8>) {
+        self.blocks.keep_alive(self.state.has_begun, out);
+    }
+
+    fn is_failed(&self) -> bool {
+        self.state.has_failed
+    }
+
+    fn finish(&mut self, out: &mut Vec<u8>) {
+        self.end(out, B::end);
+    }
+
+    fn cancelled(&mut self, out: &mut Vec<u8>) {
+        self.end(out, B::cancelled);
+    }
+
+    fn reply_id(&self) -> Option<&str> {
+        self.blocks.reply_id()
+    }
+
+    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
+        if !self.state.is_done {
+            // The bytes of a stream cannot be refused, and a document is not written.
+            let _ = self.write(out, |blocks, to| {
+                blocks.fail(failure, to);
+                Ok(())
+            });
+            self.state.is_done = true;
+        }
+        self.trail(out);
+    }
+}
+
+impl<B: Blocks> fmt::Debug for BlockSession<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("BlockSession")
+            .field("open", &self.state.open)
+            .field("is_done", &self.state.is_done)
+            .finish_non_exhaustive()
+    }
+}
