@@ -58,7 +58,7 @@
 //! let mut decoder = Decoder::new();
 //! let frame = decoder.next(&mut &out[..])?;
 //! assert_eq!(frame, Some(Frame::Event(Event::new("two\nlines"))));
-//! # Ok::<(), copilot_wire::sse::DecodeError>(())
+//! # Ok::<(), copilot_wire::sse::TooLarge>(())
 //! ```
 //!
 //! # Features

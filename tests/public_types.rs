@@ -25,7 +25,7 @@ use copilot_wire::protocol::{
     Resumption, SendError, TableError, ToolCall, Turn,
 };
 use copilot_wire::router::MountError;
-use copilot_wire::sse::{DecodeError, EventId, EventName, InvalidId, InvalidName};
+use copilot_wire::sse::{EventId, EventName, InvalidId, InvalidName, TooLarge};
 use copilot_wire::{Body, Reply, Request, Router, ag_ui, anthropic, openai, responses};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ fn what_runs_a_turn_can_be_sent_and_shared() {
 #[test]
 fn errors_can_be_compared_cloned_and_sent() {
     is_error::<ArtifactError>();
-    is_error::<DecodeError>();
+    is_error::<TooLarge>();
     is_error::<EventError>();
     is_error::<InvalidId>();
     is_error::<InvalidName>();

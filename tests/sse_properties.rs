@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use copilot_wire::sse::{
-    DecodeError, Decoder, Event, EventId, EventName, EventWriter, Frame, comment, encode,
+    Decoder, Event, EventId, EventName, EventWriter, Frame, TooLarge, comment, encode,
 };
 use proptest::prelude::*;
 
@@ -298,16 +298,9 @@ fn every_buffer_counts_towards_the_budget() {
             let mut decoder = Decoder::new().limit(128);
             let mut chunks = stream.as_bytes().chunks(size);
             let error = chunks.find_map(|mut chunk| decoder.next(&mut chunk).err());
-            assert_eq!(
-                error,
-                Some(DecodeError::TooLarge { limit: 128 }),
-                "{stream:?}"
-            );
+            assert_eq!(error, Some(TooLarge::new(128)), "{stream:?}");
             let mut more = &b"data: x\n\n"[..];
-            assert_eq!(
-                decoder.next(&mut more),
-                Err(DecodeError::TooLarge { limit: 128 })
-            );
+            assert_eq!(decoder.next(&mut more), Err(TooLarge::new(128)));
         }
     }
 }
@@ -329,11 +322,8 @@ fn a_budget_is_for_one_event_not_for_the_stream() {
 
 #[test]
 fn errors_say_what_and_where_but_not_the_payload() {
-    let error = DecodeError::TooLarge { limit: 128 };
-    assert_eq!(
-        error.to_string(),
-        "event is larger than the decoder's limit of 128 bytes"
-    );
+    let error = TooLarge::new(128);
+    assert_eq!(error.to_string(), "larger than the limit of 128 bytes");
     let error = EventName::try_from("").unwrap_err();
     assert_eq!(
         (error.to_string().as_str(), error.offset()),

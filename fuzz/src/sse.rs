@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use copilot_wire::sse::{
-    DecodeError, Decoder, Event, EventId, EventName, EventWriter, Frame, comment, encode as write,
+    Decoder, Event, EventId, EventName, EventWriter, Frame, TooLarge, comment, encode as write,
 };
 
 use super::input::{Chunks, Input};
@@ -80,7 +80,7 @@ pub fn naive(stream: &[u8]) -> Vec<Seen> {
 }
 
 /// Returns the output of our decoder, and its error.
-pub fn ours(stream: &[u8], how: u8, limit: usize) -> (Vec<Seen>, Option<DecodeError>) {
+pub fn ours(stream: &[u8], how: u8, limit: usize) -> (Vec<Seen>, Option<TooLarge>) {
     let mut decoder = Decoder::new()
         .limit(limit)
         .report_comments(true)

@@ -312,7 +312,7 @@ impl<P: Protocol> Channel<P> {
         render: impl FnOnce(&mut P::Session, &mut Vec<u8>) -> Result<(), SendError>,
     ) -> Result<(), SendError> {
         let written = self.write(&mut state, render);
-        if let Err(SendError::TooLarge { limit }) = written {
+        if let Err(SendError::TooLarge(limit)) = written {
             // Remembered although the agent gets the error too: it may ignore it, and the answer
             // would lack its middle.
             state.too_large = Some(limit);
@@ -339,7 +339,7 @@ impl<P: Protocol> Channel<P> {
         }
         let text = mem::take(&mut document.text);
         let written = self.write(state, |session, out| session.text(&text, out));
-        if let Err(SendError::TooLarge { limit }) = written {
+        if let Err(SendError::TooLarge(limit)) = written {
             state.too_large = Some(limit);
         }
         written
@@ -436,7 +436,7 @@ impl<P: Protocol> Channel<P> {
             // An agent that ignored the limit says that it has answered. The front end has to learn
             // that something is missing.
             (Some(Outcome::Answered), _, Some(limit)) => {
-                Outcome::Failed(SendError::TooLarge { limit }.into())
+                Outcome::Failed(SendError::from(limit).into())
             }
             (Some(outcome), ..) => outcome,
         };

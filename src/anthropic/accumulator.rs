@@ -9,7 +9,7 @@ use super::{
     ContentBlock, Delta, Event, Message, MessageDelta, Stop, TextBlock, ThinkingBlock, Usage,
 };
 use crate::json::{Json, Wire};
-use crate::models::TooLarge;
+use crate::protocol::TooLarge;
 
 /// An accumulator that assembles events to a message.
 ///
@@ -26,7 +26,7 @@ use crate::models::TooLarge;
 /// }
 /// assert!(!message.is_complete(), "there was no stop reason");
 /// assert_eq!(message.finish().text(), "Hello");
-/// # Ok::<(), copilot_wire::models::TooLarge>(())
+/// # Ok::<(), copilot_wire::protocol::TooLarge>(())
 /// ```
 #[derive(Clone)]
 pub struct Accumulator {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::mem;
 
 use crate::json::Json;
+use crate::protocol::TooLarge;
 
 use super::chunk::CallPiece;
 use super::{Append, Call, Event, Message, Progress, Sources, Unknown, tools};
@@ -34,9 +35,6 @@ struct Open {
 
 /// The estimated size in bytes of a call apart from its texts.
 const OVERHEAD: usize = 256;
-
-/// The error if the buffered calls exceed the limit.
-pub(super) struct TooLarge;
 
 impl Calls {
     /// Adds an entry, and passes the calls that it completes to `out`.
@@ -129,7 +127,7 @@ impl Calls {
         }
         // Freed as well: the caller stops reading, and the bound is about memory.
         self.clear();
-        Err(TooLarge)
+        Err(TooLarge::new(limit))
     }
 }
 

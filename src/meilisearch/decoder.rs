@@ -5,7 +5,7 @@ use std::fmt;
 use crate::protocol::{Decode, EventError, Events};
 use crate::sse;
 
-use super::calls::{Calls, TooLarge};
+use super::calls::Calls;
 use super::chunk::{Frame, Piece};
 use super::round::Round;
 use super::{Event, Failure, FinishReason, Outcome, Provider, Unknown};
@@ -169,7 +169,7 @@ impl Decoder {
             Piece::Refusal(text) => events.push(Event::Refusal(text)),
             Piece::Logprobs(logprobs) => events.push(Event::Logprobs(logprobs)),
             Piece::Call(call) => {
-                if let Err(TooLarge) = self.calls.push(call, self.limit, events) {
+                if self.calls.push(call, self.limit, events).is_err() {
                     return Err(EventError::Invalid("a call must not exceed the limit"));
                 }
             }

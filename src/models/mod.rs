@@ -20,7 +20,7 @@ use crate::protocol::{Env, Protocol};
 use crate::router::{MountError, Site};
 
 pub use card::{Card, Catalog};
-pub use relay::{Relay, RelayError, TooLarge, Upstream};
+pub use relay::{Relay, RelayError, Upstream};
 pub(crate) use wrapping::{is_wrapping, split_reminder};
 
 /// The text of an answer in which the agent said nothing: without any, coding clients repeat the request or fail.

@@ -5,7 +5,7 @@ use std::future::Future;
 use crate::agent::Reply;
 use crate::json::JsonError;
 use crate::protocol::{
-    ContextTooLong, EventDecoder, EventError, Protocol, SendError, ToolCall, Usage,
+    ContextTooLong, EventDecoder, EventError, Protocol, SendError, TooLarge, ToolCall, Usage,
 };
 
 /// A protocol of language models whose streams can be relayed.
@@ -116,7 +116,7 @@ pub enum RelayError<F> {
     #[error("upstream ended before the answer was complete")]
     Truncated,
     /// The answer exceeds the limit.
-    #[error("upstream: {0}")]
+    #[error("upstream: the answer is {0}")]
     TooLarge(#[from] TooLarge),
     /// The arguments of a call are not a JSON object.
     #[error("upstream: arguments of a call: {0}")]
@@ -124,29 +124,6 @@ pub enum RelayError<F> {
     /// The reply could not be written.
     #[error(transparent)]
     Send(#[from] SendError),
-}
-
-/// The error if an assembled answer exceeds its limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the answer is larger than the limit of {limit} bytes")]
-#[non_exhaustive]
-pub struct TooLarge {
-    /// The limit, in bytes.
-    pub limit: usize,
-}
-
-impl TooLarge {
-    /// Creates the error for a limit in bytes.
-    #[must_use]
-    pub fn new(limit: usize) -> Self {
-        Self { limit }
-    }
-}
-
-impl From<TooLarge> for SendError {
-    fn from(error: TooLarge) -> Self {
-        Self::TooLarge { limit: error.limit }
-    }
 }
 
 /// The next event, and the tokens of the answer with it.

@@ -10,7 +10,7 @@ use super::{
     FinishReason, FunctionCall, FunctionDelta, Logprobs, Usage,
 };
 use crate::json::{Json, Kind, Members};
-use crate::models::TooLarge;
+use crate::protocol::TooLarge;
 
 /// An accumulator that assembles chunks to messages and calls.
 ///
@@ -37,7 +37,7 @@ use crate::models::TooLarge;
 /// let completion = accumulator.finish();
 /// assert_eq!(completion.calls()[0].function.arguments, r#"{"port":"Brest"}"#);
 /// assert!(!completion.is_complete(), "there was no finish reason");
-/// # Ok::<(), copilot_wire::models::TooLarge>(())
+/// # Ok::<(), copilot_wire::protocol::TooLarge>(())
 /// ```
 #[derive(Clone)]
 pub struct Accumulator {

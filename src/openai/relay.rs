@@ -3,8 +3,8 @@
 use super::{Accumulator, ChatCompletion, ChatCompletionChunk, ErrorObject, Event, OpenAi};
 use crate::agent::Reply;
 use crate::json::{Json, JsonError};
-use crate::models::{self, TooLarge, Upstream};
-use crate::protocol::{Protocol, SendError, ToolCall, Usage};
+use crate::models::{self, Upstream};
+use crate::protocol::{Protocol, SendError, TooLarge, ToolCall, Usage};
 
 /// A relay of another server's chunks into a reply.
 pub type Relay = models::Relay<OpenAi>;

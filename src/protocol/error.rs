@@ -9,7 +9,7 @@ use http::StatusCode;
 
 use super::Failure;
 use crate::json::{JsonError, WriteError};
-use crate::sse::DecodeError;
+use crate::sse::TooLarge;
 
 /// An error of writing to a reply.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -29,11 +29,8 @@ pub enum SendError {
     Invalid(String),
     /// The reply is larger than the limit of a protocol that repeats it at the end, or sends it as one
     /// document. The turn fails.
-    #[error("the reply is larger than {limit} bytes")]
-    TooLarge {
-        /// The limit in bytes.
-        limit: usize,
-    },
+    #[error("the reply is {0}")]
+    TooLarge(#[from] TooLarge),
 }
 
 /// An error of reading a received event.
@@ -41,8 +38,8 @@ pub enum SendError {
 #[non_exhaustive]
 pub enum EventError {
     /// The stream cannot be read any further.
-    #[error(transparent)]
-    Stream(#[from] DecodeError),
+    #[error("the event is {0}")]
+    Stream(#[from] TooLarge),
     /// The data is not the JSON that the event's name requires.
     #[error("event data: {0}")]
     Data(#[from] JsonError),

@@ -45,6 +45,7 @@ pub(crate) mod typed;
 mod usage;
 mod user;
 
+pub use crate::sse::TooLarge;
 pub use block_session::{Block, BlockSession, Blocks, Document as AnswerDocument, Writer};
 pub use capabilities::Capabilities;
 pub use consent::{Answer, Verdict, find_question, plain_text};

@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::{ContentPart, EventKind, Item, Response, StreamEvent};
 use crate::json::List;
-use crate::models::TooLarge;
+use crate::protocol::TooLarge;
 
 /// An accumulator that assembles events to a response.
 ///

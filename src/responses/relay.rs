@@ -3,8 +3,8 @@
 use super::{Accumulator, ErrorObject, Event, EventKind, Response, Responses, StreamEvent};
 use crate::agent::Reply;
 use crate::json::JsonError;
-use crate::models::{self, TooLarge, Upstream};
-use crate::protocol::{Protocol, SendError, ToolCall, Usage};
+use crate::models::{self, Upstream};
+use crate::protocol::{Protocol, SendError, TooLarge, ToolCall, Usage};
 
 /// A relay of another server's events into a reply.
 pub type Relay = models::Relay<Responses>;

@@ -14,7 +14,9 @@ use super::number::Number;
 use super::{Annotation, Ending, ErrorObject, EventKind, ResponsesRequest, StreamEvent, Usage};
 use crate::json::wire::object;
 use crate::json::{Escape, ValueWriter, Wire, write};
-use crate::protocol::{self, Citation, Env, Failure, Level, Part, SendError, Status, markdown};
+use crate::protocol::{
+    self, Citation, Env, Failure, Level, Part, SendError, Status, TooLarge, markdown,
+};
 
 /// The largest output that is kept to be repeated at the end, in bytes.
 const LIMIT: usize = 8 * 1024 * 1024;
@@ -200,7 +202,7 @@ impl Session {
     /// Checks that `more` bytes of output can be kept.
     fn check(&self, more: usize) -> Result<(), SendError> {
         if self.kept.saturating_add(more) > LIMIT {
-            return Err(SendError::TooLarge { limit: LIMIT });
+            return Err(TooLarge::new(LIMIT).into());
         }
         Ok(())
     }

@@ -23,7 +23,7 @@ use std::{fmt, mem};
 use super::head::Head;
 use super::line::{Line, LineEnd, find_line_end, split_line};
 use super::partial::Partial;
-use super::{DecodeError, Event, Frame};
+use super::{Event, Frame, TooLarge};
 
 /// The length of the longest piece that is appended to an open line without further checks.
 const SHORT: usize = 16;
@@ -53,7 +53,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xEF\xBB\xBF";
 ///     }
 /// }
 /// assert_eq!(texts, ["one", "two"]);
-/// # Ok::<(), copilot_wire::sse::DecodeError>(())
+/// # Ok::<(), copilot_wire::sse::TooLarge>(())
 /// ```
 pub struct Decoder {
     partial: Partial,
@@ -75,7 +75,7 @@ pub struct Decoder {
     mark_seen: usize,
     /// Set if the last byte was a CR: an LF that follows belongs to the same line end.
     after_cr: bool,
-    failed: Option<DecodeError>,
+    failed: Option<TooLarge>,
 }
 
 /// The fields of a block that were read from the current chunk.
@@ -191,13 +191,13 @@ impl Decoder {
     ///
     /// # Errors
     ///
-    /// [`DecodeError::TooLarge`] if an event exceeds the limit. Errors are final: buffered bytes
+    /// [`TooLarge`] if an event exceeds the limit. Errors are final: buffered bytes
     /// are dropped, and each later call returns the same error.
     #[inline]
     pub fn next<'a, 'b: 'a>(
         &'a mut self,
         input: &mut &'b [u8],
-    ) -> Result<Option<Frame<'a>>, DecodeError> {
+    ) -> Result<Option<Frame<'a>>, TooLarge> {
         if self.in_line && self.hold_short(input) {
             return Ok(None);
         }
@@ -287,7 +287,7 @@ impl Decoder {
     /// Reads lines until they form a frame. It is inlined, because passing the parts of a frame
     /// through memory would cost a fifth of the time of a short event.
     #[inline]
-    fn find<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, DecodeError> {
+    fn find<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, TooLarge> {
         if self.must_resume {
             let found = self.resume(input)?;
             // Still unsettled: the input ended in the open line or in the mark, or the line that
@@ -362,7 +362,7 @@ impl Decoder {
     /// Handles the work that an earlier call left, and finishes the line that an earlier chunk
     /// started. Stays must_resume if the input ends before that.
     #[inline(never)]
-    fn resume<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, DecodeError> {
+    fn resume<'b>(&mut self, input: &mut &'b [u8]) -> Result<Option<Found<'b>>, TooLarge> {
         if let Some(error) = self.failed {
             return Err(error);
         }
@@ -484,7 +484,7 @@ impl Decoder {
     }
 
     /// Buffers the rest of the input, the start of a line.
-    fn buffer_line(&mut self, input: &mut &[u8]) -> Result<(), DecodeError> {
+    fn buffer_line(&mut self, input: &mut &[u8]) -> Result<(), TooLarge> {
         let piece = mem::take(input);
         if !piece.is_empty() {
             self.check(Block::default(), piece.len())?;
@@ -503,7 +503,7 @@ impl Decoder {
 
     /// Checks the limit for `more` bytes of a line, before they are buffered.
     #[inline]
-    fn check(&mut self, block: Block<'_>, more: usize) -> Result<(), DecodeError> {
+    fn check(&mut self, block: Block<'_>, more: usize) -> Result<(), TooLarge> {
         let len = |part: Option<&[u8]>| part.map_or(0, <[u8]>::len);
         let block = len(block.name) + len(block.id) + len(block.data);
         if block + more + self.partial.len() + self.last_id.len() > self.limit {
@@ -513,8 +513,8 @@ impl Decoder {
     }
 
     #[cold]
-    fn fail(&mut self) -> DecodeError {
-        let error = DecodeError::TooLarge { limit: self.limit };
+    fn fail(&mut self) -> TooLarge {
+        let error = TooLarge::new(self.limit);
         self.failed = Some(error);
         // Dropped and not only cleared: a stream that failed at its limit must not keep that much
         // memory.

@@ -19,14 +19,19 @@ pub enum Frame<'a> {
     Retry(Duration),
 }
 
-/// The reason why decoding failed.
+/// The error for data that exceeds a limit: an event, a reply or an assembled answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("larger than the limit of {limit} bytes")]
 #[non_exhaustive]
-pub enum DecodeError {
-    /// An event or a line exceeds the decoder's limit.
-    #[error("event is larger than the decoder's limit of {limit} bytes")]
-    TooLarge {
-        /// The limit in bytes.
-        limit: usize,
-    },
+pub struct TooLarge {
+    /// The limit in bytes.
+    pub limit: usize,
+}
+
+impl TooLarge {
+    /// Creates the error for a limit in bytes.
+    #[must_use]
+    pub const fn new(limit: usize) -> Self {
+        Self { limit }
+    }
 }

@@ -29,7 +29,7 @@
 //!         assert_eq!(event.data(), r#"{"delta":"Hello"}"#);
 //!     }
 //! }
-//! # Ok::<(), copilot_wire::sse::DecodeError>(())
+//! # Ok::<(), copilot_wire::sse::TooLarge>(())
 //! ```
 
 mod decode;
@@ -45,5 +45,5 @@ mod partial;
 pub use decode::Decoder;
 pub use encode::{EventWriter, comment, encode};
 pub use event::Event;
-pub use frame::{DecodeError, Frame};
+pub use frame::{Frame, TooLarge};
 pub use name::{EventId, EventName, InvalidId, InvalidName};

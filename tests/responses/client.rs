@@ -1,8 +1,7 @@
 //! The client role: streams of other servers, whole, cut and hostile.
 
 use copilot_wire::Router;
-use copilot_wire::models::TooLarge;
-use copilot_wire::protocol::{AgentError, EventDecoder, EventError};
+use copilot_wire::protocol::{AgentError, EventDecoder, EventError, TooLarge};
 use copilot_wire::responses::{
     Accumulator, Event, EventKind, Model, Relay, RelayError, Responses, StreamEvent,
 };

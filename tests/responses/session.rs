@@ -2,7 +2,7 @@
 
 use copilot_wire::protocol::{
     Chart, ChartKind, Citation, Failure, Notice, Part, Protocol, SendError, Session as _, Status,
-    ToolCall, Usage,
+    TooLarge, ToolCall, Usage,
 };
 use copilot_wire::responses::{
     Accumulator, Annotation, EventKind, Item, Response, Responses, ResponsesRequest, Session,
@@ -268,7 +268,7 @@ fn the_limit_is_that_of_all_that_is_kept() {
             let len = out.len();
             match session.output(&event, &mut out) {
                 Ok(()) => assert!(round < 8),
-                Err(SendError::TooLarge { limit }) => {
+                Err(SendError::TooLarge(TooLarge { limit, .. })) => {
                     assert_eq!((round >= 7, limit), (true, 8 << 20));
                     assert_eq!(out.len(), len);
                     return;

@@ -6,7 +6,7 @@ use std::task::Waker;
 use http::{HeaderMap, StatusCode};
 
 use super::super::staging::{HIGH_WATER, Staging};
-use crate::protocol::{AgentError, Progress, Protocol, Session as _};
+use crate::protocol::{AgentError, Progress, Protocol, Session as _, TooLarge};
 
 pub(super) struct State<P: Protocol> {
     pub(super) session: P::Session,
@@ -26,7 +26,7 @@ pub(super) struct State<P: Protocol> {
     pub(super) unread: bool,
     pub(super) progress: Progress,
     /// The limit that the reply has exceeded: it fails, whatever the agent returns.
-    pub(super) too_large: Option<usize>,
+    pub(super) too_large: Option<TooLarge>,
     /// The size of what the session has written before the agent's first output.
     pub(super) opening: usize,
     /// `true` while the head of the response waits for the first output.
