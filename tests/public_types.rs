@@ -17,12 +17,10 @@ use std::hash::Hash;
 use copilot_wire::github::SessionInfo;
 use copilot_wire::json::{Escape, Json, JsonError, Kind, Members, WriteError};
 use copilot_wire::openai::FinishReason;
-use copilot_wire::openbb::{
-    ArtifactError, Feature, Features, OpenBb, OptionValue, Output, RawEventError, StateError, Url,
-};
+use copilot_wire::openbb::{Feature, Features, OpenBb, OptionValue, Output, StateError, Url};
 use copilot_wire::protocol::{
     AgentError, Capabilities, ChartKind, Env, EventDecoder, EventError, Level, Protocol, Refusal,
-    Resumption, SendError, TableError, ToolCall, Turn,
+    Resumption, SendError, ToolCall, Turn,
 };
 use copilot_wire::router::MountError;
 use copilot_wire::sse::{EventId, EventName, InvalidId, InvalidName, TooLarge};
@@ -52,18 +50,15 @@ fn what_runs_a_turn_can_be_sent_and_shared() {
 
 #[test]
 fn errors_can_be_compared_cloned_and_sent() {
-    is_error::<ArtifactError>();
     is_error::<TooLarge>();
     is_error::<EventError>();
     is_error::<InvalidId>();
     is_error::<InvalidName>();
     is_error::<JsonError>();
     is_error::<MountError>();
-    is_error::<RawEventError>();
     is_error::<Refusal>();
     is_error::<SendError>();
     is_error::<StateError>();
-    is_error::<TableError>();
     is_error::<WriteError>();
     is_error::<anthropic::RelayError>();
     is_error::<openai::RelayError>();

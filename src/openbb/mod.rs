@@ -84,9 +84,9 @@ pub use descriptor::{
     agents,
 };
 pub use event::{
-    Artifact, ArtifactError, ArtifactType, BoundingBox, ChartParams, ChartType, Citation,
-    CitationCollection, ConversationSummary, Event, EventType, Output, PromptSuggestions, RawEvent,
-    RawEventError, SourceInfo, StatusUpdate, TokenCount, TokenUsage,
+    Artifact, ArtifactType, BoundingBox, ChartParams, ChartType, Citation, CitationCollection,
+    ConversationSummary, Event, EventType, Output, PromptSuggestions, RawEvent, SourceInfo,
+    StatusUpdate, TokenCount, TokenUsage,
 };
 pub use feedback::{Feedback, Vote};
 pub use legacy::{Era, GetDirectRetrievalData};

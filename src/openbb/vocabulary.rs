@@ -2,7 +2,7 @@
 
 use super::call::{CallQueue, DataSource, ExecuteAgentTool, GetWidgetData, check_schema};
 use super::event::{
-    Artifact, ArtifactError, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
+    Artifact, CHUNK, Citation, Output, PromptSuggestions, SourceInfo, StatusUpdate,
 };
 use super::request::Widget;
 use super::session::Source;
@@ -150,7 +150,7 @@ fn cite(citation: &protocol::Citation, session: &mut Session) -> Result<Output, 
 }
 
 fn table(table: &Table, session: &Session) -> Result<Output, SendError> {
-    let artifact = Artifact::table(&table.rows).map_err(invalid)?;
+    let artifact = Artifact::table(&table.rows)?;
     Ok(finish(
         artifact,
         &table.name,
@@ -160,7 +160,7 @@ fn table(table: &Table, session: &Session) -> Result<Output, SendError> {
 }
 
 fn chart(chart: &Chart, session: &Session) -> Result<Output, SendError> {
-    let artifact = Artifact::chart(&chart.kind, &chart.rows).map_err(invalid)?;
+    let artifact = Artifact::chart(&chart.kind, &chart.rows)?;
     Ok(finish(
         artifact,
         &chart.name,
@@ -175,13 +175,6 @@ fn finish(artifact: Artifact, name: &str, about: Option<&str>, session: &Session
         .name(name)
         .description(about.unwrap_or_default());
     artifact.into()
-}
-
-fn invalid(error: ArtifactError) -> SendError {
-    match error {
-        ArtifactError::Write(error) => SendError::Write(error),
-        error => SendError::Invalid(error.to_string()),
-    }
 }
 
 /// Writes the question as text, and its answers as suggestions. The user's answer is the next

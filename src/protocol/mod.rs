@@ -59,9 +59,10 @@ pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, ContextTooLong, EventError, SendError};
 pub use markdown::escape_markdown;
 pub use one_line::OneLine;
+pub(crate) use part::rows_of;
 pub use part::{
     Chart, ChartKind, Citation, Confirmation, Level, Notice, Part, Question, Status, Table,
-    TableError, ToolCall, ToolRun,
+    ToolCall, ToolRun,
 };
 pub use refusal::Refusal;
 pub use session::{Failure, Session, TextFrame};

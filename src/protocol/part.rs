@@ -228,28 +228,18 @@ impl Citation {
     }
 }
 
-/// The error of rows that cannot be shown.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum TableError {
-    /// The rows did not serialize.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    /// The rows are not an array of objects.
-    #[error("rows must be an array of objects")]
-    NotRows,
-}
-
 /// Serializes rows and checks that they are an array of objects. A raw value among them may have an unpaired
 /// surrogate, which becomes U+FFFD as in all text.
-fn rows<T: Serialize + ?Sized>(rows: &T) -> Result<Json, TableError> {
-    let rows = Json::encode(rows)?.with_whole_characters();
+pub(crate) fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, SendError> {
+    let rows = crate::json::wire::encode(rows)?.with_whole_characters();
     let objects =
         rows.kind() == Kind::Array && rows.elements().all(|row| row.kind() == Kind::Object);
     if objects {
         Ok(rows)
     } else {
-        Err(TableError::NotRows)
+        Err(SendError::Invalid(
+            "rows must be an array of objects".into(),
+        ))
     }
 }
 
@@ -276,15 +266,15 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// [`TableError`] when they serialize to anything else, or not at all.
+    /// [`SendError`] when they serialize to anything else, or not at all.
     pub fn new<T: Serialize + ?Sized>(
         name: impl Into<String>,
         rows: &T,
-    ) -> Result<Self, TableError> {
+    ) -> Result<Self, SendError> {
         Ok(Self {
             name: name.into(),
             description: None,
-            rows: self::rows(rows)?,
+            rows: rows_of(rows)?,
         })
     }
 
@@ -356,17 +346,17 @@ impl Chart {
     ///
     /// # Errors
     ///
-    /// [`TableError`] when they serialize to anything else, or not at all.
+    /// [`SendError`] when they serialize to anything else, or not at all.
     pub fn new<T: Serialize + ?Sized>(
         name: impl Into<String>,
         kind: ChartKind,
         rows: &T,
-    ) -> Result<Self, TableError> {
+    ) -> Result<Self, SendError> {
         Ok(Self {
             name: name.into(),
             description: None,
             kind,
-            rows: self::rows(rows)?,
+            rows: rows_of(rows)?,
         })
     }
 

@@ -3,11 +3,11 @@
 use copilot_wire::event_name;
 use copilot_wire::json::{Json, Members};
 use copilot_wire::openbb::{
-    Artifact, ArtifactError, ArtifactType, BoundingBox, Citation, CitationCollection,
-    ConversationSummary, Event, EventType, FunctionCall, OpenBb, Output, PromptSuggestions,
-    QueryDataSource, RawEvent, RawEventError, SourceInfo, StatusUpdate, TokenUsage,
+    Artifact, ArtifactType, BoundingBox, Citation, CitationCollection, ConversationSummary, Event,
+    EventType, FunctionCall, OpenBb, Output, PromptSuggestions, QueryDataSource, RawEvent,
+    SourceInfo, StatusUpdate, TokenUsage,
 };
-use copilot_wire::protocol::{ChartKind, EventError, Protocol, Session as _};
+use copilot_wire::protocol::{ChartKind, EventError, Protocol, SendError, Session as _};
 use copilot_wire::sse::EventName;
 use serde_json::json;
 
@@ -245,36 +245,34 @@ fn details_of_which_nothing_is_left_give_no_row() {
 
 #[test]
 fn artifacts_that_cannot_be_made() {
-    let table = |rows: serde_json::Value| Artifact::table(&rows).unwrap_err();
-    assert!(matches!(table(json!({"a": 1})), ArtifactError::NotRows));
-    assert!(matches!(table(json!([1])), ArtifactError::NotRows));
-    let chart = |kind: ChartKind| Artifact::chart(&kind, &rows()).unwrap_err();
+    let invalid = |made: Result<Artifact, SendError>| match made {
+        Err(SendError::Invalid(reason)) => reason,
+        other => panic!("{other:?}"),
+    };
+    for rows in [json!({"a": 1}), json!([1])] {
+        assert_eq!(
+            invalid(Artifact::table(&rows)),
+            "rows must be an array of objects"
+        );
+    }
+    let chart = |kind: ChartKind| invalid(Artifact::chart(&kind, &rows()));
     let x = || "x".to_owned();
-    assert!(matches!(
-        chart(ChartKind::Line { x: x(), y: vec![] }),
-        ArtifactError::NoAxes
-    ));
-    assert!(matches!(
-        chart(ChartKind::Line {
-            x: String::new(),
-            y: vec![x()]
-        }),
-        ArtifactError::NoAxes
-    ));
-    assert!(matches!(
-        chart(ChartKind::Scatter {
-            x: "s".into(),
-            y: vec![x()]
-        }),
-        ArtifactError::NotNumeric(_)
-    ));
-    assert!(matches!(
+    for (x, y) in [(x(), vec![]), (String::new(), vec![x()])] {
+        assert_eq!(
+            chart(ChartKind::Line { x, y }),
+            "a chart needs members for its axes"
+        );
+    }
+    let number = "member \"s\" must be a number in every row";
+    let (s, y) = ("s".to_owned(), vec![x()]);
+    assert_eq!(chart(ChartKind::Scatter { x: s.clone(), y }), number);
+    assert_eq!(
         chart(ChartKind::Pie {
-            angle: "s".into(),
+            angle: s,
             label: x()
         }),
-        ArtifactError::NotNumeric(_)
-    ));
+        number
+    );
     assert!(RawEvent::new(&event_name!("copilotFunctionCall"), &json!({})).is_err());
 }
 
@@ -340,7 +338,8 @@ fn a_name_that_the_workspace_cuts() {
         let stream = format!("event: {name}\ndata: {none}\n\n");
         assert!(workspace::read(stream.as_bytes()).unwrap().call.is_some());
         let made = RawEvent::new(&EventName::try_from(&*name).unwrap(), &none);
-        assert!(matches!(made, Err(RawEventError::LineEnd { offset: 19 })));
+        let reason = "event name has a line separator at byte 19".to_owned();
+        assert_eq!(made, Err(SendError::Invalid(reason)));
         // Such names of other servers are read, but not written.
         let read = decode(stream.as_bytes()).unwrap();
         let error = encode(&plain(), read).unwrap_err().to_string();

@@ -4,8 +4,8 @@ use serde::Serialize;
 
 use super::FunctionCall;
 use crate::json::{Json, Members, Wire};
-use crate::openbb::event::{ArtifactError, ChartParams, rows_of};
-use crate::protocol::ChartKind;
+use crate::openbb::event::{ChartParams, no_axes};
+use crate::protocol::{ChartKind, SendError, rows_of};
 
 /// A call that adds a note, a table, a chart or HTML to the open dashboard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
@@ -65,7 +65,7 @@ impl AddGenerativeWidget {
     pub fn table<T: Serialize + ?Sized>(
         name: impl Into<String>,
         rows: &T,
-    ) -> Result<Self, ArtifactError> {
+    ) -> Result<Self, SendError> {
         Ok(Self::of("table", name, rows_of(rows)?))
     }
 
@@ -79,12 +79,12 @@ impl AddGenerativeWidget {
         name: impl Into<String>,
         kind: &ChartKind,
         rows: &T,
-    ) -> Result<Self, ArtifactError> {
+    ) -> Result<Self, SendError> {
         let rows = rows_of(rows)?;
         let params = ChartParams::new(kind, &rows)?;
         // Pie and donut have no `xKey`, which this function requires: there is no such widget.
         if params.x_key.is_empty() {
-            return Err(ArtifactError::NoAxes);
+            return Err(no_axes());
         }
         Ok(Self {
             chart_params: Some(params),

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::ChartParams;
-use crate::json::{Json, Kind, Members, Wire, WriteError};
+use crate::json::{Json, Members, Wire};
 use crate::openbb::result::QueryDataSource;
-use crate::protocol::{ChartKind, Env};
+use crate::protocol::{ChartKind, Env, SendError, rows_of};
 
 /// The type of an artifact.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
@@ -34,24 +34,6 @@ impl Default for ArtifactType {
     fn default() -> Self {
         Self::Other(String::new())
     }
-}
-
-/// The reason why an artifact cannot be created.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ArtifactError {
-    /// The content cannot be serialized as JSON.
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    /// The rows are not an array of objects.
-    #[error("rows must be an array of objects")]
-    NotRows,
-    /// The chart has no members for an axis.
-    #[error("a chart needs members for its axes")]
-    NoAxes,
-    /// A member that the chart draws is not a number.
-    #[error("member {0:?} must be a number in every row")]
-    NotNumeric(String),
 }
 
 /// A table, chart or document beside the text of an answer.
@@ -85,18 +67,6 @@ pub struct Artifact {
     pub widget_refs: Option<Json>,
     /// Members that this crate does not know or cannot read.
     pub unknown: Members,
-}
-
-/// Serializes rows and checks that they are an array of objects.
-pub(in crate::openbb) fn rows_of<T: Serialize + ?Sized>(rows: &T) -> Result<Json, ArtifactError> {
-    // As in the shared vocabulary: an unpaired surrogate in a raw value becomes U+FFFD.
-    let rows = crate::json::wire::encode(rows)?.with_whole_characters();
-    let is_object = |row: Json| row.kind() == Kind::Object;
-    if rows.kind() == Kind::Array && rows.elements().all(is_object) {
-        Ok(rows)
-    } else {
-        Err(ArtifactError::NotRows)
-    }
 }
 
 impl Artifact {
@@ -139,7 +109,7 @@ impl Artifact {
     /// # Errors
     ///
     /// If the rows are not an array of objects.
-    pub fn table<T: Serialize + ?Sized>(rows: &T) -> Result<Self, ArtifactError> {
+    pub fn table<T: Serialize + ?Sized>(rows: &T) -> Result<Self, SendError> {
         let rows = rows_of(rows)?;
         let description = "A table of data".to_owned();
         let mut table = Self::of(ArtifactType::Table, String::new(), description, Some(rows));
@@ -153,7 +123,7 @@ impl Artifact {
     /// # Errors
     ///
     /// If the rows are not an array of objects, or a member that the chart draws is not a number.
-    pub fn chart<T: Serialize + ?Sized>(kind: &ChartKind, rows: &T) -> Result<Self, ArtifactError> {
+    pub fn chart<T: Serialize + ?Sized>(kind: &ChartKind, rows: &T) -> Result<Self, SendError> {
         let rows = rows_of(rows)?;
         let params = ChartParams::new(kind, &rows)?;
         let name = format!("{} chart", params.chart_type.as_str());
@@ -187,7 +157,7 @@ impl Artifact {
         name: &str,
         app: &A,
         widget_refs: &W,
-    ) -> Result<Self, ArtifactError> {
+    ) -> Result<Self, SendError> {
         let mut artifact = Self::text_of(ArtifactType::App, name, "");
         // An `app` has no `content`: front ends read `app` and `widget_refs` in its place.
         artifact.content = None;

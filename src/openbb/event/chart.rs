@@ -1,8 +1,7 @@
 //! Parameters of charts.
 
-use super::ArtifactError;
 use crate::json::{Json, Kind, List, Members, Wire};
-use crate::protocol::ChartKind;
+use crate::protocol::{ChartKind, SendError};
 
 /// The type of a chart.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Wire)]
@@ -57,12 +56,12 @@ impl ChartParams {
     ///
     /// # Errors
     ///
-    /// [`ArtifactError`] if a member must be a number and is not, or if the vertical axis has no
+    /// [`SendError`] if a member must be a number and is not, or if the vertical axis has no
     /// member.
-    pub fn new(kind: &ChartKind, rows: &Json) -> Result<Self, ArtifactError> {
+    pub fn new(kind: &ChartKind, rows: &Json) -> Result<Self, SendError> {
         let axes = |chart_type, x: &String, y: &[String], numeric| {
             if y.is_empty() {
-                return Err(ArtifactError::NoAxes);
+                return Err(no_axes());
             }
             for key in std::iter::once(x).chain(y) {
                 check(rows, key, numeric)?;
@@ -95,14 +94,20 @@ impl ChartParams {
 }
 
 /// Checks that a key is not empty, and that its values are numbers if `numeric`.
-fn check(rows: &Json, key: &str, numeric: bool) -> Result<(), ArtifactError> {
+pub(in crate::openbb) fn no_axes() -> SendError {
+    SendError::Invalid("a chart needs members for its axes".into())
+}
+
+fn check(rows: &Json, key: &str, numeric: bool) -> Result<(), SendError> {
     if key.is_empty() {
-        return Err(ArtifactError::NoAxes);
+        return Err(no_axes());
     }
     let mut values = rows.elements().filter_map(|row| row.get(key));
     // `null` is a gap in the series, also what NaN and infinities are written as.
     if numeric && values.any(|value| !matches!(value.kind(), Kind::Number | Kind::Null)) {
-        return Err(ArtifactError::NotNumeric(key.to_owned()));
+        return Err(SendError::Invalid(format!(
+            "member {key:?} must be a number in every row"
+        )));
     }
     Ok(())
 }

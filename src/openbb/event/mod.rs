@@ -10,14 +10,14 @@ mod output;
 mod raw;
 mod status;
 
-pub use artifact::{Artifact, ArtifactError, ArtifactType};
+pub use artifact::{Artifact, ArtifactType};
 pub use chart::{ChartParams, ChartType};
 pub use citation::{BoundingBox, Citation, CitationCollection, SourceInfo};
 pub use more::{ConversationSummary, PromptSuggestions, TokenCount, TokenUsage};
 pub use output::{Event, Output};
-pub use raw::{RawEvent, RawEventError};
+pub use raw::RawEvent;
 pub use status::{EventType, StatusUpdate};
 
-pub(super) use artifact::rows_of;
+pub(super) use chart::no_axes;
 pub(super) use names::Names;
 pub(super) use output::{CALL, CHUNK, write_event};

@@ -6,7 +6,7 @@ use bytes::Bytes;
 
 use super::{
     Artifact, Citation, CitationCollection, ConversationSummary, PromptSuggestions, RawEvent,
-    RawEventError, StatusUpdate, TokenUsage,
+    StatusUpdate, TokenUsage,
 };
 use crate::json::{Escape, Json, Kind, ValueWriter, Wire, string_between};
 use crate::openbb::{FunctionCall, Session};
@@ -180,9 +180,8 @@ impl Output {
             Self::TokenUsage(data) => write_event(USAGE, data, out),
             Self::ConversationSummary(data) => write_event(SUMMARY, data, out),
             Self::Raw(event) => {
-                let invalid = |error: RawEventError| SendError::Invalid(error.to_string());
                 // Again, although `new` checks: this event may have been read and is relayed.
-                event.check().map_err(invalid)?;
+                event.check()?;
                 write_event(event.name(), event.data(), out);
             }
         }

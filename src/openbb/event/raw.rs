@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 use super::output::CALL;
-use crate::json::{Json, WriteError};
+use crate::json::Json;
+use crate::protocol::SendError;
 use crate::sse::EventName;
 
 /// An event that this crate does not know, for later front ends.
@@ -13,36 +14,18 @@ pub struct RawEvent {
     data: Json,
 }
 
-/// The reason why an event cannot be sent as a raw event.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum RawEventError {
-    /// The event is a function call, which ends the turn: use
-    /// [`FunctionCall::raw`](crate::openbb::FunctionCall::raw).
-    #[error("a function call must end the turn: it cannot be a raw event")]
-    FunctionCall,
-    /// The name contains U+2028 or U+2029. The Workspace ends a line there, and would read the part
-    /// before it as the name of another event.
-    #[error("event name has a line separator at byte {offset}")]
-    LineEnd {
-        /// The byte offset of the character in the name.
-        offset: usize,
-    },
-    /// The data cannot be serialized as JSON.
-    #[error(transparent)]
-    Data(#[from] WriteError),
-}
-
 impl RawEvent {
-    /// Creates an event with any name except `copilotFunctionCall` and names with U+2028 or U+2029.
+    /// Creates an event with any name except `copilotFunctionCall`, for which there is
+    /// [`FunctionCall::raw`](crate::openbb::FunctionCall::raw), and names with U+2028 or U+2029.
     ///
     /// # Errors
     ///
-    /// [`RawEventError`] if the event is a function call, the name has U+2028 or U+2029, or the
+    /// [`SendError`] if the event is a function call, the name has U+2028 or U+2029, or the
     /// data cannot be serialized as JSON.
-    pub fn new<T: Serialize + ?Sized>(name: &EventName, data: &T) -> Result<Self, RawEventError> {
+    pub fn new<T: Serialize + ?Sized>(name: &EventName, data: &T) -> Result<Self, SendError> {
         if name.as_str() == CALL {
-            return Err(RawEventError::FunctionCall);
+            let reason = "a function call must end the turn: it cannot be a raw event";
+            return Err(SendError::Invalid(reason.into()));
         }
         let event = Self {
             name: name.as_str().to_owned(),
@@ -52,10 +35,13 @@ impl RawEvent {
         Ok(event)
     }
 
-    /// Checks the name. Names that were read can contain U+2028 and U+2029.
-    pub(super) fn check(&self) -> Result<(), RawEventError> {
+    /// Checks the name. Names that were read can contain U+2028 and U+2029. The Workspace ends a line there, and would
+    /// read the part before as the name of another event.
+    pub(super) fn check(&self) -> Result<(), SendError> {
         match self.name.find(['\u{2028}', '\u{2029}']) {
-            Some(offset) => Err(RawEventError::LineEnd { offset }),
+            Some(offset) => Err(SendError::Invalid(format!(
+                "event name has a line separator at byte {offset}"
+            ))),
             None => Ok(()),
         }
     }
