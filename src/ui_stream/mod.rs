@@ -92,7 +92,7 @@ pub use decoder::Decoder;
 pub use event::{Ending, Event, Output};
 pub use mount::Mount;
 pub use request::{Approval, ChatRequest, Trigger, UiMessage, UiPart};
-pub use session::Session;
+pub use session::{Reply, Session};
 
 use std::borrow::Cow;
 
@@ -132,7 +132,7 @@ impl Protocol for UiStream {
     }
 
     fn session(request: &ChatRequest, env: &Env) -> Session {
-        Session::new(request, env)
+        session::session(request, env)
     }
 
     fn resumption(_: &ChatRequest) -> Resumption {

@@ -1,43 +1,46 @@
 //! Writing one reply.
 
 use std::collections::HashSet;
+use std::convert::Infallible;
+use std::mem;
 use std::sync::Arc;
 
 use super::chunk::{
     Abort, Error, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd,
-    ReasoningStart, SourceDocument, SourceUrl, Start, StartStep, TextEnd, TextStart,
+    ReasoningStart, SourceDocument, SourceUrl, Start, StartStep, TextDelta, TextEnd, TextStart,
     ToolApprovalRequest, ToolInputAvailable, ToolOutputDenied,
 };
 use super::data::PREFIX;
-use super::event::frame;
 use super::mount::Settings;
 use super::{ChatRequest, Data, Ending, Event, Output};
 use crate::json::wire::raw_object;
-use crate::json::{Escape, Json, Kind, Members, ObjectWriter};
+use crate::json::{Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
-    self, Chart, ChartKind, Citation, Conversation as _, Env, Failure, Level, Part, Question,
-    SendError, Session as _, Status, Table, TextFrame, ToolCall, ToolRun, Usage,
+    Block, BlockSession, Blocks, Chart, ChartKind, Citation, Conversation as _, Env, Failure,
+    Level, Question, SendError, Status, Table, ToolCall, ToolRun, Usage, Writer,
 };
 
 /// The tool whose call stands for a confirmation.
 pub(super) const QUESTION: &str = "confirm";
+
+/// The session of one reply.
+pub type Session = BlockSession<Reply>;
 
 /// One reply: its blocks and steps.
 ///
 /// AI SDK UI message stream, 3.2 and 4: a piece of text belongs to a block that is open; a reply
 /// always has a step; a failure is always told, because a stream that is only cut looks finished.
 #[derive(Debug)]
-pub struct Session {
+pub struct Reply {
     env: Env,
     settings: Arc<Settings>,
     message_id: String,
     /// The chunk that settles the question that the request answers.
     settled: Option<Event>,
-    /// The names of the tools that the page has.
-    tools: HashSet<String>,
     /// The ids of the calls that outputs may belong to.
     calls: HashSet<String>,
-    open: Option<Block>,
+    /// The id of the newest block.
+    block: String,
     /// The number of the newest block.
     blocks: u64,
     /// The number of sources in the message, which an earlier reply may have begun.
@@ -48,364 +51,112 @@ pub struct Session {
     /// `true` if the previous step is such a one, and nothing was written since: pages notice a new
     /// step with the first part in it.
     step_is_hidden: bool,
-    /// `true` after an `error` chunk, which only `[DONE]` may follow.
-    failed: bool,
 }
 
-/// A block that is open.
-#[derive(Debug)]
-enum Block {
-    Text(String, TextFrame),
-    Reasoning(String),
+/// The place that a reply is written to.
+type To<'a> = Writer<'a, Reply>;
+
+pub(super) fn session(request: &ChatRequest, env: &Env) -> Session {
+    let continued = request.continued();
+    let id = continued.map(|message| message.id.clone());
+    let parts = continued.into_iter().flat_map(|message| &message.parts);
+    let sources = parts.clone().filter(|part| part.source_id.is_some());
+    let reply = Reply {
+        env: env.clone(),
+        settings: Arc::clone(&request.settings),
+        message_id: id
+            .filter(|id| !id.is_empty())
+            .unwrap_or_else(|| env.new_id("msg")),
+        settled: settled(request),
+        sources: sources.count(),
+        // A reply that continues a message may also give the output of a call in it.
+        calls: parts.filter_map(|part| part.tool_call_id.clone()).collect(),
+        block: String::new(),
+        blocks: 0,
+        step_is_over: false,
+        step_is_hidden: continued.is_some(),
+    };
+    BlockSession::new(reply).tools(request.tools().map(|tool| tool.name.into_owned()))
 }
 
-impl Session {
-    pub(super) fn new(request: &ChatRequest, env: &Env) -> Self {
-        let continued = request.continued();
-        let id = continued.map(|message| message.id.clone());
-        let answered = request.decided().and_then(|part| {
-            let tool_call_id = part.tool_call_id.clone()?;
-            let approved = part.approval.as_ref()?.approved == Some(true);
-            Some(match approved {
-                true => ToolInputAvailable::new(tool_call_id, QUESTION, Json::default())
-                    .dynamic()
-                    .output(raw_object(|answer| {
-                        answer.bool("approved", true);
-                    }))
-                    .into(),
-                false => ToolOutputDenied {
-                    tool_call_id,
-                    ..ToolOutputDenied::default()
-                }
-                .into(),
-            })
-        });
-        let parts = continued.into_iter().flat_map(|message| &message.parts);
-        let sources = parts.clone();
-        let sources = sources.filter(|part| part.source_id.is_some()).count();
-        Self {
-            env: env.clone(),
-            settings: Arc::clone(&request.settings),
-            message_id: id
-                .filter(|id| !id.is_empty())
-                .unwrap_or_else(|| env.new_id("msg")),
-            settled: answered,
-            tools: request.tools().map(|tool| tool.name.into_owned()).collect(),
-            // A reply that continues a message may also give the output of a call in it.
-            calls: parts.filter_map(|part| part.tool_call_id.clone()).collect(),
-            open: None,
-            blocks: 0,
-            sources,
-            step_is_over: false,
-            step_is_hidden: continued.is_some(),
-            failed: false,
-        }
+/// Returns the chunk that settles the question that the request answers.
+fn settled(request: &ChatRequest) -> Option<Event> {
+    let part = request.decided()?;
+    let tool_call_id = part.tool_call_id.clone()?;
+    if part.approval.as_ref()?.approved != Some(true) {
+        let unknown = Members::new();
+        return Some(Event::from(ToolOutputDenied {
+            tool_call_id,
+            unknown,
+        }));
     }
-
-    /// Closes the block that is open, and the step if it is over, before something that pages take
-    /// note of.
-    fn close(&mut self, out: &mut Vec<u8>) {
-        self.step_is_hidden = false;
-        let (id, unknown) = (String::new(), Members::new());
-        match self.open.take() {
-            Some(Block::Text(id, _)) => frame(&TextEnd { id, unknown }, out),
-            Some(Block::Reasoning(id)) => frame(&ReasoningEnd { id, unknown }, out),
-            None => drop(id),
-        }
-        if std::mem::take(&mut self.step_is_over) {
-            frame(&FinishStep::default(), out);
-            frame(&StartStep::default(), out);
-        }
-    }
-
-    /// Closes what is open at the end of the reply. A step without a part gets one: an empty text.
-    fn close_all(&mut self, out: &mut Vec<u8>) {
-        let needs_part = self.step_is_over || self.step_is_hidden;
-        self.close(out);
-        if needs_part {
-            self.begin_text(out);
-            self.close(out);
-        }
-    }
-
-    fn next_block(&mut self, letter: char) -> String {
-        self.blocks += 1;
-        format!("{letter}{}", self.blocks)
-    }
-
-    /// Writes Markdown that is not the agent's, which brings its own blank lines. A new block needs
-    /// none at its beginning.
-    fn markdown(&mut self, markdown: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match self.open {
-            Some(Block::Text(..)) => self.text(markdown, out),
-            _ => self.text(markdown.trim_start_matches('\n'), out),
-        }
-    }
-
-    fn begin_text(&mut self, out: &mut Vec<u8>) -> TextFrame {
-        self.close(out);
-        let id = self.next_block('t');
-        // The id is a letter and digits: nothing in it needs to be escaped.
-        let head = format!("data: {{\"type\":\"text-delta\",\"id\":\"{id}\",\"delta\":\"");
-        let text_frame = TextFrame::new(head, &b"\"}\n\n"[..], Escape::JsonAndSeparators);
-        let start = TextStart {
-            id: id.clone(),
-            ..TextStart::default()
-        };
-        frame(&start, out);
-        self.open = Some(Block::Text(id, text_frame.clone()));
-        text_frame
-    }
-
-    fn reasoning(&mut self, text: &str, out: &mut Vec<u8>) {
-        if text.is_empty() {
-            return;
-        }
-        let id = match &self.open {
-            Some(Block::Reasoning(id)) => id.clone(),
-            _ => {
-                self.close(out);
-                let id = self.next_block('r');
-                let start = ReasoningStart {
-                    id: id.clone(),
-                    ..ReasoningStart::default()
-                };
-                frame(&start, out);
-                self.open = Some(Block::Reasoning(id.clone()));
-                id
-            }
-        };
-        let delta = ReasoningDelta {
-            id,
-            delta: text.to_owned(),
-            ..ReasoningDelta::default()
-        };
-        frame(&delta, out);
-    }
-
-    /// Writes a source. The block that is open stays open: a text in two blocks would be shown as
-    /// two paragraphs.
-    fn cite(&mut self, citation: &Citation, out: &mut Vec<u8>) {
-        self.sources += 1;
-        // A source is a part, with which pages notice the step.
-        self.step_is_hidden = false;
-        let id = self.sources.to_string();
-        let title = Some(&*citation.title).filter(|title| !title.is_empty());
-        match citation.web_url() {
-            Some(url) => {
-                let mut source = SourceUrl::new(id, url);
-                source.title = title.map(str::to_owned);
-                frame(&source, out);
-            }
-            // No page may get a link with a script in it.
-            None => {
-                let title = title.or(citation.url.as_deref());
-                let title = title.unwrap_or("(untitled)");
-                frame(&SourceDocument::new(id, "text/plain", title), out);
-            }
-        }
-    }
-
-    /// Writes data of a part of the shared vocabulary.
-    fn data(
-        name: &str,
-        transient: bool,
-        write: impl FnOnce(&mut ObjectWriter<'_>),
-        out: &mut Vec<u8>,
-    ) {
-        let data = Data {
-            kind: format!("{PREFIX}{name}"),
-            data: raw_object(write),
-            transient,
-            ..Data::default()
-        };
-        frame(&data, out);
-    }
-
-    fn status(status: &Status, out: &mut Vec<u8>) {
-        let write = |data: &mut ObjectWriter<'_>| {
-            let level = match status.level {
-                Level::Info => "info",
-                Level::Warning => "warning",
-                Level::Error => "error",
-            };
-            data.str("level", level).str("message", &status.message);
-            status.write_details(data);
-        };
-        Self::data("status", true, write, out);
-    }
-
-    /// Writes rows: as data for a component of the page, and as Markdown unless the page has one.
-    fn rows(
-        &mut self,
-        name: &str,
-        table: &Table,
-        kind: Option<&ChartKind>,
-        out: &mut Vec<u8>,
-    ) -> Result<(), SendError> {
-        self.close(out);
-        Self::data(name, false, |data| table.write_to(kind, data), out);
-        match self.settings.markdown {
-            true => self.markdown(&table.to_markdown(), out),
-            false => Ok(()),
-        }
-    }
-
-    fn confirm(&mut self, question: &Question<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        if !self.settings.approvals {
-            return self.markdown(&question.to_text()?, out);
-        }
-        self.close(out);
-        let input = raw_object(|input| question.write_to(input));
-        let call = ToolInputAvailable::new(self.env.new_id("call"), QUESTION, input).dynamic();
-        frame(&call, out);
-        let request = ToolApprovalRequest {
-            approval_id: question.id.clone(),
-            tool_call_id: call.tool_call_id,
-            ..ToolApprovalRequest::default()
-        };
-        frame(&request, out);
-        Ok(())
-    }
-
-    /// Calls tools of the page.
-    fn calls(&mut self, calls: &[ToolCall], out: &mut Vec<u8>) -> Result<(), SendError> {
-        for call in calls {
-            if !self.tools.contains(&call.name) {
-                let reason = "a tool that neither the request nor the mount names";
-                return Err(SendError::Unsupported(reason));
-            }
-            if call.arguments.kind() != Kind::Object {
-                return Err(SendError::Invalid("arguments must be an object".into()));
-            }
-        }
-        self.close(out);
-        for call in calls {
-            let id = self.env.new_id("call");
-            let call = ToolInputAvailable::new(id, &*call.name, call.arguments.clone());
-            frame(&call, out);
-        }
-        Ok(())
-    }
-
-    /// Writes a run of a tool. The page must not run it again.
-    fn tool_run(&mut self, run: &ToolRun, out: &mut Vec<u8>) {
-        self.close(out);
-        let id = self.env.new_id("call");
-        let call = ToolInputAvailable::new(id, &*run.name, run.arguments.clone());
-        let call = call.provider_executed();
-        frame(&call, out);
-        match &run.outcome {
-            Ok(output) => frame(&call.output(output.clone()), out),
-            Err(message) => frame(&call.failure(message), out),
-        }
-        self.step_is_over = true;
-    }
-
-    /// Writes the usage by the names of the SDK, as metadata, which the page merges: the last one
-    /// counts.
-    fn usage(usage: &Usage, out: &mut Vec<u8>) {
-        let metadata = raw_object(|metadata| {
-            // Numbers always write.
-            let _ = metadata.object("usage", |figures| {
-                figures
-                    .u64("inputTokens", usage.input_tokens)
-                    .u64("outputTokens", usage.output_tokens)
-                    .u64("totalTokens", usage.total_tokens())
-                    .u64("cachedInputTokens", usage.cached_input_tokens)
-                    .u64("reasoningTokens", usage.reasoning_tokens);
-                Ok(())
-            });
-        });
-        frame(&MessageMetadata::new(metadata), out);
-    }
-
-    /// Checks that an output or a piece of input belongs to a call.
-    fn check_call(&self, id: &str) -> Result<(), SendError> {
-        match self.calls.contains(id) {
-            true => Ok(()),
-            false => Err(SendError::Invalid("no tool call has this id".into())),
-        }
-    }
-
-    fn begin_call(&mut self, id: &str, out: &mut Vec<u8>) {
-        self.close(out);
-        self.calls.insert(id.to_owned());
-    }
-
-    fn end_call(&mut self, id: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.check_call(id)?;
-        self.close(out);
-        self.step_is_over = true;
-        Ok(())
-    }
-
-    fn error(&mut self, message: &str, out: &mut Vec<u8>) {
-        // The first error is the cause, and pages stop reading at it.
-        if !std::mem::replace(&mut self.failed, true) {
-            self.close_all(out);
-            frame(&Error::new(message), out);
-        }
-    }
+    let answer = raw_object(|answer| {
+        answer.bool("approved", true);
+    });
+    let call = ToolInputAvailable::new(tool_call_id, QUESTION, Json::default());
+    Some(call.dynamic().output(answer).into())
 }
 
-impl protocol::Session for Session {
+impl Blocks for Reply {
     type Output = Output;
     type Ending = Ending;
+    type Event = Event;
+    type Document = Infallible;
 
-    fn open(&mut self, out: &mut Vec<u8>) {
+    const TRIMS: bool = true;
+    const NOT_OFFERED: &'static str = "a tool that neither the request nor the mount names";
+
+    fn write(&self, event: &Event, out: &mut Vec<u8>) {
+        event.write(out);
+    }
+
+    fn begin(&mut self, to: &mut To<'_>) {
         let start = Start {
-            message_id: Some(self.message_id.clone()),
+            message_id: Some(mem::take(&mut self.message_id)),
             ..Start::default()
         };
-        frame(&start, out);
+        to.event(self, start);
         if let Some(settled) = self.settled.take() {
             // Before the step: the question belongs to the step that the user has answered.
-            settled.write(out);
+            to.event(self, settled);
         }
         // Without a step of its own, the reply to the result of a tool leaves that tool in the last
         // step, and the page posts the result for ever.
-        frame(&StartStep::default(), out);
+        to.event(self, StartStep::default());
     }
 
-    fn text_frame(&self) -> Option<TextFrame> {
-        match &self.open {
-            Some(Block::Text(_, frame)) => Some(frame.clone()),
-            _ => None,
+    fn open(&mut self, block: Block, to: &mut To<'_>) {
+        self.interrupt(to);
+        self.blocks += 1;
+        let letter = if block == Block::Text { 't' } else { 'r' };
+        self.block = format!("{letter}{}", self.blocks);
+        let (id, unknown) = (self.block.clone(), Members::new());
+        match block {
+            Block::Text => to.event(self, TextStart { id, unknown }),
+            _ => to.event(self, ReasoningStart { id, unknown }),
         }
     }
 
-    fn text(&mut self, text: &str, out: &mut Vec<u8>) -> Result<(), SendError> {
-        if let Some(Block::Text(_, frame)) = &self.open {
-            frame.write(text, out);
-            return Ok(());
+    fn piece(&self, block: Block, delta: String) -> Event {
+        let (id, unknown) = (self.block.clone(), Members::new());
+        match block {
+            Block::Text => TextDelta { id, delta, unknown }.into(),
+            _ => ReasoningDelta { id, delta, unknown }.into(),
         }
-        let frame = self.begin_text(out);
-        frame.write(text, out);
-        Ok(())
     }
 
-    fn part(&mut self, part: Part<'_>, out: &mut Vec<u8>) -> Result<(), SendError> {
-        match part {
-            Part::Status(status) => Self::status(status, out),
-            Part::Cite(citation) => self.cite(citation, out),
-            Part::Table(table) => self.rows("table", table, None, out)?,
-            Part::Chart(chart) => self.chart(chart, out)?,
-            // After an `error` chunk the page reads no further, and this turn goes on.
-            Part::Error(notice) => self.markdown(&notice.to_markdown(), out)?,
-            Part::Confirm(question) => self.confirm(question, out)?,
-            Part::Calls(calls) => self.calls(calls, out)?,
-            Part::Reasoning(text) => self.reasoning(text, out),
-            Part::ToolRun(run) => self.tool_run(run, out),
-            Part::Usage(usage) => Self::usage(usage, out),
+    fn close(&mut self, block: Block, to: &mut To<'_>) {
+        let (id, unknown) = (self.block.clone(), Members::new());
+        match block {
+            Block::Text => to.event(self, TextEnd { id, unknown }),
+            _ => to.event(self, ReasoningEnd { id, unknown }),
         }
-        Ok(())
     }
 
-    fn output(&mut self, output: &Output, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn output(&mut self, output: &Output, to: &mut To<'_>) -> Result<(), SendError> {
         match output {
-            Output::ReasoningDelta(ReasoningDelta { delta, .. }) => {
-                self.reasoning(delta, out);
+            Output::ReasoningDelta(piece) => {
+                self.reasoning(&piece.delta, to);
                 return Ok(());
             }
             Output::Data(data) if data.name().is_empty() || data.name() == data.kind => {
@@ -421,57 +172,223 @@ impl protocol::Session for Session {
             })
             | Output::MessageMetadata(_) => {}
             Output::SourceUrl(_) | Output::SourceDocument(_) => self.step_is_hidden = false,
-            Output::Data(_) | Output::File(_) => self.close(out),
-            Output::ToolInputStart(chunk) => self.begin_call(&chunk.tool_call_id, out),
-            Output::ToolInputAvailable(chunk) => self.begin_call(&chunk.tool_call_id, out),
+            Output::Data(_) | Output::File(_) => self.interrupt(to),
+            Output::ToolInputStart(chunk) => self.begin_call(&chunk.tool_call_id, to),
+            Output::ToolInputAvailable(chunk) => self.begin_call(&chunk.tool_call_id, to),
             Output::ToolInputDelta(chunk) => self.check_call(&chunk.tool_call_id)?,
-            Output::ToolOutputAvailable(chunk) => self.end_call(&chunk.tool_call_id, out)?,
-            Output::ToolOutputError(chunk) => self.end_call(&chunk.tool_call_id, out)?,
+            Output::ToolOutputAvailable(chunk) => self.end_call(&chunk.tool_call_id, to)?,
+            Output::ToolOutputError(chunk) => self.end_call(&chunk.tool_call_id, to)?,
         }
         // Without unknown members: version 5.0.0 fails the reply at any.
-        Event::from(output.clone()).strict().write(out);
+        to.event(self, Event::from(output.clone()).strict());
         Ok(())
     }
 
-    fn ending(&mut self, ending: &Ending, out: &mut Vec<u8>) -> Result<(), SendError> {
+    fn ending(&mut self, ending: &Ending, to: &mut To<'_>) -> Result<(), SendError> {
         match ending {
             Ending::Calls(calls) => {
-                self.close(out);
+                self.interrupt(to);
                 for call in calls {
-                    Event::from(call.clone()).strict().write(out);
+                    to.event(self, Event::from(call.clone()).strict());
                 }
             }
-            Ending::Error(error) => self.error(&error.error_text, out),
+            Ending::Error(error) => self.fail_with(&error.error_text, to),
         }
         Ok(())
     }
 
-    fn finish(&mut self, out: &mut Vec<u8>) {
-        if !self.failed {
-            self.close_all(out);
-            frame(&FinishStep::default(), out);
-            // No `finishReason`: version 5.0.0 fails at members that it does not know.
-            frame(&Finish::default(), out);
-        }
-        Event::Done.write(out);
+    fn status(&mut self, status: &Status, to: &mut To<'_>) {
+        let level = match status.level {
+            Level::Info => "info",
+            Level::Warning => "warning",
+            Level::Error => "error",
+        };
+        let mut data = data("status", |data| {
+            data.str("level", level).str("message", &status.message);
+            status.write_details(data);
+        });
+        data.transient = true;
+        to.event(self, data);
     }
 
-    fn cancelled(&mut self, out: &mut Vec<u8>) {
-        if !self.failed {
-            self.close_all(out);
-            frame(&Abort::default(), out);
+    /// Writes a run of a tool. The page must not run it again.
+    fn tool_run(&mut self, run: &ToolRun, to: &mut To<'_>) -> Result<(), SendError> {
+        self.interrupt(to);
+        let id = self.env.new_id("call");
+        let call = ToolInputAvailable::new(id, &*run.name, run.arguments.clone());
+        let call = call.provider_executed();
+        to.event(self, call.clone());
+        match &run.outcome {
+            Ok(output) => to.event(self, call.output(output.clone())),
+            Err(message) => to.event(self, call.failure(message)),
         }
-        Event::Done.write(out);
+        self.step_is_over = true;
+        Ok(())
     }
 
-    fn fail(&mut self, failure: &Failure<'_>, out: &mut Vec<u8>) {
-        self.error(failure.message, out);
-        Event::Done.write(out);
+    /// Writes the usage by the names of the SDK, as metadata, which the page merges: the last one
+    /// counts.
+    fn usage(&mut self, usage: &Usage, to: &mut To<'_>) {
+        let metadata = raw_object(|metadata| {
+            // Numbers always write.
+            let _ = metadata.object("usage", |figures| {
+                figures
+                    .u64("inputTokens", usage.input_tokens)
+                    .u64("outputTokens", usage.output_tokens)
+                    .u64("totalTokens", usage.total_tokens())
+                    .u64("cachedInputTokens", usage.cached_input_tokens)
+                    .u64("reasoningTokens", usage.reasoning_tokens);
+                Ok(())
+            });
+        });
+        to.event(self, MessageMetadata::new(metadata));
+    }
+
+    /// Writes a source. The block that is open stays open: a text in two blocks would be shown as
+    /// two paragraphs.
+    fn cite(&mut self, citation: &Citation, to: &mut To<'_>) {
+        self.sources += 1;
+        // A source is a part, with which pages notice the step.
+        self.step_is_hidden = false;
+        let id = self.sources.to_string();
+        let title = Some(&*citation.title).filter(|title| !title.is_empty());
+        match citation.web_url() {
+            Some(url) => {
+                let mut source = SourceUrl::new(id, url);
+                source.title = title.map(str::to_owned);
+                to.event(self, source);
+            }
+            // No page may get a link with a script in it.
+            None => {
+                let title = title.or(citation.url.as_deref());
+                let title = title.unwrap_or("(untitled)");
+                to.event(self, SourceDocument::new(id, "text/plain", title));
+            }
+        }
+    }
+
+    fn table(&mut self, table: &Table, to: &mut To<'_>) -> Result<(), SendError> {
+        self.rows("table", table, None, to);
+        Ok(())
+    }
+
+    fn chart(&mut self, chart: &Chart, to: &mut To<'_>) -> Result<(), SendError> {
+        self.rows("chart", &chart.to_table(), Some(&chart.kind), to);
+        Ok(())
+    }
+
+    fn confirm(&mut self, question: &Question<'_>, to: &mut To<'_>) -> Result<(), SendError> {
+        if !self.settings.approvals {
+            to.markdown(self, &question.to_text()?);
+            return Ok(());
+        }
+        self.interrupt(to);
+        let input = raw_object(|input| question.write_to(input));
+        let call = ToolInputAvailable::new(self.env.new_id("call"), QUESTION, input).dynamic();
+        let request = ToolApprovalRequest {
+            approval_id: question.id.clone(),
+            tool_call_id: call.tool_call_id.clone(),
+            unknown: Members::new(),
+        };
+        to.event(self, call);
+        to.event(self, request);
+        Ok(())
+    }
+
+    fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
+        self.interrupt(to);
+        for call in calls {
+            let id = self.env.new_id("call");
+            let call = ToolInputAvailable::new(id, &*call.name, call.arguments.clone());
+            to.event(self, call);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+        self.end_step(to);
+        to.event(self, FinishStep::default());
+        // No `finishReason`: version 5.0.0 fails at members that it does not know.
+        to.event(self, Finish::default());
+        Ok(())
+    }
+
+    fn cancelled(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
+        self.end_step(to);
+        to.event(self, Abort::default());
+        Ok(())
+    }
+
+    fn fail(&mut self, failure: &Failure<'_>, to: &mut To<'_>) {
+        self.fail_with(failure.message, to);
+    }
+
+    fn trail(&mut self, to: &mut To<'_>) {
+        to.event(self, Event::Done);
     }
 }
 
-impl Session {
-    fn chart(&mut self, chart: &Chart, out: &mut Vec<u8>) -> Result<(), SendError> {
-        self.rows("chart", &chart.to_table(), Some(&chart.kind), out)
+impl Reply {
+    /// Closes the block that is open, and the step if it is over, before something that pages take
+    /// note of.
+    fn interrupt(&mut self, to: &mut To<'_>) {
+        to.close(self);
+        self.step_is_hidden = false;
+        if mem::take(&mut self.step_is_over) {
+            to.event(self, FinishStep::default());
+            to.event(self, StartStep::default());
+        }
+    }
+
+    /// Closes what is open at the end of the reply. A step without a part gets one: an empty text.
+    fn end_step(&mut self, to: &mut To<'_>) {
+        if self.step_is_over || self.step_is_hidden {
+            to.open(self, Block::Text);
+        }
+        to.close(self);
+    }
+
+    fn fail_with(&mut self, message: &str, to: &mut To<'_>) {
+        to.fail();
+        self.end_step(to);
+        to.event(self, Error::new(message));
+    }
+
+    /// Writes rows: as data for a component of the page, and as Markdown unless the page has one.
+    fn rows(&mut self, name: &str, table: &Table, kind: Option<&ChartKind>, to: &mut To<'_>) {
+        self.interrupt(to);
+        to.event(self, data(name, |data| table.write_to(kind, data)));
+        if self.settings.markdown {
+            to.markdown(self, &table.to_markdown());
+        }
+    }
+
+    /// Checks that an output or a piece of input belongs to a call.
+    fn check_call(&self, id: &str) -> Result<(), SendError> {
+        match self.calls.contains(id) {
+            true => Ok(()),
+            false => Err(SendError::Invalid("no tool call has this id".into())),
+        }
+    }
+
+    fn begin_call(&mut self, id: &str, to: &mut To<'_>) {
+        self.interrupt(to);
+        self.calls.insert(id.to_owned());
+    }
+
+    fn end_call(&mut self, id: &str, to: &mut To<'_>) -> Result<(), SendError> {
+        self.check_call(id)?;
+        self.interrupt(to);
+        self.step_is_over = true;
+        Ok(())
+    }
+}
+
+/// Returns data of a part of the shared vocabulary.
+fn data(name: &str, write: impl FnOnce(&mut ObjectWriter<'_>)) -> Data {
+    Data {
+        kind: format!("{PREFIX}{name}"),
+        data: raw_object(write),
+        ..Data::default()
     }
 }
