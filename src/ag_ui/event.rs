@@ -156,19 +156,6 @@ pub(super) fn frame(payload: &impl Wire, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\n\n");
 }
 
-/// Appends a whole call.
-pub(super) fn write_call(call: &ToolCall, parent_message_id: Option<&str>, out: &mut Vec<u8>) {
-    let mut start = ToolCallStart::new(&*call.id, &*call.function.name);
-    start.parent_message_id = parent_message_id.map(str::to_owned);
-    frame(&start, out);
-    let arguments = &*call.function.arguments;
-    // No piece at all instead of an empty one, which carries nothing.
-    if !arguments.is_empty() {
-        frame(&ToolCallArgs::new(&*call.id, arguments), out);
-    }
-    frame(&ToolCallEnd::new(&*call.id), out);
-}
-
 impl Event {
     /// Reads the data of one event.
     pub(super) fn read(data: &str) -> Result<Self, EventError> {

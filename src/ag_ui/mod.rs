@@ -103,7 +103,7 @@ pub use payload::{
 pub use request::{
     Context, FunctionCall, Message, ResumeEntry, ResumeStatus, RunAgentInput, Tool, ToolCall,
 };
-pub use session::Session;
+pub use session::{Reply, Session};
 
 use std::borrow::Cow;
 
@@ -142,7 +142,7 @@ impl Protocol for AgUi {
     }
 
     fn session(input: &RunAgentInput, env: &Env) -> Session {
-        Session::new(input, env)
+        session::session(input, env)
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
