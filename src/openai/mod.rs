@@ -135,7 +135,7 @@ pub use message::ChatMessage;
 pub use mount::Model;
 pub use relay::{Relay, RelayError};
 pub use request::{ChatRequest, StreamOptions};
-pub use session::Session;
+pub use session::{Reply, Session};
 pub use tool::{Function, Tool};
 pub use tool_call::{FunctionCall, FunctionDelta, ToolCall, ToolCallDelta, ToolKind};
 pub use usage::Usage;
@@ -168,7 +168,7 @@ impl Protocol for OpenAi {
     }
 
     fn session(request: &ChatRequest, env: &Env) -> Session {
-        Session::new(request, env)
+        session::session(request, env)
     }
 
     fn is_stream(request: &ChatRequest) -> bool {

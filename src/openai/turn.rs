@@ -5,6 +5,7 @@ use std::mem;
 use super::calls::{Building, Calls};
 use super::{Choice, Delta, FinishReason, FunctionDelta, ToolCallDelta};
 use crate::json::{Members, Wire};
+use crate::protocol::Env;
 
 /// One choice of a reply.
 #[derive(Debug)]
@@ -45,10 +46,6 @@ impl Turn {
         }
     }
 
-    pub(super) fn index(&self) -> u32 {
-        self.index
-    }
-
     pub(super) fn is_open(&self) -> bool {
         self.opened
     }
@@ -73,11 +70,7 @@ impl Turn {
     }
 
     /// Adds the addition of a chunk; returns the part to write now.
-    pub(super) fn add(
-        &mut self,
-        choice: &Choice,
-        new_id: &mut dyn FnMut() -> String,
-    ) -> Option<Choice> {
+    pub(super) fn add(&mut self, choice: &Choice, env: &Env) -> Option<Choice> {
         let delta = &choice.delta;
         if let Some(reason) = &choice.finish_reason {
             self.reason = Some(reason.clone());
@@ -94,7 +87,7 @@ impl Turn {
                 role: None,
                 content: some(&delta.content),
                 refusal: some(&delta.refusal),
-                tool_calls: self.stream(new_id).into(),
+                tool_calls: self.stream(env).into(),
                 function_call: delta.function_call.clone(),
                 unknown: delta.unknown.clone(),
             },
@@ -111,7 +104,7 @@ impl Turn {
     /// Returns the part of the current call that can be written. Later calls are buffered until the
     /// current one is known to be complete, which is at the end: fragments of several calls must
     /// not be interleaved.
-    fn stream(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<ToolCallDelta> {
+    fn stream(&mut self, env: &Env) -> Vec<ToolCallDelta> {
         // Only the first unfinished call is looked at. VS Code appends a fragment without an id to
         // the last call, whatever its index says.
         let Some(call) = self.calls.get_mut(self.finished) else {
@@ -122,7 +115,7 @@ impl Turn {
             if call.name.is_empty() {
                 return Vec::new();
             }
-            let fragment = start(self.written, call, new_id);
+            let fragment = start(self.written, call, env);
             self.current = Progress::Named;
             if arguments(&fragment).is_some_and(|piece| !piece.is_empty()) {
                 self.current = Progress::Begun;
@@ -142,10 +135,10 @@ impl Turn {
     }
 
     /// Returns the rest of all calls, one call after the other.
-    fn rest(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<ToolCallDelta> {
+    fn rest(&mut self, env: &Env) -> Vec<ToolCallDelta> {
         let mut list = Vec::new();
         while self.finished < self.calls.len() {
-            list.append(&mut self.stream(new_id));
+            list.append(&mut self.stream(env));
             // A call without a name is invalid and is dropped.
             if self.current != Progress::Nothing {
                 if self.current == Progress::Named {
@@ -161,29 +154,24 @@ impl Turn {
     }
 
     /// Adds a call and returns all calls that are not written yet.
-    pub(super) fn call(
-        &mut self,
-        name: &str,
-        arguments: &str,
-        new_id: &mut dyn FnMut() -> String,
-    ) -> Choice {
-        self.calls.push_whole(new_id(), name, arguments);
+    pub(super) fn call(&mut self, name: &str, arguments: &str, env: &Env) -> Choice {
+        self.calls.push_whole(env.new_id("call"), name, arguments);
         self.reason = Some(FinishReason::ToolCalls);
         let delta = Delta {
-            tool_calls: self.rest(new_id).into(),
+            tool_calls: self.rest(env).into(),
             ..Delta::default()
         };
         Choice::new(self.index, delta)
     }
 
     /// Returns the rest of the choice: the role, calls, the finish reason.
-    pub(super) fn finish(&mut self, new_id: &mut dyn FnMut() -> String) -> Vec<Choice> {
+    pub(super) fn finish(&mut self, env: &Env) -> Vec<Choice> {
         let mut pieces = Vec::with_capacity(3);
         if !self.opened {
             pieces.push(self.open());
         }
         let delta = Delta {
-            tool_calls: self.rest(new_id).into(),
+            tool_calls: self.rest(env).into(),
             ..Delta::default()
         };
         if !delta.tool_calls.is_empty() {
@@ -202,9 +190,9 @@ impl Turn {
 }
 
 /// Returns the first fragment of a call, with its arguments so far.
-fn start(index: u32, call: &mut Building, new_id: &mut dyn FnMut() -> String) -> ToolCallDelta {
+fn start(index: u32, call: &mut Building, env: &Env) -> ToolCallDelta {
     if call.id.is_empty() {
-        call.id = new_id();
+        call.id = env.new_id("call");
     }
     ToolCallDelta {
         index,
