@@ -163,6 +163,8 @@ impl Blocks for Reply {
         match ending {
             Ending::Stop(stop) => self.stop = stop.clone(),
             Ending::Calls(calls) => {
+                // A call that is not valid must be found before the first is written.
+                self.complete_call()?;
                 self.buffer_calls(calls.iter().cloned())?;
                 self.write_calls(to);
             }
@@ -208,6 +210,7 @@ impl Blocks for Reply {
     }
 
     fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
+        self.complete_call()?;
         self.buffer_calls(calls.iter().map(|call| ToolUseBlock {
             id: String::new(),
             name: call.name.clone(),
