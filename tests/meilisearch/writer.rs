@@ -345,8 +345,9 @@ proptest! {
             Event::Error(failure) => failure.is_terminal(),
             event => matches!(event, Event::Finish(_)),
         };
-        if let Some(end) = events.iter().position(ends) {
-            events.truncate(end + 1);
+        match events.iter().position(ends) {
+            Some(end) => events.truncate(end + 1),
+            None => events.push(Event::Finish(FinishReason::Stop)),
         }
         events.push(Event::Done);
         let stream = encode(&model, Tools::ALL, &events);
