@@ -45,7 +45,6 @@ pub struct Reply {
     /// The current call, with the pieces of its arguments.
     building: Option<(ToolUseBlock, String)>,
     calls: Vec<ToolUseBlock>,
-    has_calls: bool,
     /// The size in bytes of the calls so far.
     buffered: usize,
     stop: Stop,
@@ -64,7 +63,6 @@ pub(super) fn session(request: &MessagesRequest, env: &Env) -> Session {
         is_line: true,
         building: None,
         calls: Vec::new(),
-        has_calls: false,
         buffered: 0,
         stop: Stop::default(),
         usage: Usage::default(),
@@ -162,12 +160,8 @@ impl Blocks for Reply {
     fn ending(&mut self, ending: &Ending, to: &mut To<'_>) -> Result<(), SendError> {
         match ending {
             Ending::Stop(stop) => self.stop = stop.clone(),
-            Ending::Calls(calls) => {
-                // A call that is not valid must be found before the first is written.
-                self.complete_call()?;
-                self.buffer_calls(calls.iter().cloned())?;
-                self.write_calls(to);
-            }
+            // Written at the end: an earlier call may turn out not to be valid.
+            Ending::Calls(calls) => self.buffer_calls(calls.iter().cloned())?,
             Ending::Error(error) => self.fail_with(error.clone(), to),
         }
         Ok(())
@@ -209,29 +203,41 @@ impl Blocks for Reply {
         }
     }
 
-    fn calls(&mut self, calls: &[ToolCall], to: &mut To<'_>) -> Result<(), SendError> {
-        self.complete_call()?;
+    fn calls(&mut self, calls: &[ToolCall], _: &mut To<'_>) -> Result<(), SendError> {
         self.buffer_calls(calls.iter().map(|call| ToolUseBlock {
             id: String::new(),
             name: call.name.clone(),
             input: call.arguments.clone(),
             unknown: Members::new(),
-        }))?;
-        self.write_calls(to);
-        Ok(())
+        }))
     }
 
     fn end(&mut self, to: &mut To<'_>) -> Result<(), SendError> {
         self.complete_call()?;
-        self.write_calls(to);
-        if !to.has_text() && !self.has_calls {
+        let calls = mem::take(&mut self.calls);
+        let has_calls = !calls.is_empty();
+        // Not before the end of the turn: Claude Code runs a call whose block is closed, even if an
+        // error follows it.
+        for call in calls {
+            let input = call.input.text().to_owned();
+            let start = ToolUseBlock {
+                input: Members::new().to_raw(),
+                ..call
+            };
+            to.open(self, Block::Other);
+            self.start(start.into(), to);
+            // Claude Code reads arguments only from deltas.
+            self.delta(Delta::InputJson(input), to);
+            to.close(self);
+        }
+        if !to.has_text() && !has_calls {
             to.text(self, crate::models::NO_ANSWER);
         }
         to.close(self);
         let mut delta = mem::take(&mut self.stop);
         delta.stop_reason = Some(match delta.stop_reason {
             // It must match what was written, not what was announced.
-            _ if self.has_calls => StopReason::ToolUse,
+            _ if has_calls => StopReason::ToolUse,
             Some(StopReason::ToolUse) | None => StopReason::EndTurn,
             Some(reason) => reason,
         });
@@ -392,25 +398,6 @@ impl Reply {
             call.input = Json::parse_object(&text).unwrap_or_default();
         }
         self.buffer_calls(std::iter::once(call))
-    }
-
-    /// Writes the calls, each as one block. Claude Code reads arguments only from deltas.
-    fn write_calls(&mut self, to: &mut To<'_>) {
-        to.sources(self);
-        // Not before the end of the turn: Claude Code runs a call whose block is closed, even if an
-        // error follows it.
-        for call in mem::take(&mut self.calls) {
-            self.has_calls = true;
-            let input = call.input.text().to_owned();
-            let start = ToolUseBlock {
-                input: Members::new().to_raw(),
-                ..call
-            };
-            to.open(self, Block::Other);
-            self.start(start.into(), to);
-            self.delta(Delta::InputJson(input), to);
-            to.close(self);
-        }
     }
 }
 

@@ -201,6 +201,22 @@ fn arguments_that_are_no_object_are_refused() {
 }
 
 #[test]
+fn no_call_is_made_behind_one_that_is_not_valid() {
+    for is_shared in [true, false] {
+        let answer = said(move |reply| async move {
+            reply.send(Output::Start(call("toolu_A", 1).into())).await?;
+            reply.send(Delta::InputJson("[".into())).await?;
+            Ok(match is_shared {
+                true => reply.call(ToolCall::new("get_tide", &json!({}))?)?,
+                false => reply.end(call("toolu_B", 1))?,
+            })
+        });
+        assert!(answer.error.is_some());
+        assert_eq!(answer.kinds(), ["text"]);
+    }
+}
+
+#[test]
 fn a_block_of_another_type_is_passed_on_before_the_text() {
     let answer = said(|reply| async move {
         let block =

@@ -89,9 +89,10 @@ impl From<Output> for Event {
     }
 }
 
+/// Adds an empty state if the call has none, see [`FunctionCall`].
 impl From<FunctionCall> for Event {
     fn from(call: FunctionCall) -> Self {
-        Self::FunctionCall(Box::new(call))
+        Self::FunctionCall(Box::new(call.filled()))
     }
 }
 
