@@ -176,6 +176,9 @@ pub mod __private {
     pub use crate::json::wire::{
         Wire, deserialize, is_unset, object, parse, serialize, take, take_fixed, to_json,
     };
+    pub use crate::protocol::frame_event::{
+        MISSING, UNTYPED, data, is_distinct, member, whole, writer,
+    };
     pub use crate::protocol::redacted::{Hidden, Redact};
     pub use bytes::Bytes;
     pub use serde::{Deserialize, Deserializer, Serialize, Serializer};

@@ -113,6 +113,9 @@ pub trait Wire: Sized {
     /// The names of the members of a struct.
     const NAMES: &'static [&'static str] = &[];
 
+    /// The names of the members that a struct always writes.
+    const REQUIRED: &'static [&'static str] = &[];
+
     /// The value of the member of a struct that is `fixed`.
     const TAG: &'static str = "";
 
@@ -130,6 +133,11 @@ pub trait Wire: Sized {
     /// Returns `true` if a member with this value is omitted.
     fn is_absent(&self) -> bool {
         false
+    }
+
+    /// Returns the members that a struct retains. `None` for any other value.
+    fn unknown(&mut self) -> Option<&mut Members> {
+        None
     }
 
     /// Removes retained values of named members and elements of another type, for writers that must
@@ -442,6 +450,8 @@ impl<T: Wire> Wire for Option<T> {
 }
 
 impl<T: Wire> Wire for Box<T> {
+    const NAMES: &'static [&'static str] = T::NAMES;
+    const REQUIRED: &'static [&'static str] = T::REQUIRED;
     const TAG: &'static str = T::TAG;
 
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {
@@ -454,6 +464,10 @@ impl<T: Wire> Wire for Box<T> {
 
     fn is_absent(&self) -> bool {
         T::is_absent(self)
+    }
+
+    fn unknown(&mut self) -> Option<&mut Members> {
+        T::unknown(self)
     }
 
     fn drop_odd(&mut self) {

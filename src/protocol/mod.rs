@@ -27,6 +27,7 @@ mod data;
 mod decoder;
 mod env;
 mod error;
+pub(crate) mod frame_event;
 pub(crate) mod markdown;
 mod one_line;
 mod part;
@@ -54,9 +55,12 @@ pub use conversation::{
     AnswerFormat, AnswerSchema, Attachment, AttachmentContent, Call, Conversation, Document,
     HistoryItem, Message, Purpose, Role, Tool, ToolResult,
 };
+/// Implements the trait of this name.
+pub use copilot_wire_derive::FrameEvent;
 pub use decoder::{Decode, EventDecoder, Events};
 pub use env::{Env, Environment, Ticks};
 pub use error::{AgentError, ContextTooLong, EventError, SendError};
+pub use frame_event::{FrameDecoder, FrameEvent};
 pub use markdown::escape_markdown;
 pub use one_line::OneLine;
 pub(crate) use part::rows_of;

@@ -1,17 +1,19 @@
-//! The options in `#[wire(…)]`.
+//! The options in `#[wire(…)]` and `#[event(…)]`.
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 use syn::meta::ParseNestedMeta;
 use syn::{Attribute, Error, GenericArgument, LitStr, PathArguments, Result, Type};
 
-/// Calls `option` for every option. One that `option` does not know is an error at its name, which lists `known`.
+/// Calls `option` for every option in attributes of this name. One that `option` does not know is an error at its
+/// name, which lists `known`.
 pub(crate) fn each(
     attributes: &[Attribute],
+    attribute: &str,
     known: &str,
     mut option: impl FnMut(&str, &ParseNestedMeta<'_>) -> Result<bool>,
 ) -> Result<()> {
-    for attribute in attributes.iter().filter(|it| it.path().is_ident("wire")) {
+    for attribute in attributes.iter().filter(|it| it.path().is_ident(attribute)) {
         attribute.parse_nested_meta(|meta| {
             let name = meta.path.get_ident().map(ToString::to_string);
             match option(&name.unwrap_or_default(), &meta)? {

@@ -38,7 +38,7 @@ struct Fixed {
 impl Model {
     fn parse(input: &DeriveInput) -> Result<Self> {
         let mut model = Self::default();
-        each(&input.attrs, STRUCT, |option, meta| {
+        each(&input.attrs, "wire", STRUCT, |option, meta| {
             match option {
                 "fixed" if model.fixed.is_some() => return Err(Fixed::second(meta)),
                 "fixed" => model.fixed = Some(Fixed::parse(meta)?),
@@ -117,7 +117,7 @@ impl<'a> Member<'a> {
             show: Show::All,
         };
         let known = format!("{FIELD}{}", Show::OPTIONS);
-        each(&field.attrs, &known, |option, meta| {
+        each(&field.attrs, "wire", &known, |option, meta| {
             match option {
                 "name" => member.key = text(meta)?.value(),
                 "always" => member.always = true,
@@ -262,6 +262,7 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
     let idents: Vec<_> = members.iter().map(|it| it.ident).collect();
     let keys = members.iter().map(|it| &it.key);
     let always = members.iter().map(|it| it.always);
+    let required = members.iter().filter(|it| it.always).map(|it| &it.key);
     let escape = model.escape.as_ref().map(|policy| {
         quote!(const ESCAPE: ::copilot_wire::json::Escape = ::copilot_wire::json::Escape::#policy;)
     });
@@ -281,6 +282,7 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
         impl ::copilot_wire::__private::Wire for #name {
             #escape
             const NAMES: &'static [&'static str] = &[#(#names),*];
+            const REQUIRED: &'static [&'static str] = &[#(#required),*];
             const TAG: &'static str = #tag;
 
             fn read_from(reader: &mut ::copilot_wire::json::Reader<'_>) -> ::core::result::Result<::core::option::Option<Self>, ::copilot_wire::json::JsonError> {
@@ -318,6 +320,10 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
             }
 
             #is_absent
+
+            fn unknown(&mut self) -> ::core::option::Option<&mut ::copilot_wire::json::Members> {
+                ::core::option::Option::Some(&mut self.unknown)
+            }
 
             fn drop_odd(&mut self) {
                 self.unknown.retain(|key| !<Self as ::copilot_wire::__private::Wire>::NAMES.contains(&key));

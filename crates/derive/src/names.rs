@@ -14,16 +14,17 @@ pub(crate) fn other<'a>(
     match (others.next(), others.next()) {
         (Some(other), None) if !matches!(&other.fields, Fields::Unnamed(it) if it.unnamed.len() == 1) =>
         {
-            let message = "the variant holds what is unknown: `Other(String)`, or `Other(Json)` in an enum with `tag`";
+            let message = "the variant holds what is unknown: `Other(String)`, or `Other(Json)` in an enum of objects";
             Err(Error::new_spanned(other, message))
         }
         (Some(other), None) => Ok(other),
         (Some(_), Some(second)) => Err(Error::new_spanned(
             second,
-            "two variants are marked `#[wire(other)]`",
+            "two variants are marked `other`",
         )),
         (None, _) => {
-            let message = "one variant is marked `#[wire(other)]`: newer peers send what this crate does not know";
+            let message =
+                "one variant is marked `other`: newer peers send what this crate does not know";
             Err(Error::new_spanned(name, message))
         }
     }
@@ -32,17 +33,22 @@ pub(crate) fn other<'a>(
 pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
     let name = &input.ident;
     let mut case = Case::default();
-    each(&input.attrs, "`rename_all`, `tag`", |option, meta| {
-        if option == "rename_all" {
-            case = Case::parse(meta)?;
-        }
-        Ok(option == "rename_all")
-    })?;
+    each(
+        &input.attrs,
+        "wire",
+        "`rename_all`, `tag`",
+        |option, meta| {
+            if option == "rename_all" {
+                case = Case::parse(meta)?;
+            }
+            Ok(option == "rename_all")
+        },
+    )?;
     let (mut idents, mut names, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for variant in &data.variants {
         let mut wire = case.apply(&variant.ident);
         let mut is_other = false;
-        each(&variant.attrs, "`name`, `other`", |option, meta| {
+        each(&variant.attrs, "wire", "`name`, `other`", |option, meta| {
             match option {
                 "name" => wire = text(meta)?.value(),
                 "other" => is_other = true,

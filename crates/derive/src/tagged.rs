@@ -12,67 +12,69 @@ use crate::names::other;
 const VARIANT: &str = "`name`, `member`, `other`, ";
 
 /// A variant and its options.
-struct Choice<'a> {
-    ident: &'a Ident,
-    ty: Option<&'a Type>,
+pub(crate) struct Choice<'a> {
+    pub(crate) ident: &'a Ident,
+    pub(crate) form: Form<'a>,
     name: Option<LitStr>,
-    /// The member that has the value; without one the object is the value.
-    member: Option<LitStr>,
-    show: Show,
+    case: Case,
+}
+
+/// The members of the object besides the tag.
+pub(crate) enum Form<'a> {
+    Nothing,
+    /// Those of the value, with the tag.
+    Object(&'a Type),
+    /// One that has the value.
+    Member(LitStr),
+    /// One for each field.
+    Fields(Vec<(&'a Ident, String)>),
 }
 
 impl<'a> Choice<'a> {
-    /// Reads a variant. The second value is `true` if it is for all other objects.
-    fn parse(variant: &'a Variant) -> Result<(Self, bool)> {
-        if variant.fields.len() > 1 || matches!(variant.fields, Fields::Named(_)) {
-            return Err(Error::new_spanned(
-                variant,
-                "a variant has one value, or none",
-            ));
-        }
-        let mut choice = Self {
-            ident: &variant.ident,
-            ty: variant.fields.iter().next().map(|field| &field.ty),
-            name: None,
-            member: None,
-            show: Show::All,
-        };
-        let mut is_other = false;
-        let known = format!("{VARIANT}{}", Show::OPTIONS);
-        each(&variant.attrs, &known, |option, meta| {
-            match option {
-                "name" => choice.name = Some(text(meta)?),
-                "member" => choice.member = Some(text(meta)?),
-                "other" => is_other = true,
-                option => return Ok(choice.show.option(option)),
+    pub(crate) fn new(
+        variant: &'a Variant,
+        case: Case,
+        (name, member): (Option<LitStr>, Option<LitStr>),
+    ) -> Result<Self> {
+        let mut fields = variant.fields.iter();
+        let form = match (&variant.fields, member, fields.next(), fields.next()) {
+            (Fields::Unit, None, ..) => Form::Nothing,
+            (Fields::Unnamed(_), Some(member), Some(_), None) => Form::Member(member),
+            (Fields::Unnamed(_), None, Some(field), None) => Form::Object(&field.ty),
+            (Fields::Named(fields), None, ..) => {
+                let idents = fields.named.iter().filter_map(|it| it.ident.as_ref());
+                Form::Fields(idents.map(|it| (it, case.apply(it))).collect())
             }
-            Ok(true)
-        })?;
-        Ok((choice, is_other))
-    }
-
-    /// The type of a value that is the whole object.
-    fn object(&self) -> Option<&'a Type> {
-        self.ty.filter(|_| self.member.is_none())
+            _ => {
+                let message = "a variant has one value, or none";
+                return Err(Error::new_spanned(variant, message));
+            }
+        };
+        Ok(Self {
+            ident: &variant.ident,
+            form,
+            name,
+            case,
+        })
     }
 
     /// The value of the tag: that of the object, given, or the name of the variant.
-    fn tag(&self) -> TokenStream {
-        match (self.object(), &self.name) {
-            (Some(ty), _) => {
+    pub(crate) fn tag(&self) -> TokenStream {
+        match (&self.form, &self.name) {
+            (Form::Object(ty), _) => {
                 quote_spanned!(ty.span()=> <#ty as ::copilot_wire::__private::Wire>::TAG)
             }
-            (None, Some(name)) => quote!(#name),
-            (None, None) => {
-                let name = Case::Snake.apply(self.ident);
+            (_, Some(name)) => quote!(#name),
+            (_, None) => {
+                let name = self.case.apply(self.ident);
                 quote!(#name)
             }
         }
     }
 
     /// The check that the object has a tag, which writes it.
-    fn check(&self) -> Result<Option<TokenStream>> {
-        let Some(ty) = self.object() else {
+    pub(crate) fn check(&self) -> Result<Option<TokenStream>> {
+        let Form::Object(ty) = self.form else {
             return Ok(None);
         };
         if let Some(name) = &self.name {
@@ -87,44 +89,53 @@ impl<'a> Choice<'a> {
         }))
     }
 
-    fn read(&self) -> TokenStream {
-        let (ident, tag) = (self.ident, self.tag());
-        match (&self.member, self.ty) {
-            (Some(member), Some(_)) => {
-                quote!(::core::option::Option::Some(kind) if kind == #tag => json.get(#member).and_then(|it| ::copilot_wire::__private::Wire::from_raw(&it)).map(Self::#ident),)
+    /// The expression that reads the variant from `json`, with a function that reads an object.
+    pub(crate) fn read(&self, object: &TokenStream) -> TokenStream {
+        let ident = self.ident;
+        match &self.form {
+            Form::Nothing => quote!(::core::option::Option::Some(Self::#ident)),
+            Form::Object(_) => quote!(#object(&json).map(Self::#ident)),
+            Form::Member(key) => {
+                quote!(::copilot_wire::__private::member(&json, #key).map(Self::#ident))
             }
-            (None, Some(_)) => {
-                quote!(::core::option::Option::Some(kind) if kind == #tag => ::copilot_wire::__private::Wire::from_raw(&json).map(Self::#ident),)
-            }
-            (_, None) => {
-                quote!(::core::option::Option::Some(kind) if kind == #tag => ::core::option::Option::Some(Self::#ident),)
+            Form::Fields(fields) => {
+                let (idents, keys): (Vec<_>, Vec<_>) = fields.iter().cloned().unzip();
+                quote!((|| ::core::option::Option::Some(Self::#ident {
+                    #(#idents: ::copilot_wire::__private::member(&json, #keys)?,)*
+                }))())
             }
         }
     }
 
-    fn write(&self, key: &LitStr) -> TokenStream {
+    /// The arm that writes the variant with the writer `to`.
+    pub(crate) fn write(&self, key: &LitStr, to: &TokenStream) -> TokenStream {
         let (ident, tag) = (self.ident, self.tag());
-        match (&self.member, self.ty) {
-            (Some(member), Some(_)) => quote! {
-                Self::#ident(value) => ::copilot_wire::__private::object(to, |object| {
-                    object.str(#key, #tag);
-                    ::copilot_wire::__private::Wire::write_to(value, object.member(#member));
-                }),
-            },
-            (None, Some(_)) => {
-                quote!(Self::#ident(value) => ::copilot_wire::__private::Wire::write_to(value, to),)
+        let (fields, values, keys) = match &self.form {
+            Form::Object(_) => {
+                return quote!(Self::#ident(value) => ::copilot_wire::__private::Wire::write_to(value, #to),);
             }
-            (_, None) => quote! {
-                Self::#ident => ::copilot_wire::__private::object(to, |object| {
-                    object.str(#key, #tag);
-                }),
-            },
+            Form::Nothing => (quote!(), vec![], vec![]),
+            Form::Member(key) => (quote!((value)), vec![quote!(value)], vec![key.value()]),
+            Form::Fields(fields) => {
+                let (idents, keys): (Vec<_>, Vec<_>) = fields.iter().cloned().unzip();
+                let values = idents.iter().map(|it| quote!(#it)).collect();
+                (quote!({ #(#idents),* }), values, keys)
+            }
+        };
+        quote! {
+            Self::#ident #fields => ::copilot_wire::__private::object(#to, |object| {
+                object.str(#key, #tag);
+                #(::copilot_wire::__private::Wire::write_to(#values, object.member(#keys));)*
+            }),
         }
     }
 
     /// The conversion of a payload that is the object.
-    fn from(&self, name: &Ident) -> Option<TokenStream> {
-        let (ident, ty) = (self.ident, self.object()?);
+    pub(crate) fn from(&self, name: &Ident) -> Option<TokenStream> {
+        let Form::Object(ty) = self.form else {
+            return None;
+        };
+        let ident = self.ident;
         Some(quote! {
             impl ::core::convert::From<#ty> for #name {
                 fn from(value: #ty) -> Self {
@@ -134,22 +145,43 @@ impl<'a> Choice<'a> {
         })
     }
 
-    fn debug(&self) -> TokenStream {
+    fn debug(&self, show: Show) -> TokenStream {
         let (ident, title) = (self.ident, self.ident.unraw().to_string());
-        match self.ty {
-            Some(_) => {
-                let value = self.show.shown(quote!(value));
+        match self.form {
+            Form::Nothing => quote!(Self::#ident => f.write_str(#title),),
+            _ => {
+                let value = show.shown(quote!(value));
                 quote!(Self::#ident(value) => f.debug_tuple(#title).field(#value).finish(),)
             }
-            None => quote!(Self::#ident => f.write_str(#title),),
         }
     }
+}
+
+/// Reads a variant. The second value says what `Debug` shows of it, the third one if it is for all other objects.
+fn parse(variant: &Variant) -> Result<(Choice<'_>, Show, bool)> {
+    if let Fields::Named(fields) = &variant.fields {
+        let message = "a variant has one value, or none";
+        return Err(Error::new_spanned(fields, message));
+    }
+    let (mut name, mut member, mut show, mut is_other) = (None, None, Show::All, false);
+    let known = format!("{VARIANT}{}", Show::OPTIONS);
+    each(&variant.attrs, "wire", &known, |option, meta| {
+        match option {
+            "name" => name = Some(text(meta)?),
+            "member" => member = Some(text(meta)?),
+            "other" => is_other = true,
+            option => return Ok(show.option(option)),
+        }
+        Ok(true)
+    })?;
+    let choice = Choice::new(variant, Case::Snake, (name, member))?;
+    Ok((choice, show, is_other))
 }
 
 pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
     let name = &input.ident;
     let (mut key, mut expected) = (None, None);
-    each(&input.attrs, "`tag`, `expected`", |option, meta| {
+    each(&input.attrs, "wire", "`tag`, `expected`", |option, meta| {
         match option {
             "tag" => key = Some(text(meta)?),
             "expected" => expected = Some(text(meta)?),
@@ -160,9 +192,9 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     let (mut choices, mut others, mut debugs) = (Vec::new(), Vec::new(), Vec::new());
     let mut is_redacted = false;
     for variant in &data.variants {
-        let (choice, is_other) = Choice::parse(variant)?;
-        debugs.push(choice.debug());
-        is_redacted |= choice.show != Show::All;
+        let (choice, show, is_other) = parse(variant)?;
+        debugs.push(choice.debug(show));
+        is_redacted |= show != Show::All;
         match is_other {
             true => others.push(variant),
             false => choices.push(choice),
@@ -175,8 +207,13 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     let checks = choices.iter().map(Choice::check);
     let checks: Vec<_> = checks.collect::<Result<_>>()?;
     let expected = expected.map(|it| quote!(const EXPECTED: &'static str = #it;));
-    let reads = choices.iter().map(Choice::read);
-    let writes = choices.iter().map(|it| it.write(&key));
+    let object = quote!(::copilot_wire::__private::Wire::from_raw);
+    let (tags, reads): (Vec<_>, Vec<_>) = choices
+        .iter()
+        .map(|it| (it.tag(), it.read(&object)))
+        .unzip();
+    let to = quote!(to);
+    let writes = choices.iter().map(|it| it.write(&key, &to));
     let froms = choices.iter().filter_map(|it| it.from(name));
     let api = api(name);
     let debug = is_redacted.then(|| {
@@ -201,7 +238,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
                 let kind = json.get(#key);
                 let kind = kind.as_ref().and_then(::copilot_wire::json::Json::string);
                 let known = match kind.as_deref() {
-                    #(#reads)*
+                    #(::core::option::Option::Some(kind) if kind == #tags => #reads,)*
                     _ => ::core::option::Option::None,
                 };
                 // A known type with invalid members is retained like an unknown one.

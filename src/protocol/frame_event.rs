@@ -1,0 +1,351 @@
+//! Events that are declared: an enum, of which each variant is one frame.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use bytes::Bytes;
+
+use super::{Decode, EventError, Events, TextMember};
+use crate::json::{Escape, Json, ValueWriter, Wire};
+use crate::sse;
+
+/// An event of a protocol whose frames are one event each: JSON objects that one member tells apart.
+///
+/// `#[derive(FrameEvent)]` implements it for an enum, with `From` for each variant that is a whole object. The
+/// decoder of such a protocol is a [`FrameDecoder`].
+///
+/// ```
+/// use copilot_wire::json::{Json, Members, Wire};
+/// use copilot_wire::protocol::FrameEvent;
+///
+/// /// A piece of the answer.
+/// #[derive(Clone, Debug, Default, PartialEq, Wire)]
+/// #[wire(fixed(type = "piece"))]
+/// struct Piece {
+///     #[wire(always)]
+///     text: String,
+///     unknown: Members,
+/// }
+///
+/// /// An event of a stream.
+/// #[derive(Clone, Debug, PartialEq, FrameEvent)]
+/// #[event(truncated = "the stream ended without end")]
+/// enum Event {
+///     #[event(text = "text")]
+///     Piece(Piece),
+///     Step { index: u32, title: String },
+///     #[event(member = "tokens")]
+///     Usage(u64),
+///     #[event(last)]
+///     End,
+///     #[event(other)]
+///     Other(Json),
+/// }
+///
+/// let mut out = Vec::new();
+/// Event::Step { index: 1, title: "Searching".into() }.write(&mut out);
+/// Event::Usage(7).write(&mut out);
+/// assert_eq!(
+///     String::from_utf8(out)?,
+///     "data: {\"type\":\"step\",\"index\":1,\"title\":\"Searching\"}\n\n\
+///      data: {\"type\":\"usage\",\"tokens\":7}\n\n",
+/// );
+/// assert_eq!(Event::read(r#"{"type":"end"}"#)?, Some(Event::End));
+/// assert!(Event::read(r#"{"type":"step"}"#).is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// A variant without a value is an object with a type alone. A variant with one value is that object: a struct
+/// that derives [`Wire`] with `fixed`, whose name counts. The fields of any other variant are members of the object.
+///
+/// | option of the enum | meaning |
+/// |---|---|
+/// | `truncated = "…"` | the error for a stream without its last event; required |
+/// | `tag = "type"` | the member that tells the events apart; by default `type` |
+/// | `named` | the name of the event is also that of the frame. Events of the variant `other` are not written then. |
+/// | `whole` | an event without a type, or without a member that its struct always writes, is an error |
+/// | `ignored = "[DONE]"` | data that is no event |
+/// | `limit = 10_000_000` | the [limit](Decode::LIMIT) of the decoder |
+/// | `rename_all = "camelCase"` | the names of variants and their fields, also `"kebab-case"`; by default in snake case |
+/// | `output = "An event of an agent."` | declares an enum `Output` of the variants that are marked `output`, and its documentation |
+///
+/// | option of a variant | meaning |
+/// |---|---|
+/// | `other` | every object that has no variant of its own, a [`Json`] |
+/// | `name = "done"` | the name; without it that of the variant |
+/// | `member = "error"` | the value is this member of the object; without it the whole object |
+/// | `prefix = "data-"` | all objects whose name begins so |
+/// | `data = "[DONE]"` | data that is no JSON |
+/// | `first` | a new answer begins, in a stream that can hold several |
+/// | `last` | the answer is complete, or failed |
+/// | `text = "delta.text"` | the keys that lead to the [text](Self::text), whose names are those of the fields |
+/// | `text_in = Delta::Text` | the last key but one leads to an enum, and this variant of it has the text |
+/// | `output` | an agent sends this event, see above |
+pub trait FrameEvent: Sized + Send + 'static {
+    /// The error for a stream without its last event.
+    const TRUNCATED: &'static str;
+
+    /// The limit that [`EventDecoder::new`](super::EventDecoder::new) uses, in bytes: 1 MiB by default.
+    const LIMIT: usize = 1024 * 1024;
+
+    /// Reads the data of a frame. `None`: a frame that means nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`EventError`] if the data is not JSON, or if an event lacks a member.
+    fn read(data: &str) -> Result<Option<Self>, EventError>;
+
+    /// Appends the data of the event, on one line. Nothing for an event that is never written.
+    fn write_data(&self, out: &mut Vec<u8>);
+
+    /// Returns the name of the frame; empty for a frame without a name, which is the default.
+    fn name(&self) -> &str {
+        ""
+    }
+
+    /// Appends the event as a server-sent event, without the rules that a reply enforces. Nothing for an event that
+    /// is never written.
+    fn write(&self, out: &mut Vec<u8>) {
+        frame(self.name(), out, |out| self.write_data(out));
+    }
+
+    /// Returns `true` if a new answer begins. `false` by default.
+    fn is_first(&self) -> bool {
+        false
+    }
+
+    /// Returns `true` if the answer is complete, or failed.
+    fn is_last(&self) -> bool;
+
+    /// Returns the text of an event in whose frame nothing else varies, see [`Decode::text`]. `None` by default.
+    fn text(&mut self) -> Option<TextMember<'_>> {
+        None
+    }
+
+    /// Removes the members that this crate does not know, for readers that fail at them.
+    fn drop_unknown(&mut self);
+
+    /// Returns the names of the members that an event of a type must have, and of all that it may have. `None` for
+    /// a type that this crate does not know.
+    fn members(kind: &str) -> Option<(&'static [&'static str], &'static [&'static str])>;
+}
+
+/// The decoder of a protocol whose frames are one event each.
+///
+/// An answer is complete with its [last](FrameEvent::is_last) event. Clients of some protocols accept a stream that
+/// was cut; this decoder does not.
+pub struct FrameDecoder<E> {
+    done: bool,
+    event: PhantomData<fn() -> E>,
+}
+
+impl<E: FrameEvent> Decode for FrameDecoder<E> {
+    type Event = E;
+
+    const LIMIT: usize = E::LIMIT;
+
+    fn frame(&mut self, frame: &sse::Event<'_>, events: &mut Events<E>) -> Result<(), EventError> {
+        if let Some(event) = E::read(frame.data())? {
+            self.done = event.is_last() || self.done && !event.is_first();
+            events.push(event);
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, _: &mut Events<E>) -> Result<(), EventError> {
+        match self.done {
+            true => Ok(()),
+            false => Err(EventError::Truncated(E::TRUNCATED)),
+        }
+    }
+
+    fn text(event: &mut E) -> Option<TextMember<'_>> {
+        event.text()
+    }
+}
+
+impl<E> Default for FrameDecoder<E> {
+    fn default() -> Self {
+        Self {
+            done: false,
+            event: PhantomData,
+        }
+    }
+}
+
+impl<E> fmt::Debug for FrameDecoder<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("FrameDecoder")
+            .field("done", &self.done)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Appends a frame, whose data is one line; nothing without data.
+fn frame(name: &str, out: &mut Vec<u8>, write_data: impl FnOnce(&mut Vec<u8>)) {
+    let before = out.len();
+    if !name.is_empty() {
+        out.extend_from_slice(b"event: ");
+        out.extend_from_slice(name.as_bytes());
+        out.push(b'\n');
+    }
+    out.extend_from_slice(b"data: ");
+    let start = out.len();
+    write_data(out);
+    match out.len() > start {
+        true => out.extend_from_slice(b"\n\n"),
+        false => out.truncate(before),
+    }
+}
+
+/// Creates a writer of data.
+pub fn writer(out: &mut Vec<u8>) -> ValueWriter<'_> {
+    ValueWriter::new(out, Escape::JsonAndSeparators)
+}
+
+/// Reads the data of a frame.
+///
+/// # Errors
+///
+/// [`EventError`] if the data is not JSON.
+pub fn data(data: &str) -> Result<Json, EventError> {
+    Ok(Json::parse(Bytes::copy_from_slice(data.as_bytes()))?)
+}
+
+/// The error for data without a type.
+pub const UNTYPED: EventError = EventError::Invalid("an event must be an object with a type");
+
+/// The error for an event that is not whole.
+pub const MISSING: EventError =
+    EventError::Invalid("a member that the type of the event demands is missing");
+
+/// Reads a member.
+pub fn member<T: Wire>(json: &Json, name: &str) -> Option<T> {
+    json.get(name).and_then(|value| T::from_raw(&value))
+}
+
+/// Reads an object with all members that it must have, each of the right type.
+pub fn whole<T: Wire>(json: &Json) -> Option<T> {
+    let mut value = T::from_raw(json)?;
+    // A member of another type is among the unknown ones.
+    let is_whole = T::REQUIRED.iter().all(|name| {
+        let unknown = value.unknown();
+        json.get(name).is_some() && unknown.is_none_or(|it| it.get(name).is_none())
+    });
+    is_whole.then_some(value)
+}
+
+/// Returns `true` if no name is there twice.
+#[must_use]
+pub const fn is_distinct(mut names: &[&str]) -> bool {
+    while let Some((first, rest)) = names.split_first() {
+        names = rest;
+        let mut others = rest;
+        while let Some((other, rest)) = others.split_first() {
+            if is_equal(first.as_bytes(), other.as_bytes()) {
+                return false;
+            }
+            others = rest;
+        }
+    }
+    true
+}
+
+const fn is_equal(mut a: &[u8], mut b: &[u8]) -> bool {
+    while let (Some((x, a_rest)), Some((y, b_rest))) = (a.split_first(), b.split_first()) {
+        if *x != *y {
+            return false;
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+    a.is_empty() && b.is_empty()
+}
+
+/// A declaration that `#[derive(FrameEvent)]` accepts; each of the following has one fault:
+///
+/// ```
+/// # use copilot_wire::json::Json;
+/// # use copilot_wire::protocol::FrameEvent;
+/// #[derive(FrameEvent)]
+/// #[event(truncated = "cut")]
+/// enum Event { #[event(text = "text")] A { text: String }, #[event(last)] End, #[event(other)] Other(Json) }
+/// ```
+///
+/// No variant `other`, or two:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::Json;
+/// # use copilot_wire::protocol::FrameEvent;
+/// #[derive(FrameEvent)]
+/// #[event(truncated = "cut")]
+/// enum Event { #[event(text = "text")] A { text: String }, #[event(last)] End }
+/// ```
+///
+/// ```compile_fail
+/// # use copilot_wire::json::Json;
+/// # use copilot_wire::protocol::FrameEvent;
+/// #[derive(FrameEvent)]
+/// #[event(truncated = "cut")]
+/// enum Event { #[event(last)] End, #[event(other)] Other(Json), #[event(other)] Others(Json) }
+/// ```
+///
+/// No event is the last:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::Json;
+/// # use copilot_wire::protocol::FrameEvent;
+/// #[derive(FrameEvent)]
+/// #[event(truncated = "cut")]
+/// enum Event { #[event(text = "text")] A { text: String }, End, #[event(other)] Other(Json) }
+/// ```
+///
+/// No error for a stream without it:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::Json;
+/// # use copilot_wire::protocol::FrameEvent;
+/// #[derive(FrameEvent)]
+/// enum Event { #[event(text = "text")] A { text: String }, #[event(last)] End, #[event(other)] Other(Json) }
+/// ```
+///
+/// An unknown option:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::Json;
+/// # use copilot_wire::protocol::FrameEvent;
+/// #[derive(FrameEvent)]
+/// #[event(truncated = "cut")]
+/// enum Event { #[event(sometimes)] A { text: String }, #[event(last)] End, #[event(other)] Other(Json) }
+/// ```
+///
+/// A generic enum:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::{Json, Wire};
+/// # use copilot_wire::protocol::FrameEvent;
+/// #[derive(FrameEvent)]
+/// #[event(truncated = "cut")]
+/// enum Event<T: Wire> { A { text: T }, #[event(last)] End, #[event(other)] Other(Json) }
+/// ```
+///
+/// A text that is no member:
+///
+/// ```compile_fail
+/// # use copilot_wire::json::Json;
+/// # use copilot_wire::protocol::FrameEvent;
+/// #[derive(FrameEvent)]
+/// #[event(truncated = "cut")]
+/// enum Event { #[event(text = "delta")] A { text: String }, #[event(last)] End, #[event(other)] Other(Json) }
+/// ```
+///
+/// Two events of one name:
+///
+/// ```compile_fail,E0080
+/// # use copilot_wire::json::Json;
+/// # use copilot_wire::protocol::FrameEvent;
+/// #[derive(FrameEvent)]
+/// #[event(truncated = "cut")]
+/// enum Event { #[event(name = "end")] A { text: String }, #[event(last)] End, #[event(other)] Other(Json) }
+/// ```
+#[cfg(doctest)]
+struct Refused;
