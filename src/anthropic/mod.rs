@@ -76,7 +76,6 @@ mod accumulator;
 mod block;
 mod content;
 mod conversation;
-mod decoder;
 mod error;
 mod event;
 mod message;
@@ -88,7 +87,6 @@ mod session;
 pub use accumulator::Accumulator;
 pub use block::{ContentBlock, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock};
 pub use content::Content;
-pub use decoder::Decoder;
 pub use error::ErrorObject;
 pub use event::{Delta, Ending, Event, Output};
 pub use message::{Message, MessageDelta, Stop, StopReason, Usage};
@@ -105,7 +103,9 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Response, StatusCode};
 
 use crate::json::Json;
-use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{
+    AgentError, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+};
 
 /// The header that tells clients if they may repeat a request.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
@@ -113,9 +113,6 @@ const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 const REQUEST_ID: HeaderName = HeaderName::from_static("request-id");
 /// The header with Claude Code's id of a conversation.
 const SESSION_ID: HeaderName = HeaderName::from_static("x-claude-code-session-id");
-
-/// The error of an interrupted stream.
-const NO_STOP: &str = "the stream ended without message_stop";
 
 /// The Messages protocol of Anthropic.
 #[derive(Clone, Copy, Debug)]
@@ -128,7 +125,7 @@ impl Protocol for Anthropic {
     type Ending = Ending;
     type Event = Event;
     type Session = Session;
-    type Decoder = Decoder;
+    type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "anthropic";
     const CAPABILITIES: Capabilities = Capabilities::STEPS

@@ -10,8 +10,8 @@ use super::{
 use crate::json::wire::object;
 use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
 use crate::protocol::{
-    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Env, Failure, SendError, Status,
-    ToolCall, Writer, markdown,
+    self, AnswerDocument, Block, BlockSession, Blocks, Citation, Env, Failure, FrameEvent as _,
+    SendError, Status, ToolCall, Writer, markdown,
 };
 
 /// The maximum size in bytes of an answer without a stream.

@@ -5,7 +5,7 @@ use copilot_wire::anthropic::{
     Stop, StopReason, TextBlock, ThinkingBlock, ToolResultBlock, ToolUseBlock, Usage,
 };
 use copilot_wire::json::Json;
-use copilot_wire::protocol::EventDecoder;
+use copilot_wire::protocol::{EventDecoder, FrameEvent as _};
 use proptest::prelude::*;
 
 use crate::support::stream_of;
