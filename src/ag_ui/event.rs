@@ -1,7 +1,5 @@
 //! The events of a stream, and the endings of a turn.
 
-use bytes::Bytes;
-
 use super::outcome::Interrupt;
 use super::payload::{
     ActivityDelta, ActivitySnapshot, Custom, MessagesSnapshot, Raw, ReasoningEncryptedValue,
@@ -12,176 +10,100 @@ use super::payload::{
     ToolCallChunk, ToolCallEnd, ToolCallResult, ToolCallStart,
 };
 use super::request::ToolCall;
-use crate::json::{Escape, Json, Kind, Members, ValueWriter, Wire};
-use crate::protocol::EventError;
-use crate::protocol::typed::outputs;
+use crate::json::Json;
+use crate::protocol::FrameEvent;
 
-/// Makes an event of every payload, by its type on the wire.
-macro_rules! events {
-    ($($(#[$doc:meta])* $name:ident = $type:literal,)*) => {
-        /// An event in either direction.
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum Event {
-            $($(#[$doc])* $name($name),)*
-            /// An event of a type that this crate does not know: a JSON object.
-            Unknown(Json),
-        }
-
-        impl Event {
-            /// Reads an event of a known type. `None` if a required member is missing.
-            fn read_known(kind: &str, json: &Json) -> Option<Self> {
-                Some(match kind {
-                    $($type => {
-                        let payload = $name::from_raw(json)?;
-                        Self::$name(Some(payload).filter(|payload| payload.is_whole(json))?)
-                    })*
-                    _ => Self::Unknown(json.clone()),
-                })
-            }
-
-            /// Appends the event as frames of a stream, with the members that this crate does not
-            /// know.
-            pub fn write(&self, out: &mut Vec<u8>) {
-                match self {
-                    $(Self::$name(payload) => frame(payload, out),)*
-                    Self::Unknown(json) => frame(json, out),
-                }
-            }
-
-            /// Returns the names of the members that an event of a type, such as `RUN_STARTED`, must have. `None`
-            /// for a type that this crate does not know.
-            #[must_use]
-            pub fn required_members(kind: &str) -> Option<&'static [&'static str]> {
-                Some(match kind {
-                    $($type => $name::REQUIRED,)*
-                    _ => return None,
-                })
-            }
-
-            /// Returns the event without what a client may fail at: members that this crate does not know
-            /// and metadata that is not an object.
-            pub(super) fn strict(mut self) -> Self {
-                match &mut self {
-                    $(Self::$name(payload) => {
-                        payload.unknown = Members::new();
-                        payload.drop_odd();
-                        if payload.metadata.kind() != Kind::Object {
-                            payload.metadata = Json::default();
-                        }
-                    })*
-                    Self::Unknown(_) => {}
-                }
-                self
-            }
-        }
-
-        $(impl From<$name> for Event {
-            fn from(payload: $name) -> Self {
-                Self::$name(payload)
-            }
-        })*
-    };
-}
-
-events! {
+/// An event in either direction.
+#[derive(Clone, Debug, PartialEq, Eq, FrameEvent)]
+#[non_exhaustive]
+// The limit is that of clients, in characters.
+#[event(
+    whole,
+    limit = 10_000_000,
+    truncated = "the stream ended without RUN_FINISHED"
+)]
+#[event(output = "An event that an agent sends during a turn. The others are the reply's own.")]
+pub enum Event {
     /// The run begins.
-    RunStarted = "RUN_STARTED",
+    #[event(first)]
+    RunStarted(RunStarted),
     /// The run is complete, or waits for the user.
-    RunFinished = "RUN_FINISHED",
+    #[event(last)]
+    RunFinished(RunFinished),
     /// The run failed.
-    RunError = "RUN_ERROR",
+    #[event(last)]
+    RunError(RunError),
     /// A step begins.
-    StepStarted = "STEP_STARTED",
+    StepStarted(StepStarted),
     /// A step ends.
-    StepFinished = "STEP_FINISHED",
+    StepFinished(StepFinished),
     /// A text begins.
-    TextMessageStart = "TEXT_MESSAGE_START",
+    TextMessageStart(TextMessageStart),
     /// A piece of a text.
-    TextMessageContent = "TEXT_MESSAGE_CONTENT",
+    #[event(text = "delta")]
+    TextMessageContent(TextMessageContent),
     /// A text ends.
-    TextMessageEnd = "TEXT_MESSAGE_END",
+    TextMessageEnd(TextMessageEnd),
     /// A piece of a text that starts and ends by itself.
-    TextMessageChunk = "TEXT_MESSAGE_CHUNK",
+    TextMessageChunk(TextMessageChunk),
     /// A tool call begins.
-    ToolCallStart = "TOOL_CALL_START",
+    #[event(output)]
+    ToolCallStart(ToolCallStart),
     /// A piece of the arguments of a tool call.
-    ToolCallArgs = "TOOL_CALL_ARGS",
+    #[event(output)]
+    ToolCallArgs(ToolCallArgs),
     /// A tool call ends.
-    ToolCallEnd = "TOOL_CALL_END",
+    #[event(output)]
+    ToolCallEnd(ToolCallEnd),
     /// A piece of a tool call that starts and ends by itself.
-    ToolCallChunk = "TOOL_CALL_CHUNK",
+    ToolCallChunk(ToolCallChunk),
     /// The result of a tool that the agent ran.
-    ToolCallResult = "TOOL_CALL_RESULT",
+    #[event(output)]
+    ToolCallResult(ToolCallResult),
     /// The shared state as a whole.
-    StateSnapshot = "STATE_SNAPSHOT",
+    #[event(output)]
+    StateSnapshot(StateSnapshot),
     /// Changes of the shared state.
-    StateDelta = "STATE_DELTA",
+    #[event(output)]
+    StateDelta(StateDelta),
     /// The conversation as a whole.
-    MessagesSnapshot = "MESSAGES_SNAPSHOT",
+    #[event(output)]
+    MessagesSnapshot(MessagesSnapshot),
     /// An activity as a whole.
-    ActivitySnapshot = "ACTIVITY_SNAPSHOT",
+    #[event(output)]
+    ActivitySnapshot(ActivitySnapshot),
     /// Changes of an activity.
-    ActivityDelta = "ACTIVITY_DELTA",
+    #[event(output)]
+    ActivityDelta(ActivityDelta),
     /// An event of another system.
-    Raw = "RAW",
+    #[event(output)]
+    Raw(Raw),
     /// Anything that agent and app agreed upon.
-    Custom = "CUSTOM",
+    #[event(output)]
+    Custom(Custom),
     /// A span of reasoning begins.
-    ReasoningStart = "REASONING_START",
+    ReasoningStart(ReasoningStart),
     /// A text of reasoning begins.
-    ReasoningMessageStart = "REASONING_MESSAGE_START",
+    ReasoningMessageStart(ReasoningMessageStart),
     /// A piece of reasoning.
-    ReasoningMessageContent = "REASONING_MESSAGE_CONTENT",
+    ReasoningMessageContent(ReasoningMessageContent),
     /// A text of reasoning ends.
-    ReasoningMessageEnd = "REASONING_MESSAGE_END",
+    ReasoningMessageEnd(ReasoningMessageEnd),
     /// A piece of reasoning that starts and ends by itself.
-    ReasoningMessageChunk = "REASONING_MESSAGE_CHUNK",
+    ReasoningMessageChunk(ReasoningMessageChunk),
     /// A span of reasoning ends.
-    ReasoningEnd = "REASONING_END",
+    ReasoningEnd(ReasoningEnd),
     /// Reasoning that only its provider can read.
-    ReasoningEncryptedValue = "REASONING_ENCRYPTED_VALUE",
+    ReasoningEncryptedValue(ReasoningEncryptedValue),
     /// The work of another agent begins.
-    SubagentStarted = "SUBAGENT_STARTED",
+    SubagentStarted(SubagentStarted),
     /// The work of another agent ends.
-    SubagentFinished = "SUBAGENT_FINISHED",
+    SubagentFinished(SubagentFinished),
     /// The work of another agent failed.
-    SubagentError = "SUBAGENT_ERROR",
-}
-
-/// Appends a payload as a frame: one line of data that ends with LF, because clients fail at CR.
-pub(super) fn frame(payload: &impl Wire, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"data: ");
-    payload.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
-    out.extend_from_slice(b"\n\n");
-}
-
-impl Event {
-    /// Reads the data of one event.
-    pub(super) fn read(data: &str) -> Result<Self, EventError> {
-        let json = Json::parse(Bytes::copy_from_slice(data.as_bytes()))?;
-        let shape = || EventError::Invalid("an event must be an object with a type");
-        let kind = json.get("type").ok_or_else(shape)?;
-        let kind = kind.string().ok_or_else(shape)?;
-        let missing = EventError::Invalid("a member that the type of the event demands is missing");
-        Self::read_known(&kind, &json).ok_or(missing)
-    }
-}
-
-outputs! {
-    /// An event that an agent sends during a turn. The others are the reply's own.
-
-    StateSnapshot: "The shared state as a whole.",
-    StateDelta: "Changes of the shared state.",
-    MessagesSnapshot: "The conversation as a whole.",
-    ActivitySnapshot: "An activity as a whole.",
-    ActivityDelta: "Changes of an activity.",
-    Custom: "Anything that agent and app agreed upon.",
-    Raw: "An event of another system.",
-    ToolCallStart: "A call of a tool that the agent runs begins.",
-    ToolCallArgs: "A piece of its arguments.",
-    ToolCallEnd: "The call ends.",
-    ToolCallResult: "Its result.",
+    SubagentError(SubagentError),
+    /// An event of a type that this crate does not know: a JSON object.
+    #[event(other)]
+    Unknown(Json),
 }
 
 /// An event that ends a turn, other than a complete answer.

@@ -78,7 +78,6 @@
 mod check;
 mod content;
 mod conversation;
-mod decoder;
 mod event;
 mod mount;
 mod outcome;
@@ -88,7 +87,6 @@ mod request;
 mod session;
 
 pub use content::{Content, Part, Source};
-pub use decoder::Decoder;
 pub use event::{Ending, Event, Output};
 pub use mount::Mount;
 pub use outcome::{Interrupt, Outcome, TokenUsage};
@@ -111,7 +109,9 @@ use bytes::Bytes;
 use http::HeaderMap;
 use http::request::Parts;
 
-use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal};
+use crate::protocol::{
+    AgentError, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal,
+};
 
 /// AG-UI over HTTP and server-sent events.
 #[derive(Clone, Copy, Debug)]
@@ -124,7 +124,7 @@ impl Protocol for AgUi {
     type Ending = Ending;
     type Event = Event;
     type Session = Session;
-    type Decoder = Decoder;
+    type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "ag-ui";
     const CAPABILITIES: Capabilities = Capabilities::STEPS
@@ -146,7 +146,7 @@ impl Protocol for AgUi {
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        event::frame(&RunError::new(AgentError::LOST), out);
+        Event::from(RunError::new(AgentError::LOST)).write(out);
     }
 }
 

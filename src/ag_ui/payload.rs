@@ -6,247 +6,247 @@ use super::content::Content;
 use super::outcome::{Interrupt, Outcome, TokenUsage};
 use super::request::Message;
 use crate::json::wire::encode;
-use crate::json::{Json, Kind, List, WriteError};
+use crate::json::{Json, Kind, List, Members, WriteError};
 use crate::protocol::typed::payloads;
 
 payloads! {
     {
-        /// Metadata: an object, or `null` when there is none.
-        metadata: Json = "metadata",
+        /// Metadata. Clients fail at any that is not an object.
+        metadata: Option<Members>,
     }
 
     /// The beginning of a run.
     RunStarted = "RUN_STARTED" {
         /// The id of the conversation.
-        thread_id: String = "threadId" always,
+        thread_id: String [always],
         /// The id of the run.
-        run_id: String = "runId" always,
+        run_id: String [always],
         /// The version of the protocol that the agent speaks.
-        protocol_version: Option<String> = "protocolVersion",
+        protocol_version: Option<String>,
         /// The run that this one follows.
-        parent_run_id: Option<String> = "parentRunId",
+        parent_run_id: Option<String>,
         /// The request, or `null`.
-        input: Json = "input",
+        input: Json,
     }
     /// The end of a run that did not fail.
     RunFinished = "RUN_FINISHED" {
         /// The id of the conversation.
-        thread_id: String = "threadId" always,
+        thread_id: String [always],
         /// The id of the run.
-        run_id: String = "runId" always,
+        run_id: String [always],
         /// The result of the run for the program that started it, or `null`.
-        result: Json = "result",
+        result: Json,
         /// The outcome. `None` means success.
-        outcome: Option<Outcome> = "outcome",
+        outcome: Option<Outcome>,
         /// The tokens that the run took, by model.
-        usage: List<TokenUsage> = "usage",
+        usage: List<TokenUsage>,
     }
     /// The end of a run that failed.
-    RunError = "RUN_ERROR" {
+    RunError = "RUN_ERROR" [new = "Creates the end of a run that failed."] {
         /// A message for the user.
-        message: String = "message" always,
+        message: String [always, hidden, new],
         /// A short name for the kind of failure.
-        code: Option<String> = "code",
+        code: Option<String> [set = "Sets the short name for the kind of failure."],
     }
     /// The beginning of a step.
     StepStarted = "STEP_STARTED" {
         /// The name of the step. Two steps of one name are never open at once.
-        step_name: String = "stepName" always,
+        step_name: String [always],
     }
     /// The end of a step.
     StepFinished = "STEP_FINISHED" {
         /// The name of the step.
-        step_name: String = "stepName" always,
+        step_name: String [always],
     }
     /// The beginning of a text.
     TextMessageStart = "TEXT_MESSAGE_START" {
         /// The id of the message.
-        message_id: String = "messageId" always,
+        message_id: String [always],
         /// The role of the author; the assistant if `None`.
-        role: Option<String> = "role",
+        role: Option<String>,
     }
     /// A piece of a text.
-    TextMessageContent = "TEXT_MESSAGE_CONTENT" {
+    TextMessageContent = "TEXT_MESSAGE_CONTENT" [new = "Creates a piece of a text."] {
         /// The id of the message, which has started.
-        message_id: String = "messageId" always,
+        message_id: String [always, new],
         /// The piece. Versions before 0.0.50 fail at an empty one.
-        delta: String = "delta" always,
+        delta: String [always, hidden, new],
     }
     /// The end of a text.
     TextMessageEnd = "TEXT_MESSAGE_END" {
         /// The id of the message.
-        message_id: String = "messageId" always,
+        message_id: String [always],
     }
     /// A piece of a text that starts and ends by itself.
     TextMessageChunk = "TEXT_MESSAGE_CHUNK" {
         /// The id of the message. The first chunk has it.
-        message_id: Option<String> = "messageId",
+        message_id: Option<String>,
         /// The role of the author.
-        role: Option<String> = "role",
+        role: Option<String>,
         /// The piece.
-        delta: Option<String> = "delta",
+        delta: Option<String> [hidden],
     }
     /// The beginning of a tool call.
-    ToolCallStart = "TOOL_CALL_START" {
+    ToolCallStart = "TOOL_CALL_START" [new = "Creates the beginning of a tool call."] {
         /// The id of the call.
-        tool_call_id: String = "toolCallId" always,
+        tool_call_id: String [always, new],
         /// The tool.
-        tool_call_name: String = "toolCallName" always,
+        tool_call_name: String [always, new],
         /// The message that the call belongs to.
-        parent_message_id: Option<String> = "parentMessageId",
+        parent_message_id: Option<String>,
     }
     /// A piece of the arguments of a tool call.
-    ToolCallArgs = "TOOL_CALL_ARGS" {
+    ToolCallArgs = "TOOL_CALL_ARGS" [new = "Creates a piece of the arguments of a tool call."] {
         /// The id of the call, which has started.
-        tool_call_id: String = "toolCallId" always,
+        tool_call_id: String [always, new],
         /// A piece of JSON text.
-        delta: String = "delta" always,
+        delta: String [always, hidden, new],
     }
     /// The end of a tool call.
-    ToolCallEnd = "TOOL_CALL_END" {
+    ToolCallEnd = "TOOL_CALL_END" [new = "Creates the end of a tool call."] {
         /// The id of the call.
-        tool_call_id: String = "toolCallId" always,
+        tool_call_id: String [always, new],
     }
     /// A piece of a tool call that starts and ends by itself.
     ToolCallChunk = "TOOL_CALL_CHUNK" {
         /// The id of the call. The first chunk has it.
-        tool_call_id: Option<String> = "toolCallId",
+        tool_call_id: Option<String>,
         /// The tool. The first chunk has it.
-        tool_call_name: Option<String> = "toolCallName",
+        tool_call_name: Option<String>,
         /// The message that the call belongs to.
-        parent_message_id: Option<String> = "parentMessageId",
+        parent_message_id: Option<String>,
         /// A piece of JSON text.
-        delta: Option<String> = "delta",
+        delta: Option<String> [hidden],
     }
     /// The result of a tool that the agent ran.
     ToolCallResult = "TOOL_CALL_RESULT" {
         /// The id of the message that holds the result.
-        message_id: String = "messageId" always,
+        message_id: String [always],
         /// The id of the call.
-        tool_call_id: String = "toolCallId" always,
+        tool_call_id: String [always],
         /// The result. Versions before 1.0 take text only.
-        content: Content = "content" always,
+        content: Content [always],
         /// The role, which is `tool`.
-        role: Option<String> = "role",
+        role: Option<String>,
     }
     /// The state that app and agent share, as a whole.
     StateSnapshot = "STATE_SNAPSHOT" {
         /// The state.
-        snapshot: Json = "snapshot" always,
+        snapshot: Json [always],
     }
     /// Changes of the state that app and agent share.
     StateDelta = "STATE_DELTA" {
         /// JSON Patch operations.
-        delta: List<Json> = "delta" always,
+        delta: List<Json> [always, hidden],
     }
     /// The conversation as a whole.
-    MessagesSnapshot = "MESSAGES_SNAPSHOT" {
+    MessagesSnapshot = "MESSAGES_SNAPSHOT" [new = "Creates a conversation as a whole."] {
         /// The messages, oldest first.
-        messages: List<Message> = "messages" always,
+        messages: List<Message> [always, new],
     }
     /// Something that a component of the app shows among the messages.
     ActivitySnapshot = "ACTIVITY_SNAPSHOT" {
         /// The id of the message that holds it.
-        message_id: String = "messageId" always,
+        message_id: String [always],
         /// The type, which chooses the component.
-        activity_type: String = "activityType" always,
+        activity_type: String [always],
         /// The content: an object.
-        content: Json = "content" always,
+        content: Json [always],
         /// `false` if this does not replace an activity with the same id. The default is `true`.
-        replace: Option<bool> = "replace",
+        replace: Option<bool>,
     }
     /// Changes of an activity.
     ActivityDelta = "ACTIVITY_DELTA" {
         /// The id of the message that holds it.
-        message_id: String = "messageId" always,
+        message_id: String [always],
         /// The type of the activity.
-        activity_type: String = "activityType" always,
+        activity_type: String [always],
         /// JSON Patch operations.
-        patch: List<Json> = "patch" always,
+        patch: List<Json> [always],
     }
     /// An event of another system, passed through.
     Raw = "RAW" {
         /// The event.
-        event: Json = "event" always,
+        event: Json [always],
         /// The source.
-        source: Option<String> = "source",
+        source: Option<String>,
     }
     /// Anything that agent and app agreed upon.
     Custom = "CUSTOM" {
         /// The name.
-        name: String = "name" always,
+        name: String [always],
         /// The value.
-        value: Json = "value" always,
+        value: Json [always],
     }
     /// The beginning of a span of reasoning.
     ReasoningStart = "REASONING_START" {
         /// The id of the span.
-        message_id: String = "messageId" always,
+        message_id: String [always],
     }
     /// The beginning of a text of reasoning.
     ReasoningMessageStart = "REASONING_MESSAGE_START" {
         /// The id of the message.
-        message_id: String = "messageId" always,
+        message_id: String [always],
         /// The role, which is `reasoning`.
-        role: String = "role" always,
+        role: String [always],
     }
     /// A piece of reasoning.
     ReasoningMessageContent = "REASONING_MESSAGE_CONTENT" {
         /// The id of the message, which has started.
-        message_id: String = "messageId" always,
+        message_id: String [always],
         /// The piece.
-        delta: String = "delta" always,
+        delta: String [always, hidden],
     }
     /// The end of a text of reasoning.
     ReasoningMessageEnd = "REASONING_MESSAGE_END" {
         /// The id of the message.
-        message_id: String = "messageId" always,
+        message_id: String [always],
     }
     /// A piece of reasoning that starts and ends by itself.
     ReasoningMessageChunk = "REASONING_MESSAGE_CHUNK" {
         /// The id of the message. The first chunk has it.
-        message_id: Option<String> = "messageId",
+        message_id: Option<String>,
         /// The piece.
-        delta: Option<String> = "delta",
+        delta: Option<String> [hidden],
     }
     /// The end of a span of reasoning.
     ReasoningEnd = "REASONING_END" {
         /// The id of the span.
-        message_id: String = "messageId" always,
+        message_id: String [always],
     }
     /// Reasoning that only its provider can read.
     ReasoningEncryptedValue = "REASONING_ENCRYPTED_VALUE" {
         /// The kind of its owner: `tool-call` or `message`.
-        subtype: String = "subtype" always,
+        subtype: String [always],
         /// The id of that.
-        entity_id: String = "entityId" always,
+        entity_id: String [always],
         /// The value.
-        encrypted_value: String = "encryptedValue" always,
+        encrypted_value: String [always, hidden],
     }
     /// The beginning of the work of another agent.
     SubagentStarted = "SUBAGENT_STARTED" {
         /// The id of that work.
-        subagent_run_id: String = "subagentRunId" always,
+        subagent_run_id: String [always],
         /// The name of the agent.
-        name: String = "name" always,
+        name: String [always],
     }
     /// The end of the work of another agent.
     SubagentFinished = "SUBAGENT_FINISHED" {
         /// The id of that work.
-        subagent_run_id: String = "subagentRunId" always,
+        subagent_run_id: String [always],
         /// The result, or `null`.
-        result: Json = "result",
+        result: Json,
         /// The outcome, or `null`.
-        outcome: Json = "outcome",
+        outcome: Json,
     }
     /// The failure of the work of another agent.
     SubagentError = "SUBAGENT_ERROR" {
         /// The id of that work.
-        subagent_run_id: String = "subagentRunId" always,
+        subagent_run_id: String [always],
         /// The error.
-        message: String = "message" always,
+        message: String [always, hidden],
         /// A short name for the kind of failure.
-        code: Option<String> = "code",
+        code: Option<String>,
     }
 }
 
@@ -275,71 +275,6 @@ impl RunFinished {
     pub fn interrupts(&self) -> &[Interrupt] {
         let outcome = self.outcome.as_ref();
         outcome.map_or(&[], |outcome| &*outcome.interrupts)
-    }
-}
-
-impl RunError {
-    /// Creates the end of a run that failed.
-    #[must_use]
-    pub fn new(message: impl Into<String>) -> Self {
-        Self {
-            message: message.into(),
-            ..Self::default()
-        }
-    }
-
-    /// Sets the short name for the kind of failure.
-    #[must_use]
-    pub fn code(mut self, code: impl Into<String>) -> Self {
-        self.code = Some(code.into());
-        self
-    }
-}
-
-impl TextMessageContent {
-    /// Creates a piece of a text.
-    #[must_use]
-    pub fn new(message_id: impl Into<String>, delta: impl Into<String>) -> Self {
-        Self {
-            message_id: message_id.into(),
-            delta: delta.into(),
-            ..Self::default()
-        }
-    }
-}
-
-impl ToolCallStart {
-    /// Creates the beginning of a tool call.
-    #[must_use]
-    pub fn new(tool_call_id: impl Into<String>, tool_call_name: impl Into<String>) -> Self {
-        Self {
-            tool_call_id: tool_call_id.into(),
-            tool_call_name: tool_call_name.into(),
-            ..Self::default()
-        }
-    }
-}
-
-impl ToolCallArgs {
-    /// Creates a piece of the arguments of a tool call.
-    #[must_use]
-    pub fn new(tool_call_id: impl Into<String>, delta: impl Into<String>) -> Self {
-        Self {
-            tool_call_id: tool_call_id.into(),
-            delta: delta.into(),
-            ..Self::default()
-        }
-    }
-}
-
-impl ToolCallEnd {
-    /// Creates the end of a tool call.
-    #[must_use]
-    pub fn new(tool_call_id: impl Into<String>) -> Self {
-        Self {
-            tool_call_id: tool_call_id.into(),
-            ..Self::default()
-        }
     }
 }
 
@@ -386,17 +321,6 @@ impl StateDelta {
             delta: operations(patch)?,
             ..Self::default()
         })
-    }
-}
-
-impl MessagesSnapshot {
-    /// Creates a conversation as a whole.
-    #[must_use]
-    pub fn new(messages: impl IntoIterator<Item = Message>) -> Self {
-        Self {
-            messages: messages.into_iter().collect(),
-            ..Self::default()
-        }
     }
 }
 

@@ -16,10 +16,10 @@ use super::payload::{
 use super::request::FAILED;
 use super::{Ending, Event, Output, RunAgentInput, ToolCall, check};
 use crate::json::wire::raw_object;
-use crate::json::{Json, Kind, List, Wire};
+use crate::json::{Json, Kind, List, Members, Wire};
 use crate::protocol::{
-    self, Block, BlockSession, Blocks, Chart, ChartKind, Citation, Env, Failure, Level, Question,
-    SendError, Status, Table, ToolRun, Usage, Writer, markdown,
+    self, Block, BlockSession, Blocks, Chart, ChartKind, Citation, Env, Failure, FrameEvent as _,
+    Level, Question, SendError, Status, Table, ToolRun, Usage, Writer, markdown,
 };
 
 /// The session of one reply.
@@ -206,10 +206,10 @@ impl Blocks for Reply {
             Level::Error => Some("error"),
         };
         if level.is_some() || !status.details.is_empty() {
-            start.metadata = raw_object(|metadata| {
+            start.metadata = Members::from_raw(&raw_object(|metadata| {
                 metadata.opt_str("level", level);
                 status.write_details(metadata);
-            });
+            }));
         }
         // Clients fail at a step that is still open at the end, and at two of one name: only one is
         // open.
@@ -237,9 +237,9 @@ impl Blocks for Reply {
                 ToolCallResult::new(message, id, text)
             }
             Err(error) => ToolCallResult {
-                metadata: raw_object(|metadata| {
+                metadata: Members::from_raw(&raw_object(|metadata| {
                     metadata.bool(FAILED, true);
-                }),
+                })),
                 ..ToolCallResult::new(message, id, error)
             },
         };

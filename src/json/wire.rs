@@ -74,6 +74,7 @@ use super::value::Json;
 /// | `empty_is_absent` | a member that has the default value of this struct is omitted |
 /// | `escape = Json` | the [`Escape`] of `to_json`; by default `JsonAndSeparators` |
 /// | `complete = method` | a method of the struct that is called after reading |
+/// | `debug` | `Debug` is written by `Wire` even if no field has an option for it |
 /// | `new = "Creates an order."` | a constructor with the fields that are marked `new`, and its documentation |
 ///
 /// | option of a field | meaning |

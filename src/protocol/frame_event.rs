@@ -74,7 +74,7 @@ use crate::sse;
 /// | `other` | every object that has no variant of its own, a [`Json`] |
 /// | `name = "done"` | the name; without it that of the variant |
 /// | `member = "error"` | the value is this member of the object; without it the whole object |
-/// | `prefix = "data-"` | all objects whose name begins so |
+/// | `prefix = "data-"` | all objects whose name begins so; not with `named` |
 /// | `data = "[DONE]"` | data that is no JSON |
 /// | `first` | a new answer begins, in a stream that can hold several |
 /// | `last` | the answer is complete, or failed |
@@ -106,7 +106,19 @@ pub trait FrameEvent: Sized + Send + 'static {
     /// Appends the event as a server-sent event, without the rules that a reply enforces. Nothing for an event that
     /// is never written.
     fn write(&self, out: &mut Vec<u8>) {
-        frame(self.name(), out, |out| self.write_data(out));
+        let before = out.len();
+        if !self.name().is_empty() {
+            out.extend_from_slice(b"event: ");
+            out.extend_from_slice(self.name().as_bytes());
+            out.push(b'\n');
+        }
+        out.extend_from_slice(b"data: ");
+        let start = out.len();
+        self.write_data(out);
+        match out.len() > start {
+            true => out.extend_from_slice(b"\n\n"),
+            false => out.truncate(before),
+        }
     }
 
     /// Returns `true` if a new answer begins. `false` by default.
@@ -122,8 +134,9 @@ pub trait FrameEvent: Sized + Send + 'static {
         None
     }
 
-    /// Removes the members that this crate does not know, for readers that fail at them.
-    fn drop_unknown(&mut self);
+    /// Returns the event without the members that this crate does not know, for readers that fail at them.
+    #[must_use]
+    fn strict(self) -> Self;
 
     /// Returns the names of the members that an event of a type must have, and of all that it may have. `None` for
     /// a type that this crate does not know.
@@ -178,23 +191,6 @@ impl<E> fmt::Debug for FrameDecoder<E> {
         f.debug_struct("FrameDecoder")
             .field("done", &self.done)
             .finish_non_exhaustive()
-    }
-}
-
-/// Appends a frame, whose data is one line; nothing without data.
-fn frame(name: &str, out: &mut Vec<u8>, write_data: impl FnOnce(&mut Vec<u8>)) {
-    let before = out.len();
-    if !name.is_empty() {
-        out.extend_from_slice(b"event: ");
-        out.extend_from_slice(name.as_bytes());
-        out.push(b'\n');
-    }
-    out.extend_from_slice(b"data: ");
-    let start = out.len();
-    write_data(out);
-    match out.len() > start {
-        true => out.extend_from_slice(b"\n\n"),
-        false => out.truncate(before),
     }
 }
 

@@ -1,7 +1,5 @@
 //! Data for a component of the page.
 
-use std::fmt;
-
 use serde::Serialize;
 
 use crate::json::wire::encode;
@@ -11,7 +9,7 @@ use crate::json::{Json, Members, Wire, WriteError};
 pub(super) const PREFIX: &str = "data-";
 
 /// Data for a component of the page: a `data-NAME` chunk.
-#[derive(Clone, Default, PartialEq, Eq, Wire)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Wire)]
 #[non_exhaustive]
 pub struct Data {
     /// The type: `data-NAME`.
@@ -48,18 +46,5 @@ impl Data {
     #[must_use]
     pub fn name(&self) -> &str {
         self.kind.strip_prefix(PREFIX).unwrap_or(&self.kind)
-    }
-}
-
-/// Shows the type, never the data.
-impl fmt::Debug for Data {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Data")
-            .field("kind", &self.kind)
-            .field("id", &self.id)
-            .field("data", &self.data)
-            .field("transient", &self.transient)
-            .field("unknown", &self.unknown)
-            .finish()
     }
 }

@@ -1,189 +1,93 @@
 //! The events of a stream, and the endings of a turn.
 
-use bytes::Bytes;
-
 use super::chunk::{
     Abort, Error, File, Finish, FinishStep, MessageMetadata, ReasoningDelta, ReasoningEnd,
     ReasoningStart, SourceDocument, SourceUrl, Start, StartStep, TextDelta, TextEnd, TextStart,
     ToolApprovalRequest, ToolInputAvailable, ToolInputDelta, ToolInputError, ToolInputStart,
     ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
 };
-use super::data::{Data, PREFIX};
-use crate::json::{Escape, Json, Members, ValueWriter, Wire};
-use crate::protocol::EventError;
-use crate::protocol::typed::outputs;
+use super::data::Data;
+use crate::json::Json;
+use crate::protocol::FrameEvent;
 
-/// Makes an event of every chunk, by its type on the wire.
-macro_rules! events {
-    ($($(#[$doc:meta])* $name:ident = $type:literal,)*) => {
-        /// An event in either direction: one chunk of a stream.
-        #[derive(Clone, Debug, PartialEq, Eq)]
-        #[non_exhaustive]
-        pub enum Event {
-            $($(#[$doc])* $name($name),)*
-            /// Data for a component of the page.
-            Data(Data),
-            /// A chunk of a type that this crate does not know: a JSON object.
-            Unknown(Json),
-            /// The end of the stream: `[DONE]`. Readers ignore the rest.
-            Done,
-        }
-
-        impl Event {
-            /// Reads a chunk of a known type. `None` if a required member is missing.
-            fn read_known(kind: &str, json: &Json) -> Option<Self> {
-                Some(match kind {
-                    $($type => {
-                        let chunk = $name::from_raw(json)?;
-                        // The schema of the SDK demands these members; a page fails the whole reply
-                        // without them.
-                        Self::$name(Some(chunk).filter(|chunk| chunk.is_whole(json))?)
-                    })*
-                    _ if kind.starts_with(PREFIX) => {
-                        Self::Data(Data::from_raw(json).filter(|_| json.get("data").is_some())?)
-                    }
-                    _ => Self::Unknown(json.clone()),
-                })
-            }
-
-            /// Appends the event as frames of a stream, with the members that this crate does not
-            /// know.
-            pub fn write(&self, out: &mut Vec<u8>) {
-                match self {
-                    $(Self::$name(chunk) => frame(chunk, out),)*
-                    Self::Data(chunk) => frame(chunk, out),
-                    Self::Unknown(json) => frame(json, out),
-                    Self::Done => out.extend_from_slice(DONE),
-                }
-            }
-
-            /// Returns the names of the members that a chunk of a type, such as `text-delta`, must have, and of
-            /// all that it may have. `None` for a type that this crate does not know.
-            #[must_use]
-            pub fn members(
-                kind: &str,
-            ) -> Option<(&'static [&'static str], &'static [&'static str])> {
-                Some(match kind {
-                    $($type => ($name::REQUIRED, $name::NAMES),)*
-                    _ if kind.starts_with(PREFIX) => (&["data"], Data::NAMES),
-                    _ => return None,
-                })
-            }
-
-            /// Returns the event without members that this crate does not know.
-            pub(super) fn strict(mut self) -> Self {
-                match &mut self {
-                    $(Self::$name(chunk) => chunk.unknown = Members::new(),)*
-                    Self::Data(chunk) => chunk.unknown = Members::new(),
-                    Self::Unknown(_) | Self::Done => {}
-                }
-                self
-            }
-        }
-
-        $(impl From<$name> for Event {
-            fn from(chunk: $name) -> Self {
-                Self::$name(chunk)
-            }
-        })*
-    };
-}
-
-events! {
+/// An event in either direction: one chunk of a stream.
+#[derive(Clone, Debug, PartialEq, Eq, FrameEvent)]
+#[non_exhaustive]
+// The schema of the SDK demands members: a page fails the whole reply without them.
+#[event(whole, truncated = "the stream ended without finish")]
+#[event(output = "A chunk that an agent sends during a turn. The others are the reply's own.")]
+pub enum Event {
     /// The reply begins.
-    Start = "start",
+    Start(Start),
     /// A step begins.
-    StartStep = "start-step",
+    StartStep(StartStep),
     /// A block of text begins.
-    TextStart = "text-start",
+    TextStart(TextStart),
     /// A piece of text.
-    TextDelta = "text-delta",
+    #[event(text = "delta")]
+    TextDelta(TextDelta),
     /// A block of text ends.
-    TextEnd = "text-end",
+    TextEnd(TextEnd),
     /// A block of reasoning begins.
-    ReasoningStart = "reasoning-start",
-    /// A piece of reasoning.
-    ReasoningDelta = "reasoning-delta",
+    ReasoningStart(ReasoningStart),
+    /// A piece of reasoning. The reply has block ids of its own.
+    #[event(output)]
+    ReasoningDelta(ReasoningDelta),
     /// A block of reasoning ends.
-    ReasoningEnd = "reasoning-end",
+    ReasoningEnd(ReasoningEnd),
     /// A source with an address.
-    SourceUrl = "source-url",
+    #[event(output)]
+    SourceUrl(SourceUrl),
     /// A source without an address.
-    SourceDocument = "source-document",
+    #[event(output)]
+    SourceDocument(SourceDocument),
     /// A file.
-    File = "file",
+    #[event(output)]
+    File(File),
     /// A tool call begins.
-    ToolInputStart = "tool-input-start",
+    #[event(output)]
+    ToolInputStart(ToolInputStart),
     /// A piece of the input of a tool call.
-    ToolInputDelta = "tool-input-delta",
-    /// A tool call with its input.
-    ToolInputAvailable = "tool-input-available",
+    #[event(output)]
+    ToolInputDelta(ToolInputDelta),
+    /// A tool call with its input. The turn goes on: for a tool that the agent runs.
+    #[event(output)]
+    ToolInputAvailable(ToolInputAvailable),
     /// A tool call whose input is not valid.
-    ToolInputError = "tool-input-error",
-    /// The output of a tool call.
-    ToolOutputAvailable = "tool-output-available",
-    /// The failure of a tool call.
-    ToolOutputError = "tool-output-error",
+    ToolInputError(ToolInputError),
+    /// The output of a tool call, which ends the step.
+    #[event(output)]
+    ToolOutputAvailable(ToolOutputAvailable),
+    /// The failure of a tool call, which ends the step.
+    #[event(output)]
+    ToolOutputError(ToolOutputError),
     /// The question whether a tool call may be made.
-    ToolApprovalRequest = "tool-approval-request",
+    ToolApprovalRequest(ToolApprovalRequest),
     /// The user denied a tool call.
-    ToolOutputDenied = "tool-output-denied",
+    ToolOutputDenied(ToolOutputDenied),
     /// Metadata of the message.
-    MessageMetadata = "message-metadata",
+    #[event(output)]
+    MessageMetadata(MessageMetadata),
     /// A step ends.
-    FinishStep = "finish-step",
+    FinishStep(FinishStep),
     /// The reply is complete.
-    Finish = "finish",
+    #[event(last)]
+    Finish(Finish),
     /// The reply failed.
-    Error = "error",
+    #[event(last)]
+    Error(Error),
     /// The reply was cancelled.
-    Abort = "abort",
-}
-
-const DONE: &[u8] = b"data: [DONE]\n\n";
-
-/// Appends a chunk as a frame.
-pub(super) fn frame(chunk: &impl Wire, out: &mut Vec<u8>) {
-    out.extend_from_slice(b"data: ");
-    chunk.write_to(ValueWriter::new(out, Escape::JsonAndSeparators));
-    out.extend_from_slice(b"\n\n");
-}
-
-impl Event {
-    /// Reads the data of one event.
-    pub(super) fn read(data: &str) -> Result<Self, EventError> {
-        if data.trim() == "[DONE]" {
-            return Ok(Self::Done);
-        }
-        let json = Json::parse(Bytes::copy_from_slice(data.as_bytes()))?;
-        let shape = || EventError::Invalid("a chunk must be an object with a type");
-        let kind = json.get("type").ok_or_else(shape)?;
-        let kind = kind.string().ok_or_else(shape)?;
-        let missing = EventError::Invalid("a member that the type of the chunk demands is missing");
-        Self::read_known(&kind, &json).ok_or(missing)
-    }
-}
-
-impl From<Data> for Event {
-    fn from(data: Data) -> Self {
-        Self::Data(data)
-    }
-}
-
-outputs! {
-    /// A chunk that an agent sends during a turn. The others are the reply's own.
-
-    Data: "Data for a component of the page.",
-    SourceUrl: "A source with an address.",
-    SourceDocument: "A source without an address.",
-    File: "A file.",
-    ReasoningDelta: "A piece of reasoning. The reply has block ids of its own.",
-    MessageMetadata: "Metadata of the message.",
-    ToolInputStart: "A tool call begins.",
-    ToolInputDelta: "A piece of the input of a tool call.",
-    ToolInputAvailable: "A tool call with its input. The turn goes on: for a tool that the agent runs.",
-    ToolOutputAvailable: "The output of a tool call, which ends the step.",
-    ToolOutputError: "The failure of a tool call, which ends the step.",
+    #[event(last)]
+    Abort(Abort),
+    /// Data for a component of the page.
+    #[event(prefix = "data-", output)]
+    Data(Data),
+    /// A chunk of a type that this crate does not know: a JSON object.
+    #[event(other)]
+    Unknown(Json),
+    /// The end of the stream: `[DONE]`. Readers ignore the rest.
+    #[event(data = "[DONE]", last)]
+    Done,
 }
 
 /// An event that ends a turn, other than a complete answer.

@@ -75,7 +75,6 @@
 mod chunk;
 mod conversation;
 mod data;
-mod decoder;
 mod event;
 mod mount;
 mod request;
@@ -88,7 +87,6 @@ pub use chunk::{
     ToolOutputAvailable, ToolOutputDenied, ToolOutputError,
 };
 pub use data::Data;
-pub use decoder::Decoder;
 pub use event::{Ending, Event, Output};
 pub use mount::Mount;
 pub use request::{Approval, ChatRequest, Trigger, UiMessage, UiPart};
@@ -100,7 +98,9 @@ use bytes::Bytes;
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, Response};
 
-use crate::protocol::{AgentError, Capabilities, Env, Protocol, Refusal, Resumption};
+use crate::protocol::{
+    AgentError, Capabilities, Env, FrameDecoder, FrameEvent as _, Protocol, Refusal, Resumption,
+};
 
 /// The UI message stream of the AI SDK.
 #[derive(Clone, Copy, Debug)]
@@ -113,7 +113,7 @@ impl Protocol for UiStream {
     type Ending = Ending;
     type Event = Event;
     type Session = Session;
-    type Decoder = Decoder;
+    type Decoder = FrameDecoder<Event>;
 
     const NAME: &'static str = "ui-stream";
     const CAPABILITIES: Capabilities = Capabilities::STEPS
@@ -140,7 +140,7 @@ impl Protocol for UiStream {
     }
 
     fn lost(_: &[u8], _: u64, out: &mut Vec<u8>) {
-        event::frame(&Error::new(AgentError::LOST), out);
+        Event::from(Error::new(AgentError::LOST)).write(out);
         Event::Done.write(out);
     }
 

@@ -17,7 +17,7 @@ use crate::json::wire::raw_object;
 use crate::json::{Json, Kind, Members, ObjectWriter};
 use crate::protocol::{
     Block, BlockSession, Blocks, Chart, ChartKind, Citation, Conversation as _, Env, Failure,
-    Level, Question, SendError, Status, Table, ToolCall, ToolRun, Usage, Writer,
+    FrameEvent as _, Level, Question, SendError, Status, Table, ToolCall, ToolRun, Usage, Writer,
 };
 
 /// The tool whose call stands for a confirmation.

@@ -7,7 +7,7 @@ use copilot_wire::ag_ui::{
     Mount, Outcome, Raw, RunError, RunFinished, StateDelta, StateSnapshot, ToolCall, ToolCallArgs,
     ToolCallEnd, ToolCallResult, ToolCallStart,
 };
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Members};
 use copilot_wire::protocol::{SendError, Usage};
 use serde_json::{Value, json};
 
@@ -124,13 +124,12 @@ fn an_activity_changes() {
 fn custom_and_raw_events_pass() {
     let answer = read(&stream_of(|reply| async move {
         let mut custom = Custom::new("progress", &json!({"done": null}))?;
-        custom.metadata = raw(&json!({"a": 1}));
+        custom.metadata = Some(Members::from_iter([("a", raw(&json!(1)))]));
         custom.unknown.push("rawEvent", Json::default());
         reply.send(custom).await?;
-        let mut event = Raw::new(&json!({"kind": "x"}))?;
         // Metadata is an object, or clients fail.
-        event.metadata = raw(&json!("x"));
-        reply.send(event).await?;
+        let event = r#"{"type":"RAW","event":{"kind":"x"},"metadata":"x"}"#;
+        reply.send(Raw::from_json(event)?).await?;
         Ok(())
     }));
     let custom = json!({"type": "CUSTOM", "name": "progress", "value": {"done": null}, "metadata": {"a": 1}});

@@ -7,7 +7,7 @@ use copilot_wire::ag_ui::{
     ToolCallResult, ToolCallStart,
 };
 use copilot_wire::json::Json;
-use copilot_wire::protocol::{EventDecoder, Usage};
+use copilot_wire::protocol::{EventDecoder, FrameEvent as _, Usage};
 use proptest::prelude::*;
 
 use crate::support::{read, stream_of};

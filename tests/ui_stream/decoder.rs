@@ -1,7 +1,7 @@
 //! The client's side.
 
 use copilot_wire::json::{Json, Members};
-use copilot_wire::protocol::{EventDecoder, EventError};
+use copilot_wire::protocol::{EventDecoder, EventError, FrameEvent as _};
 use copilot_wire::ui_stream::{Data, Event, UiStream};
 use proptest::prelude::*;
 use serde_json::{Value, json};

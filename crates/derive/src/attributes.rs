@@ -46,17 +46,24 @@ pub(crate) fn text(meta: &ParseNestedMeta<'_>) -> Result<LitStr> {
     meta.value()?.parse()
 }
 
+/// Returns the path of a type, also of one that a macro has passed on.
+fn path(ty: &Type) -> Option<&syn::Path> {
+    match ty {
+        Type::Path(path) => Some(&path.path),
+        Type::Group(group) => path(&group.elem),
+        _ => None,
+    }
+}
+
 /// Returns `true` if a type is one of these names, without a path.
 pub(crate) fn is(ty: &Type, names: &[&str]) -> bool {
-    let Type::Path(path) = ty else { return false };
-    let ident = path.path.get_ident();
+    let ident = path(ty).and_then(syn::Path::get_ident);
     ident.is_some_and(|ident| names.iter().any(|name| ident == name))
 }
 
 /// Returns `T` of a type such as `Option<T>`.
 pub(crate) fn argument<'a>(ty: &'a Type, generic: &str) -> Option<&'a Type> {
-    let Type::Path(path) = ty else { return None };
-    let last = path.path.segments.last()?;
+    let last = path(ty)?.segments.last()?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else {
         return None;
     };

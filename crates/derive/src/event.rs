@@ -252,14 +252,15 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
                 }
             }
 
-            fn drop_unknown(&mut self) {
-                match self {
+            fn strict(mut self) -> Self {
+                match &mut self {
                     #(Self::#objects(value) => {
                         ::copilot_wire::__private::Wire::unknown(value).into_iter().for_each(|it| it.retain(|_| false));
                         ::copilot_wire::__private::Wire::drop_odd(value);
                     })*
                     _ => {}
                 }
+                self
             }
 
             fn members(kind: &str) -> ::core::option::Option<(&'static [&'static str], &'static [&'static str])> {

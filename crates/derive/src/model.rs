@@ -11,8 +11,7 @@ use syn::{DeriveInput, Error, Field, Fields, Ident, LitBool, LitStr, Path, Resul
 
 use crate::attributes::{Case, Show, api, argument, each, is, text};
 
-const STRUCT: &str =
-    "`fixed`, `rename_all`, `null_is_absent`, `empty_is_absent`, `escape`, `complete`, `new`";
+const STRUCT: &str = "`fixed`, `rename_all`, `null_is_absent`, `empty_is_absent`, `escape`, `complete`, `debug`, `new`";
 const FIELD: &str = "`name`, `always`, `read`, `skip`, `new`, `set`, ";
 
 /// The options of a struct.
@@ -24,6 +23,7 @@ struct Model {
     empty_is_absent: bool,
     escape: Option<Ident>,
     complete: Option<Ident>,
+    debug: bool,
     new: Option<LitStr>,
 }
 
@@ -47,6 +47,7 @@ impl Model {
                 "empty_is_absent" => model.empty_is_absent = true,
                 "escape" => model.escape = Some(meta.value()?.parse()?),
                 "complete" => model.complete = Some(meta.value()?.parse()?),
+                "debug" => model.debug = true,
                 "new" => model.new = Some(text(meta)?),
                 _ => return Ok(false),
             }
@@ -218,7 +219,7 @@ pub(crate) fn derive(input: &DeriveInput, fields: &Fields) -> Result<TokenStream
     let fields: Vec<_> = fields.collect::<Result<_>>()?;
     check_names(&model, &fields)?;
     let wire = implement(name, &model, &fields)?;
-    let debug = debug(name, &fields);
+    let debug = debug(name, &model, &fields);
     let constructors = constructors(name, &model, &fields)?;
     let api = api(name);
     Ok(quote!(#wire #debug #constructors #api))
@@ -333,9 +334,9 @@ fn implement(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Result<Token
     })
 }
 
-/// Returns `Debug`, if a field says what it shows.
-fn debug(name: &Ident, fields: &[Member<'_>]) -> Option<TokenStream> {
-    if fields.iter().all(|it| it.show == Show::All) {
+/// Returns `Debug`, if the struct wants it or a field says what it shows.
+fn debug(name: &Ident, model: &Model, fields: &[Member<'_>]) -> Option<TokenStream> {
+    if !model.debug && fields.iter().all(|it| it.show == Show::All) {
         return None;
     }
     let title = name.unraw().to_string();

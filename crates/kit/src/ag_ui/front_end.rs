@@ -13,10 +13,10 @@ use copilot_wire::ag_ui::{
     ActivitySnapshot, AgUi, Content, Custom, Event, Interrupt, Message, ResumeEntry, RunAgentInput,
     StepStarted, ToolCall, ToolCallResult, ToolCallStart,
 };
-use copilot_wire::json::Json;
+use copilot_wire::json::{Json, Wire};
 use copilot_wire::protocol::{
-    self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, HistoryItem, Level,
-    Notice, Role, Status, Table, ToolRun,
+    self, Citation, Confirmation, Conversation as _, EventDecoder, EventError, FrameEvent as _,
+    HistoryItem, Level, Notice, Role, Status, Table, ToolRun,
 };
 
 /// An AG-UI app: it keeps messages and state as `@ag-ui/client` does, runs its tools and answers
@@ -125,7 +125,11 @@ impl App {
             result.content.text(),
         );
         // Kept in the history, so that the agent learns in the next request that the tool failed.
-        message.metadata.clone_from(&result.metadata);
+        message.metadata = result
+            .metadata
+            .as_ref()
+            .map(Wire::to_raw)
+            .unwrap_or_default();
         let failed = message.is_failure();
         self.input.messages.push(message);
         let call = self.call(&result.tool_call_id);
@@ -361,12 +365,13 @@ fn confirmation(interrupt: &Interrupt) -> Confirmation {
 
 fn status(step: &StepStarted) -> Status {
     let mut status = Status::new(&*step.step_name);
-    status.level = match text(&step.metadata, "level").as_deref() {
+    let metadata = step.metadata.as_ref().map(Wire::to_raw).unwrap_or_default();
+    status.level = match text(&metadata, "level").as_deref() {
         Some("warning") => Level::Warning,
         Some("error") => Level::Error,
         _ => Level::Info,
     };
-    for detail in step.metadata.get("details").iter().flat_map(Json::elements) {
+    for detail in metadata.get("details").iter().flat_map(Json::elements) {
         let detail = text(&detail, "name").zip(text(&detail, "value"));
         status.details.extend(detail);
     }

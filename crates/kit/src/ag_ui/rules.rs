@@ -8,6 +8,7 @@ use crate::FrontEnd;
 use crate::check::{Exam, Judge, Stream, recorded_files, rules};
 use copilot_wire::ag_ui::Event;
 use copilot_wire::json::is_pointer;
+use copilot_wire::protocol::FrameEvent as _;
 
 rules! {
     REQUEST = Error "ag-ui/request",
@@ -140,8 +141,8 @@ pub(super) fn judge(judge: &mut Judge, stream: &Stream<'_>) {
 /// Judges an event alone.
 fn shape(judge: &mut Judge, at: &str, kind: &str, event: &Value, raw: &[u8]) {
     // The names of reasoning before 0.0.46, which apps still translate.
-    let known =
-        Event::required_members(kind).or_else(|| kind.starts_with("THINKING_").then_some(&[][..]));
+    let required = Event::members(kind).map(|(required, _)| required);
+    let known = required.or_else(|| kind.starts_with("THINKING_").then_some(&[][..]));
     judge.expect(&TYPE, known.is_some(), at, raw);
     let Some(known) = known else { return };
     let whole = known.iter().all(|name| {

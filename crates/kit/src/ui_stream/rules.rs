@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::chat_page::ChatPage;
 use crate::FrontEnd;
 use crate::check::{Block, Exam, Judge, Recorded, Stream, recorded_files, rules};
+use copilot_wire::protocol::FrameEvent as _;
 use copilot_wire::ui_stream::Event;
 
 rules! {
