@@ -137,6 +137,9 @@ impl Protocol for GitHub {
 }
 
 /// A decoder of events.
+///
+/// No [`FrameDecoder`](crate::protocol::FrameDecoder): the name of the frame decides what an event is, and its
+/// data has no type.
 #[derive(Debug, Default)]
 pub struct Decoder {
     done: bool,

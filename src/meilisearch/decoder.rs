@@ -1,4 +1,7 @@
 //! Decoding of frames to events, for clients.
+//!
+//! No [`FrameDecoder`](crate::protocol::FrameDecoder): a frame holds several events, and some events
+//! are spread over several frames.
 
 use std::fmt;
 

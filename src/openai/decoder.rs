@@ -1,4 +1,7 @@
 //! Decoding of frames to events, for clients.
+//!
+//! No [`FrameDecoder`](crate::protocol::FrameDecoder): a chunk has no type, and a stream is complete with
+//! a finish reason and `[DONE]`.
 
 use super::Event;
 use crate::protocol::{Decode, EventError, Events, TextMember};

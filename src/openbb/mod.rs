@@ -165,6 +165,9 @@ impl Protocol for OpenBb {
 
 /// A decoder of events. It retains nothing between frames; the end of the body is the end of the
 /// turn.
+///
+/// No [`FrameDecoder`](crate::protocol::FrameDecoder): the name of the frame decides what an event is, its data
+/// has no type, and no event is the last.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Decoder;

@@ -1,4 +1,7 @@
 //! Decoding of frames to events, for clients.
+//!
+//! No [`FrameDecoder`](crate::protocol::FrameDecoder): the name of the frame is the type of data that has
+//! none, and all types are one struct.
 
 use super::Event;
 use crate::protocol::{Decode, EventError, Events, TextMember};
