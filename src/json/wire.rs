@@ -306,8 +306,10 @@ pub fn deserialize<'de, T: Wire, D: Deserializer<'de>>(deserializer: D) -> Resul
     T::parse(json.as_bytes()).map_err(serde::de::Error::custom)
 }
 
-/// Implements the public API of a [`Wire`].
-macro_rules! json_api {
+/// Implements the functions and the serde traits that every [`Wire`] has.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __json_api {
     ($model:ident) => {
         impl $model {
             /// Parses the JSON text of one value. Members that are unknown or have another type are
@@ -315,33 +317,40 @@ macro_rules! json_api {
             ///
             /// # Errors
             ///
-            /// [`JsonError`](crate::json::JsonError) if the text is not JSON, or not of this type.
-            pub fn from_json(json: impl AsRef<[u8]>) -> Result<Self, $crate::json::JsonError> {
-                $crate::json::wire::Wire::parse(&bytes::Bytes::copy_from_slice(json.as_ref()))
+            /// [`JsonError`](::copilot_wire::json::JsonError) if the text is not JSON, or not of this type.
+            pub fn from_json(
+                json: impl ::core::convert::AsRef<[u8]>,
+            ) -> ::core::result::Result<Self, $crate::json::JsonError> {
+                $crate::__private::parse(json.as_ref())
             }
 
             /// Serializes the value to JSON, retained members included.
             #[must_use]
-            pub fn to_json(&self) -> bytes::Bytes {
-                $crate::json::wire::Wire::to_raw(self).as_bytes().clone()
+            pub fn to_json(&self) -> $crate::__private::Bytes {
+                $crate::__private::to_json(self)
             }
         }
 
-        impl serde::Serialize for $model {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                $crate::json::wire::serialize(self, serializer)
+        impl $crate::__private::Serialize for $model {
+            fn serialize<S: $crate::__private::Serializer>(
+                &self,
+                serializer: S,
+            ) -> ::core::result::Result<S::Ok, S::Error> {
+                $crate::__private::serialize(self, serializer)
             }
         }
 
-        impl<'de> serde::Deserialize<'de> for $model {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                $crate::json::wire::deserialize(deserializer)
+        impl<'de> $crate::__private::Deserialize<'de> for $model {
+            fn deserialize<D: $crate::__private::Deserializer<'de>>(
+                deserializer: D,
+            ) -> ::core::result::Result<Self, D::Error> {
+                $crate::__private::deserialize(deserializer)
             }
         }
     };
 }
 
-pub(crate) use json_api;
+pub(crate) use __json_api as json_api;
 
 impl Wire for String {
     fn read_from(reader: &mut Reader<'_>) -> Result<Option<Self>, JsonError> {

@@ -9,7 +9,7 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{DeriveInput, Error, Field, Fields, Ident, LitBool, LitStr, Path, Result, Type};
 
-use crate::attributes::{Case, Show, api, argument, each, is, text};
+use crate::attributes::{Case, Show, argument, each, is, text};
 
 const STRUCT: &str = "`fixed`, `rename_all`, `null_is_absent`, `empty_is_absent`, `escape`, `complete`, `debug`, `new`";
 const FIELD: &str = "`name`, `always`, `read`, `skip`, `new`, `set`, ";
@@ -221,8 +221,7 @@ pub(crate) fn derive(input: &DeriveInput, fields: &Fields) -> Result<TokenStream
     let wire = implement(name, &model, &fields)?;
     let debug = debug(name, &model, &fields);
     let constructors = constructors(name, &model, &fields)?;
-    let api = api(name);
-    Ok(quote!(#wire #debug #constructors #api))
+    Ok(quote!(#wire #debug #constructors ::copilot_wire::__json_api!(#name);))
 }
 
 /// Returns an error at the field that is the second member of one name.

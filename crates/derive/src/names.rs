@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, Result, Variant};
 
-use crate::attributes::{Case, api, each, text};
+use crate::attributes::{Case, each, text};
 
 /// Returns the variant for everything that has no variant of its own, which is marked `other`.
 pub(crate) fn other<'a>(
@@ -68,7 +68,6 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
         names.push(wire);
     }
     let other = &other(name, others.into_iter())?.ident;
-    let api = api(name);
     Ok(quote! {
         impl #name {
             /// Returns the name on the wire.
@@ -92,10 +91,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
 
         impl ::core::convert::From<::std::string::String> for #name {
             fn from(name: ::std::string::String) -> Self {
-                match name.as_str() {
-                    #(#names => Self::#idents,)*
-                    _ => Self::#other(name),
-                }
+                Self::from(&*name)
             }
         }
 
@@ -131,6 +127,6 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             }
         }
 
-        #api
+        ::copilot_wire::__json_api!(#name);
     })
 }

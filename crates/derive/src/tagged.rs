@@ -6,7 +6,7 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, LitStr, Result, Type, Variant};
 
-use crate::attributes::{Case, Show, api, each, text};
+use crate::attributes::{Case, Show, each, text};
 use crate::names::other;
 
 const VARIANT: &str = "`name`, `member`, `other`, ";
@@ -215,7 +215,6 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
     let to = quote!(to);
     let writes = choices.iter().map(|it| it.write(&key, &to));
     let froms = choices.iter().filter_map(|it| it.from(name));
-    let api = api(name);
     let debug = is_redacted.then(|| {
         quote! {
             impl ::core::fmt::Debug for #name {
@@ -259,6 +258,6 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
 
         #debug
 
-        #api
+        ::copilot_wire::__json_api!(#name);
     })
 }
