@@ -177,7 +177,7 @@ pub mod __private {
         Wire, deserialize, is_unset, object, parse, serialize, take, take_fixed, to_json,
     };
     pub use crate::protocol::frame_event::{
-        MISSING, UNTYPED, data, is_distinct, member, whole, writer,
+        MISSING, UNTYPED, data, drop_unknown, is_distinct, member, whole, writer,
     };
     pub use crate::protocol::redacted::{Hidden, Redact};
     pub use bytes::Bytes;

@@ -231,6 +231,14 @@ pub fn whole<T: Wire>(json: &Json) -> Option<T> {
     is_whole.then_some(value)
 }
 
+/// Removes the members that an object retains, and the odd ones in its values.
+pub fn drop_unknown<T: Wire>(value: &mut T) {
+    if let Some(unknown) = value.unknown() {
+        unknown.retain(|_| false);
+    }
+    value.drop_odd();
+}
+
 /// Returns `true` if no name is there twice.
 #[must_use]
 pub const fn is_distinct(mut names: &[&str]) -> bool {

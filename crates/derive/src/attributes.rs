@@ -2,48 +2,67 @@
 
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
-use syn::meta::ParseNestedMeta;
-use syn::{Attribute, Error, GenericArgument, LitStr, PathArguments, Result, Type};
+use syn::parse::Parse;
+use syn::punctuated::Punctuated;
+use syn::{
+    Attribute, Error, GenericArgument, LitStr, Meta, MetaList, PathArguments, Result, Token, Type,
+    parse2,
+};
 
-/// Calls `option` for every option in attributes of this name. One that `option` does not know is an error at its
-/// name, which lists `known`.
-pub(crate) fn each(
-    attributes: &[Attribute],
-    attribute: &str,
-    known: &str,
-    mut option: impl FnMut(&str, &ParseNestedMeta<'_>) -> Result<bool>,
-) -> Result<()> {
-    for attribute in attributes.iter().filter(|it| it.path().is_ident(attribute)) {
-        attribute.parse_nested_meta(|meta| {
-            let name = meta.path.get_ident().map(ToString::to_string);
-            match option(&name.unwrap_or_default(), &meta)? {
-                true => Ok(()),
-                false => Err(meta.error(format!("unknown option, expected one of {known}"))),
+/// The options of a type, a field or a variant.
+pub(crate) struct Options(Vec<Meta>);
+
+impl Options {
+    /// Reads the attributes of this name. An option that is not among the `known` ones, which have spaces in between,
+    /// or that is there twice, is an error at its name.
+    pub(crate) fn parse(attributes: &[Attribute], attribute: &str, known: &str) -> Result<Self> {
+        let mut options: Vec<Meta> = Vec::new();
+        let list = Punctuated::<Meta, Token![,]>::parse_terminated;
+        for attribute in attributes.iter().filter(|it| it.path().is_ident(attribute)) {
+            for option in attribute.parse_args_with(list)? {
+                let name = option.path();
+                if !known.split(' ').any(|known| name.is_ident(known)) {
+                    let message = format!("unknown option, expected one of: {known}");
+                    return Err(Error::new_spanned(name, message));
+                }
+                if options
+                    .iter()
+                    .any(|it| it.path().get_ident() == name.get_ident())
+                {
+                    return Err(Error::new_spanned(name, "the option is there twice"));
+                }
+                options.push(option);
             }
-        })?;
+        }
+        Ok(Self(options))
     }
-    Ok(())
-}
 
-/// Returns `true` if an option is given. Errors are left to [`each`].
-pub(crate) fn has(attributes: &[Attribute], option: &str) -> bool {
-    let mut found = false;
-    for attribute in attributes.iter().filter(|it| it.path().is_ident("wire")) {
-        let _ = attribute.parse_nested_meta(|meta| {
-            found |= meta.path.is_ident(option);
-            // The value, whatever it is, so that the next option is reached.
-            if meta.input.peek(syn::Token![=]) {
-                meta.value()?.parse::<syn::Expr>()?;
-            }
-            Ok(())
-        });
+    fn find(&self, name: &str) -> Option<&Meta> {
+        self.0.iter().find(|it| it.path().is_ident(name))
     }
-    found
-}
 
-/// Reads the text behind `=`.
-pub(crate) fn text(meta: &ParseNestedMeta<'_>) -> Result<LitStr> {
-    meta.value()?.parse()
+    /// Returns `true` if an option without a value is given.
+    pub(crate) fn has(&self, name: &str) -> Result<bool> {
+        let option = self.find(name);
+        Ok(option.map(Meta::require_path_only).transpose()?.is_some())
+    }
+
+    /// Returns the value of `name = value`.
+    pub(crate) fn value<T: Parse>(&self, name: &str) -> Result<Option<T>> {
+        let option = self.find(name).map(Meta::require_name_value).transpose()?;
+        let value = option.map(|it| parse2(it.value.to_token_stream()));
+        value.transpose()
+    }
+
+    /// Returns the text of `name = "text"`.
+    pub(crate) fn text(&self, name: &str) -> Result<Option<LitStr>> {
+        self.value(name)
+    }
+
+    /// Returns the list of `name(…)`.
+    pub(crate) fn list(&self, name: &str) -> Result<Option<&MetaList>> {
+        self.find(name).map(Meta::require_list).transpose()
+    }
 }
 
 /// Returns the path of a type, also of one that a macro has passed on.
@@ -75,25 +94,26 @@ pub(crate) fn argument<'a>(ty: &'a Type, generic: &str) -> Option<&'a Type> {
 }
 
 /// A rule by which names of Rust become names on the wire.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy)]
 pub(crate) enum Case {
-    #[default]
     Snake,
     Camel,
     Kebab,
 }
 
 impl Case {
-    /// Reads the value of `rename_all`.
-    pub(crate) fn parse(meta: &ParseNestedMeta<'_>) -> Result<Self> {
-        let name = text(meta)?;
+    /// Reads `rename_all`.
+    pub(crate) fn parse(options: &Options) -> Result<Self> {
+        let Some(name) = options.text("rename_all")? else {
+            return Ok(Self::Snake);
+        };
         match &*name.value() {
             "snake_case" => Ok(Self::Snake),
             "camelCase" => Ok(Self::Camel),
             "kebab-case" => Ok(Self::Kebab),
             _ => {
                 let message = "expected \"snake_case\", \"camelCase\" or \"kebab-case\"";
-                Err(Error::new(name.span(), message))
+                Err(Error::new_spanned(name, message))
             }
         }
     }
@@ -127,9 +147,8 @@ impl Case {
 }
 
 /// The part of a value that `Debug` shows.
-#[derive(Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Show {
-    #[default]
     All,
     /// The size: people paste secrets into chats.
     Size,
@@ -142,18 +161,21 @@ pub(crate) enum Show {
 }
 
 impl Show {
-    pub(crate) const OPTIONS: &'static str = "`content`, `hidden`, `cut`, `secret`";
+    /// The options, and what they mean.
+    const OPTIONS: [(&str, Self); 4] = [
+        ("content", Self::Size),
+        ("hidden", Self::Presence),
+        ("cut", Self::Start),
+        ("secret", Self::Nothing),
+    ];
 
-    /// Takes an option. Returns `false` if it is of another kind.
-    pub(crate) fn option(&mut self, name: &str) -> bool {
-        *self = match name {
-            "content" => Self::Size,
-            "hidden" => Self::Presence,
-            "cut" => Self::Start,
-            "secret" => Self::Nothing,
-            _ => return false,
-        };
-        true
+    pub(crate) fn parse(options: &Options) -> Result<Self> {
+        for (name, show) in Self::OPTIONS {
+            if options.has(name)? {
+                return Ok(show);
+            }
+        }
+        Ok(Self::All)
     }
 
     /// Returns what is passed to the builder of `Debug` in place of the reference `value`.

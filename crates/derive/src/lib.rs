@@ -8,6 +8,7 @@ mod model;
 mod names;
 mod tagged;
 
+use attributes::Options;
 use proc_macro::TokenStream;
 use syn::{Data, DeriveInput, Error, Result, parse_macro_input};
 
@@ -17,8 +18,13 @@ pub fn wire(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     derived(&input, |input| match &input.data {
         Data::Struct(data) => model::derive(input, &data.fields),
-        Data::Enum(data) if attributes::has(&input.attrs, "tag") => tagged::derive(input, data),
-        Data::Enum(data) => names::derive(input, data),
+        Data::Enum(data) => {
+            let options = Options::parse(&input.attrs, "wire", "rename_all tag expected")?;
+            match options.text("tag")? {
+                Some(key) => tagged::derive(input, data, &options, &key),
+                None => names::derive(input, data, &options),
+            }
+        }
         Data::Union(_) => Err(Error::new_spanned(&input.ident, "a union is no JSON value")),
     })
 }

@@ -5,17 +5,17 @@ use std::collections::BTreeSet;
 use proc_macro2::TokenStream;
 use quote::{ToTokens as _, quote, quote_spanned};
 use syn::ext::IdentExt as _;
-use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
-use syn::{DeriveInput, Error, Field, Fields, Ident, LitBool, LitStr, Path, Result, Type};
+use syn::{
+    DeriveInput, Error, Field, Fields, Ident, LitBool, LitStr, MetaList, Path, Result, Type,
+};
 
-use crate::attributes::{Case, Show, argument, each, is, text};
+use crate::attributes::{Case, Options, Show, argument, is};
 
-const STRUCT: &str = "`fixed`, `rename_all`, `null_is_absent`, `empty_is_absent`, `escape`, `complete`, `debug`, `new`";
-const FIELD: &str = "`name`, `always`, `read`, `skip`, `new`, `set`, ";
+const STRUCT: &str = "fixed rename_all null_is_absent empty_is_absent escape complete debug new";
+const FIELD: &str = "name always read skip new set content hidden cut secret";
 
 /// The options of a struct.
-#[derive(Default)]
 struct Model {
     fixed: Option<Fixed>,
     case: Case,
@@ -37,49 +37,39 @@ struct Fixed {
 
 impl Model {
     fn parse(input: &DeriveInput) -> Result<Self> {
-        let mut model = Self::default();
-        each(&input.attrs, "wire", STRUCT, |option, meta| {
-            match option {
-                "fixed" if model.fixed.is_some() => return Err(Fixed::second(meta)),
-                "fixed" => model.fixed = Some(Fixed::parse(meta)?),
-                "rename_all" => model.case = Case::parse(meta)?,
-                "null_is_absent" => model.null_is_absent = true,
-                "empty_is_absent" => model.empty_is_absent = true,
-                "escape" => model.escape = Some(meta.value()?.parse()?),
-                "complete" => model.complete = Some(meta.value()?.parse()?),
-                "debug" => model.debug = true,
-                "new" => model.new = Some(text(meta)?),
-                _ => return Ok(false),
-            }
-            Ok(true)
-        })?;
-        Ok(model)
+        let options = Options::parse(&input.attrs, "wire", STRUCT)?;
+        Ok(Self {
+            fixed: options.list("fixed")?.map(Fixed::parse).transpose()?,
+            case: Case::parse(&options)?,
+            null_is_absent: options.has("null_is_absent")?,
+            empty_is_absent: options.has("empty_is_absent")?,
+            escape: options.value("escape")?,
+            complete: options.value("complete")?,
+            debug: options.has("debug")?,
+            new: options.text("new")?,
+        })
     }
 }
 
 impl Fixed {
-    fn parse(meta: &ParseNestedMeta<'_>) -> Result<Self> {
-        let (mut fixed, mut after) = (None, None);
-        meta.parse_nested_meta(|meta| {
-            if meta.path.is_ident("after") {
-                after = Some(meta.value()?.parse()?);
-                return Ok(());
-            }
-            if fixed.is_some() {
-                return Err(Self::second(&meta));
-            }
+    fn parse(list: &MetaList) -> Result<Self> {
+        let (mut fixed, mut after) = (Vec::new(), None);
+        list.parse_nested_meta(|meta| {
             let key = meta.path.require_ident()?.unraw().to_string();
-            fixed = Some((key, text(&meta)?));
+            match &*key {
+                "after" => after = Some(meta.value()?.parse()?),
+                _ => fixed.push((key, meta.value()?.parse()?)),
+            }
             Ok(())
         })?;
-        match fixed {
-            Some((key, value)) => Ok(Self { key, value, after }),
-            None => Err(meta.error("expected a member, such as `fixed(type = \"text\")`")),
+        match (fixed.pop(), fixed.is_empty()) {
+            (Some((key, value)), true) => Ok(Self { key, value, after }),
+            _ => {
+                let message =
+                    "a struct has one member that is `fixed`, such as `fixed(type = \"text\")`";
+                Err(Error::new_spanned(list, message))
+            }
         }
-    }
-
-    fn second(meta: &ParseNestedMeta<'_>) -> Error {
-        meta.error("a struct has one member that is `fixed`")
     }
 
     fn write(&self) -> TokenStream {
@@ -106,31 +96,19 @@ impl<'a> Member<'a> {
         let Some(ident) = &field.ident else {
             return Err(Error::new_spanned(field, "a model has named fields"));
         };
-        let mut member = Self {
+        let options = Options::parse(&field.attrs, "wire", FIELD)?;
+        let name = options.text("name")?;
+        Ok(Self {
             ident,
             ty: &field.ty,
-            key: case.apply(ident),
-            always: false,
-            read: None,
-            skip: false,
-            new: false,
-            set: None,
-            show: Show::All,
-        };
-        let known = format!("{FIELD}{}", Show::OPTIONS);
-        each(&field.attrs, "wire", &known, |option, meta| {
-            match option {
-                "name" => member.key = text(meta)?.value(),
-                "always" => member.always = true,
-                "read" => member.read = Some(meta.value()?.parse()?),
-                "skip" => member.skip = true,
-                "new" => member.new = true,
-                "set" => member.set = Some(text(meta)?),
-                option => return Ok(member.show.option(option)),
-            }
-            Ok(true)
-        })?;
-        Ok(member)
+            key: name.map_or_else(|| case.apply(ident), |name| name.value()),
+            always: options.has("always")?,
+            read: options.value("read")?,
+            skip: options.has("skip")?,
+            new: options.has("new")?,
+            set: options.text("set")?,
+            show: Show::parse(&options)?,
+        })
     }
 
     /// The arm that reads the member.

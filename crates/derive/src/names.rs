@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, Result, Variant};
 
-use crate::attributes::{Case, each, text};
+use crate::attributes::{Case, Options};
 
 /// Returns the variant for everything that has no variant of its own, which is marked `other`.
 pub(crate) fn other<'a>(
@@ -30,33 +30,17 @@ pub(crate) fn other<'a>(
     }
 }
 
-pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
+pub(crate) fn derive(
+    input: &DeriveInput,
+    data: &DataEnum,
+    options: &Options,
+) -> Result<TokenStream> {
     let name = &input.ident;
-    let mut case = Case::default();
-    each(
-        &input.attrs,
-        "wire",
-        "`rename_all`, `tag`",
-        |option, meta| {
-            if option == "rename_all" {
-                case = Case::parse(meta)?;
-            }
-            Ok(option == "rename_all")
-        },
-    )?;
+    let case = Case::parse(options)?;
     let (mut idents, mut names, mut others) = (Vec::new(), Vec::new(), Vec::new());
     for variant in &data.variants {
-        let mut wire = case.apply(&variant.ident);
-        let mut is_other = false;
-        each(&variant.attrs, "wire", "`name`, `other`", |option, meta| {
-            match option {
-                "name" => wire = text(meta)?.value(),
-                "other" => is_other = true,
-                _ => return Ok(false),
-            }
-            Ok(true)
-        })?;
-        if is_other {
+        let options = Options::parse(&variant.attrs, "wire", "name other")?;
+        if options.has("other")? {
             others.push(variant);
             continue;
         }
@@ -64,8 +48,9 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
             let message = "a name has no value; objects are told apart with `#[wire(tag = \"type\")]` on the enum";
             return Err(Error::new_spanned(variant, message));
         }
+        let wire = options.text("name")?;
         idents.push(&variant.ident);
-        names.push(wire);
+        names.push(wire.map_or_else(|| case.apply(&variant.ident), |name| name.value()));
     }
     let other = &other(name, others.into_iter())?.ident;
     Ok(quote! {

@@ -6,10 +6,10 @@ use syn::ext::IdentExt as _;
 use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Error, Fields, Ident, LitStr, Result, Type, Variant};
 
-use crate::attributes::{Case, Show, each, text};
+use crate::attributes::{Case, Options, Show};
 use crate::names::other;
 
-const VARIANT: &str = "`name`, `member`, `other`, ";
+const VARIANT: &str = "name member other content hidden cut secret";
 
 /// A variant and its options.
 pub(crate) struct Choice<'a> {
@@ -31,12 +31,9 @@ pub(crate) enum Form<'a> {
 }
 
 impl<'a> Choice<'a> {
-    pub(crate) fn new(
-        variant: &'a Variant,
-        case: Case,
-        (name, member): (Option<LitStr>, Option<LitStr>),
-    ) -> Result<Self> {
+    pub(crate) fn new(variant: &'a Variant, case: Case, options: &Options) -> Result<Self> {
         let mut fields = variant.fields.iter();
+        let member = options.text("member")?;
         let form = match (&variant.fields, member, fields.next(), fields.next()) {
             (Fields::Unit, None, ..) => Form::Nothing,
             (Fields::Unnamed(_), Some(member), Some(_), None) => Form::Member(member),
@@ -53,7 +50,7 @@ impl<'a> Choice<'a> {
         Ok(Self {
             ident: &variant.ident,
             form,
-            name,
+            name: options.text("name")?,
             case,
         })
     }
@@ -157,52 +154,32 @@ impl<'a> Choice<'a> {
     }
 }
 
-/// Reads a variant. The second value says what `Debug` shows of it, the third one if it is for all other objects.
-fn parse(variant: &Variant) -> Result<(Choice<'_>, Show, bool)> {
-    if let Fields::Named(fields) = &variant.fields {
-        let message = "a variant has one value, or none";
-        return Err(Error::new_spanned(fields, message));
-    }
-    let (mut name, mut member, mut show, mut is_other) = (None, None, Show::All, false);
-    let known = format!("{VARIANT}{}", Show::OPTIONS);
-    each(&variant.attrs, "wire", &known, |option, meta| {
-        match option {
-            "name" => name = Some(text(meta)?),
-            "member" => member = Some(text(meta)?),
-            "other" => is_other = true,
-            option => return Ok(show.option(option)),
-        }
-        Ok(true)
-    })?;
-    let choice = Choice::new(variant, Case::Snake, (name, member))?;
-    Ok((choice, show, is_other))
-}
-
-pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream> {
+pub(crate) fn derive(
+    input: &DeriveInput,
+    data: &DataEnum,
+    options: &Options,
+    key: &LitStr,
+) -> Result<TokenStream> {
     let name = &input.ident;
-    let (mut key, mut expected) = (None, None);
-    each(&input.attrs, "wire", "`tag`, `expected`", |option, meta| {
-        match option {
-            "tag" => key = Some(text(meta)?),
-            "expected" => expected = Some(text(meta)?),
-            _ => return Ok(false),
-        }
-        Ok(true)
-    })?;
+    let case = Case::parse(options)?;
+    let expected = options.text("expected")?;
     let (mut choices, mut others, mut debugs) = (Vec::new(), Vec::new(), Vec::new());
     let mut is_redacted = false;
     for variant in &data.variants {
-        let (choice, show, is_other) = parse(variant)?;
+        if let Fields::Named(fields) = &variant.fields {
+            let message = "a variant has one value, or none";
+            return Err(Error::new_spanned(fields, message));
+        }
+        let options = Options::parse(&variant.attrs, "wire", VARIANT)?;
+        let choice = Choice::new(variant, case, &options)?;
+        let show = Show::parse(&options)?;
         debugs.push(choice.debug(show));
         is_redacted |= show != Show::All;
-        match is_other {
+        match options.has("other")? {
             true => others.push(variant),
             false => choices.push(choice),
         }
     }
-    let Some(key) = key else {
-        return Err(Error::new_spanned(name, "the enum has no `tag`"));
-    };
     let other = &other(name, others.into_iter())?.ident;
     let checks = choices.iter().map(Choice::check);
     let checks: Vec<_> = checks.collect::<Result<_>>()?;
@@ -213,7 +190,7 @@ pub(crate) fn derive(input: &DeriveInput, data: &DataEnum) -> Result<TokenStream
         .map(|it| (it.tag(), it.read(&object)))
         .unzip();
     let to = quote!(to);
-    let writes = choices.iter().map(|it| it.write(&key, &to));
+    let writes = choices.iter().map(|it| it.write(key, &to));
     let froms = choices.iter().filter_map(|it| it.from(name));
     let debug = is_redacted.then(|| {
         quote! {
