@@ -23,7 +23,7 @@ use copilot_wire::protocol::{
     Resumption, SendError, ToolCall, Turn,
 };
 use copilot_wire::router::MountError;
-use copilot_wire::sse::{EventId, EventName, InvalidId, InvalidName, TooLarge};
+use copilot_wire::sse::{EventId, EventName, InvalidText, TooLarge};
 use copilot_wire::{Body, Reply, Request, Router, ag_ui, anthropic, openai, responses};
 use serde_json::json;
 
@@ -52,8 +52,7 @@ fn what_runs_a_turn_can_be_sent_and_shared() {
 fn errors_can_be_compared_cloned_and_sent() {
     is_error::<TooLarge>();
     is_error::<EventError>();
-    is_error::<InvalidId>();
-    is_error::<InvalidName>();
+    is_error::<InvalidText>();
     is_error::<JsonError>();
     is_error::<MountError>();
     is_error::<Refusal>();

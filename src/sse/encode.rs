@@ -25,7 +25,7 @@ use crate::json::rollback::Rollback;
 ///
 /// drop(EventWriter::new(&mut out).data("never sent"));
 /// assert_eq!(out, b"id: 7\ndata: one\ndata: two\n\n");
-/// # Ok::<(), copilot_wire::sse::InvalidId>(())
+/// # Ok::<(), copilot_wire::sse::InvalidText>(())
 /// ```
 #[derive(Debug)]
 #[must_use = "an event that is not finished is taken back"]

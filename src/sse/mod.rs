@@ -46,4 +46,4 @@ pub use decode::Decoder;
 pub use encode::{EventWriter, comment, encode};
 pub use event::Event;
 pub use frame::{Frame, TooLarge};
-pub use name::{EventId, EventName, InvalidId, InvalidName};
+pub use name::{EventId, EventName, InvalidText};

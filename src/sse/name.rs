@@ -19,7 +19,7 @@ use std::fmt;
 ///
 /// let error = EventName::try_from("tick\ndata: forged").unwrap_err();
 /// assert_eq!(error.to_string(), "event name holds a line end at byte 4");
-/// # Ok::<(), copilot_wire::sse::InvalidName>(())
+/// # Ok::<(), copilot_wire::sse::InvalidText>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EventName(Cow<'static, str>);
@@ -29,9 +29,9 @@ impl EventName {
     ///
     /// # Errors
     ///
-    /// [`InvalidName`] if the name is empty or has CR or LF.
-    pub const fn from_static(name: &'static str) -> Result<Self, InvalidName> {
-        match InvalidName::find(name) {
+    /// [`InvalidText`] if the name is empty or has CR or LF.
+    pub const fn from_static(name: &'static str) -> Result<Self, InvalidText> {
+        match InvalidText::name(name) {
             Some(error) => Err(error),
             None => Ok(Self(Cow::Borrowed(name))),
         }
@@ -44,7 +44,7 @@ impl EventName {
     #[must_use]
     pub const fn from_literal(name: &'static str) -> Self {
         assert!(
-            InvalidName::find(name).is_none(),
+            InvalidText::name(name).is_none(),
             "an event name must not be empty and must not hold CR or LF"
         );
         Self(Cow::Borrowed(name))
@@ -94,7 +94,7 @@ macro_rules! event_name {
 ///
 /// assert_eq!(EventId::try_from("42")?.as_str(), "42");
 /// assert!(EventId::try_from("4\02").is_err());
-/// # Ok::<(), copilot_wire::sse::InvalidId>(())
+/// # Ok::<(), copilot_wire::sse::InvalidText>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct EventId(Cow<'static, str>);
@@ -104,9 +104,9 @@ impl EventId {
     ///
     /// # Errors
     ///
-    /// [`InvalidId`] if the id has CR, LF or U+0000.
-    pub const fn from_static(id: &'static str) -> Result<Self, InvalidId> {
-        match InvalidId::find(id) {
+    /// [`InvalidText`] if the id has CR, LF or U+0000.
+    pub const fn from_static(id: &'static str) -> Result<Self, InvalidText> {
+        match InvalidText::id(id) {
             Some(error) => Err(error),
             None => Ok(Self(Cow::Borrowed(id))),
         }
@@ -119,51 +119,36 @@ impl EventId {
     }
 }
 
-/// The error for a text that is not a valid [`EventName`]. It contains the reason and the position,
-/// not the text.
+/// The error for a text that is not a valid [`EventName`] or [`EventId`]. It contains the reason and the
+/// position, not the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("event name {fault}")]
-pub struct InvalidName {
+#[error("event {what} {fault}")]
+pub struct InvalidText {
+    what: &'static str,
     fault: Fault,
 }
 
-impl InvalidName {
-    const fn find(name: &str) -> Option<Self> {
-        if name.is_empty() {
-            return Some(Self {
-                fault: Fault::Empty,
-            });
-        }
-        match Fault::find(name, false) {
-            Some(fault) => Some(Self { fault }),
+impl InvalidText {
+    const fn name(name: &str) -> Option<Self> {
+        let fault = match name.is_empty() {
+            true => Some(Fault::Empty),
+            false => Fault::find(name, false),
+        };
+        Self::of("name", fault)
+    }
+
+    const fn id(id: &str) -> Option<Self> {
+        Self::of("id", Fault::find(id, true))
+    }
+
+    const fn of(what: &'static str, fault: Option<Fault>) -> Option<Self> {
+        match fault {
+            Some(fault) => Some(Self { what, fault }),
             None => None,
         }
     }
 
     /// Returns the byte offset of the error; 0 for an empty name.
-    #[must_use]
-    pub const fn offset(&self) -> usize {
-        self.fault.offset()
-    }
-}
-
-/// The error for a text that is not a valid [`EventId`]. It contains the reason and the position,
-/// not the text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("event id {fault}")]
-pub struct InvalidId {
-    fault: Fault,
-}
-
-impl InvalidId {
-    const fn find(id: &str) -> Option<Self> {
-        match Fault::find(id, true) {
-            Some(fault) => Some(Self { fault }),
-            None => None,
-        }
-    }
-
-    /// Returns the byte offset of the error.
     #[must_use]
     pub const fn offset(&self) -> usize {
         self.fault.offset()
@@ -215,12 +200,12 @@ impl fmt::Display for Fault {
 
 /// Implements the conversions and accessors of both types.
 macro_rules! checked_text {
-    ($type:ident, $error:ident) => {
+    ($type:ident, $find:ident) => {
         impl TryFrom<String> for $type {
-            type Error = $error;
+            type Error = InvalidText;
 
-            fn try_from(text: String) -> Result<Self, $error> {
-                match $error::find(&text) {
+            fn try_from(text: String) -> Result<Self, InvalidText> {
+                match InvalidText::$find(&text) {
                     Some(error) => Err(error),
                     None => Ok(Self(Cow::Owned(text))),
                 }
@@ -228,10 +213,10 @@ macro_rules! checked_text {
         }
 
         impl TryFrom<&str> for $type {
-            type Error = $error;
+            type Error = InvalidText;
 
-            fn try_from(text: &str) -> Result<Self, $error> {
-                match $error::find(text) {
+            fn try_from(text: &str) -> Result<Self, InvalidText> {
+                match InvalidText::$find(text) {
                     Some(error) => Err(error),
                     None => Ok(Self(Cow::Owned(text.to_owned()))),
                 }
@@ -252,5 +237,5 @@ macro_rules! checked_text {
     };
 }
 
-checked_text!(EventName, InvalidName);
-checked_text!(EventId, InvalidId);
+checked_text!(EventName, name);
+checked_text!(EventId, id);
