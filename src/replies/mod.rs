@@ -31,8 +31,7 @@ pub use health::StoreHealth;
 pub use memory::MemoryReplyStore;
 pub use runs::Task;
 pub use store::{
-    ConversationKey, InvalidReplyEnd, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore,
-    StoreError,
+    ConversationKey, Page, ReplyEnd, ReplyId, ReplyMeta, ReplyState, ReplyStore, StoreError,
 };
 pub(crate) use user::{UserReplies, unavailable};
 

@@ -141,20 +141,14 @@ impl fmt::Display for ReplyEnd {
 }
 
 impl FromStr for ReplyEnd {
-    type Err = InvalidReplyEnd;
+    type Err = StoreError;
 
-    fn from_str(word: &str) -> Result<Self, InvalidReplyEnd> {
+    fn from_str(word: &str) -> Result<Self, StoreError> {
         let all = [Self::Done, Self::Failed, Self::Cancelled, Self::Lost];
         let end = all.into_iter().find(|end| end.as_str() == word);
-        end.ok_or(InvalidReplyEnd)
+        end.ok_or_else(|| StoreError::Unavailable("not an end of a reply".into()))
     }
 }
-
-/// The error for a text that is not a [`ReplyEnd`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not an end of a reply")]
-#[non_exhaustive]
-pub struct InvalidReplyEnd;
 
 /// The facts about a reply that a store needs when its log is created.
 #[derive(Clone, Debug, PartialEq, Eq)]

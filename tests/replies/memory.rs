@@ -43,7 +43,7 @@ fn an_end_is_read_from_its_name() {
         ReplyEnd::Lost,
     ];
     for end in ends {
-        assert_eq!(end.to_string().parse(), Ok(end));
+        assert_eq!(end.to_string().parse::<ReplyEnd>().unwrap(), end);
     }
     assert!("Done".parse::<ReplyEnd>().is_err());
 }
